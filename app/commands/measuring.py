@@ -47,10 +47,10 @@ def begin(settings: Settings, wings: str, workers: int) -> Measuring:
 
     collectors = []
     if wings != "hub":
-        from app.identity.platform.outbox.metrics import OutboxGauge  # noqa: PLC0415 - as above
+        from app.identity.platform.outbox.metrics import OutboxMetrics  # noqa: PLC0415 - as above
         from app.identity.platform.store.database import Database  # noqa: PLC0415 - a hub apart has no store
 
-        collectors.append(OutboxGauge(Database(settings.database, pool_size=1)))  # connects at the first scrape
+        collectors.append(OutboxMetrics(Database(settings.database, pool_size=1)))  # connects at the first scrape
     try:
         exposition = metrics.Exposition(settings.metrics_bind, shared.path if shared else None, collectors)
     except ValueError:

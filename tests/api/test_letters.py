@@ -11,7 +11,7 @@ from app.contract.auth import AuthScheme
 from app.contract.letters import MailKind, Sending, SmsKind
 from app.identity.directory.accounts import service as accounts
 from app.identity.entry.worker import Worker
-from app.identity.messaging import service as sent_messages
+from app.identity.messaging import service as messaging
 from app.identity.platform.outbox import claims
 from app.kit.clock import FixedClock
 from tests.support.callers import call_of
@@ -24,14 +24,14 @@ RESET = {"url": "https://acme.example.com/auth.aspx?vtype=reset&vtoken=t0ken", "
 
 def send(tenant: TenantServer, kind: MailKind, to: str = "ada@example.test", **facts: str) -> None:
     with call_of(tenant.services, tenant.name) as call:
-        sent_messages.mail(call, kind, to, account=None, facts=facts or RESET)
+        messaging.mail(call, kind, to, account=None, facts=facts or RESET)
         call.work.commit()
 
 
 def test_a_mail_is_posted_in_the_language_of_the_account(acme: TenantServer) -> None:
     uid = acme.create(FirstName="Ada", LocalLanguage="de-AT")["Uid"]
     with call_of(acme.services, acme.name) as call:
-        sent_messages.mail(call, MailKind.RESET, "ada@example.test", account=accounts.known(call, uid), facts=RESET)
+        messaging.mail(call, MailKind.RESET, "ada@example.test", account=accounts.known(call, uid), facts=RESET)
         call.work.commit()
     (mail,) = posted(acme.services, acme.tenant_id)
     assert (mail["language"], mail["sender_name"]) == ("de", acme.name.title())
@@ -79,7 +79,7 @@ def test_limits_hold_under_concurrency(new_tenant_server: NewTenantServer) -> No
 
 def text(tenant: TenantServer, kind: SmsKind = SmsKind.VERIFICATION) -> str:
     with call_of(tenant.services, tenant.name) as call:
-        sid = sent_messages.sms(call, kind, "+4930123456", account=None, facts={"otp": "482913", "minutes": "5"})
+        sid = messaging.sms(call, kind, "+4930123456", account=None, facts={"otp": "482913", "minutes": "5"})
         call.work.commit()
         return sid
 
@@ -96,9 +96,7 @@ def test_one_address_cannot_have_messages_sent_to_ever_new_numbers(acme: TenantS
     def one(number: int, *letters_shown: AuthScheme) -> None:
         with call_of(acme.services, acme.name) as call:
             call.schemes = frozenset(letters_shown)
-            sent_messages.sms(
-                call, SmsKind.VERIFICATION, f"+49301234{number:03}", account=None, facts={"otp": "482913"}
-            )
+            messaging.sms(call, SmsKind.VERIFICATION, f"+49301234{number:03}", account=None, facts={"otp": "482913"})
 
     for number in range(20):
         one(number)
@@ -122,7 +120,7 @@ def test_without_a_gateway_there_are_no_messages(acme: TenantServer) -> None:
     with call_of(acme.services, acme.name) as call:
         call.services = replace_settings(call.services, mail_url="smtp://mail.example.com")
         with pytest.raises(e.NoSmsConfiguration):
-            sent_messages.sms(call, SmsKind.RESET, "+4930123456", account=None, facts={"otp": "482913"})
+            messaging.sms(call, SmsKind.RESET, "+4930123456", account=None, facts={"otp": "482913"})
 
 
 def replace_settings(services: object, **changed: str) -> object:

@@ -11,7 +11,7 @@ import pytest
 
 from app.contract.letters import MailKind, MailTemplate
 from app.identity.entry.worker import Worker
-from app.identity.messaging import service as letters
+from app.identity.messaging import service as messaging
 from app.identity.platform.outbox import claims
 from tests.support.callers import call_of
 from tests.support.letter_templates import states
@@ -31,7 +31,7 @@ def deliver(
     worker = Worker(settings, tenant.services.database, tenant.services.clock)
     for address in to:
         with call_of(tenant.services, tenant.name) as call:
-            letters.mail(call, MailKind.RESET, address, account=None, facts=RESET)
+            messaging.mail(call, MailKind.RESET, address, account=None, facts=RESET)
             call.work.commit()
     while worker.deliver_due():
         pass

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from app.contract import errors as e
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, Purpose
 from app.kit.errors import ApiError
 from tests.support.account_states import OPEN_LIMITS
 from tests.support.callers import call_of
@@ -82,13 +82,13 @@ def test_all_kinds_of_mail_together_have_a_limit(new_tenant_server: NewTenantSer
     assert len(mails(acme, ADA)) == 3
 
 
-def guess(acme: TenantServer, kind: ProofKind, uid: str, address: str) -> type[Exception]:
+def guess(acme: TenantServer, kind: Purpose, uid: str, address: str) -> type[Exception]:
     """Guess once at a fresh code of another registration; return what is raised."""
     with call_of(acme.services, acme.name) as call:
-        proofs.new_code(call, kind, uid, subject=address)
+        one_time_tokens.new_code(call, kind, uid, subject=address)
         call.work.commit()
         with pytest.raises(ApiError) as refusal:
-            proofs.spend_code(call, kind, uid, "no code", subject=address, errors=MAIL_CODE)
+            one_time_tokens.spend_code(call, kind, uid, "no code", subject=address, errors=MAIL_CODE)
         call.work.rollback()
     return type(refusal.value)
 
@@ -96,22 +96,22 @@ def guess(acme: TenantServer, kind: ProofKind, uid: str, address: str) -> type[E
 def test_an_address_takes_fifteen_guesses_a_day_whoever_registers_it(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(lockout={"type": "none"})
     makers = [str(acme.create()["Uid"]) for _ in range(4)]
-    kinds = (ProofKind.EMAIL, ProofKind.ADD_EMAIL)
+    kinds = (Purpose.EMAIL, Purpose.ADD_EMAIL)
     raised = [guess(acme, kinds[number % 2], makers[number % 4], ADA) for number in range(16)]
     assert raised == [e.WrongMailCode] * 15 + [e.TooManyRequests]
-    assert guess(acme, ProofKind.EMAIL, makers[0], EVE) is e.WrongMailCode
+    assert guess(acme, Purpose.EMAIL, makers[0], EVE) is e.WrongMailCode
 
 
 def test_the_right_code_comes_too_late_then_and_the_link_does_not(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(lockout={"type": "none"}, limits={"email_codes_tried_per_day": 2})
     uid = str(acme.create()["Uid"])
     for _ in range(2):
-        guess(acme, ProofKind.EMAIL, uid, ADA)
+        guess(acme, Purpose.EMAIL, uid, ADA)
     with call_of(acme.services, acme.name) as call:
-        code = proofs.new_code(call, ProofKind.EMAIL, uid, subject=ADA)
-        link = proofs.new_link(call, ProofKind.EMAIL, uid, subject=ADA)
+        code = one_time_tokens.new_code(call, Purpose.EMAIL, uid, subject=ADA)
+        link = one_time_tokens.new_link(call, Purpose.EMAIL, uid, subject=ADA)
         call.work.commit()
         with pytest.raises(e.TooManyRequests):
-            proofs.spend_code(call, ProofKind.EMAIL, uid, code, subject=ADA, errors=MAIL_CODE)
-        assert proofs.spend_link(call, ProofKind.EMAIL, link).uid == uid
+            one_time_tokens.spend_code(call, Purpose.EMAIL, uid, code, subject=ADA, errors=MAIL_CODE)
+        assert one_time_tokens.spend_link(call, Purpose.EMAIL, link).uid == uid
         call.work.rollback()

@@ -10,7 +10,7 @@ import pytest
 from werkzeug.test import Client
 
 from app.contract.letters import SmsKind
-from app.identity.messaging import service as posting
+from app.identity.messaging import service as messaging
 from app.kit.errors import ApiError
 from tests.support.callers import call_of
 from tests.support.registering import primary
@@ -57,7 +57,7 @@ def test_one_network_has_one_share_of_messages(new_tenant_server: NewTenantServe
         with call_of(tenant.services, tenant.name) as call:
             object.__setattr__(call.raw, "address", f"2001:db8:1:2::{number}")
             try:
-                posting.sms(call, SmsKind.VERIFICATION, f"+4930123450{number}", account=None, facts={"otp": "482913"})
+                messaging.sms(call, SmsKind.VERIFICATION, f"+4930123450{number}", account=None, facts={"otp": "482913"})
                 sent += 1
             except ApiError:
                 continue

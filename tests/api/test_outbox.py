@@ -15,7 +15,7 @@ from app.identity.entry.cleaning import BATCH, EVERY, TENANTS_A_TURN, Cleaner, c
 from app.identity.entry.tables import metadata
 from app.identity.platform.outbox import claims
 from app.identity.platform.outbox.lanes import LANES, MAIL, Lane
-from app.identity.platform.outbox.metrics import OutboxGauge
+from app.identity.platform.outbox.metrics import OutboxMetrics
 from app.identity.platform.outbox.queue import Outbox, said_in
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
@@ -281,7 +281,7 @@ def test_the_outbox_is_measured(database: Database, clock: FixedClock) -> None:
     worker(database, clock).deliver_due()
     posted(database, clock)
     clock.advance(seconds=90)
-    counts, ages = OutboxGauge(database, clock).collect()
+    counts, ages = OutboxMetrics(database, clock).collect()
     seen = {(one.labels["state"], one.labels["lane"]): one.value for one in counts.samples if one.value}
     assert seen == {("waiting", "mail"): 1, ("dead", "other"): 1}
     oldest = {one.labels["lane"]: one.value for one in ages.samples}

@@ -10,7 +10,7 @@ from flask import Flask
 from werkzeug.test import Client, TestResponse
 
 from app.contract.letters import MailKind
-from app.identity.messaging import service as posting
+from app.identity.messaging import service as messaging
 from tests.support.account_states import OPEN_LIMITS
 from tests.support.callers import call_of
 from tests.support.mailbox import mails_to, sent_messages
@@ -131,7 +131,7 @@ def test_an_address_that_is_taken_away_is_told_as_the_proved_one_that_it_was(mak
     both = [*primary(ADA), {"Type": "Secondary", "Value": "countess@example.test"}]
     ada = acme.create(Email=both, EmailVerified=True)
     with call_of(acme.services, acme.name) as call:
-        posting.mail(call, MailKind.ADD_EMAIL, ADA, account=None, facts={"url": "https://x.test/"})
+        messaging.mail(call, MailKind.ADD_EMAIL, ADA, account=None, facts={"url": "https://x.test/"})
         call.work.commit()
     before = sent(acme)
     bearer = str(acme.tokens(ada["Uid"])["access_token"])

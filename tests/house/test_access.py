@@ -18,7 +18,7 @@ from app.contract.operations import CATALOGUE
 from app.identity.credentials.tokens.tables import access_tokens
 from app.identity.directory.tenants.tables import applications
 from app.identity.entry import areas
-from app.identity.platform.continuation_tokens.service import TicketKind
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose
 from app.identity.platform.continuation_tokens.tables import tickets
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
@@ -140,8 +140,9 @@ class Tokens:
     def second_factor(self) -> str:
         text = randomness.guid()
         row = {
-            "tenant_id": self.tenant.tenant_id, "kind": TicketKind.SECOND_FACTOR, "ticket_hash": randomness.digest(text), "uid": self.uid,
-            "facts": {}, "state": "open", "created_at": self.now, "expires_at": self.now + timedelta(hours=1),
+            "tenant_id": self.tenant.tenant_id, "kind": ContinuationPurpose.SECOND_FACTOR, "uid": self.uid,
+            "ticket_hash": randomness.digest(text), "facts": {}, "state": "open", "created_at": self.now,
+            "expires_at": self.now + timedelta(hours=1),
         }  # fmt: skip
         self._add(tickets, row)
         return text

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import update
 
 from app.identity.credentials.one_time_tokens import resend_delay
-from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MOST_TRIES
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.store.unit import UnitOfWork
@@ -143,7 +143,7 @@ def test_wrong_expired_or_superseded_code_is_refused(world: World, visitor: Visi
     second = code_in(texts(world, E164)[-1])
     if first != second:
         assert "That code did not work" in again.press("Confirm", code=first).text
-    advance_clock(world, minutes=proofs.CODE_MINUTES + 1)
+    advance_clock(world, minutes=one_time_tokens.CODE_MINUTES + 1)
     assert "That code did not work" in again.press("Confirm", code=second).text
     assert SHOWN not in visitor.open("/profile").text
 

@@ -11,8 +11,8 @@ from datetime import timedelta
 import pytest
 
 from app.contract import errors as e
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, Proof, ProofKind, digits_in
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, Proof, Purpose, digits_in
 from app.identity.entry import cleaning
 from app.identity.platform.context import Context
 from app.identity.platform.services import Services
@@ -21,7 +21,7 @@ from tests.support.callers import call_of
 from tests.support.identity_service import MovableClock
 from tests.support.tenant_server import NewTenantServer, TenantServer
 
-KIND, ADDRESS = ProofKind.EMAIL, "ada@example.test"
+KIND, ADDRESS = Purpose.EMAIL, "ada@example.test"
 ROOMY = {"lockout": {"type": "none"}, "limits": {"email_codes_tried_per_day": 0}}
 
 
@@ -38,21 +38,21 @@ class Holder:
             call.work.commit()
             return made
 
-    def link(self, kind: ProofKind = KIND, **how: int) -> str:
-        return self.asks(lambda call: proofs.new_link(call, kind, self.uid, subject=ADDRESS, **how))
+    def link(self, kind: Purpose = KIND, **how: int) -> str:
+        return self.asks(lambda call: one_time_tokens.new_link(call, kind, self.uid, subject=ADDRESS, **how))
 
     def code(self, **how: int) -> str:
-        return self.asks(lambda call: proofs.new_code(call, KIND, self.uid, subject=ADDRESS, **how))
+        return self.asks(lambda call: one_time_tokens.new_code(call, KIND, self.uid, subject=ADDRESS, **how))
 
-    def opens(self, token: str, kind: ProofKind = KIND) -> Proof:
+    def opens(self, token: str, kind: Purpose = KIND) -> Proof:
         with call_of(self.services, self.tenant.name) as call:
-            proof = proofs.spend_link(call, kind, token)
+            proof = one_time_tokens.spend_link(call, kind, token)
             call.work.commit()
             return proof
 
-    def types(self, code: str, uid: str | None = None, errors: proofs.CodeErrors = MAIL_CODE) -> Proof:
+    def types(self, code: str, uid: str | None = None, errors: one_time_tokens.CodeErrors = MAIL_CODE) -> Proof:
         with call_of(self.services, self.tenant.name) as call:
-            proof = proofs.spend_code(call, KIND, uid or self.uid, code, subject=ADDRESS, errors=errors)
+            proof = one_time_tokens.spend_code(call, KIND, uid or self.uid, code, subject=ADDRESS, errors=errors)
             call.work.commit()
             return proof
 
@@ -104,8 +104,8 @@ def test_of_fifty_guesses_at_once_five_are_weighed(holder: Holder) -> None:
 def test_a_look_uses_nothing_up(holder: Holder) -> None:
     token = holder.link()
     with call_of(holder.services, holder.tenant.name) as call:
-        assert proofs.peek_link(call, KIND, token).subject == ADDRESS
-        assert proofs.peek_link(call, KIND, token).uid == holder.uid
+        assert one_time_tokens.peek_link(call, KIND, token).subject == ADDRESS
+        assert one_time_tokens.peek_link(call, KIND, token).uid == holder.uid
     assert holder.opens(token).subject == ADDRESS
     with pytest.raises(e.UsedLink):
         holder.opens(token)
@@ -114,7 +114,7 @@ def test_a_look_uses_nothing_up(holder: Holder) -> None:
 def test_a_refusal_that_follows_leaves_the_link_unused(holder: Holder) -> None:
     token = holder.link()
     with call_of(holder.services, holder.tenant.name) as call:
-        proofs.spend_link(call, KIND, token)
+        one_time_tokens.spend_link(call, KIND, token)
     assert holder.opens(token).uid == holder.uid
 
 
@@ -122,7 +122,7 @@ def test_a_right_code_that_is_refused_for_another_reason_may_come_again(holder: 
     code = holder.code()
     for _ in range(8):
         with call_of(holder.services, holder.tenant.name) as call:
-            proofs.spend_code(call, KIND, holder.uid, code, subject=ADDRESS, errors=MAIL_CODE)
+            one_time_tokens.spend_code(call, KIND, holder.uid, code, subject=ADDRESS, errors=MAIL_CODE)
     assert holder.types(code).uid == holder.uid
 
 
@@ -141,8 +141,8 @@ def test_a_code_opens_nothing_of_another_account(holder: Holder) -> None:
     assert holder.types(code).uid == holder.uid
 
 
-@pytest.mark.parametrize("kind", [kind for kind in ProofKind if kind is not KIND])
-def test_a_link_of_one_purpose_opens_no_other(holder: Holder, kind: ProofKind) -> None:
+@pytest.mark.parametrize("kind", [kind for kind in Purpose if kind is not KIND])
+def test_a_link_of_one_purpose_opens_no_other(holder: Holder, kind: Purpose) -> None:
     token = holder.link()
     with pytest.raises(e.UnknownLink):
         holder.opens(token, kind)
@@ -239,7 +239,7 @@ def test_what_is_long_over_is_removed(holder: Holder, services: Services) -> Non
     token = holder.link(minutes=10)
     cleaning.clean(services.database, clock.now() + timedelta(days=6))
     with call_of(services, holder.tenant.name) as call:
-        assert proofs.known_link(call, KIND, token) is not None
+        assert one_time_tokens.known_link(call, KIND, token) is not None
     cleaning.clean(services.database, clock.now() + timedelta(days=8))
     with call_of(services, holder.tenant.name) as call:
-        assert proofs.known_link(call, KIND, token) is None
+        assert one_time_tokens.known_link(call, KIND, token) is None

@@ -8,7 +8,7 @@ from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials.one_time_tokens import security_alerts
 from app.identity.directory.accounts import previous_locale
 from app.identity.directory.accounts.account import Account, is_verified
-from app.identity.messaging import service as letters
+from app.identity.messaging import service as messaging
 from app.identity.messaging.send_limits import Counted
 from app.identity.messaging.service import Plainly
 from app.identity.platform.context import Context
@@ -23,7 +23,7 @@ def tell(
         before: the account while the address was its own, where it is no more.
     """
     if to:
-        letters.mail(
+        messaging.mail(
             context, kind, to, account=account, facts=facts, language=language(context), counted=_as_of(before, to)
         )
 
@@ -42,7 +42,7 @@ def tell_with_alarm(
     if to:
         url, token = security_alerts.link(context, account, to)
         told = {**facts, "url": url, "token": token}
-        letters.mail(
+        messaging.mail(
             context, kind, to, account=account, facts=told, template=template, language=_of_owner(context, account),
             counted=_as_of(before, to),
         )  # fmt: skip
@@ -54,7 +54,7 @@ def text(context: Context, kind: SmsKind, account: Account, *, template: str | N
         return False
     told, wish = {**facts, "url": f"{context.issuer}/forgot-password"}, Plainly(template)
     try:
-        letters.sms(
+        messaging.sms(
             context, kind, account.phone, account=account, facts=told, wish=wish, language=_of_owner(context, account)
         )
     except NOT_TEXTED as reason:

@@ -13,7 +13,7 @@ from app.identity.directory.accounts import handlers as accounts
 from app.identity.directory.consents import handlers as consent_forms
 from app.identity.directory.custom_objects import handlers as custom_objects
 from app.identity.hosted import handlers as journeys
-from app.identity.messaging import handlers as letters
+from app.identity.messaging import handlers as messaging
 from app.identity.programs.management import handlers as management
 from app.identity.programs.management import presented_tokens
 from app.identity.programs.self_service import handlers as self_service
@@ -21,5 +21,5 @@ from app.identity.protocols.oauth import handlers as oauth
 
 AREAS = (
     journeys, oauth, management, presented_tokens, self_service, custom_objects, consent_forms, passwordless, sign_in, connections,
-    registration, recovery, forgotten_pins, verification, letters, accounts, tokens, tenants,
+    registration, recovery, forgotten_pins, verification, messaging, accounts, tokens, tenants,
 )  # fmt: skip

@@ -15,15 +15,15 @@ from app.identity.authentication.sign_in.second_factor import Pending, Way
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.authenticators.protocol import Answer, Person, Wish
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
-from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts.account import Account
 from app.identity.hosted import account_settings, freshness
 from app.identity.hosted.freshness import FRESH
 from app.identity.hosted.recovery import label_of
 from app.identity.hosted.second_factor import factor_shown
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import OPEN, Ticket, TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import OPEN, ContinuationPurpose, ContinuationToken
 from app.identity.programs.self_service import second_factors as own_factors
 from app.identity.protocols.oauth import views
 from app.kit.clock import iso
@@ -52,9 +52,9 @@ def read(context: Context, req: contract.OwnFactorsRead) -> contract.FactorsView
 
 def view(context: Context, session: BrowserSession, account: Account) -> contract.FactorsView:
     """Return the second factors of an account, and those that it could have."""
-    settings, known = context.tenant.settings, factors.person(context, account)
-    usable = [kind for kind in factors.enrolled(settings, known) if kind not in APART]
-    others = [kind for kind in factors.offered(settings) if kind not in APART and kind not in usable]
+    settings, known = context.tenant.settings, second_factors.person(context, account)
+    usable = [kind for kind in second_factors.enrolled(settings, known) if kind not in APART]
+    others = [kind for kind in second_factors.offered(settings) if kind not in APART and kind not in usable]
     has_paper = settings.second_factors.backup_codes
     return contract.FactorsView(
         person=views.person(account),
@@ -79,9 +79,9 @@ def begin(context: Context, req: contract.OwnFactorChosen) -> contract.FactorBeg
     """Send what has to be sent; what went out a moment ago is not sent twice: a second click goes on as the first."""
     _refuse_off(context)
     known, address = account_settings.proved(context, req), None
-    found = _pending(context, factors.person(context, known.account), keeps=True)
+    found = _pending(context, second_factors.person(context, known.account), keeps=True)
     wish = Wish(email=req.target, phone=req.target, is_own=True)
-    if not factors.authenticator(context, req.kind).is_enrolled(found.person):
+    if not second_factors.authenticator(context, req.kind).is_enrolled(found.person):
         try:
             with suppress(e.TooManyRequests):
                 address = second_factor.challenge(context, found, req.kind, wish)[1].address
@@ -93,21 +93,21 @@ def begin(context: Context, req: contract.OwnFactorChosen) -> contract.FactorBeg
 def add(context: Context, req: shared.FactorProof) -> contract.FactorAdded:
     _refuse_off(context)
     known = account_settings.proved(context, Proved())
-    person = factors.person(context, known.account)
-    if factors.authenticator(context, req.kind).is_enrolled(person):
+    person = second_factors.person(context, known.account)
+    if second_factors.authenticator(context, req.kind).is_enrolled(person):
         return contract.FactorAdded()  # a second click
     try:
         own_factors.enrol(context, person, req.kind, Answer(req.code, None, req.answers, req.credential, req.state))
     except ApiError as refusal:
         raise _with_view(context, refusal, req.kind) from None
-    tickets.close_all(context, known.account.uid, TicketKind.OWN_FACTOR)
+    continuation_tokens.close_all(context, known.account.uid, ContinuationPurpose.OWN_FACTOR)
     wants = context.tenant.settings.second_factors.backup_codes and not person.enrolled(FactorKind.BACKUP_CODE)
     return contract.FactorAdded(wants_codes=wants)
 
 
 def remove(context: Context, req: contract.FactorNamed) -> Done:
     known = account_settings.proved(context, req)
-    person = factors.person(context, known.account)
+    person = second_factors.person(context, known.account)
     if req.kind not in APART and AUTHENTICATORS[req.kind].is_enrolled(person):
         own_factors.remove(context, known.account, req.kind)
     return account_settings.done(context, known)
@@ -133,7 +133,7 @@ def _is_stale(context: Context, session: BrowserSession) -> bool:
 
 
 def _just_enrolled(context: Context, session: BrowserSession, account: Account) -> bool:
-    known = factors.person(context, account)
+    known = second_factors.person(context, account)
     if known.enrolled(FactorKind.BACKUP_CODE) or context.now - session.authenticated_at > 2 * FRESH:
         return False
     return any(one.is_enrolled and one.created_at >= session.authenticated_at for one in known.credentials)
@@ -151,8 +151,8 @@ def _held(known: Person, kind: FactorKind) -> contract.FactorHeld:
 
 
 def _one(context: Context, session: BrowserSession, account: Account, kind: FactorKind) -> contract.OwnFactorView:
-    known = factors.person(context, account)
-    is_held = factors.authenticator(context, kind).is_enrolled(known)
+    known = second_factors.person(context, account)
+    is_held = second_factors.authenticator(context, kind).is_enrolled(known)
     needs_password = _is_stale(context, session)
     hides = is_held or needs_password or kind in APART
     return contract.OwnFactorView(
@@ -168,13 +168,15 @@ def _one(context: Context, session: BrowserSession, account: Account, kind: Fact
 def _pending(context: Context, known: Person, *, keeps: bool = False) -> Pending:
     """Return what was begun; `keeps` begins it."""
     uid = known.account.uid
-    begun = tickets.of_account(context, TicketKind.OWN_FACTOR, uid)
+    begun = continuation_tokens.of_account(context, ContinuationPurpose.OWN_FACTOR, uid)
     if begun:
         return Pending(begun[0], known, Way(()))
     if keeps:
-        made = tickets.issue(context, TicketKind.OWN_FACTOR, uid, lives_for=second_factor.LIFETIME)
+        made = continuation_tokens.issue(context, ContinuationPurpose.OWN_FACTOR, uid, lives_for=second_factor.LIFETIME)
         return Pending(made, known, Way(()))
-    return Pending(Ticket(TicketKind.OWN_FACTOR, "", uid, {}, OPEN, context.now, context.now), known, Way(()))
+    return Pending(
+        ContinuationToken(ContinuationPurpose.OWN_FACTOR, "", uid, {}, OPEN, context.now, context.now), known, Way(())
+    )
 
 
 def _with_view(context: Context, refusal: ApiError, kind: FactorKind) -> ApiError:

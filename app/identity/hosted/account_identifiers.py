@@ -15,7 +15,7 @@ from app.identity.authentication.verification import phone_handlers, phones
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import Wish
 from app.identity.credentials.one_time_tokens import resend_delay
-from app.identity.credentials.one_time_tokens.service import ProofKind
+from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.service import Account
 from app.identity.hosted import pending_verification
@@ -50,7 +50,7 @@ def addresses(context: Context, account: Account) -> list[AddressView]:
 
 def wait_for_number(context: Context, account: Account, phone: str) -> int:
     """Return for how many seconds the next code to the number that the account asked for has to wait."""
-    return resend_delay.of_account(context, (ProofKind.ADD_PHONE,), account.uid).get(phone, 0)
+    return resend_delay.of_account(context, (Purpose.ADD_PHONE,), account.uid).get(phone, 0)
 
 
 def add_email(context: Context, req: contract.EmailEdit) -> contract.Done:

@@ -14,13 +14,12 @@ from app.contract.registration_form import CUSTOM, FormField
 from app.contract.self_service import OwnChanges
 from app.identity.authentication.sign_in import interactions, required_actions, sessions
 from app.identity.authentication.sign_in.sessions import BrowserSession
-from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import registration_form
-from app.identity.hosted import next_step as journey
-from app.identity.hosted import views
+from app.identity.hosted import next_step, views
 from app.identity.hosted.freshness import is_fresh, must_confirm
 from app.identity.platform.context import Context
 from app.identity.programs.self_service import deletion, privacy_policy, profile
@@ -91,19 +90,19 @@ def keep_account(context: Context, req: contract.KeepRequest) -> Posted:
 def accept_policy(context: Context, req: contract.PolicyAccepted) -> Next:
     attempt, (session, account) = interactions.find(context, req.attempt), signed_in(context)
     if attempt is None:
-        return journey.START_AGAIN
+        return next_step.START_AGAIN
     with suppress(e.NoPrivacyPolicy, e.PolicyAcceptedAlready):  # a second click, or another tab: onward all the same
         privacy_policy.accept(context, account)
-    return journey.after_the_end(session) if attempt.is_done else journey.advance(context, attempt, session)
+    return next_step.after_the_end(session) if attempt.is_done else next_step.advance(context, attempt, session)
 
 
 def fill_missing(context: Context, req: contract.MissingFields) -> Next:
     attempt, (session, account) = interactions.find(context, req.attempt), owner(context)
     if attempt is None:
-        return journey.START_AGAIN
+        return next_step.START_AGAIN
     given = {name: text for name, text in req.fields.items() if text.strip()}
     profile.update(context, account, _changes(context, given), session_id=session.session_id)
-    return journey.after_the_end(session) if attempt.is_done else journey.advance(context, attempt, session)
+    return next_step.after_the_end(session) if attempt.is_done else next_step.advance(context, attempt, session)
 
 
 def owner(context: Context) -> tuple[BrowserSession, Account]:
@@ -151,7 +150,7 @@ def proved(context: Context, req: contract.Proved) -> Known:
         return Known(session, account)
     if must_confirm(context, session, account):
         raise e.NotAuthenticated
-    proofs.refuse_locked(context, account)
+    one_time_tokens.refuse_locked(context, account)
     if not req.password:
         raise e.WrongCurrentPassword("The password is asked again.")
     context.work.pause()

@@ -11,11 +11,10 @@ from app.identity.authentication.registration import service as registration
 from app.identity.authentication.sign_in import interactions, sessions
 from app.identity.authentication.sign_in.interactions import Attempt
 from app.identity.authentication.verification.service import Wish
-from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.directory.accounts import pending_accounts, store
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
-from app.identity.hosted import next_step as journey
-from app.identity.hosted import pending_verification, verification
+from app.identity.hosted import next_step, pending_verification, verification
 from app.identity.hosted.pending_verification import SMS, Checking
 from app.identity.platform.context import Context
 from app.kit import randomness
@@ -34,12 +33,12 @@ def register(server: Server) -> None:
 def change_address(context: Context, req: contract.OtherAddressRequest) -> Next:
     attempt = interactions.find(context, req.attempt)
     if attempt is None:
-        return journey.START_AGAIN
+        return next_step.START_AGAIN
     state, session = pending_verification.of(attempt), sessions.current(context)
     if attempt.is_done:
-        return journey.after_the_end(session)
+        return next_step.after_the_end(session)
     if state is None or session is not None:
-        return journey.advance(context, attempt, session)
+        return next_step.advance(context, attempt, session)
     if not state.held:
         return verification.step(context, attempt, state)
     try:
@@ -61,7 +60,7 @@ def _changed(context: Context, attempt: Attempt, state: Checking, typed: str) ->
     registration.spend(context)
     context.spend("address_changed", _CHANGES, randomness.digest(attempt.attempt_id))
     store.change(context, str(state.held["uid"]), {})
-    proofs.close(
+    one_time_tokens.close(
         context, str(state.held["uid"])
     )  # account, proofs, attempt: whoever proves it in this moment locks them so, too
     latest = interactions.locked(context, attempt)
@@ -73,7 +72,7 @@ def _changed(context: Context, attempt: Attempt, state: Checking, typed: str) ->
     changed = replace(
         state,
         email=pending_verification.shown(to.shown, state.by),
-        uid=account.uid if account is not None else proofs.NOBODY,
+        uid=account.uid if account is not None else one_time_tokens.NOBODY,
         sent_at=int(context.now.timestamp()),
     )
     return verification.step(context, pending_verification.note(context, latest, changed), changed)

@@ -13,11 +13,10 @@ from app.identity.authentication.sign_in import interactions, second_factor
 from app.identity.authentication.sign_in.interactions import Attempt
 from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.authentication.sign_in.sessions import BrowserSession
-from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.service import Wanted
 from app.identity.directory.accounts.service import Account
-from app.identity.hosted import account_settings, first_factor_passed, freshness
-from app.identity.hosted import next_step as journey
+from app.identity.hosted import account_settings, first_factor_passed, freshness, next_step
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import views
 from app.kit.server import Server
@@ -38,10 +37,10 @@ def begin(context: Context, req: contract.ConfirmBegun) -> contract.ConfirmStep:
         is_needed=not freshness.is_fresh(context, session),
         has_password=account.password_hash is not None,
     )
-    kinds = factors.held(context, account, second_factor.channel_of(session.methods))
+    kinds = second_factors.held(context, account, second_factor.channel_of(session.methods))
     if not told.is_needed or not kinds:
         return told
-    attempt, binding = interactions.open(context, journey.RETURN, {"landing": req.landing})
+    attempt, binding = interactions.open(context, next_step.RETURN, {"landing": req.landing})
     step = _asked(context, session, account, attempt).model_copy(update={"binding": binding})
     return told.model_copy(update={"next": step})
 
@@ -49,12 +48,12 @@ def begin(context: Context, req: contract.ConfirmBegun) -> contract.ConfirmStep:
 def _within(context: Context, attempt_id: str) -> contract.ConfirmStep:
     """Ask for the second factor on the way to an application; whoever has none goes on."""
     attempt, (session, account) = interactions.find(context, attempt_id), account_settings.signed_in(context)
-    told = contract.ConfirmStep(person=views.person(account), next=journey.START_AGAIN)
+    told = contract.ConfirmStep(person=views.person(account), next=next_step.START_AGAIN)
     if attempt is None:
         return told
     if attempt.is_done:
-        return told.model_copy(update={"next": journey.after_the_end(session)})
-    step = journey.advance(context, attempt, session)
+        return told.model_copy(update={"next": next_step.after_the_end(session)})
+    step = next_step.advance(context, attempt, session)
     if step.step is Step.CONFIRM:
         step = _asked(context, session, account, attempt)
     return told.model_copy(update={"next": step})
@@ -63,7 +62,7 @@ def _within(context: Context, attempt_id: str) -> contract.ConfirmStep:
 def _asked(context: Context, session: BrowserSession, account: Account, attempt: Attempt) -> Next:
     """Keep that the person of the session is asked for a second factor. Nothing is sent before they say which."""
     channel = second_factor.channel_of(session.methods)
-    wanted = Wanted(factors.person(context, account), factors.held(context, account, channel))
+    wanted = Wanted(second_factors.person(context, account), second_factors.held(context, account, channel))
     found = second_factor.begin(context, wanted, Way(session.methods, channel=channel))
     step_up = {first_factor_passed.KEY: found.ticket.ticket_hash, first_factor_passed.STEP_UP: session.session_id}
     interactions.note(context, attempt, lives_for=second_factor.LIFETIME, **step_up)

@@ -13,7 +13,7 @@ from app.contract.self_service import AcceptedPolicy
 from app.identity.authentication.sign_in import interactions
 from app.identity.directory.accounts import consents, privacy_policy
 from app.identity.directory.consents import service
-from app.identity.hosted import next_step as journey
+from app.identity.hosted import next_step
 from app.identity.hosted.account_settings import owner, signed_in
 from app.identity.platform.context import Context
 from app.kit.server import Server
@@ -30,12 +30,12 @@ def answer_forms(context: Context, req: contract.FormsAnswered) -> Next:
     """A second submit changes nothing: what is answered is not due any more."""
     attempt, (session, account) = interactions.find(context, req.attempt), signed_in(context)
     if attempt is None:
-        return journey.START_AGAIN
+        return next_step.START_AGAIN
     due = {form.event for form in service.due(context, account, session.authenticated_at)}
     if due & set(req.events):
         answers = service.read(context.tenant.settings, _given(context, req))
         service.give(context, account, answers, is_silent=False)
-    return journey.after_the_end(session) if attempt.is_done else journey.advance(context, attempt, session)
+    return next_step.after_the_end(session) if attempt.is_done else next_step.advance(context, attempt, session)
 
 
 def own_consents(context: Context, req: contract.OwnConsentsRead) -> contract.OwnConsents:  # noqa: ARG001 - the session says whose

@@ -18,8 +18,8 @@ from app.identity.authentication.sign_in import interactions, required_actions, 
 from app.identity.authentication.sign_in import service as sign_in
 from app.identity.authentication.sign_in.interactions import Attempt
 from app.identity.authentication.sign_in.second_factor import Way
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, Purpose
 from app.identity.directory.accounts import first_verification, identifiers, linked_identities
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
@@ -29,8 +29,7 @@ from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.store import Taken
 from app.identity.directory.identity_provider import Claimed
 from app.identity.directory.tenants import registration_form
-from app.identity.hosted import first_factor_passed, identity_linking, token_handoff, verification
-from app.identity.hosted import next_step as journey
+from app.identity.hosted import first_factor_passed, identity_linking, next_step, token_handoff, verification
 from app.identity.platform.context import Context
 from app.kit.limits import Rate
 from app.kit.server import Server
@@ -56,11 +55,11 @@ def start(context: Context, req: contract.ConnectionStart) -> Next:
     connection = connections.find(context, req.provider)
     attempt = interactions.find(context, req.attempt) if req.attempt else None
     if req.attempt and attempt is None:
-        return journey.START_AGAIN
+        return next_step.START_AGAIN
     if attempt is not None and attempt.is_done:
-        return journey.after_the_end(sessions.current(context))
+        return next_step.after_the_end(sessions.current(context))
     if attempt is not None and LINKS in attempt.request:
-        return journey.START_AGAIN  # one form, one way there: another provider is asked for anew
+        return next_step.START_AGAIN  # one form, one way there: another provider is asked for anew
     return lead(context, connection, attempt)
 
 
@@ -75,7 +74,7 @@ def lead(context: Context, connection: Connection, attempt: Attempt | None, **re
         return _back(attempt.request, BROKEN, attempt.attempt_id) if attempt is not None else _back(request, BROKEN)
     if attempt is not None:
         return Next(step=Step.REDIRECT, address=address, attempt=attempt.attempt_id)
-    begun, binding = interactions.open(context, journey.RETURN, request, drawn)
+    begun, binding = interactions.open(context, next_step.RETURN, request, drawn)
     return Next(step=Step.REDIRECT, address=address, attempt=begun.attempt_id, binding=binding)
 
 
@@ -94,7 +93,7 @@ def handle(context: Context, req: contract.ConnectionHandler) -> Next:
 def hand_over(context: Context, req: contract.HandOver) -> Next:
     attempt, session = interactions.find(context, req.attempt), sessions.current(context)
     if attempt is None:
-        return journey.START_AGAIN
+        return next_step.START_AGAIN
     if session is not None and (wanted := required_actions.step(context, session)) is not None:
         return wanted.model_copy(update={"attempt": attempt.attempt_id})
     return token_handoff.answered(context, attempt, session, allow=req.allow)
@@ -104,14 +103,14 @@ def finish(context: Context, req: contract.ConnectionAnswer) -> Next:
     """Of many answers with one state one is taken; the page of the attempt says what became of it."""
     attempt, session = interactions.find(context, req.state.rpartition(".")[0]), sessions.current(context)
     if attempt is None:
-        return journey.START_AGAIN
+        return next_step.START_AGAIN
     if attempt.is_done:
-        return journey.after_the_end(session)
+        return next_step.after_the_end(session)
     answer = req.model_dump(include={"code", "error", "iss"}, exclude_defaults=True)
     try:
         claimed, connection = connections.finish(context, req.state, answer)
     except connections.UnknownState:
-        return journey.advance(context, attempt, session)
+        return next_step.advance(context, attempt, session)
     except connections.ConnectionRefused:
         return _back(attempt.request, DENIED, attempt.attempt_id)
     except connections.ConnectionBroken:
@@ -140,7 +139,7 @@ def connected(context: Context, req: contract.ConnectedRead) -> contract.Connect
 
 def _asked(attempt: Attempt | None) -> dict[str, Any]:
     """Return what an application asked for; nothing where none did."""
-    return attempt.request if attempt is not None and attempt.kind == journey.AUTHORIZE else {}
+    return attempt.request if attempt is not None and attempt.kind == next_step.AUTHORIZE else {}
 
 
 def _hint(attempt: Attempt | None) -> str:
@@ -224,7 +223,7 @@ def _known(context: Context, attempt: Attempt, holder: Account, claimed: Claimed
 def _opened(context: Context, attempt: Attempt, claimed: Claimed, email: str) -> Next:
     """Let the provider's word be a proof of the mailbox: the account that has the address is its owner's, or is made."""
     facts = {"email": email, "registers": True}
-    proof = Proof(ProofKind.SIGN_IN, NOBODY, identifiers.normal(EMAIL, email), facts, context.now)
+    proof = Proof(Purpose.SIGN_IN, NOBODY, identifiers.normal(EMAIL, email), facts, context.now)
     try:
         account = redemption.account_of(context, proof, e.UnknownAccount, by=claimed)
     except (e.EmailRefused, e.EmailDomainRefused):
@@ -240,12 +239,12 @@ def _entered(context: Context, attempt: Attempt, account: Account, *, is_anew: b
     """Sign in, by a second factor where one is wanted; raises why the account may not, as only its owner sees that."""
     session = sessions.of_person(context, account.uid)
     if session is not None and not is_anew:  # what a browser is let in by again is no proof of who sits there
-        step = journey.advance(context, attempt, session)
+        step = next_step.advance(context, attempt, session)
         return step.model_copy(update={"problem": SILENT}) if step.step is Step.LOGIN else step
     after = first_factor_passed.enter(context, attempt, account, Way((identity_linking.FEDERATED,)))
     if after is not None:
         return after
-    proofs.refuse_locked(context, account)
+    one_time_tokens.refuse_locked(context, account)
     refusal = sign_in.closed(context, account, Identifier("email", ""))
     if isinstance(refusal, e.EmailUnverified):
         shown = (identity_linking.FEDERATED,)

@@ -11,8 +11,7 @@ from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.credentials.authenticators.protocol import Wish
 from app.identity.credentials.second_factors.service import Wanted
 from app.identity.directory.accounts.account import Account
-from app.identity.hosted import identity_linking, passkey_offers, password_expiry, views
-from app.identity.hosted import next_step as journey
+from app.identity.hosted import identity_linking, next_step, passkey_offers, password_expiry, views
 from app.identity.platform.context import Context
 
 KEY = "second_factor"
@@ -39,7 +38,7 @@ def onward(context: Context, attempt: Attempt | None, account: Account, way: Way
         return session(context, attempt, account, way)
     binding = None
     if attempt is None or attempt.is_done:
-        attempt, binding = interactions.open(context, journey.RETURN, {})
+        attempt, binding = interactions.open(context, next_step.RETURN, {})
     wish = Wish(attempt=attempt.attempt_id)
     found = second_factor.ask(context, second_factor.begin(context, wanted, way), wanted.kinds, wish)
     held = {KEY: found.ticket.ticket_hash, STEP_UP: None}
@@ -67,8 +66,8 @@ def session(context: Context, attempt: Attempt | None, account: Account, way: Wa
     if step is not None and attempt is not None:
         return Next(step=step, attempt=attempt.attempt_id).model_copy(update=cookie)
     if attempt is None:
-        return journey.to_return_address(context, begun, None).model_copy(update=cookie)
-    return journey.advance(context, attempt, begun).model_copy(update=cookie)
+        return next_step.to_return_address(context, begun, None).model_copy(update=cookie)
+    return next_step.advance(context, attempt, begun).model_copy(update=cookie)
 
 
 def remembering(context: Context, wish: bool) -> bool:

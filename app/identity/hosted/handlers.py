@@ -33,6 +33,7 @@ from app.identity.hosted import (
     first_factor_passed,
     freshness,
     identity_linking,
+    next_step,
     passkeys,
     passwordless,
     passwordless_links,
@@ -46,7 +47,6 @@ from app.identity.hosted import (
     verification,
     views,
 )
-from app.identity.hosted import next_step as journey
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import authorize, logout, own_client
 from app.identity.protocols.oauth import views as oauth_views
@@ -100,21 +100,21 @@ def open_authorization(context: Context, req: hub.AuthorizeRequest) -> Next:
 
 
 def open_return(context: Context, req: hub.ReturnRequest) -> Next:
-    return journey.open_return(context, req.return_url, sessions.current(context), action=req.action)
+    return next_step.open_return(context, req.return_url, sessions.current(context), action=req.action)
 
 
 def resume(context: Context, req: hub.AttemptRequest) -> Next:
     attempt = interactions.find(context, req.attempt)
     if attempt is None:
-        return journey.START_AGAIN
+        return next_step.START_AGAIN
     session = sessions.current(context)
     if attempt.is_done:
-        return journey.after_the_end(session)
+        return next_step.after_the_end(session)
     if session is None and (waits := second_factor.step(context, attempt)) is not None:
         return waits
     if session is None and (state := pending_verification.of(attempt)) is not None:
         return verification.step(context, attempt, state)
-    step = journey.advance(context, attempt, session)
+    step = next_step.advance(context, attempt, session)
     return reauthentication.told(context, step) if step.must_reauthenticate else step
 
 
@@ -129,7 +129,7 @@ def with_password(context: Context, req: hub.SignInRequest) -> Next:
     """
     attempt = interactions.find(context, req.attempt) if req.attempt else None
     if req.attempt and attempt is None:
-        return journey.START_AGAIN
+        return next_step.START_AGAIN
     going_on = attempt if attempt is not None and not attempt.is_done else None
     identifier = identifiers.guessed(context.tenant.settings, req.identifier)
     proof = Proof(req.security_answer, captcha.of_form(req.captcha))
@@ -153,9 +153,9 @@ def with_password(context: Context, req: hub.SignInRequest) -> Next:
 def answer_consent(context: Context, req: hub.ConsentRequest) -> Next:
     attempt, session = interactions.find(context, req.attempt), sessions.current(context)
     if attempt is None:
-        return journey.START_AGAIN
-    if attempt.kind != journey.AUTHORIZE:
-        return journey.after_the_end(session)
+        return next_step.START_AGAIN
+    if attempt.kind != next_step.AUTHORIZE:
+        return next_step.after_the_end(session)
     return authorize.answer_consent(context, attempt, session, req.allow)
 
 
@@ -164,8 +164,8 @@ def switch_account(context: Context, req: hub.SwitchRequest) -> Next:
     if session is not None:
         _end(context, session)
     if attempt is None or attempt.is_done:
-        return journey.START_AGAIN.model_copy(update={"ends_session": True})
-    return journey.advance(context, attempt, None).model_copy(update={"ends_session": True})
+        return next_step.START_AGAIN.model_copy(update={"ends_session": True})
+    return next_step.advance(context, attempt, None).model_copy(update={"ends_session": True})
 
 
 def sign_out(context: Context, req: hub.SignOutRequest) -> Next:

@@ -17,17 +17,23 @@ from app.identity.authentication.sign_in.passkeys import sign_in as signing_in
 from app.identity.authentication.sign_in.passkeys.sign_in import refuse_off
 from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.credentials.authenticators.passkey import owner_of
-from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.passkeys import ceremonies, options, store
 from app.identity.credentials.passkeys.ceremonies import Use
 from app.identity.credentials.passkeys.options import FOUND_ALONE, OF_THIS_DEVICE
 from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
 from app.identity.directory.tenants import webauthn_origins
-from app.identity.hosted import account_settings, first_factor_passed, freshness, passkey_offers, verification
-from app.identity.hosted import next_step as journey
+from app.identity.hosted import (
+    account_settings,
+    first_factor_passed,
+    freshness,
+    next_step,
+    passkey_offers,
+    verification,
+)
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import views as oauth_views
 from app.kit.server import Server
@@ -63,7 +69,7 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
     refuse_off(context)
     attempt = interactions.find(context, req.attempt) if req.attempt else None
     if req.attempt and attempt is None:
-        return journey.START_AGAIN
+        return next_step.START_AGAIN
     try:
         account, shown, methods = signing_in.proved(context, Use.AUTOFILL, req.credential)
     except e.PasskeyRefused:
@@ -72,7 +78,7 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
         context.work.rollback()
         return waits
     way = Way(methods, remember=first_factor_passed.remembering(context, req.remember))
-    proofs.refuse_locked(context, account)
+    one_time_tokens.refuse_locked(context, account)
     refusal = sign_in_service.closed(context, account, Identifier("email", ""))
     if isinstance(refusal, e.EmailUnverified) and account.email:
         going_on = attempt if attempt is not None and not attempt.is_done else None
@@ -145,7 +151,7 @@ def read_offer(context: Context, req: contract.OfferRead) -> contract.Offer:
     session, account = account_settings.owner(context)
     attempt = _going_on(context, req.attempt)
     if req.attempt and attempt is None:
-        return contract.Offer(next=journey.after_the_end(session))
+        return contract.Offer(next=next_step.after_the_end(session))
     is_local = bool(attempt and attempt.request.get(LOCAL))
     return contract.Offer(is_local=is_local, person=oauth_views.person(account))
 
@@ -162,8 +168,8 @@ def answer_offer(context: Context, req: contract.OfferAnswer) -> Next:
     elif req.credential is None:
         passkey_offers.not_now(context, account, is_local=bool(attempt and attempt.request.get(LOCAL)))
     if attempt is None:
-        return journey.after_the_end(session)
-    return journey.advance(context, attempt, session)
+        return next_step.after_the_end(session)
+    return next_step.advance(context, attempt, session)
 
 
 def forgot(context: Context, req: contract.LostPasskey) -> Posted:
@@ -171,13 +177,13 @@ def forgot(context: Context, req: contract.LostPasskey) -> Posted:
     refuse_off(context)
     spend(context)
     identifier = identifiers.guessed(context.tenant.settings, req.identifier)
-    who = Sought(context, identifier, account_lookup.account_of(context, identifier), is_hidden=True)
+    who = AccountLookup(context, identifier, account_lookup.account_of(context, identifier), is_hidden=True)
     recovery.for_page(context, who, req.attempt)
     return Posted()
 
 
 def read_lost(context: Context, req: LinkRead) -> contract.LostView:
-    held = proofs.known_link(context, recovery.KIND, req.token)
+    held = one_time_tokens.known_link(context, recovery.KIND, req.token)
     account = accounts.by_uid(context, held.uid) if held is not None else None
     if held is None or account is None:
         return contract.LostView(state="unknown")
@@ -199,7 +205,7 @@ def begin_lost(context: Context, req: contract.LostBegin) -> contract.PasskeyOpt
 def finish_lost(context: Context, req: contract.LostFinish) -> Next:
     """Nobody is signed in by it: the new passkey does that in a moment, and shows that it works."""
     recovery.finish_with(context, req.token, req.credential)
-    return journey.open_return(context, None, None).model_copy(update={"ends_session": True})
+    return next_step.open_return(context, None, None).model_copy(update={"ends_session": True})
 
 
 def _going_on(context: Context, attempt_id: str | None) -> Attempt | None:
@@ -209,7 +215,7 @@ def _going_on(context: Context, attempt_id: str | None) -> Attempt | None:
 
 def _offered_here(context: Context, attempt: Attempt | None, account: Account, way: Way) -> Next:
     if attempt is None or attempt.is_done:
-        return first_factor_passed.enter(context, attempt, account, way) or journey.START_AGAIN
+        return first_factor_passed.enter(context, attempt, account, way) or next_step.START_AGAIN
     if not sign_in_service.enter(context, account, way.kind):
         raise e.AccountBlocked
     attempt = interactions.note(context, attempt, lives_for=second_factor.LIFETIME, **{LOCAL: True})

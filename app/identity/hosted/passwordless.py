@@ -25,15 +25,14 @@ from app.identity.authentication.sign_in.interactions import Attempt
 from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.one_time_tokens import resend_delay
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, SMS_CODE, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, SMS_CODE, Purpose
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.account_lookup import Identifier
-from app.identity.hosted import first_factor_passed, pending_verification
-from app.identity.hosted import next_step as journey
+from app.identity.hosted import first_factor_passed, next_step, pending_verification
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose
 from app.identity.protocols.oauth import views as oauth
 from app.kit import randomness
 from app.kit.errors import ApiError
@@ -85,12 +84,12 @@ def ask(context: Context, req: contract.SignInAsked) -> Next:
 def waiting(context: Context, req: AttemptOnly) -> Next:
     attempt = interactions.find(context, req.attempt)
     if attempt is None:
-        return journey.START_AGAIN
+        return next_step.START_AGAIN
     session = sessions.current(context)
     if attempt.is_done:
-        return journey.after_the_end(session)
+        return next_step.after_the_end(session)
     state = _of(attempt, session)
-    return _step(context, attempt, state) if state is not None else journey.advance(context, attempt, session)
+    return _step(context, attempt, state) if state is not None else next_step.advance(context, attempt, session)
 
 
 def again(context: Context, req: AttemptOnly) -> Next:
@@ -111,8 +110,8 @@ def code(context: Context, req: CodeRequest) -> Next:
     name = Identifier(state.kind, state.value)
     try:
         context.spend("sign_in_code", _TRIES, randomness.digest(attempt.attempt_id))
-        proof = proofs.spend_code(
-            context, ProofKind.SIGN_IN, state.uid, req.code, subject=state.subject, errors=errors, name=name
+        proof = one_time_tokens.spend_code(
+            context, Purpose.SIGN_IN, state.uid, req.code, subject=state.subject, errors=errors, name=name
         )
         account = redemption.account_of(context, proof, errors.closed)
         return entered(context, attempt, account, state.by, remember=state.remember)
@@ -125,7 +124,7 @@ def go_on(context: Context, req: AttemptOnly) -> Next:
     attempt, state = _waiting(context, req.attempt)
     if attempt is None or state is None:
         return waiting(context, req)
-    found = tickets.by_hash(context, TicketKind.SMART_LOGIN, state.ticket)
+    found = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, state.ticket)
     if found is None or found.is_over(context.now) or found.state != State.APPROVED:
         return _step(context, attempt, state)
     return entered(context, attempt, smart_login.redeem(context, found), MAIL, remember=state.remember)
@@ -144,13 +143,13 @@ def begin(context: Context, attempt: Attempt | None, name: str, by: str, *, reme
     before = _of(attempt) if attempt is not None else None
     if before is not None and before.is_same(state):
         state = replace(state, sent_at=before.sent_at, ticket=before.ticket, number=before.number)
-    here, binding = (attempt, None) if attempt is not None else interactions.open(context, journey.RETURN, {})
+    here, binding = (attempt, None) if attempt is not None else interactions.open(context, next_step.RETURN, {})
     if not resend_delay.seconds_left(context, state.sent_at):
         try:
             state = _sent(context, here, state, account, registers)
         except (*sending.NOT_SENT, e.UnknownAccount) as reason:
             context.work.rollback()
-            here, binding = (attempt, None) if attempt is not None else interactions.open(context, journey.RETURN, {})
+            here, binding = (attempt, None) if attempt is not None else interactions.open(context, next_step.RETURN, {})
             state = _waits_in_vain(context, state)
             context.audit.record("passwordless.not_sent", reason=type(reason).__name__)
     here = interactions.note(context, here, lives_for=WAITS, **{_KEY: asdict(state)})
@@ -165,7 +164,7 @@ def entered(context: Context, attempt: Attempt | None, account: Account, by: str
     )
     if after is not None:
         return after
-    proofs.refuse_locked(context, account)
+    one_time_tokens.refuse_locked(context, account)
     if (refusal := sign_in.closed(context, account, Identifier(way.kind, ""))) is not None:
         raise refusal
     known = account.email or account.username or account.phone
@@ -202,7 +201,7 @@ def _sent(context: Context, attempt: Attempt, state: Waiting, account: Account |
     elif state.by == MAIL:
         sending.mail(context, SIGN_IN, account, state.value, wish)
     elif registers:
-        sending.text_anybody(context, ProofKind.SIGN_IN, state.value, attempt=attempt.attempt_id)
+        sending.text_anybody(context, Purpose.SIGN_IN, state.value, attempt=attempt.attempt_id)
     else:
         sending.text(context, account, state.value)
     return replace(state, sent_at=int(context.now.timestamp()))
@@ -231,7 +230,7 @@ def _step(context: Context, attempt: Attempt, state: Waiting) -> Next:
 
 def _device(context: Context, state: Waiting) -> dict[str, str]:
     """Return what stands on the device that waits."""
-    found = tickets.by_hash(context, TicketKind.SMART_LOGIN, state.ticket)
+    found = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, state.ticket)
     stands = found.state if found is not None and not found.is_over(context.now) else State.USED
     return {"number": state.number, "state": _SHOWN[State(stands)]}
 

@@ -13,12 +13,12 @@ from app.identity.authentication.passwordless import redemption, sending, smart_
 from app.identity.authentication.passwordless.methods import MAIL
 from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.sign_in import sessions
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import Proof, ProofKind
-from app.identity.hosted import next_step as journey
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import Proof, Purpose
+from app.identity.hosted import next_step
 from app.identity.hosted import passwordless as steps
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens.service import Ticket
+from app.identity.platform.continuation_tokens.service import ContinuationToken
 from app.kit.server import Server
 from app.kit.user_agents import parse_user_agent
 
@@ -35,7 +35,7 @@ def register(server: Server) -> None:
 
 
 def read_link(context: Context, req: LinkRead) -> contract.LinkView:
-    held = proofs.known_link(context, ProofKind.SIGN_IN, req.token)
+    held = one_time_tokens.known_link(context, Purpose.SIGN_IN, req.token)
     if held is None:
         return contract.LinkView(state="unknown")
     context.audit.record("passwordless.link_looked_at", uid=held.uid, by="machine" if req.is_machine else "browser")
@@ -47,10 +47,10 @@ def open_link(context: Context, req: LinkRequest) -> Next:
     """A link that was used leads on as well where its person is signed in: pages are reloaded."""
     sending.spend_try(context)
     attempt, session = steps.living(context, req.attempt), sessions.current(context)
-    used = proofs.used_link(context, ProofKind.SIGN_IN, req.token)
+    used = one_time_tokens.used_link(context, Purpose.SIGN_IN, req.token)
     if used is not None and session is not None and session.uid == used.uid:
-        return journey.advance(context, attempt, session) if attempt is not None else journey.after_the_end(session)
-    proof = proofs.spend_link(context, ProofKind.SIGN_IN, req.token)
+        return next_step.advance(context, attempt, session) if attempt is not None else next_step.after_the_end(session)
+    proof = one_time_tokens.spend_link(context, Purpose.SIGN_IN, req.token)
     account = redemption.account_of(context, proof, e.ExpiredLink)
     after = steps.entered(context, attempt, account, MAIL, remember=steps.remembers(attempt))
     asking = steps.asking_party(context, str(proof.facts.get("attempt") or "")) if attempt is None else None
@@ -61,7 +61,7 @@ def open_link(context: Context, req: LinkRequest) -> Next:
 
 def renew_link(context: Context, req: LinkRequest) -> Next:
     sending.spend(context)
-    held = proofs.known_link(context, ProofKind.SIGN_IN, req.token)
+    held = one_time_tokens.known_link(context, Purpose.SIGN_IN, req.token)
     if held is None:
         raise e.UnknownLink
     attempt = steps.living(context, req.attempt)
@@ -89,7 +89,7 @@ def decide(context: Context, req: contract.Decision) -> contract.RequestView:
                 return view.model_copy(update={"is_wrong": True})
         except e.TooManyRequests:
             is_no = True
-    proof = proofs.spend_link(context, kind, req.token)
+    proof = one_time_tokens.spend_link(context, kind, req.token)
     if is_no:
         smart_login.deny(context, found)
     else:
@@ -97,14 +97,14 @@ def decide(context: Context, req: contract.Decision) -> contract.RequestView:
     return view.model_copy(update={"state": "denied" if is_no else "approved"})
 
 
-def _request(context: Context, token: str) -> tuple[ProofKind, Proof | None, Ticket | None]:
+def _request(context: Context, token: str) -> tuple[Purpose, Proof | None, ContinuationToken | None]:
     for kind in smart_login.KINDS:
-        if (held := proofs.known_link(context, kind, token)) is not None:
+        if (held := one_time_tokens.known_link(context, kind, token)) is not None:
             return kind, held, smart_login.of(context, held)
-    return ProofKind.SMART_LOGIN, None, None
+    return Purpose.SMART_LOGIN, None, None
 
 
-def _view(context: Context, token: str, held: Proof | None, found: Ticket | None) -> contract.RequestView:
+def _view(context: Context, token: str, held: Proof | None, found: ContinuationToken | None) -> contract.RequestView:
     if held is None:
         return contract.RequestView(state="unknown")
     label = str(held.facts.get("email") or "")
@@ -125,7 +125,7 @@ def _view(context: Context, token: str, held: Proof | None, found: Ticket | None
 
 def _request_state(context: Context, held: Proof, token: str) -> str:
     try:
-        proofs.peek_link(context, held.kind, token)
+        one_time_tokens.peek_link(context, held.kind, token)
     except (e.UsedLink, e.ExpiredLink):
         return "expired"
     return "open"
@@ -133,7 +133,7 @@ def _request_state(context: Context, held: Proof, token: str) -> str:
 
 def _link_state(context: Context, token: str) -> str:
     try:
-        proofs.peek_link(context, ProofKind.SIGN_IN, token)
+        one_time_tokens.peek_link(context, Purpose.SIGN_IN, token)
     except e.UsedLink:
         return "used"
     except e.ExpiredLink:

@@ -14,7 +14,7 @@ from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import Wish
 from app.identity.credentials.one_time_tokens import resend_delay
-from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.directory.accounts import identifiers, store
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.messaging import send_limits
@@ -102,7 +102,7 @@ def _send(context: Context, attempt: Attempt, state: Checking) -> None:
     """Send link and code, or text a code. Whose number it is already is told so, and nobody else."""
     if state.by == MAIL:
         verification.send_again(context, state.uid, state.email, Wish(attempt=attempt.attempt_id))
-    elif state.uid != proofs.NOBODY:
+    elif state.uid != one_time_tokens.NOBODY:
         phones.send(context, state.uid, state.subject, store.by_uid(context, state.uid))
     elif store.by_identifier(context, PHONE, state.subject) is not None:
         phones.tell_owner(context, state.subject)

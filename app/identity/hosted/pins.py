@@ -10,12 +10,11 @@ from app.contract.hub_recovery import LinkView
 from app.contract.hub_self_service import Done
 from app.contract.mailed import LinkRead
 from app.identity.authentication.sign_in import by_pin, identifiers, interactions, password_reset
-from app.identity.credentials.one_time_tokens.service import ProofKind
+from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service
 from app.identity.directory.accounts import account_lookup
-from app.identity.directory.accounts.account_lookup import Sought
-from app.identity.hosted import account_settings, freshness
-from app.identity.hosted import next_step as journey
+from app.identity.directory.accounts.account_lookup import AccountLookup
+from app.identity.hosted import account_settings, freshness, next_step
 from app.identity.hosted.recovery import looked_at
 from app.identity.platform.context import Context
 from app.kit.server import Server
@@ -34,19 +33,19 @@ def set_at_sign_in(context: Context, req: contract.PinStep) -> Next:
     """A second click goes on as the first did. What is offered may be left out; what is required may not."""
     attempt, (session, account) = interactions.find(context, req.attempt), account_settings.signed_in(context)
     if attempt is None:
-        return journey.START_AGAIN
+        return next_step.START_AGAIN
     if attempt.is_done:
-        return journey.after_the_end(session)
+        return next_step.after_the_end(session)
     if req.skip and service.is_offered(context, account):
         service.skip(context, account)
     if req.skip or account.has_pin or not context.tenant.settings.pin.is_on:
-        return journey.advance(context, attempt, session)
+        return next_step.advance(context, attempt, session)
     if freshness.must_confirm(context, session, account):
-        held = interactions.note(context, attempt, lives_for=interactions.LIFETIME, **{journey.CHOSEN: True})
-        return journey.advance(context, held, session)
+        held = interactions.note(context, attempt, lives_for=interactions.LIFETIME, **{next_step.CHOSEN: True})
+        return next_step.advance(context, held, session)
     known = account_settings.proved(context, req)
     service.write(context, account, service.hashed(context, req.pin), service.SET)
-    after = journey.advance(context, attempt, session)
+    after = next_step.advance(context, attempt, session)
     return after.model_copy(update={"session": account_settings.done(context, known).session})
 
 
@@ -66,7 +65,7 @@ def by_answers(context: Context, req: contract.PinByAnswers) -> Posted:
         raise e.SecurityQuestionsOff
     password_reset.spend(context)
     identifier = identifiers.guessed(context.tenant.settings, req.identifier)
-    who = Sought(context, identifier, account_lookup.account_of(context, identifier), is_hidden=True)
+    who = AccountLookup(context, identifier, account_lookup.account_of(context, identifier), is_hidden=True)
     hashed = service.hashed(context, req.pin)
     try:
         by_pin.reset_by_answers(context, who, shown, hashed)
@@ -76,7 +75,7 @@ def by_answers(context: Context, req: contract.PinByAnswers) -> Posted:
 
 
 def read_link(context: Context, req: LinkRead) -> LinkView:
-    return looked_at(context, ProofKind.RESET_PIN, req)
+    return looked_at(context, Purpose.RESET_PIN, req)
 
 
 def reset(context: Context, req: contract.PinReset) -> Posted:

@@ -9,7 +9,7 @@ from app.identity.authentication.federation import service as connections
 from app.identity.authentication.passwordless import methods
 from app.identity.authentication.passwordless.methods import SMS
 from app.identity.credentials.passkeys import store as passkeys
-from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
@@ -55,7 +55,7 @@ def _reaches(context: Context, name: str, way: str, account: Account) -> bool:
 def _may_begin(context: Context, account: Account, way: str) -> bool:
     """Return whether a sign-in may begin by it: not where the only second factor is what it would prove."""
     try:
-        factors.wanted(context, account, FactorKind.SMS if way == SMS else FactorKind.EMAIL, is_again=True)
+        second_factors.wanted(context, account, FactorKind.SMS if way == SMS else FactorKind.EMAIL, is_again=True)
     except e.TwoFactorOn:
         return False
     return True

@@ -23,16 +23,15 @@ from app.identity.authentication.sign_in.interactions import Attempt
 from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.one_time_tokens import resend_delay
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, Proof, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, Proof, Purpose
 from app.identity.credentials.pins import service as pins
 from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import Sought
+from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import allowed_addresses
-from app.identity.hosted import first_factor_passed, password_expiry, pending_verification
-from app.identity.hosted import next_step as journey
+from app.identity.hosted import first_factor_passed, next_step, password_expiry, pending_verification
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.errors import ApiError
@@ -66,7 +65,7 @@ class Recovering:
 
     @property
     def subject(self) -> str:
-        return self.by if self.uid != proofs.NOBODY else sending.stranger(self.name)
+        return self.by if self.uid != one_time_tokens.NOBODY else sending.stranger(self.name)
 
 
 def register(server: Server) -> None:
@@ -90,12 +89,12 @@ def forgot(context: Context, req: contract.ForgotRequest) -> Next:
 def recovery(context: Context, req: contract.AttemptOnly) -> Next:
     attempt = interactions.find(context, req.attempt)
     if attempt is None:
-        return journey.START_AGAIN
+        return next_step.START_AGAIN
     session = sessions.current(context)
     if attempt.is_done:
-        return journey.after_the_end(session)
+        return next_step.after_the_end(session)
     state = _of(attempt, session)
-    return step(context, attempt, state) if state is not None else journey.advance(context, attempt, session)
+    return step(context, attempt, state) if state is not None else next_step.advance(context, attempt, session)
 
 
 def again(context: Context, req: contract.AttemptOnly) -> Next:
@@ -118,7 +117,9 @@ def reset_code(context: Context, req: contract.CodeRequest) -> Next:
         context.spend("reset_try", _TRIES, randomness.digest(attempt.attempt_id))
         kind = state.forgotten.proof
         name = identifiers.guessed(context.tenant.settings, state.name)
-        proof = proofs.spend_code(context, kind, state.uid, req.code, subject=state.subject, errors=errors, name=name)
+        proof = one_time_tokens.spend_code(
+            context, kind, state.uid, req.code, subject=state.subject, errors=errors, name=name
+        )
     except ApiError as refusal:
         raise _with_page(context, refusal, state) from None
     account = accounts.by_uid(context, proof.uid)
@@ -132,7 +133,7 @@ def reset_code(context: Context, req: contract.CodeRequest) -> Next:
 
 
 def read_reset(context: Context, req: LinkRead) -> contract.LinkView:
-    return looked_at(context, ProofKind.RESET_PASSWORD, req)
+    return looked_at(context, Purpose.RESET_PASSWORD, req)
 
 
 def reset(context: Context, req: contract.NewPassword) -> Next:
@@ -152,13 +153,13 @@ def reset(context: Context, req: contract.NewPassword) -> Next:
     if attempt is not None:
         interactions.note(context, attempt, lives_for=WAITS, **{KEY: None})
         return Next(step=Step.LOGIN, attempt=attempt.attempt_id, login_hint=label, ends_session=True)
-    opened = journey.open_return(context, None, None)
+    opened = next_step.open_return(context, None, None)
     return opened.model_copy(update={"login_hint": label, "ends_session": True})
 
 
 def renew_reset(context: Context, req: contract.LinkRequest) -> Next:
     spend(context)
-    held = proofs.known_link(context, ProofKind.RESET_PASSWORD, req.token)
+    held = one_time_tokens.known_link(context, Purpose.RESET_PASSWORD, req.token)
     account = accounts.by_uid(context, held.uid) if held is not None else None
     if held is None or account is None:
         raise e.UnknownLink
@@ -180,17 +181,17 @@ def _begin(
     """
     identifier = identifiers.guessed(context.tenant.settings, name)
     by = SMS if identifier.kind == "phone" else MAIL
-    who = Sought(context, identifier, account or account_lookup.account_of(context, identifier), is_hidden=True)
+    who = AccountLookup(context, identifier, account or account_lookup.account_of(context, identifier), is_hidden=True)
     account = forgotten_pins.reached(who, by) if of is PIN else recipient.reached(who, by)
-    uid = account.uid if account else proofs.NOBODY
+    uid = account.uid if account else one_time_tokens.NOBODY
     state, before = Recovering(name, uid, by, of=of.name), _of(attempt) if attempt is not None else None
     if before is not None and (before.subject, before.uid, before.of) == (state.subject, uid, of.name):
         state = replace(state, sent_at=before.sent_at)
-    here, binding = (attempt, None) if attempt is not None else interactions.open(context, journey.RETURN, {})
+    here, binding = (attempt, None) if attempt is not None else interactions.open(context, next_step.RETURN, {})
     if not _seconds_left(context, state):
         if not is_sent(context, here, state, account):
             context.work.rollback()
-            here, binding = (attempt, None) if attempt is not None else interactions.open(context, journey.RETURN, {})
+            here, binding = (attempt, None) if attempt is not None else interactions.open(context, next_step.RETURN, {})
         state = replace(state, sent_at=int(context.now.timestamp()))
     here = interactions.note(context, here, lives_for=WAITS, **{KEY: asdict(state)})
     wanted = here.request.get("return_url")
@@ -256,16 +257,16 @@ def _seconds_left(context: Context, state: Recovering) -> int:
     return resend_delay.seconds_left(context, state.sent_at)
 
 
-def looked_at(context: Context, kind: ProofKind, req: LinkRead) -> contract.LinkView:
+def looked_at(context: Context, kind: Purpose, req: LinkRead) -> contract.LinkView:
     """Return where a link stands, and note that it was looked at."""
-    held = proofs.known_link(context, kind, req.token)
+    held = one_time_tokens.known_link(context, kind, req.token)
     account = accounts.by_uid(context, held.uid) if held is not None else None
     if held is None or account is None:
         return contract.LinkView(state="unknown")
     context.audit.record("password.link_looked_at", uid=held.uid, by="machine" if req.is_machine else "browser")
     state = _state(context, kind, req.token)
     if (
-        kind in (ProofKind.RESET_PASSWORD, ProofKind.RESET_PIN)
+        kind in (Purpose.RESET_PASSWORD, Purpose.RESET_PIN)
         and state == "open"
         and not sending.still_reaches(account, held)
     ):
@@ -277,9 +278,9 @@ def label(held: Proof, account: Account) -> str:
     return str(held.facts.get("email") or label_of(account))
 
 
-def _state(context: Context, kind: ProofKind, token: str) -> str:
+def _state(context: Context, kind: Purpose, token: str) -> str:
     try:
-        proofs.peek_link(context, kind, token)
+        one_time_tokens.peek_link(context, kind, token)
     except e.UsedLink:
         return "used"
     except e.ExpiredLink:

@@ -26,12 +26,18 @@ from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys.ceremonies import Made, Use
 from app.identity.credentials.passkeys.options import FOUND_ALONE, Owner
-from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts import identifiers, linked_identities
 from app.identity.directory.accounts.account import name_in
 from app.identity.directory.tenants import allowed_addresses, registration_form
-from app.identity.hosted import first_factor_passed, identity_linking, pending_verification, token_handoff, verification
-from app.identity.hosted import next_step as journey
+from app.identity.hosted import (
+    first_factor_passed,
+    identity_linking,
+    next_step,
+    pending_verification,
+    token_handoff,
+    verification,
+)
 from app.identity.platform.context import Context
 from app.kit.errors import ApiError
 from app.kit.server import Server
@@ -93,9 +99,9 @@ def submit(context: Context, req: contract.RegisterRequest) -> Next:
     """Register within an attempt or without one: onward with a session, or to the page that says to look into the mail."""
     attempt = interactions.find(context, req.attempt) if req.attempt else None
     if req.attempt and attempt is None:
-        return journey.START_AGAIN
+        return next_step.START_AGAIN
     if attempt is not None and attempt.is_done:
-        return journey.after_the_end(sessions.current(context))
+        return next_step.after_the_end(sessions.current(context))
     registration.refuse_off(context)
     wish = token_handoff.of(attempt)
     if wish is not None and not wish.registers:
@@ -105,7 +111,7 @@ def submit(context: Context, req: contract.RegisterRequest) -> Next:
     )  # where nobody asked: the mail names this browser all the same, as its proof shows one person
     made, brought = _made(context, req), identity_linking.still_of(context, attempt) if req.is_connected else None
     if req.is_connected and brought is None:
-        return journey.START_AGAIN
+        return next_step.START_AGAIN
     has_password = made is None and brought is None
     typed, ask = _read(context, req, attempt.attempt_id if attempt else own.attempt_id, has_password=has_password)
     if brought is not None:
@@ -191,10 +197,10 @@ def _onward(context: Context, begun: Attempt | Drawn, typed: Typed, outcome: Out
     if outcome.account is None or not outcome.may_sign_in:
         if isinstance(begun, Attempt) or not outcome.waits_for:
             return _waiting(context, attempt, typed, outcome, instead)
-        own, binding = interactions.open(context, journey.RETURN, {}, begun)
+        own, binding = interactions.open(context, next_step.RETURN, {}, begun)
         return _waiting(context, own, typed, outcome, instead).model_copy(update={"binding": binding})
     way = Way(instead.methods if instead else (sign_in.PASSWORD,))
-    wanted = None if second_factor.TWO in way.methods else factors.wanted(context, outcome.account)
+    wanted = None if second_factor.TWO in way.methods else second_factors.wanted(context, outcome.account)
     if wanted is None:
         risks.note(context, outcome.account)
     return first_factor_passed.onward(context, attempt, outcome.account, way, wanted)
@@ -204,7 +210,7 @@ def _waiting(
     context: Context, attempt: Attempt | None, typed: Typed, outcome: Outcome, instead: Instead | None
 ) -> Next:
     """Where nobody is signed in yet: back to a return address that says so itself (hosted-pages.md section 3), else our page."""
-    wanted = attempt.request.get("return_url") if attempt is not None and attempt.kind == journey.RETURN else None
+    wanted = attempt.request.get("return_url") if attempt is not None and attempt.kind == next_step.RETURN else None
     if attempt is not None and wanted and allowed_addresses.is_allowed(context, wanted):
         interactions.finish(context, attempt)
         return Next(step=Step.REDIRECT, address=allowed_addresses.with_query(wanted, action_completed=COMPLETED))

@@ -15,14 +15,13 @@ from app.identity.authentication.sign_in.second_factor import Pending
 from app.identity.credentials.authenticators.protocol import Answer, Shown, Wish
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.one_time_tokens import resend_delay
-from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import trusted_browsers
-from app.identity.hosted import first_factor_passed, views
-from app.identity.hosted import next_step as journey
+from app.identity.hosted import first_factor_passed, next_step, views
 from app.identity.hosted.first_factor_passed import STEP_UP
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose
 from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.server import Server
@@ -81,7 +80,7 @@ def prove(context: Context, req: contract.FactorProof) -> Next:
     except OVER:
         return _elsewhere(context, attempt)
     answer = Answer(req.code, None, req.answers, req.credential, req.state, is_alone=_is_alone(attempt, found))
-    is_new = not factors.enrolled(context.tenant.settings, found.person)
+    is_new = not second_factors.enrolled(context.tenant.settings, found.person)
     try:
         found = second_factor.prove(context, found, req.kind, answer)
         if attempt is not None and _is_step_up(attempt):
@@ -113,7 +112,7 @@ def _confirmed(context: Context, attempt: Attempt, found: Pending) -> Next:
     is_same = session is not None and session.session_id == attempt.request[STEP_UP]
     if session is None or not is_same or session.uid != found.account.uid:
         raise e.UnknownFactorToken
-    if not tickets.spend(context, found.ticket):
+    if not continuation_tokens.spend(context, found.ticket):
         raise e.UnknownFactorToken
     text = sessions.prove_again(context, session, found.way.methods)
     context.audit.record("step_up.passed", uid=session.uid, by="page")
@@ -124,7 +123,7 @@ def _confirmed(context: Context, attempt: Attempt, found: Pending) -> Next:
     renewed = replace(
         session, session_hash=randomness.digest(text), authenticated_at=context.now, methods=found.way.methods
     )
-    return journey.advance(context, attempt, renewed).model_copy(update=cookie)
+    return next_step.advance(context, attempt, renewed).model_copy(update=cookie)
 
 
 def view(
@@ -136,8 +135,8 @@ def view(
 ) -> contract.FactorView:
     """Return the page: the factor that was asked for, else the preferred one; the others are choices."""
     settings, known = context.tenant.settings, found.person
-    held = factors.enrolled(settings, known)
-    usable = held or factors.offered(settings, known)
+    held = second_factors.enrolled(settings, known)
+    usable = held or second_factors.offered(settings, known)
     chosen = kind if kind in usable else (usable[0] if held or len(usable) == 1 else None)
     others = [one for one in usable if one != chosen]
     is_step_up = attempt is not None and _is_step_up(attempt)
@@ -179,8 +178,8 @@ def factor_shown(context: Context, found: Pending, kind: FactorKind, shown: Show
 
 
 def _begun(context: Context, found: Pending, kind: FactorKind, wish: Wish) -> tuple[Pending, Shown]:
-    authenticator = factors.authenticator(context, kind)
-    held = factors.enrolled(context.tenant.settings, found.person)
+    authenticator = second_factors.authenticator(context, kind)
+    held = second_factors.enrolled(context.tenant.settings, found.person)
     if held and kind not in held:
         raise authenticator.missing
     return second_factor.challenge(context, found, kind, wish)
@@ -194,8 +193,10 @@ def _found(context: Context, attempt: Attempt | None) -> Pending:
 
 def _pending(context: Context, attempt: Attempt) -> Pending:
     named = str(attempt.request.get(first_factor_passed.KEY) or "")
-    found = second_factor.pending(context, tickets.by_hash(context, TicketKind.SECOND_FACTOR, named))
-    if _is_step_up(attempt) and not factors.enrolled(context.tenant.settings, found.person):
+    found = second_factor.pending(
+        context, continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, named)
+    )
+    if _is_step_up(attempt) and not second_factors.enrolled(context.tenant.settings, found.person):
         raise e.UnknownFactorToken  # removed meanwhile: whoever proves it once more enrols nothing
     return found
 
@@ -208,8 +209,8 @@ def _elsewhere(context: Context, attempt: Attempt | None) -> Next:
     """Where somebody belongs who has nothing to prove here: onward, or back to the beginning."""
     session = sessions.current(context)
     if attempt is None:
-        return journey.START_AGAIN
-    return journey.after_the_end(session) if attempt.is_done else journey.advance(context, attempt, session)
+        return next_step.START_AGAIN
+    return next_step.after_the_end(session) if attempt.is_done else next_step.advance(context, attempt, session)
 
 
 def _with_view(context: Context, refusal: ApiError, attempt: Attempt | None, kind: FactorKind) -> ApiError:

@@ -11,11 +11,10 @@ from app.contract.mailed import LinkRead
 from app.identity.authentication.recovery import restoration, sending
 from app.identity.authentication.recovery.sending import MAIL
 from app.identity.authentication.sign_in import interactions, password_reset
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.directory.accounts import service as accounts
-from app.identity.hosted import next_step as journey
-from app.identity.hosted import recovery
+from app.identity.hosted import next_step, recovery
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.server import Server
@@ -29,8 +28,8 @@ def register(server: Server) -> None:
 
 
 def read_alarm(context: Context, req: LinkRead) -> contract.LinkView:
-    view = recovery.looked_at(context, ProofKind.ALARM, req)
-    held = proofs.known_link(context, ProofKind.ALARM, req.token)
+    view = recovery.looked_at(context, Purpose.ALARM, req)
+    held = one_time_tokens.known_link(context, Purpose.ALARM, req.token)
     account = accounts.by_uid(context, held.uid) if held is not None else None
     if held is None or account is None:
         return view
@@ -49,17 +48,19 @@ def own_doing(context: Context, req: contract.AlarmRequest) -> contract.LinkView
 def alarm(context: Context, req: contract.AlarmRequest) -> Next:
     """Nobody gets in with the password that the other one set; whoever holds the mailbox sets the next."""
     password_reset.spend(context)
-    proofs.peek_link(context, ProofKind.ALARM, req.token)
+    one_time_tokens.peek_link(context, Purpose.ALARM, req.token)
     context.work.pause()
     account, proof = restoration.restore(context, req.token, context.hashing.hash(randomness.token()))
     password_reset.end_everything(context, account)
-    here, binding = interactions.open(context, journey.RETURN, {})
+    here, binding = interactions.open(context, next_step.RETURN, {})
     state = recovery.Recovering(recovery.label(proof, account), account.uid, MAIL, int(context.now.timestamp()))
     if account.email and recovery.is_sent(context, here, state, account, MailKind.ALARM):
         here = interactions.note(context, here, lives_for=recovery.WAITS, **{recovery.KEY: asdict(state)})
         return recovery.step(context, here, state).model_copy(update={"binding": binding, "ends_session": True})
     # No mail may go, and who holds the link of the alarm proved the mailbox already.
-    token = sending.page_token(context, account, proofs.RESET_MINUTES, reason=recovery.CODE, email=account.email)
+    token = sending.page_token(
+        context, account, one_time_tokens.RESET_MINUTES, reason=recovery.CODE, email=account.email
+    )
     lasts = max(1, int((here.expires_at - context.now).total_seconds()))
     return Next(
         step=Step.NEW_PASSWORD, attempt=here.attempt_id, binding=binding, address=token, ends_session=True,

@@ -20,15 +20,14 @@ from app.identity.authentication.sign_in.interactions import Attempt
 from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, Proof, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, Proof, Purpose
 from app.identity.credentials.passkeys import store as passkeys
 from app.identity.directory.accounts import identifiers, pending_accounts, store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.account_lookup import Identifier
 from app.identity.directory.accounts.identifiers import EMAIL
-from app.identity.hosted import first_factor_passed, identity_linking, pending_verification
-from app.identity.hosted import next_step as journey
+from app.identity.hosted import first_factor_passed, identity_linking, next_step, pending_verification
 from app.identity.hosted.pending_verification import MAIL, SMS, Checking
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import views as oauth
@@ -75,8 +74,8 @@ def begin(
     """
     binding = None
     if attempt is None:
-        attempt, binding = interactions.open(context, journey.RETURN, {})
-    uid = account.uid if account else proofs.NOBODY
+        attempt, binding = interactions.open(context, next_step.RETURN, {})
+    uid = account.uid if account else one_time_tokens.NOBODY
     state = Checking(
         pending_verification.shown(email, by), uid, 0, password_hash, remember, by, held or {}, passkey, list(methods)
     )
@@ -210,20 +209,20 @@ def renew_link(context: Context, req: contract.LinkRequest) -> Next:
 def enter_code(context: Context, req: contract.CodeRequest) -> Next:
     attempt = interactions.find(context, req.attempt)
     if attempt is None:
-        return journey.START_AGAIN
+        return next_step.START_AGAIN
     state, session = pending_verification.of(attempt), sessions.current(context)
     if attempt.is_done:
-        return journey.after_the_end(session)
+        return next_step.after_the_end(session)
     if state is None:
-        return journey.advance(context, attempt, session)
+        return next_step.advance(context, attempt, session)
     try:
         context.spend("verification_try", _TRIES, randomness.digest(attempt.attempt_id))
         if state.by == SMS:
             return _texted(context, attempt, state, req.code)
         if not req.code:
             return _opened_elsewhere(context, attempt, state)
-        proof = proofs.spend_code(
-            context, ProofKind.EMAIL, state.uid, req.code, subject=state.subject, errors=MAIL_CODE,
+        proof = one_time_tokens.spend_code(
+            context, Purpose.EMAIL, state.uid, req.code, subject=state.subject, errors=MAIL_CODE,
             name=Identifier(EMAIL, state.email),
         )  # fmt: skip
         account = store.by_uid(context, proof.uid)
@@ -237,12 +236,12 @@ def enter_code(context: Context, req: contract.CodeRequest) -> Next:
 def mail_again(context: Context, req: contract.AgainRequest) -> Next:
     attempt = interactions.find(context, req.attempt)
     if attempt is None:
-        return journey.START_AGAIN
+        return next_step.START_AGAIN
     state, session = pending_verification.of(attempt), sessions.current(context)
     if attempt.is_done:
-        return journey.after_the_end(session)
+        return next_step.after_the_end(session)
     if state is None:
-        return journey.advance(context, attempt, session)
+        return next_step.advance(context, attempt, session)
     if left := pending_verification.seconds_left(context, state):
         raise with_page(context, e.TooManyRequests(retry_after_seconds=left), state)
     try:
@@ -305,7 +304,7 @@ def _hash_of(context: Context, account: Account | None, uid: str) -> str | None:
 
 def _is_strange(context: Context, attempt: Attempt | None, account: Account | None, proof: Proof) -> bool:
     """Return whether more than one registered with the address, and this browser may have been neither of them."""
-    if proof.kind is not ProofKind.EMAIL or not pending_accounts.is_contested(context, proof.subject):
+    if proof.kind is not Purpose.EMAIL or not pending_accounts.is_contested(context, proof.subject):
         return False
     return not _knows(context, attempt, proof, _hash_of(context, account, proof.uid))
 
@@ -332,7 +331,7 @@ def _opened_elsewhere(context: Context, attempt: Attempt, state: Checking) -> Ne
         raise e.EmailUnverified
     if account.private.get(pending_accounts.WAITED):
         return Next(step=Step.EMAIL_CONFIRMED, attempt=attempt.attempt_id, problem="before")
-    held = Proof(ProofKind.EMAIL, account.uid, state.subject, {}, context.now)
+    held = Proof(Purpose.EMAIL, account.uid, state.subject, {}, context.now)
     return _go_on(context, attempt, account, held, is_new=False)
 
 

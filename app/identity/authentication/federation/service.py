@@ -16,8 +16,8 @@ from app.identity.authentication.federation.providers.openid import OpenIdProvid
 from app.identity.directory.identity_provider import Asked, Claimed, Provider, ProviderDenied
 from app.identity.directory.tenants import service_secrets
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import Ticket, TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
 from app.identity.platform.outbound import ProviderUnavailable
 from app.kit import randomness
 from app.kit.clock import aware
@@ -106,7 +106,9 @@ def begin(
     kept = {
         "attempt": attempt_id, "connection": connection.name, "nonce": asked.nonce, "verifier": asked.verifier, "again": again,
     }  # fmt: skip
-    tickets.issue(context, TicketKind.CONNECTION, tickets.NOBODY, lives_for=LIVES_FOR, facts=kept, text=text)
+    continuation_tokens.issue(
+        context, ContinuationPurpose.CONNECTION, continuation_tokens.NOBODY, lives_for=LIVES_FOR, facts=kept, text=text
+    )
     return address
 
 
@@ -144,13 +146,13 @@ def finish(context: Context, state: str, answer: Mapping[str, str]) -> tuple[Cla
     return claimed, replace(connection, trusts_email=trusts_email)
 
 
-def _spent(context: Context, state: str) -> Ticket:
+def _spent(context: Context, state: str) -> ContinuationToken:
     attempt_id, _, text = state.rpartition(".")
-    found = tickets.find(context, TicketKind.CONNECTION, text)
+    found = continuation_tokens.find(context, ContinuationPurpose.CONNECTION, text)
     if found is None or found.is_over(context.now) or found.facts["attempt"] != attempt_id:
         raise UnknownState
     with context.work.apart() as own:
-        if not tickets.spend(replace(context, work=own), found):
+        if not continuation_tokens.spend(replace(context, work=own), found):
             raise UnknownState
     return found
 

@@ -20,11 +20,11 @@ from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.identity_provider import Claimed
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import NOBODY, Ticket, TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import NOBODY, ContinuationPurpose, ContinuationToken
 
 LIVES_FOR: Final = timedelta(minutes=15)
-KINDS: Final = (TicketKind.REQUEST_TOKEN, TicketKind.CLIENT_GUID)
+KINDS: Final = (ContinuationPurpose.REQUEST_TOKEN, ContinuationPurpose.CLIENT_GUID)
 """Of what stands for somebody's sign-in: it ends with their sessions."""
 USED: Final = "used"
 _GUID: Final = re.compile(GUID.removesuffix("$") + r"\Z")
@@ -46,17 +46,19 @@ def access_token(
 def request_token(context: Context, account: Account, methods: tuple[str, ...], provider: str) -> str:
     """Return a text that the program's server exchanges for tokens, once, of somebody whose sign-in is whole."""
     facts = _way(context, methods, provider)
-    return tickets.issue(context, TicketKind.REQUEST_TOKEN, account.uid, lives_for=LIVES_FOR, facts=facts).text
+    return continuation_tokens.issue(
+        context, ContinuationPurpose.REQUEST_TOKEN, account.uid, lives_for=LIVES_FOR, facts=facts
+    ).text
 
 
 def exchange(context: Context, text: str) -> Issued:
     """Use a request token up. Of many at once one wins. Raises WrongRequestToken, ExpiredRequestToken."""
-    found = tickets.find(context, TicketKind.REQUEST_TOKEN, text)
+    found = continuation_tokens.find(context, ContinuationPurpose.REQUEST_TOKEN, text)
     if found is None:
         raise e.WrongRequestToken
     if found.is_over(context.now):
         raise e.ExpiredRequestToken
-    if not _is_open(accounts.by_uid(context, found.uid)) or not tickets.spend(context, found):
+    if not _is_open(accounts.by_uid(context, found.uid)) or not continuation_tokens.spend(context, found):
         raise e.WrongRequestToken
     context.audit.record("request_token.exchanged", uid=found.uid)
     return tokens.issue(context, uid=found.uid, facts=dict(found.facts))
@@ -64,12 +66,14 @@ def exchange(context: Context, text: str) -> Issued:
 
 def candidate(context: Context, claimed: Claimed) -> str:
     """Return a text that stands for an identity until an account is linked to it."""
-    return tickets.issue(context, TicketKind.CANDIDATE, NOBODY, lives_for=LIVES_FOR, facts=asdict(claimed)).text
+    return continuation_tokens.issue(
+        context, ContinuationPurpose.CANDIDATE, NOBODY, lives_for=LIVES_FOR, facts=asdict(claimed)
+    ).text
 
 
-def candidate_of(context: Context, text: str) -> tuple[Claimed, Ticket] | None:
+def candidate_of(context: Context, text: str) -> tuple[Claimed, ContinuationToken] | None:
     """Return the identity that a text stands for, with the ticket to spend; None where it stands for none any more."""
-    found = tickets.find(context, TicketKind.CANDIDATE, text)
+    found = continuation_tokens.find(context, ContinuationPurpose.CANDIDATE, text)
     return (Claimed(**found.facts), found) if found is not None and not found.is_over(context.now) else None
 
 
@@ -88,8 +92,10 @@ def expect(context: Context, guid: str, *, links: bool) -> None:
         raise e.WrongClientGuid
     waits = {"links": links, "is_finished": False}
     try:
-        tickets.issue(context, TicketKind.CLIENT_GUID, NOBODY, lives_for=LIVES_FOR, facts=waits, text=guid)
-    except tickets.Taken:
+        continuation_tokens.issue(
+            context, ContinuationPurpose.CLIENT_GUID, NOBODY, lives_for=LIVES_FOR, facts=waits, text=guid
+        )
+    except continuation_tokens.Taken:
         raise e.ClientGuidTaken from None
 
 
@@ -103,22 +109,22 @@ def finished_to_link(context: Context, guid: str, claimed: Claimed) -> bool:
     return _finish(context, guid, NOBODY, {"claimed": asdict(claimed)}, links=True)
 
 
-def found(context: Context, guid: str) -> Ticket:
+def found(context: Context, guid: str) -> ContinuationToken:
     """Return what the browser finished. Raises NoCallbackLoginOff; WrongClientGuid: nobody began with it, it is over or used, or
     the browser is not back yet."""
     refuse_off(context)
-    held = tickets.find(context, TicketKind.CLIENT_GUID, guid)
+    held = continuation_tokens.find(context, ContinuationPurpose.CLIENT_GUID, guid)
     if held is None or held.is_over(context.now) or not held.facts["is_finished"] or held.state == USED:
         raise e.WrongClientGuid
     return held
 
 
-def claimed_of(held: Ticket) -> Claimed | None:
+def claimed_of(held: ContinuationToken) -> Claimed | None:
     """Return the identity that a finished GUID stands for; None where somebody signed in."""
     return Claimed(**held.facts["claimed"]) if held.facts["links"] else None
 
 
-def signed_in(context: Context, held: Ticket) -> tuple[Account, tuple[str, ...], str]:
+def signed_in(context: Context, held: ContinuationToken) -> tuple[Account, tuple[str, ...], str]:
     """Use a finished GUID up, and return who signed in, by which methods and provider. Raises WrongClientGuid."""
     if held.facts["links"]:
         raise e.WrongClientGuid
@@ -129,9 +135,9 @@ def signed_in(context: Context, held: Ticket) -> tuple[Account, tuple[str, ...],
     return account, tuple(held.facts["amr"]), str(held.facts["provider"])
 
 
-def spend(context: Context, held: Ticket) -> None:
+def spend(context: Context, held: ContinuationToken) -> None:
     """Use a finished GUID up. Of many at once one wins; raises WrongClientGuid."""
-    if not tickets.move(context, held, USED, claimed=None):
+    if not continuation_tokens.move(context, held, USED, claimed=None):
         raise e.WrongClientGuid
 
 
@@ -143,11 +149,15 @@ def refuse_off(context: Context) -> None:
 
 def _finish(context: Context, guid: str, uid: str, facts: dict[str, Any], *, links: bool) -> bool:
     """Put what was finished in the place of what waits. Of many at once one wins."""
-    held = tickets.find(context, TicketKind.CLIENT_GUID, guid)
-    if held is None or held.facts != {"links": links, "is_finished": False} or not tickets.spend(context, held):
+    held = continuation_tokens.find(context, ContinuationPurpose.CLIENT_GUID, guid)
+    if (
+        held is None
+        or held.facts != {"links": links, "is_finished": False}
+        or not continuation_tokens.spend(context, held)
+    ):
         return False
     kept = {**facts, "links": links, "is_finished": True}
-    tickets.issue(context, TicketKind.CLIENT_GUID, uid, lives_for=LIVES_FOR, facts=kept, text=guid)
+    continuation_tokens.issue(context, ContinuationPurpose.CLIENT_GUID, uid, lives_for=LIVES_FOR, facts=kept, text=guid)
     return True
 
 

@@ -15,9 +15,9 @@ from app.identity.authentication.sign_in import identifiers, locks, verified_sig
 from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.captcha import service as captcha
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, SMS_CODE, ProofKind
-from app.identity.directory.accounts.account_lookup import Sought
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, SMS_CODE, Purpose
+from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.platform.context import Context
 from app.kit.server import Server
 
@@ -58,13 +58,13 @@ def by_link(context: Context, req: contract.LinkShown) -> FactorLogin:
     token = req.verification_token
     if not token:
         raise e.BadParameter.names("verificationtoken")
-    if not proofs.has_link_form(token):
+    if not one_time_tokens.has_link_form(token):
         raise e.WrongVerificationLink
     try:
         if context.raw.method == "HEAD":
-            proofs.peek_link(context, ProofKind.SIGN_IN, token)
+            one_time_tokens.peek_link(context, Purpose.SIGN_IN, token)
             return FactorLogin(access_token=NO_SESSION, expires_in=NO_EXPIRY)
-        proof = proofs.spend_link(context, ProofKind.SIGN_IN, token)
+        proof = one_time_tokens.spend_link(context, Purpose.SIGN_IN, token)
     except e.UsedLink:
         raise e.UsedPasswordlessLink from None
     template = req.welcome_email_template
@@ -112,7 +112,7 @@ def by_sms_code(context: Context, req: contract.SmsCodeShown) -> FactorLogin:
     return _by_code(context, who, SMS, req, None)
 
 
-def _by_code(context: Context, who: Sought, by: str, req: _CodeShown, template: str | None) -> FactorLogin:
+def _by_code(context: Context, who: AccountLookup, by: str, req: _CodeShown, template: str | None) -> FactorLogin:
     """Of somebody whom nothing reaches each code is wrong, at the price of a wrong one."""
     sending.spend_try(context)
     if not req.otp:
@@ -122,8 +122,8 @@ def _by_code(context: Context, who: Sought, by: str, req: _CodeShown, template: 
     is_open = verified_sign_in.open_lock(context, who, locks.Proof(req.security_answer, captcha.of_parameters(req)))
     uid, subject = (account.uid, by) if account else (NOBODY, sending.stranger(who.identifier.value))
     name = who.identifier if who.is_hidden else None
-    proof = proofs.spend_code(
-        context, ProofKind.SIGN_IN, uid, otp, subject=subject, errors=errors, is_lock_open=is_open, name=name
+    proof = one_time_tokens.spend_code(
+        context, Purpose.SIGN_IN, uid, otp, subject=subject, errors=errors, is_lock_open=is_open, name=name
     )
     owner = redemption.account_of(context, proof, errors.closed, is_silent=req.is_silent, template=template)
     way = Way(("otp",), "email", FactorKind.EMAIL) if by == MAIL else Way(("sms",), "phone", FactorKind.SMS)

@@ -13,8 +13,8 @@ from app.identity.authentication.sign_in import password_reset
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials import store as credentials
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, Purpose
 from app.identity.directory.accounts import first_verification, identifiers, linked_identities, pending_accounts, store
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
@@ -136,7 +136,7 @@ def _mailbox_proved(context: Context, account: Account, email: str, is_silent: b
     if verification.is_verified(account, form):
         return account
     is_first = first_verification.is_first(account)
-    proof = Proof(ProofKind.EMAIL, account.uid, form, {}, context.now)
+    proof = Proof(Purpose.EMAIL, account.uid, form, {}, context.now)
     after = verification.confirm(context, proof, is_silent=is_silent, template=template, knows_password=True)
     return _dispossess(context, after) if is_first else after
 
@@ -144,7 +144,7 @@ def _mailbox_proved(context: Context, account: Account, email: str, is_silent: b
 def _number_proved(context: Context, account: Account, phone: str, is_silent: bool) -> Account:
     if account.phone_verified:
         return account
-    proof = Proof(ProofKind.PHONE, account.uid, phone, {}, context.now)
+    proof = Proof(Purpose.PHONE, account.uid, phone, {}, context.now)
     return phones.confirm(context, proof, is_silent=is_silent)
 
 
@@ -159,8 +159,8 @@ def _dispossess(context: Context, account: Account) -> Account:
     private.pop("password_history", None)
     after = store.change(context, account.uid, {**values, "private": private}) or account
     credentials.remove_all(context, account.uid)
-    for kind in (ProofKind.RESET_PASSWORD, ProofKind.DELETE_ACCOUNT, ProofKind.ADD_EMAIL, ProofKind.ADD_PHONE):
-        proofs.close(context, account.uid, kind)
+    for kind in (Purpose.RESET_PASSWORD, Purpose.DELETE_ACCOUNT, Purpose.ADD_EMAIL, Purpose.ADD_PHONE):
+        one_time_tokens.close(context, account.uid, kind)
     password_reset.end_everything(context, after)
     context.audit.record("account.claimed", uid=account.uid)
     return after

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from app.contract.groups import CapQuery, PostedSms, SmsSent
 from app.identity.credentials.captcha import service as captcha
-from app.identity.directory.accounts.account_lookup import Sought
-from app.identity.messaging import service as letters
+from app.identity.directory.accounts.account_lookup import AccountLookup
+from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.errors import ApiError
@@ -13,10 +13,10 @@ from app.kit.errors import ApiError
 
 def posted(context: Context, sid: str) -> PostedSms:
     """Return what every row answers that sends a message; where none was sent the answer is the same."""
-    return PostedSms(data=SmsSent(account_sid=letters.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
+    return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
 
 
-def keep_silent(context: Context, who: Sought, reason: ApiError) -> None:
+def keep_silent(context: Context, who: AccountLookup, reason: ApiError) -> None:
     """Raise why nothing was sent, unless it would tell that somebody was written to before: who has an account is."""
     if not who.is_hidden:
         raise reason

@@ -9,12 +9,12 @@ from urllib.parse import urlencode
 from app.contract import errors as e
 from app.contract.letters import MailKind, SmsKind
 from app.identity.authentication.recovery.sending import MAIL, SMS, address_of, address_of_nobody, stranger
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import NOBODY, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import NOBODY, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import allowed_addresses
-from app.identity.messaging import service as letters
+from app.identity.messaging import service as messaging
 from app.identity.messaging.send_limits import Counted
 from app.identity.messaging.service import PLAINLY, TextWish
 from app.identity.platform.context import Context
@@ -49,16 +49,16 @@ class Wish:
 class Kind:
     """What a mail proves, and what it is called."""
 
-    proof: ProofKind
+    proof: Purpose
     mail: MailKind
     vtype: str  # interface hosted-pages.md section 2
     page: str  # ours, where links lead
     has_code: bool  # beside the link, where no template of the tenant says
 
 
-SIGN_IN: Final = Kind(ProofKind.SIGN_IN, MailKind.SIGN_IN, "oneclicksignin", "/sign-in/link", has_code=True)
-SMART: Final = Kind(ProofKind.SMART_LOGIN, MailKind.SMART_LOGIN, "autologin", "/sign-in/approve", has_code=False)
-TOUCH: Final = Kind(ProofKind.ONE_TOUCH, MailKind.ONE_TOUCH, "autologin", "/sign-in/approve", has_code=False)
+SIGN_IN: Final = Kind(Purpose.SIGN_IN, MailKind.SIGN_IN, "oneclicksignin", "/sign-in/link", has_code=True)
+SMART: Final = Kind(Purpose.SMART_LOGIN, MailKind.SMART_LOGIN, "autologin", "/sign-in/approve", has_code=False)
+TOUCH: Final = Kind(Purpose.ONE_TOUCH, MailKind.ONE_TOUCH, "autologin", "/sign-in/approve", has_code=False)
 
 
 def spend(context: Context) -> None:
@@ -101,7 +101,7 @@ def mail(
             said = {"url": f"{context.issuer}/{'register' if context.tenant.settings.registration else 'login'}"}
         if form is None:
             context = context.without_sending()
-    letters.mail(
+    messaging.mail(
         context, drawn, to, account=account, facts=said, template=wish.template, language=_language(context),
         counted=Counted(kind=kind.mail),
     )  # fmt: skip
@@ -117,14 +117,14 @@ def text(
     """
     quiet = context if account else context.without_sending()
     uid, subject = (account.uid, SMS) if account else (NOBODY, stranger(phone))
-    kind = ProofKind.SMART_LOGIN if ticket else ProofKind.SIGN_IN
+    kind = Purpose.SMART_LOGIN if ticket else Purpose.SIGN_IN
     facts = {"phone": phone, **({"ticket": ticket} if ticket else {})}
     return _texted(quiet, SmsKind.SIGN_IN, kind, account, uid, subject, facts, wish)
 
 
 def text_anybody(
     context: Context,
-    kind: ProofKind,
+    kind: Purpose,
     phone: str,
     wish: TextWish = PLAINLY,
     *,
@@ -145,12 +145,12 @@ def link(
     to = address_of(account, name if identifiers.normal_email(name) else None) if account else name.strip()
     uid, subject = (account.uid, MAIL) if account else (NOBODY, stranger(name))
     facts = {**wish.kept, "email": to, **({"ticket": ticket} if ticket else {})}
-    return proofs.new_link(context, kind.proof, uid, subject=subject, minutes=minutes(context), facts=facts)
+    return one_time_tokens.new_link(context, kind.proof, uid, subject=subject, minutes=minutes(context), facts=facts)
 
 
 def code(
     context: Context,
-    kind: ProofKind,
+    kind: Purpose,
     account: Account | None,
     name: str,
     by: str,
@@ -161,12 +161,14 @@ def code(
     uid, subject = (account.uid, by) if account else (NOBODY, stranger(name))
     reached = address_of(account, None) if account and by == MAIL else account.phone if account else name
     to = {"email" if by == MAIL else "phone": reached, **({"ticket": ticket} if ticket else {})}
-    return proofs.new_code(context, kind, uid, subject=subject, facts={**wish.kept, **to}), proofs.CODE_MINUTES
+    return one_time_tokens.new_code(
+        context, kind, uid, subject=subject, facts={**wish.kept, **to}
+    ), one_time_tokens.CODE_MINUTES
 
 
 def carries_code(context: Context, kind: Kind) -> bool:
     """Return whether mails of the kind hold a code and no link."""
-    return letters.carries(context, kind.mail, account=None) == "otp"
+    return messaging.carries(context, kind.mail, account=None) == "otp"
 
 
 def minutes(context: Context) -> int:
@@ -186,32 +188,34 @@ def _made(
 ) -> dict[str, str]:
     """Keep what the mail holds, and return what it says."""
     said: dict[str, str] = {"device": device(context)}
-    carries = letters.carries(context, kind.mail, account=account, template=wish.template, language=_language(context))
+    carries = messaging.carries(
+        context, kind.mail, account=account, template=wish.template, language=_language(context)
+    )
     if carries in ("link", "otp"):
-        proofs.close(context, uid, kind.proof, subject=subject)  # the half that is not made anew is over, too
+        one_time_tokens.close(context, uid, kind.proof, subject=subject)  # the half that is not made anew is over, too
     if carries != "otp":
         lives = minutes(context)
-        token = proofs.new_link(context, kind.proof, uid, subject=subject, minutes=lives, facts=facts)
+        token = one_time_tokens.new_link(context, kind.proof, uid, subject=subject, minutes=lives, facts=facts)
         said |= {"url": _address(context, kind, token, wish), "token": token, "minutes": str(lives)}
     if carries in ("otp", "both") or (carries is None and kind.has_code):
-        text = proofs.new_code(context, kind.proof, uid, subject=subject, facts=facts)
-        said |= {"otp": text, "otp_minutes": str(proofs.CODE_MINUTES)}
+        text = one_time_tokens.new_code(context, kind.proof, uid, subject=subject, facts=facts)
+        said |= {"otp": text, "otp_minutes": str(one_time_tokens.CODE_MINUTES)}
     return said
 
 
 def _texted(
     context: Context,
     kind: SmsKind,
-    proof: ProofKind,
+    proof: Purpose,
     account: Account | None,
     uid: str,
     subject: str,
     facts: dict[str, Any],
     wish: TextWish,
 ) -> str:
-    made = proofs.new_code(context, proof, uid, subject=subject, facts=facts)
-    said = {"otp": made, "minutes": str(proofs.CODE_MINUTES)}
-    sid = letters.sms(context, kind, str(facts["phone"]), account=account, facts=said, wish=wish)
+    made = one_time_tokens.new_code(context, proof, uid, subject=subject, facts=facts)
+    said = {"otp": made, "minutes": str(one_time_tokens.CODE_MINUTES)}
+    sid = messaging.sms(context, kind, str(facts["phone"]), account=account, facts=said, wish=wish)
     context.audit.record("passwordless.asked", uid=account.uid if account else None, by="sms", kind=proof.value)
     return sid
 

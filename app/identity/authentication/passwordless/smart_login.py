@@ -8,20 +8,20 @@ from typing import Any, Final
 
 from app.contract import errors as e
 from app.identity.authentication.passwordless import redemption, sending
-from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens import store as sent
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, SMS_CODE, Proof, ProofKind
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, SMS_CODE, Proof, Purpose
 from app.identity.directory.accounts import store as accounts
-from app.identity.directory.accounts.account_lookup import Sought
+from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import OPEN, Ticket, TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import OPEN, ContinuationPurpose, ContinuationToken
 from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
 
-KINDS: Final = (ProofKind.SMART_LOGIN, ProofKind.ONE_TOUCH)
+KINDS: Final = (Purpose.SMART_LOGIN, Purpose.ONE_TOUCH)
 _NUMBERS: Final = Rate(3, 3600)
 """How often a number may be matched with one that waits."""
 
@@ -35,7 +35,7 @@ class State(StrEnum):
     USED = "used"
 
 
-def begin(context: Context, text: str | None, account: Account | None, **facts: Any) -> Ticket:
+def begin(context: Context, text: str | None, account: Account | None, **facts: Any) -> ContinuationToken:
     """Keep a device that waits: `text` is what it polls with, made here where it is None. Raises ClientGuidTaken."""
     held = {
         "agent": context.agent,
@@ -44,8 +44,10 @@ def begin(context: Context, text: str | None, account: Account | None, **facts: 
     }
     uid, lives_for = account.uid if account else NOBODY, timedelta(minutes=sending.minutes(context))
     try:
-        return tickets.issue(context, TicketKind.SMART_LOGIN, uid, lives_for=lives_for, facts=held, text=text)
-    except tickets.Taken:
+        return continuation_tokens.issue(
+            context, ContinuationPurpose.SMART_LOGIN, uid, lives_for=lives_for, facts=held, text=text
+        )
+    except continuation_tokens.Taken:
         raise e.ClientGuidTaken from None
 
 
@@ -54,13 +56,13 @@ def number() -> str:
     return str(10 + randomness.below(90))
 
 
-def of(context: Context, proof: Proof) -> Ticket | None:
+def of(context: Context, proof: Proof) -> ContinuationToken | None:
     """Return the device that a link or a code is about; None where it waits no more."""
-    found = tickets.by_hash(context, TicketKind.SMART_LOGIN, str(proof.facts.get("ticket") or ""))
+    found = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, str(proof.facts.get("ticket") or ""))
     return found if found is not None and not found.is_over(context.now) else None
 
 
-def approve(context: Context, proof: Proof) -> Ticket:
+def approve(context: Context, proof: Proof) -> ContinuationToken:
     """Say yes with a proof that was just used up. Of many at once one wins.
 
     Raises:
@@ -72,19 +74,23 @@ def approve(context: Context, proof: Proof) -> Ticket:
         raise e.ExpiredLink
     if (refusal := went_on(found)) is not None:
         raise refusal
-    if not tickets.move(context, found, State.APPROVED, email=proof.facts.get("email"), phone=proof.facts.get("phone")):
+    if not continuation_tokens.move(
+        context, found, State.APPROVED, email=proof.facts.get("email"), phone=proof.facts.get("phone")
+    ):
         raise e.VerifiedSmartLink
     context.audit.record("smart_login.approved", uid=found.uid)
     return found
 
 
-def deny(context: Context, found: Ticket) -> None:
+def deny(context: Context, found: ContinuationToken) -> None:
     """Say no: the device never goes on."""
-    tickets.move(context, found, State.DENIED)
+    continuation_tokens.move(context, found, State.DENIED)
     context.audit.record("smart_login.denied", uid=found.uid)
 
 
-def begin_for_program(context: Context, text: str, account: Account | None, **facts: Any) -> tuple[Ticket, str | None]:
+def begin_for_program(
+    context: Context, text: str, account: Account | None, **facts: Any
+) -> tuple[ContinuationToken, str | None]:
     """Store a device for an application, and return it with the number to show on it.
 
     The caller chooses `text`, so approval by email alone would sign in an attacker who asked in the account holder's name. A
@@ -94,12 +100,12 @@ def begin_for_program(context: Context, text: str, account: Account | None, **fa
     return begin(context, text, account, number=shown, by_program=True, **facts), shown
 
 
-def is_of_our_pages(found: Ticket) -> bool:
+def is_of_our_pages(found: ContinuationToken) -> bool:
     """Return whether the device waits on our own page, where no program has a say."""
     return bool(found.facts.get("number")) and not found.facts.get("by_program")
 
 
-def demand_number(context: Context, found: Ticket, typed: str | None) -> None:
+def demand_number(context: Context, found: ContinuationToken, typed: str | None) -> None:
     """Refuse an approval without the number that the device shows; after three wrong ones the sign-in is refused.
 
     Raises BadParameter, WrongMailCode, TooManyRequests.
@@ -119,51 +125,53 @@ def demand_number(context: Context, found: Ticket, typed: str | None) -> None:
     raise e.WrongMailCode("The number does not match the one on the waiting device.")
 
 
-def is_matched(context: Context, found: Ticket, typed: str) -> bool:
+def is_matched(context: Context, found: ContinuationToken, typed: str) -> bool:
     """Return whether the number that was typed is the device's. Raises TooManyRequests after three wrong ones."""
-    is_right = proofs.digits_in(typed) == str(found.facts.get("number"))
+    is_right = one_time_tokens.digits_in(typed) == str(found.facts.get("number"))
     count = context.demand if is_right else context.spend
     count("smart_number", _NUMBERS, found.ticket_hash)
     return is_right
 
 
-def went_on(found: Ticket) -> ApiError | None:
+def went_on(found: ContinuationToken) -> ApiError | None:
     """Return why a device that was approved cannot be approved again; None for one that waits."""
     if found.state == State.USED:
         return e.UsedSmartLink()
     return e.VerifiedSmartLink() if found.state == State.APPROVED else None
 
 
-def redeem(context: Context, found: Ticket, *, template: str | None = None, is_silent: bool = False) -> Account:
+def redeem(
+    context: Context, found: ContinuationToken, *, template: str | None = None, is_silent: bool = False
+) -> Account:
     """Use up what was approved, and return whose session begins. Of many at once one wins.
 
     Raises UsedSmartLink, WrongClientGuid, and what `redeeming.account_of` raises.
     """
     accounts.change(context, found.uid, {})  # everybody locks the account first
-    if not tickets.move(context, found, State.USED):
+    if not continuation_tokens.move(context, found, State.USED):
         raise e.UsedSmartLink
-    proof = Proof(ProofKind.SMART_LOGIN, found.uid, "", found.facts, found.expires_at)
+    proof = Proof(Purpose.SMART_LOGIN, found.uid, "", found.facts, found.expires_at)
     return redemption.account_of(context, proof, e.WrongClientGuid, is_silent=is_silent, template=template)
 
 
-def spend_code(context: Context, who: Sought, by: str, code: str) -> Proof:
+def spend_code(context: Context, who: AccountLookup, by: str, code: str) -> Proof:
     """Use a code that approves, sent to an account or, at a one-touch login, to anybody. Raises as `proofs.spend_code`."""
-    kind, uid, subject = ProofKind.ONE_TOUCH, NOBODY, sending.stranger(who.identifier.value)
+    kind, uid, subject = Purpose.ONE_TOUCH, NOBODY, sending.stranger(who.identifier.value)
     named = who.holder.uid if who.holder is not None else NOBODY  # asked of everybody: it takes its time
-    if sent.newest_code(context, ProofKind.SMART_LOGIN, named, by) is not None:
-        kind, uid, subject = ProofKind.SMART_LOGIN, named, by
+    if sent.newest_code(context, Purpose.SMART_LOGIN, named, by) is not None:
+        kind, uid, subject = Purpose.SMART_LOGIN, named, by
     errors = MAIL_CODE if by == sending.MAIL else SMS_CODE
     name = who.identifier if who.is_hidden or uid == NOBODY else None
-    return proofs.spend_code(context, kind, uid, code, subject=subject, errors=errors, name=name)
+    return one_time_tokens.spend_code(context, kind, uid, code, subject=subject, errors=errors, name=name)
 
 
-def spend_link(context: Context, kind: ProofKind, token: str) -> Proof:
+def spend_link(context: Context, kind: Purpose, token: str) -> Proof:
     """Use the link of a device up. Raises UnknownLink, ExpiredLink; UsedSmartLink, VerifiedSmartLink or UsedOneTouchLink."""
     try:
-        return proofs.spend_link(context, kind, token)
+        return one_time_tokens.spend_link(context, kind, token)
     except e.UsedLink:
-        held = proofs.known_link(context, kind, token)
-    if kind is ProofKind.ONE_TOUCH:
+        held = one_time_tokens.known_link(context, kind, token)
+    if kind is Purpose.ONE_TOUCH:
         raise e.UsedOneTouchLink
     found = of(context, held) if held is not None else None
     raise (went_on(found) if found is not None else None) or e.UsedSmartLink()

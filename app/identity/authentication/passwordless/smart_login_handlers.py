@@ -16,15 +16,15 @@ from app.identity.authentication.sign_in import identifiers
 from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.captcha import service as captcha
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import NOBODY, SMS_CODE, Proof, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import NOBODY, SMS_CODE, Proof, Purpose
 from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import identifiers as names
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import Ticket, TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
 from app.kit.server import Server
 
 
@@ -62,7 +62,7 @@ def start(context: Context, req: contract.SmartWanted) -> contract.Asked:
 
 
 def poll(context: Context, req: contract.Poll) -> FactorLogin:
-    found = tickets.find(context, TicketKind.SMART_LOGIN, req.client_guid)
+    found = continuation_tokens.find(context, ContinuationPurpose.SMART_LOGIN, req.client_guid)
     if found is None or found.is_over(context.now) or smart_login.is_of_our_pages(found) or found.state == State.DENIED:
         raise e.WrongClientGuid
     if found.state == State.USED:
@@ -82,14 +82,14 @@ def approve(context: Context, req: contract.LinkClicked) -> contract.Approved:
     if not settings.smart_login and not settings.one_touch:
         raise e.SmartLoginOff
     token = _shown(context, req)
-    if not proofs.has_link_form(token):
+    if not one_time_tokens.has_link_form(token):
         return _approved(context, req, _by_code(context, req, token))
-    kind = next((one for one in smart_login.KINDS if proofs.known_link(context, one, token)), None)
-    if kind is ProofKind.ONE_TOUCH:
+    kind = next((one for one in smart_login.KINDS if one_time_tokens.known_link(context, one, token)), None)
+    if kind is Purpose.ONE_TOUCH:
         return touch_link(context, req)
     if not settings.smart_login:
         raise e.SmartLoginOff
-    return _by_link(context, req, ProofKind.SMART_LOGIN, token)
+    return _by_link(context, req, Purpose.SMART_LOGIN, token)
 
 
 def touch_mail(context: Context, req: contract.TouchWanted) -> contract.Asked:
@@ -124,7 +124,7 @@ def touch_sms(context: Context, req: contract.TouchTexted) -> PostedSms:
     sid, is_open = "", _is_open(context, who)
     quiet = context if is_open else context.without_sending()
     try:
-        sid = sending.text_anybody(quiet, ProofKind.ONE_TOUCH, phone, req, name=req.name or "")
+        sid = sending.text_anybody(quiet, Purpose.ONE_TOUCH, phone, req, name=req.name or "")
     except e.SmsLimitReached as reason:
         responses.keep_silent(context, who, reason)
     return responses.posted(context, sid)
@@ -137,8 +137,8 @@ def touch_code(context: Context, req: contract.TouchCode) -> FactorLogin:
     if not req.otp:
         raise e.BadParameter.names("otp")
     name, subject = Identifier("phone", phone), sending.stranger(phone)
-    proof = proofs.spend_code(
-        context, ProofKind.ONE_TOUCH, NOBODY, req.otp, subject=subject, errors=SMS_CODE, name=name
+    proof = one_time_tokens.spend_code(
+        context, Purpose.ONE_TOUCH, NOBODY, req.otp, subject=subject, errors=SMS_CODE, name=name
     )
     account = redemption.account_of(context, proof, e.ClosedSmsCode, is_silent=req.is_silent)
     return completion.enter(context, account, Way(("sms",), "phone", FactorKind.SMS, is_silent=req.is_silent), req)
@@ -147,19 +147,19 @@ def touch_code(context: Context, req: contract.TouchCode) -> FactorLogin:
 def touch_link(context: Context, req: contract.LinkClicked) -> contract.Approved:
     _refuse_touch_off(context)
     token = _shown(context, req)
-    if not proofs.has_link_form(token):
+    if not one_time_tokens.has_link_form(token):
         return _approved(context, req, _by_code(context, req, token))
-    return _by_link(context, req, ProofKind.ONE_TOUCH, token)
+    return _by_link(context, req, Purpose.ONE_TOUCH, token)
 
 
-def _by_link(context: Context, req: contract.LinkClicked, kind: ProofKind, token: str) -> contract.Approved:
+def _by_link(context: Context, req: contract.LinkClicked, kind: Purpose, token: str) -> contract.Approved:
     """A HEAD request approves nothing. A link of our own page is no program's."""
-    held = proofs.known_link(context, kind, token)
+    held = one_time_tokens.known_link(context, kind, token)
     found = smart_login.of(context, held) if held is not None else None
     if held is None or (found is not None and smart_login.is_of_our_pages(found)):
         raise e.UnknownLink
     if context.raw.method == "HEAD":
-        proofs.peek_link(context, kind, token)
+        one_time_tokens.peek_link(context, kind, token)
         return contract.Approved()
     if found is not None:
         smart_login.demand_number(context, found, req.number)
@@ -167,9 +167,9 @@ def _by_link(context: Context, req: contract.LinkClicked, kind: ProofKind, token
 
 
 def _approved(context: Context, req: contract.LinkClicked, proof: Proof) -> contract.Approved:
-    found: Ticket = smart_login.approve(context, proof)
+    found: ContinuationToken = smart_login.approve(context, proof)
     if req.welcome_email_template or req.is_silent:
-        tickets.note(
+        continuation_tokens.note(
             context,
             _now(context, found),
             welcome=req.welcome_email_template or found.facts.get("welcome"),
@@ -178,8 +178,8 @@ def _approved(context: Context, req: contract.LinkClicked, proof: Proof) -> cont
     return contract.Approved()
 
 
-def _now(context: Context, found: Ticket) -> Ticket:
-    return tickets.by_hash(context, TicketKind.SMART_LOGIN, found.ticket_hash) or found
+def _now(context: Context, found: ContinuationToken) -> ContinuationToken:
+    return continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, found.ticket_hash) or found
 
 
 def _by_code(context: Context, req: contract.LinkClicked, code: str) -> Proof:
@@ -194,7 +194,7 @@ def _by_code(context: Context, req: contract.LinkClicked, code: str) -> Proof:
     elif req.email and accounts.is_email(req.email):
         who, by = recipient.named(context, "email", req.email), MAIL
     else:
-        raise e.EmailMissing if proofs.is_code(code) else e.UnknownLink
+        raise e.EmailMissing if one_time_tokens.is_code(code) else e.UnknownLink
     proof = smart_login.spend_code(context, who, by, code)
     found = smart_login.of(context, proof)
     if found is not None and smart_login.is_of_our_pages(found):
@@ -211,7 +211,7 @@ def _shown(context: Context, req: contract.LinkClicked) -> str:
     return req.shown
 
 
-def _one_of(context: Context, req: contract.SmartWanted) -> tuple[Sought, str]:
+def _one_of(context: Context, req: contract.SmartWanted) -> tuple[AccountLookup, str]:
     given = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
     if len(given) != 1:
         raise e.BadParameter.names("email") if not given else e.BadParameter("Exactly one identifier is expected.")
@@ -221,7 +221,7 @@ def _one_of(context: Context, req: contract.SmartWanted) -> tuple[Sought, str]:
     return recipient.stated(context, req.email, req.username), MAIL
 
 
-def _is_open(context: Context, who: Sought, *, email: str = "") -> bool:
+def _is_open(context: Context, who: AccountLookup, *, email: str = "") -> bool:
     """Return whether the name signs in, or registers; where who has an account is not hidden, raises why not: 991, 1190 and others."""
     if who.holder is not None:
         if not who.is_hidden:

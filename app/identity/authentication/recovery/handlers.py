@@ -11,11 +11,11 @@ from app.contract.groups import CAP, Posted, PostedSms, SmsSent
 from app.identity.authentication.recovery import recipient, sending
 from app.identity.authentication.recovery.sending import Wish
 from app.identity.credentials.captcha import service as captcha
-from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import Sought
-from app.identity.messaging import service as letters
+from app.identity.directory.accounts.account_lookup import AccountLookup
+from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.errors import ApiError
@@ -83,7 +83,7 @@ def forgot_by_sms(context: Context, req: contract.ForgotBySms) -> PostedSms:
         )
     except e.SmsLimitReached as reason:
         keep_silent(context, who, reason)
-    return PostedSms(data=SmsSent(account_sid=letters.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
+    return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
 
 
 def forgot_token(context: Context, req: contract.ForgotToken) -> contract.ForgotTokenMade:
@@ -92,7 +92,7 @@ def forgot_token(context: Context, req: contract.ForgotToken) -> contract.Forgot
     sending.refuse_url(context, req.reset_password_url)
     if account is None:
         raise e.UnknownAccount
-    proofs.spend_brought(context, account.uid, is_code=False)
+    one_time_tokens.spend_brought(context, account.uid, is_code=False)
     wish = Wish(url=req.reset_password_url, template=req.email_template, needs_token=True)
     made = sending.send if req.send_email else sending.token_only
     token = made(context, account, wish, email=req.email)
@@ -127,7 +127,7 @@ def own_questions(context: Context, req: contract.OwnQuestions) -> Document:
     return _listed(context, account.security_answers if account else ())
 
 
-def keep_silent(context: Context, who: Sought, reason: ApiError) -> None:
+def keep_silent(context: Context, who: AccountLookup, reason: ApiError) -> None:
     """Raise why nothing was sent, unless it would tell that somebody was written to before: who has an account is."""
     if not who.is_hidden:
         raise reason
@@ -150,7 +150,7 @@ def _refuse_lookup(context: Context) -> None:
         raise e.UsernameLookupOnly
 
 
-def _answered(context: Context, who: Sought) -> Document:
+def _answered(context: Context, who: AccountLookup) -> Document:
     """Where the tenant hides who has an account, everybody seems to have answered some questions."""
     if who.is_hidden:
         return _listed(context, account_lookup.questions_of(context, who))

@@ -10,8 +10,8 @@ from app.identity.authentication.recovery import sending
 from app.identity.credentials import notifications
 from app.identity.credentials import store as credentials
 from app.identity.credentials.one_time_tokens import security_alerts
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import Proof, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import Proof, Purpose
 from app.identity.credentials.passkeys import store as passkeys
 from app.identity.credentials.passwords import new_password
 from app.identity.directory.accounts import first_verification, identifiers, login_records, store
@@ -93,8 +93,8 @@ def follow(
     address, which is told of what comes next: else a thief would end it.
     """
     context.audit.record("password.changed", uid=account.uid, reason=reason)
-    for kind in (ProofKind.RESET_PASSWORD, ProofKind.DELETE_ACCOUNT, ProofKind.SIGN_IN, ProofKind.SMART_LOGIN):
-        proofs.close(context, account.uid, kind)
+    for kind in (Purpose.RESET_PASSWORD, Purpose.DELETE_ACCOUNT, Purpose.SIGN_IN, Purpose.SMART_LOGIN):
+        one_time_tokens.close(context, account.uid, kind)
     credentials.remove_begun(
         context, account.uid
     )  # a seed, a picture: whoever knew the password before may have seen it
@@ -110,8 +110,8 @@ def _verified(context: Context, fresh: Account, email: str | None, private: dict
     form = identifiers.normal_email(email or "")
     if form is None:
         return {}
-    proofs.close(context, fresh.uid, ProofKind.ADD_PHONE)
-    proofs.close(context, fresh.uid, ProofKind.ADD_EMAIL)  # both asked for by whoever knew the password before
+    one_time_tokens.close(context, fresh.uid, Purpose.ADD_PHONE)
+    one_time_tokens.close(context, fresh.uid, Purpose.ADD_EMAIL)  # both asked for by whoever knew the password before
     if private.pop("security_answers", None):
         context.audit.record("security_answers.dropped", uid=fresh.uid)
     entry = next((one for one in fresh.emails if identifiers.normal_email(one["Value"]) == form), None)

@@ -14,9 +14,9 @@ from app.identity.authentication.recovery.sending import PIN, Wish
 from app.identity.credentials.pins import service as pins
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import Sought
+from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.directory.accounts.service import Account
-from app.identity.messaging import service as letters
+from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.errors import ApiError
@@ -30,7 +30,7 @@ def register(server: Server) -> None:
     server.implements(contract.forgot_by_sms)(forgot_by_sms)
 
 
-def reached(who: Sought, by: str, unknown: type[ApiError] = e.UnknownAccount) -> Account | None:
+def reached(who: AccountLookup, by: str, unknown: type[ApiError] = e.UnknownAccount) -> Account | None:
     """Return whose PIN a recovery by mail or SMS resets; None where it is to be answered as nobody's.
 
     Raises, unless who has an account is hidden:
@@ -90,10 +90,10 @@ def forgot_by_sms(context: Context, req: contract.ForgotPinBySms) -> PostedSms:
             sid = sending.text_nobody(context, who.identifier.value, req, of=PIN)
     except e.SmsLimitReached as reason:
         keep_silent(context, who, reason)
-    return PostedSms(data=SmsSent(account_sid=letters.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
+    return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
 
 
-def _mailed(context: Context, who: Sought, wish: Wish, unknown: type[ApiError]) -> Posted:
+def _mailed(context: Context, who: AccountLookup, wish: Wish, unknown: type[ApiError]) -> Posted:
     spend(context)
     sending.refuse_url(context, wish.url, e.PinUrlRefused)
     account = reached(who, sending.MAIL, unknown)

@@ -7,7 +7,7 @@ from app.identity.authentication.recovery.sending import MAIL
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import account_lookup, identifiers
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 
@@ -17,7 +17,7 @@ def hides(context: Context) -> bool:
     return context.visit is not None or context.tenant.settings.hide_unknown_accounts
 
 
-def stated(context: Context, email: str | None, username: str | None) -> Sought:
+def stated(context: Context, email: str | None, username: str | None) -> AccountLookup:
     """Return whom an email or a username names; raises 1141 for none, 1075 and 1038 for one that is no name, 908 for both."""
     if email and username:
         raise e.BadParameter("The username must not stand beside email: exactly one identifier is expected.")
@@ -32,7 +32,7 @@ def stated(context: Context, email: str | None, username: str | None) -> Sought:
     return named(context, "username", username)
 
 
-def with_phone(context: Context, phone: str | None) -> Sought:
+def with_phone(context: Context, phone: str | None) -> AccountLookup:
     """Return whom a phone number names; raises 1074 where numbers name nobody, 1076 missing, 1043 malformed."""
     if not context.tenant.settings.phone_login:
         raise e.PhoneLoginOff
@@ -43,12 +43,12 @@ def with_phone(context: Context, phone: str | None) -> Sought:
     return named(context, "phone", phone)
 
 
-def named(context: Context, kind: str, value: str) -> Sought:
+def named(context: Context, kind: str, value: str) -> AccountLookup:
     """Return whom an identifier names."""
     return account_lookup.named(context, Identifier(kind, value), is_hidden=hides(context))
 
 
-def reached(who: Sought, by: str) -> Account | None:
+def reached(who: AccountLookup, by: str) -> Account | None:
     """Return the account that a recovery reaches by mail or SMS; None where it is to be answered as nobody's.
 
     Raises, unless who has an account is hidden:

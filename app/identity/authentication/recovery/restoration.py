@@ -9,8 +9,8 @@ from app.contract import errors as e
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials import store as credentials
 from app.identity.credentials.one_time_tokens import security_alerts
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import Proof, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import Proof, Purpose
 from app.identity.credentials.passkeys import store as passkeys
 from app.identity.directory.accounts import first_verification, identifiers, store
 from app.identity.directory.accounts.identifiers import EMAIL
@@ -18,8 +18,8 @@ from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 
 _OPENS_AGAIN = (
-    ProofKind.RESET_PASSWORD, ProofKind.RESET_PASSKEY, ProofKind.DELETE_ACCOUNT, ProofKind.ADD_EMAIL, ProofKind.ADD_PHONE, ProofKind.EMAIL,
-    ProofKind.PHONE, ProofKind.SIGN_IN, ProofKind.SMART_LOGIN,
+    Purpose.RESET_PASSWORD, Purpose.RESET_PASSKEY, Purpose.DELETE_ACCOUNT, Purpose.ADD_EMAIL, Purpose.ADD_PHONE, Purpose.EMAIL,
+    Purpose.PHONE, Purpose.SIGN_IN, Purpose.SMART_LOGIN,
 )  # fmt: skip
 _JUST_BEFORE = timedelta(minutes=1)
 """What an alarm tells of was done a moment before it was written."""
@@ -43,13 +43,13 @@ def restore(context: Context, token: str, password_hash: str) -> tuple[Account, 
         UnknownLink, UsedLink, ExpiredLink: as they say.
         AccountBlocked: the tenant closed the account; the link stays good.
     """
-    peeked = proofs.peek_link(context, ProofKind.ALARM, token)
+    peeked = one_time_tokens.peek_link(context, Purpose.ALARM, token)
     fresh = store.change(context, peeked.uid, {})
     if fresh is None:
         raise e.UnknownLink
     if is_closed(context, fresh):
         raise e.AccountBlocked
-    alarm = proofs.spend_link(context, ProofKind.ALARM, token)
+    alarm = one_time_tokens.spend_link(context, Purpose.ALARM, token)
     credentials.remove_since(
         context, fresh.uid, alarm.expires_at - timedelta(minutes=security_alerts.MINUTES) - _JUST_BEFORE
     )
@@ -60,8 +60,8 @@ def restore(context: Context, token: str, password_hash: str) -> tuple[Account, 
     values |= _address(context, fresh, str(alarm.facts["email"]))
     after = store.change(context, fresh.uid, {**values, "private": private}) or fresh
     for kind in _OPENS_AGAIN:
-        proofs.close(context, fresh.uid, kind)
-    proofs.close_later(context, alarm)
+        one_time_tokens.close(context, fresh.uid, kind)
+    one_time_tokens.close_later(context, alarm)
     context.audit.record("password.alarm", uid=fresh.uid)
     return after, alarm
 
@@ -73,9 +73,9 @@ def acknowledge(context: Context, token: str) -> Proof:
 
     Raises UnknownLink, UsedLink, ExpiredLink.
     """
-    peeked = proofs.peek_link(context, ProofKind.ALARM, token)
+    peeked = one_time_tokens.peek_link(context, Purpose.ALARM, token)
     store.change(context, peeked.uid, {})  # one after the other with `restore`
-    alarm = proofs.peek_link(context, ProofKind.ALARM, token)
+    alarm = one_time_tokens.peek_link(context, Purpose.ALARM, token)
     security_alerts.close_until(context, alarm)
     context.audit.record("password.alarm_ended", uid=alarm.uid)
     return alarm

@@ -9,12 +9,12 @@ from urllib.parse import urlencode
 
 from app.contract import errors as e
 from app.contract.letters import MailKind, SmsKind
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import allowed_addresses
-from app.identity.messaging import service as letters
+from app.identity.messaging import service as messaging
 from app.identity.messaging.service import PLAINLY, TextWish
 from app.identity.platform.context import Context
 from app.identity.platform.outbox.queue import Outbox
@@ -31,7 +31,7 @@ class Forgotten:
     """What somebody forgot, and how it is spoken of."""
 
     name: str  # in the audit trail
-    proof: ProofKind
+    proof: Purpose
     mail: MailKind
     sms: SmsKind
     vtype: str
@@ -40,10 +40,10 @@ class Forgotten:
 
 
 PASSWORD: Final = Forgotten(
-    "password", ProofKind.RESET_PASSWORD, MailKind.RESET, SmsKind.RESET, "reset", "/reset-password"
+    "password", Purpose.RESET_PASSWORD, MailKind.RESET, SmsKind.RESET, "reset", "/reset-password"
 )
 PIN: Final = Forgotten(
-    "pin", ProofKind.RESET_PIN, MailKind.RESET_PIN, SmsKind.RESET_PIN, "resetpin", "/reset-pin", has_codes=True
+    "pin", Purpose.RESET_PIN, MailKind.RESET_PIN, SmsKind.RESET_PIN, "resetpin", "/reset-pin", has_codes=True
 )
 
 
@@ -122,7 +122,9 @@ def token_only(
 ) -> str:
     """Return the token of a link that the caller brings to its owner."""
     facts = {"attempt": wish.attempt, "email": address_of(account, email)}
-    return proofs.new_link(context, of.proof, account.uid, subject=MAIL, minutes=proofs.RESET_MINUTES, facts=facts)
+    return one_time_tokens.new_link(
+        context, of.proof, account.uid, subject=MAIL, minutes=one_time_tokens.RESET_MINUTES, facts=facts
+    )
 
 
 def code_only(
@@ -131,7 +133,9 @@ def code_only(
     """Return a code that the caller brings to its owner, as a mail or a message would, and its minutes."""
     minutes = context.tenant.settings.reset_code_minutes
     facts = {"attempt": None, "email": address_of(account, email)} if subject == MAIL else {}
-    return proofs.new_code(context, of.proof, account.uid, subject=subject, minutes=minutes, facts=facts), minutes
+    return one_time_tokens.new_code(
+        context, of.proof, account.uid, subject=subject, minutes=minutes, facts=facts
+    ), minutes
 
 
 def page_token(
@@ -144,7 +148,7 @@ def page_token(
 ) -> str:
     """Return a token for our own page of the new password, after a code or an expired password was right."""
     subject = str(facts.get("reason") or "page")
-    return proofs.new_link(context, of.proof, account.uid, subject=subject, minutes=minutes, facts=facts)
+    return one_time_tokens.new_link(context, of.proof, account.uid, subject=subject, minutes=minutes, facts=facts)
 
 
 def text(context: Context, account: Account, wish: TextWish = PLAINLY, *, of: Forgotten = PASSWORD) -> str:
@@ -153,9 +157,11 @@ def text(context: Context, account: Account, wish: TextWish = PLAINLY, *, of: Fo
     Raises NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
     """
     minutes = context.tenant.settings.reset_code_minutes
-    code = proofs.new_code(context, of.proof, account.uid, subject=SMS, minutes=minutes, facts={"phone": account.phone})
+    code = one_time_tokens.new_code(
+        context, of.proof, account.uid, subject=SMS, minutes=minutes, facts={"phone": account.phone}
+    )
     facts = {"otp": code, "minutes": str(minutes)}
-    sid = letters.sms(context, of.sms, account.phone or "", account=account, facts=facts, wish=wish)
+    sid = messaging.sms(context, of.sms, account.phone or "", account=account, facts=facts, wish=wish)
     context.audit.record(f"{of.name}.forgot", uid=account.uid, by="sms")
     return sid
 
@@ -164,9 +170,9 @@ def text_nobody(context: Context, phone: str, wish: TextWish = PLAINLY, *, of: F
     """Do for a number that no account has what `text` does, without a message."""
     quiet = context.without_sending()
     minutes = context.tenant.settings.reset_code_minutes
-    code = proofs.new_code(context, of.proof, NOBODY, subject=stranger(phone), minutes=minutes)
+    code = one_time_tokens.new_code(context, of.proof, NOBODY, subject=stranger(phone), minutes=minutes)
     facts = {"otp": code, "minutes": str(minutes)}
-    return letters.sms(quiet, of.sms, phone, account=None, facts=facts, wish=wish)
+    return messaging.sms(quiet, of.sms, phone, account=None, facts=facts, wish=wish)
 
 
 def stranger(name: str) -> str:
@@ -199,19 +205,21 @@ def _mail(
     facts, reset, kind = {"attempt": wish.attempt, "email": email}, of.proof, kind or of.mail
     told: dict[str, str] = {}
     language = context.visit.language if context.visit else None
-    carries = letters.carries(context, kind, account=account, template=wish.template, language=language)
+    carries = messaging.carries(context, kind, account=account, template=wish.template, language=language)
     if carries in ("link", "otp"):
-        proofs.close(context, uid, reset, subject=subject)  # the half that is not made anew is over, too
+        one_time_tokens.close(context, uid, reset, subject=subject)  # the half that is not made anew is over, too
     token = ""
     if carries != "otp" or wish.needs_token:
-        token = proofs.new_link(context, reset, uid, subject=subject, minutes=proofs.RESET_MINUTES, facts=facts)
-        told |= {"url": _link(context, token, wish, of), "token": token, "minutes": str(proofs.RESET_MINUTES)}
+        token = one_time_tokens.new_link(
+            context, reset, uid, subject=subject, minutes=one_time_tokens.RESET_MINUTES, facts=facts
+        )
+        told |= {"url": _link(context, token, wish, of), "token": token, "minutes": str(one_time_tokens.RESET_MINUTES)}
     has_code = of.has_codes or wish.url is None or context.tenant.settings.reset_password_codes
     if carries in ("otp", "both") or (carries is None and has_code):
         minutes = context.tenant.settings.reset_code_minutes
-        code = proofs.new_code(context, reset, uid, subject=subject, minutes=minutes, facts=facts)
+        code = one_time_tokens.new_code(context, reset, uid, subject=subject, minutes=minutes, facts=facts)
         told |= {"otp": code, "otp_minutes": str(minutes)}
-    letters.mail(
+    messaging.mail(
         context, kind, email, account=account, facts=told, template=wish.template, language=language
     )  # fmt: skip
     context.audit.record(f"{of.name}.forgot", uid=account.uid if account else None, by="mail")

@@ -16,7 +16,7 @@ from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.pins import pin_required as pin_asking
 from app.identity.credentials.pins import service as pins
 from app.identity.credentials.pins import session_tokens as pin_sessions
-from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
@@ -103,7 +103,7 @@ def registered(
     """
     if outcome.account is None or not outcome.may_sign_in:
         return contract.Registered()
-    if not is_two and factors.wanted(context, outcome.account) is not None:
+    if not is_two and second_factors.wanted(context, outcome.account) is not None:
         raise e.TwoFactorOn(commit_on_raise=True)
     way = {"methods": [*methods], "is_silent": req.is_silent}
     if consent_required.is_due(context, outcome.account):

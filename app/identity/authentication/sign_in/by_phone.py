@@ -11,11 +11,11 @@ from app.identity.authentication.sign_in import completion, locks, risk_challeng
 from app.identity.authentication.sign_in.second_factor import Pending, Way
 from app.identity.authentication.verification import phone_handlers, phones
 from app.identity.credentials.captcha import service as captcha
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import SMS_CODE, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import SMS_CODE, Purpose
 from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.kit.server import Server
@@ -69,10 +69,10 @@ def _proved(context: Context, phone: str, holder: Account | None, req: contract.
 def _gone_on(context: Context, found: Pending, phone: str, req: contract.CodeShown) -> contract.PhoneVerified:
     """End a sign-in that a risk stopped, with the code that was texted for it (interface mfa.md section 9)."""
     hides = context.tenant.settings.hide_unknown_accounts
-    who = Sought(context, Identifier("phone", phone), found.account, hides)
+    who = AccountLookup(context, Identifier("phone", phone), found.account, hides)
     is_open = verified_sign_in.open_lock(context, who, locks.Proof(req.security_answer, captcha.of_parameters(req)))
-    proofs.spend_code(
-        context, ProofKind.FACTOR_SMS, found.account.uid, req.otp or "", subject=phone, errors=SMS_CODE, is_lock_open=is_open,
+    one_time_tokens.spend_code(
+        context, Purpose.FACTOR_SMS, found.account.uid, req.otp or "", subject=phone, errors=SMS_CODE, is_lock_open=is_open,
         name=who.identifier if hides else None,
     )  # fmt: skip
     methods = (*found.way.methods, "sms", second_factor.TWO)

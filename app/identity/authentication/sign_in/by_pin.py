@@ -17,16 +17,16 @@ from app.identity.authentication.sign_in.password_reset import given
 from app.identity.authentication.sign_in.second_factor import Way, way_of
 from app.identity.credentials.authenticators.protocol import Wish
 from app.identity.credentials.captcha import service as captcha
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, Purpose
 from app.identity.credentials.pins import pin_required, service, session_tokens
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store
-from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose
 from app.kit.server import Server
 
 METHOD = "pin"  # RFC 8176
@@ -78,13 +78,13 @@ def set_first(context: Context, req: contract.FirstPin) -> Login:
     ticket, account = pin_required.waiting(context, req.pin_auth_token)
     if not req.pin:
         raise e.PinMissing
-    proofs.refuse_locked(context, account)
+    one_time_tokens.refuse_locked(context, account)
     way = way_of(ticket.facts["way"])
     if (closed := sign_in.closed(context, account, Identifier(way.kind, ""))) is not None:
         raise closed
     hashed = service.hashed(context, req.pin)
     store.change(context, account.uid, {})  # as above
-    if not tickets.spend(context, ticket):
+    if not continuation_tokens.spend(context, ticket):
         raise e.UnknownPinToken
     account = service.write(context, account, hashed, service.SET, is_silent=req.is_silent)
     return completion.plain(completion.session(context, account, way, after=tenant_requirements.PIN))
@@ -129,7 +129,7 @@ def by_link(context: Context, token: str, new: str, *, is_silent: bool = False) 
 
     Raises UnknownLink, UsedLink, ExpiredLink, AccountBlocked, NoPin and BadParameter.
     """
-    peeked = proofs.peek_link(context, ProofKind.RESET_PIN, token)
+    peeked = one_time_tokens.peek_link(context, Purpose.RESET_PIN, token)
     account = accounts.by_uid(context, peeked.uid)
     if account is None:
         raise e.UnknownLink
@@ -137,7 +137,7 @@ def by_link(context: Context, token: str, new: str, *, is_silent: bool = False) 
     if not sending.still_reaches(account, peeked):
         raise e.ExpiredLink
     hashed = service.hashed(context, new)
-    proofs.spend_link(context, ProofKind.RESET_PIN, token)
+    one_time_tokens.spend_link(context, Purpose.RESET_PIN, token)
     return reset(context, account, hashed, is_silent=is_silent)
 
 
@@ -148,13 +148,13 @@ def reset_by_code(context: Context, req: contract.PinByCode) -> Posted:
     who = _one_of(context, req)
     by, errors = (sending.SMS, SMS_CODE) if who.identifier.kind == "phone" else (sending.MAIL, MAIL_CODE)
     account, shown = forgotten.reached(who, by), locks.Proof(req.security_answer, captcha.of_parameters(req))
-    proof, is_open = password_reset.checked(context, who, account, otp, by, errors, shown, kind=ProofKind.RESET_PIN)
+    proof, is_open = password_reset.checked(context, who, account, otp, by, errors, shown, kind=Purpose.RESET_PIN)
     if account is None:
         raise errors.wrong
     if not sending.still_reaches(account, proof):
         raise errors.closed
     hashed = service.hashed(context, new)
-    proofs.spend_checked(context, proof, errors=errors, is_lock_open=is_open)
+    one_time_tokens.spend_checked(context, proof, errors=errors, is_lock_open=is_open)
     reset(context, account, hashed, is_silent=req.is_silent)
     return Posted()
 
@@ -178,7 +178,7 @@ def reset(context: Context, account: Account, hashed: str, *, is_silent: bool = 
     mails of a stolen phone does not come in by them.
     """
     after = service.write(context, account, hashed, service.RESET, is_silent=is_silent)
-    tickets.close_all(context, account.uid, TicketKind.PIN_SESSION, TicketKind.STEP_UP)
+    continuation_tokens.close_all(context, account.uid, ContinuationPurpose.PIN_SESSION, ContinuationPurpose.STEP_UP)
     return after
 
 
@@ -192,12 +192,12 @@ def _by_answer(context: Context, name: Identifier, req: contract.PinByAnswer) ->
     return Posted()
 
 
-def reset_by_answers(context: Context, who: Sought, shown: Mapping[str, str], hashed: str) -> Account:
+def reset_by_answers(context: Context, who: AccountLookup, shown: Mapping[str, str], hashed: str) -> Account:
     """Write the PIN of whoever answered every question. Raises what `recovered.answering` raises, AccountBlocked, NoPin."""
     return reset(context, _answered(context, who, shown), hashed)
 
 
-def _answered(context: Context, who: Sought, shown: Mapping[str, str]) -> Account:
+def _answered(context: Context, who: AccountLookup, shown: Mapping[str, str]) -> Account:
     account = password_reset.answering(context, who, shown)
     _refuse_without(account)
     return account
@@ -209,7 +209,7 @@ def _refuse_without(account: Account) -> None:
         raise e.NoPin
 
 
-def _one_of(context: Context, req: contract.PinByCode) -> Sought:
+def _one_of(context: Context, req: contract.PinByCode) -> AccountLookup:
     named = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
     if not named:
         raise e.BadParameter.names(req.type)

@@ -26,12 +26,12 @@ from app.identity.authentication.sign_in.tenant_requirements import Gate
 from app.identity.credentials.authenticators.protocol import Wish
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.pins import session_tokens as pin_sessions
-from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import views
 from app.identity.credentials.second_factors.service import Wanted
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.messaging import service as letters
+from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 
@@ -87,7 +87,7 @@ def sent(context: Context, wanted: Wanted, wish: Wish) -> dict[str, Any]:
 
     Raises why nothing could be texted where there is no other way: 1071, 1123, 1149, 1281.
     """
-    kinds = tuple(kind for kind in wanted.kinds if kind not in factors.ALONE_NONE)
+    kinds = tuple(kind for kind in wanted.kinds if kind not in second_factors.ALONE_NONE)
     kind = kinds[0] if kinds else None
     is_email = kinds == (FactorKind.EMAIL,)
     if kind is None or not (kind is FactorKind.SMS or is_email):
@@ -103,7 +103,7 @@ def sent(context: Context, wanted: Wanted, wish: Wish) -> dict[str, Any]:
         return {}
     if is_email:
         return {"email_otp_status": EmailSent(email=shown.sent_to)}
-    return {"otp_status": SmsSent(account_sid=letters.account_sid(context), sid=shown.sid or "")}
+    return {"otp_status": SmsSent(account_sid=messaging.account_sid(context), sid=shown.sid or "")}
 
 
 def session(

@@ -7,12 +7,12 @@ from app.contract.consented import ConsentSubmitted, submit
 from app.contract.sign_in import Login
 from app.identity.authentication.sign_in import completion, service, tenant_requirements
 from app.identity.authentication.sign_in.second_factor import way_of
-from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.directory.accounts.account_lookup import Identifier
 from app.identity.directory.consents import consent_required
 from app.identity.directory.consents import service as forms
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
+from app.identity.platform.continuation_tokens import service as continuation_tokens
 from app.kit.server import Server
 
 
@@ -26,10 +26,10 @@ def with_token(context: Context, req: ConsentSubmitted) -> Login:
     forms.refuse_off(context)
     ticket, account = consent_required.waiting(context, req.consent_token)
     answers, way = consent_required.answers(context, ticket, req), way_of(ticket.facts["way"])
-    proofs.refuse_locked(context, account)
+    one_time_tokens.refuse_locked(context, account)
     if (closed := service.closed(context, account, Identifier(way.kind, ""))) is not None:
         raise closed
-    if not tickets.spend(context, ticket):
+    if not continuation_tokens.spend(context, ticket):
         raise e.WrongConsentToken
     account = forms.give(context, account, answers, is_silent=req.is_silent)
     return completion.plain(completion.session(context, account, way, after=tenant_requirements.CONSENT))

@@ -23,7 +23,7 @@ from app.identity.authentication.sign_in.locks import Proof
 from app.identity.authentication.sign_in.passkeys import recovery, second_factor, sign_in
 from app.identity.authentication.sign_in.passkeys import registration as sign_up
 from app.identity.authentication.sign_in.second_factor import Way
-from app.identity.authentication.sign_in.service import Passed
+from app.identity.authentication.sign_in.service import PasswordVerified
 from app.identity.authentication.verification.service import Wish
 from app.identity.credentials.authenticators.protocol import Wish as FactorWish
 from app.identity.credentials.captcha import service as captcha
@@ -90,7 +90,7 @@ def with_factors(context: Context, req: contract.PasswordLogin) -> FactorLogin:
     return completion.challenge(context, passed.wanted, way, wish)
 
 
-def _passed(context: Context, req: contract.PasswordLogin) -> tuple[Passed, Way]:
+def _passed(context: Context, req: contract.PasswordLogin) -> tuple[PasswordVerified, Way]:
     settings = context.tenant.settings
     identifier, hides = identifiers.stated(settings, req), settings.hide_unknown_accounts
     _note_origin(context, req.login_url)

@@ -10,7 +10,7 @@ from app.contract import captcha as contract
 from app.contract import errors as e
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.passwords import security_answers
-from app.identity.directory.accounts.account_lookup import Sought, question_of
+from app.identity.directory.accounts.account_lookup import AccountLookup, question_of
 from app.identity.directory.accounts.login_records import Lock
 from app.identity.platform.context import Context
 from app.kit.clock import iso
@@ -28,7 +28,7 @@ class Proof:
     captcha: captcha.Shown = field(default_factory=captcha.Shown)
 
 
-def open(context: Context, who: Sought, lock: Lock, proof: Proof) -> bool:
+def open(context: Context, who: AccountLookup, lock: Lock, proof: Proof) -> bool:
     """Open the lock as `_open` does; a try that it refuses is recorded."""
     try:
         return _open(context, who, lock, proof)
@@ -38,7 +38,7 @@ def open(context: Context, who: Sought, lock: Lock, proof: Proof) -> bool:
         raise
 
 
-def _open(context: Context, who: Sought, lock: Lock, proof: Proof) -> bool:
+def _open(context: Context, who: AccountLookup, lock: Lock, proof: Proof) -> bool:
     """Return whether the proof opens the lock; False is a wrong security answer, which the caller counts.
 
     Raises:
@@ -65,7 +65,7 @@ def _open(context: Context, who: Sought, lock: Lock, proof: Proof) -> bool:
     raise error(context, who, lock)
 
 
-def error(context: Context, who: Sought, lock: Lock) -> ApiError:
+def error(context: Context, who: AccountLookup, lock: Lock) -> ApiError:
     """Return the refusal of somebody locked."""
     if lock.kind == CAPTCHA:
         return told(context, who, lock, e.LockedForCaptcha())
@@ -77,7 +77,7 @@ def error(context: Context, who: Sought, lock: Lock) -> ApiError:
     return e.LockedForAWhile(data={"LoginLockedTimeout": iso(until)})
 
 
-def told(context: Context, who: Sought, lock: Lock, refusal: ApiError) -> ApiError:
+def told(context: Context, who: AccountLookup, lock: Lock, refusal: ApiError) -> ApiError:
     """Return the refusal with what answers the lock as its data, so that it can be asked at once."""
     asked = contract.Lock(
         captcha=captcha.challenge(context) if lock.kind == CAPTCHA else None,

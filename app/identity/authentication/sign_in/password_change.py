@@ -13,7 +13,7 @@ from app.identity.authentication.sign_in.password_reset import end_everything, s
 from app.identity.credentials.captcha import service as captcha
 from app.identity.directory.accounts import login_records, store
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
 from app.identity.directory.accounts.login_records import Lock
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
@@ -90,7 +90,7 @@ def set_password(context: Context, req: contract.SetPassword) -> contract.Passwo
 
 
 def _open(context: Context, account: Account, lock: Lock, shown: locks.Proof) -> bool:
-    who = Sought(context, Identifier("email", account.email or account.username or ""), account, is_hidden=False)
+    who = AccountLookup(context, Identifier("email", account.email or account.username or ""), account, is_hidden=False)
     if locks.open(context, who, lock, shown):
         return True
     _count(context, account)

@@ -13,23 +13,23 @@ from app.identity.authentication.recovery.recipient import refuse_closed, refuse
 from app.identity.authentication.sign_in import completion, locks, sessions
 from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.credentials.captcha import service as captcha
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, CodeErrors, Proof, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, CodeErrors, Proof, Purpose
 from app.identity.credentials.passwords import security_answers
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import Sought
+from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.directory.accounts.login_records import Lock
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose
 from app.kit.limits import Rate
 from app.kit.server import Server
 
 EVENT = "ResetPassword"
-RESET = ProofKind.RESET_PASSWORD
+RESET = Purpose.RESET_PASSWORD
 
 
 def register(server: Server) -> None:
@@ -86,7 +86,7 @@ def refuse_unasked(context: Context, shown: Mapping[str, str] | None) -> None:
         raise e.BadParameter.names("securityanswer")
 
 
-def answering(context: Context, who: Sought, shown: Mapping[str, str]) -> Account:
+def answering(context: Context, who: AccountLookup, shown: Mapping[str, str]) -> Account:
     """Return the account whose every answer is shown. Tries have a limit of their own, right ones included.
 
     Raises UnknownAccount, AccountBlocked, NoSecurityAnswers, UnknownSecurityQuestion, WrongSecurityAnswer,
@@ -105,7 +105,7 @@ def answering(context: Context, who: Sought, shown: Mapping[str, str]) -> Accoun
 
 
 def _by_code(
-    context: Context, who: Sought, by: str, code: str, password: str, req: contract.Reset | contract.ResetBySms
+    context: Context, who: AccountLookup, by: str, code: str, password: str, req: contract.Reset | contract.ResetBySms
 ) -> Account:
     """Use a code for a new password. Of somebody whom it does not reach, each is wrong at the price of a wrong one."""
     account, errors = recipient.reached(who, by), MAIL_CODE if by == sending.MAIL else SMS_CODE
@@ -121,14 +121,14 @@ def _by_code(
 
 def checked(
     context: Context,
-    who: Sought,
+    who: AccountLookup,
     account: Account | None,
     code: str,
     by: str,
     errors: CodeErrors,
     shown: locks.Proof,
     *,
-    kind: ProofKind = RESET,
+    kind: Purpose = RESET,
 ) -> tuple[Proof, bool]:
     """Return what a code stands for, and whether it opened a lock; the code stays unused.
 
@@ -141,10 +141,10 @@ def checked(
     """
     lock = account_lookup.lock_of(context, who)
     is_open = lock is not None and _open(context, who, lock, shown)
-    uid, subject = (account.uid, by) if account else (proofs.NOBODY, sending.stranger(who.identifier.value))
+    uid, subject = (account.uid, by) if account else (one_time_tokens.NOBODY, sending.stranger(who.identifier.value))
     name = who.identifier if who.is_hidden else None
     try:
-        proof = proofs.check_code(
+        proof = one_time_tokens.check_code(
             context, kind, uid, code, subject=subject, errors=errors, is_lock_open=is_open, name=name
         )
     except errors.wrong:
@@ -171,7 +171,7 @@ def with_code(
         fresh = new_password.locked(context, account, proof)
     except e.ExpiredLink:
         raise errors.closed from None
-    proofs.spend_checked(context, proof, errors=errors, is_lock_open=is_open)
+    one_time_tokens.spend_checked(context, proof, errors=errors, is_lock_open=is_open)
     return renew(
         context, fresh, hashed, is_silent=req.is_silent, template=req.reset_password_email_template,
         proved_email=proof.facts.get("email"), opens_lock=True,
@@ -187,7 +187,7 @@ def with_link(
 
     Raises UnknownLink, UsedLink, ExpiredLink, AccountBlocked and the refusals of the policy.
     """
-    peeked = proofs.peek_link(context, RESET, token)
+    peeked = one_time_tokens.peek_link(context, RESET, token)
     account = accounts.by_uid(context, peeked.uid)
     refuse_stranger(context, account)
     if account is None:
@@ -195,7 +195,7 @@ def with_link(
     refuse_closed(account)
     hashed = new_password.weighed(context, account, password)
     fresh = new_password.locked(context, account, peeked)
-    proof = proofs.spend_link(context, RESET, token)
+    proof = one_time_tokens.spend_link(context, RESET, token)
     after = renew(
         context,
         fresh,
@@ -233,8 +233,13 @@ def end_everything(
     """End the account's sessions and tokens, but for those of who changed the password."""
     sessions.end_all(context, account.uid, except_session)
     tokens.revoke_all(context, account.uid, except_session, except_token)
-    begun = (TicketKind.SECOND_FACTOR, TicketKind.CONSENT, TicketKind.PIN_SETTING, TicketKind.SMART_LOGIN)
-    tickets.close_all(context, account.uid, *begun, TicketKind.TRUSTED_BROWSER)
+    begun = (
+        ContinuationPurpose.SECOND_FACTOR,
+        ContinuationPurpose.CONSENT,
+        ContinuationPurpose.PIN_SETTING,
+        ContinuationPurpose.SMART_LOGIN,
+    )
+    continuation_tokens.close_all(context, account.uid, *begun, ContinuationPurpose.TRUSTED_BROWSER)
     context.audit.record("sessions.ended", uid=account.uid, reason="password")
 
 
@@ -270,7 +275,7 @@ def _shown(req: contract.Reset | contract.ResetBySms) -> locks.Proof:
     return locks.Proof(req.security_answer, captcha.of_parameters(req))
 
 
-def _one_of(context: Context, req: contract.ResetByAnswer) -> Sought:
+def _one_of(context: Context, req: contract.ResetByAnswer) -> AccountLookup:
     given = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
     if len(given) != 1:
         raise e.BadParameter.names("email") if not given else e.BadParameter("Exactly one identifier is expected.")
@@ -279,7 +284,7 @@ def _one_of(context: Context, req: contract.ResetByAnswer) -> Sought:
     return recipient.named(context, given[0], getattr(req, given[0]))
 
 
-def _answering(who: Sought) -> Account | None:
+def _answering(who: AccountLookup) -> Account | None:
     """Return the account whose answers may open it; None only where nobody is to learn that there is none.
 
     Raises UnknownAccount, AccountBlocked, NoSecurityAnswers.
@@ -295,7 +300,7 @@ def _answering(who: Sought) -> Account | None:
     return account
 
 
-def _open(context: Context, who: Sought, lock: Lock, shown: locks.Proof) -> bool:
+def _open(context: Context, who: AccountLookup, lock: Lock, shown: locks.Proof) -> bool:
     """Return that the lock is open; raises the lock's refusal. One wrong answer is told as such, one of several is not."""
     context.work.pause()
     if locks.open(context, who, lock, shown):

@@ -18,11 +18,11 @@ from app.identity.credentials.authenticators import email_code
 from app.identity.credentials.authenticators.protocol import Answer, Wish
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.one_time_tokens import resend_delay
-from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.service import Wanted
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose
 from app.kit.clock import iso
 from app.kit.errors import ApiError
 
@@ -62,7 +62,9 @@ def texted(context: Context, uid: str | None) -> Pending | None:
     """
     if not context.tenant.settings.risk.demands:
         return None
-    for ticket in tickets.of_account(context, TicketKind.SECOND_FACTOR, uid or tickets.NOBODY):
+    for ticket in continuation_tokens.of_account(
+        context, ContinuationPurpose.SECOND_FACTOR, uid or continuation_tokens.NOBODY
+    ):
         if FactorKind.SMS in ticket.facts.get(second_factor.DEMANDED, ()):
             with suppress(e.UnknownFactorToken):  # the password is another one by now
                 return second_factor.pending(context, ticket)
@@ -84,7 +86,7 @@ def _by_answers(context: Context, found: Pending, req: PasswordLogin) -> Login:
 
 def _send(context: Context, found: Pending, kind: FactorKind, req: PasswordLogin) -> None:
     """Send a code, at most one in half a minute however often the password is shown."""
-    if any(resend_delay.of_account(context, (factors.CODES[kind],), found.account.uid).values()):
+    if any(resend_delay.of_account(context, (second_factors.CODES[kind],), found.account.uid).values()):
         return
     account, email = found.account, None
     if kind is FactorKind.EMAIL:

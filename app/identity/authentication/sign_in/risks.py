@@ -14,13 +14,13 @@ from app.contract.second_factor_settings import Action
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials import notifications
-from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.service import Wanted
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import Ticket, TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
 from app.identity.platform.outbox.queue import Outbox
 from app.kit import randomness
 from app.kit.user_agents import parse_user_agent
@@ -67,7 +67,7 @@ def wanted(context: Context, account: Account, channel: FactorKind | None = None
     """
     fresh = _fresh(context, account, "demand")
     is_again = sessions.of_person(context, account.uid) is not None
-    found = factors.wanted(context, account, channel, is_again=is_again, is_demanded=bool(fresh))
+    found = second_factors.wanted(context, account, channel, is_again=is_again, is_demanded=bool(fresh))
     if fresh:
         outcome = "nothing to ask" if found is None else "asked"
         context.audit.record("sign_in.demanded", uid=account.uid, new=",".join(fresh), outcome=outcome)
@@ -87,7 +87,7 @@ def note(context: Context, account: Account) -> None:
         known = held.get(_digest(account, name, seen[name]))
         if known is None or known.created_at + _RENEWED_AFTER <= context.now:
             text = _text(account, name, seen[name])
-            tickets.renew(context, TicketKind.SEEN, account.uid, text, lives_for, {_NAME: name})
+            continuation_tokens.renew(context, ContinuationPurpose.SEEN, account.uid, text, lives_for, {_NAME: name})
     if fresh := _new(account, stated.watched, seen, held):
         context.audit.record("sign_in.elsewhere", uid=account.uid, new=",".join(fresh))
         _tell(context, account, fresh[0])
@@ -100,7 +100,7 @@ def _fresh(context: Context, account: Account, *actions: Action) -> list[str]:
     return _new(account, stated, _seen(context), _held(context, account)) if stated else []
 
 
-def _new(account: Account, names: Iterable[str], seen: dict[str, str], held: dict[str, Ticket]) -> list[str]:
+def _new(account: Account, names: Iterable[str], seen: dict[str, str], held: dict[str, ContinuationToken]) -> list[str]:
     """Return what was never seen, in the interface's order: not what nobody knows, and not where nothing is remembered to compare
     it with, at the first sign-in or the first since the tenant looks at it."""
     remembered = {one.facts.get(_NAME) for one in held.values()}
@@ -122,8 +122,10 @@ def _tell(context: Context, account: Account, name: str) -> None:
         notifications.tell_with_alarm(context, mail, account.email, account, template=template, device=device)
 
 
-def _held(context: Context, account: Account) -> dict[str, Ticket]:
-    return {one.ticket_hash: one for one in tickets.of_account(context, TicketKind.SEEN, account.uid)}
+def _held(context: Context, account: Account) -> dict[str, ContinuationToken]:
+    return {
+        one.ticket_hash: one for one in continuation_tokens.of_account(context, ContinuationPurpose.SEEN, account.uid)
+    }
 
 
 def _text(account: Account, name: str, seen: str) -> str:

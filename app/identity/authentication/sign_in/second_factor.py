@@ -18,15 +18,15 @@ from app.identity.credentials import notifications
 from app.identity.credentials.authenticators.protocol import Answer, Person, Shown, Wish
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.one_time_tokens import resend_delay
-from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.service import Wanted
 from app.identity.directory.accounts import account_lookup, login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import Ticket, TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
 from app.kit import randomness
 from app.kit.clock import iso
 
@@ -55,7 +55,7 @@ class Way:
 class Pending:
     """Somebody who passed the first factor."""
 
-    ticket: Ticket
+    ticket: ContinuationToken
     person: Person
     way: Way
 
@@ -75,11 +75,11 @@ def begin(context: Context, wanted: Wanted, way: Way) -> Pending:
     facts: dict[str, Any] = {"way": kept(way), "password_changed_at": iso(wanted.person.account.password_changed_at)}
     if wanted.is_demanded:
         facts[DEMANDED] = list(wanted.person.lent)
-    ticket = tickets.issue(context, TicketKind.SECOND_FACTOR, uid, lives_for=LIFETIME, facts=facts)
+    ticket = continuation_tokens.issue(context, ContinuationPurpose.SECOND_FACTOR, uid, lives_for=LIFETIME, facts=facts)
     return Pending(ticket, replace(wanted.person, sign_in=ticket.ticket_hash), way)
 
 
-def pending(context: Context, ticket: Ticket | None) -> Pending:
+def pending(context: Context, ticket: ContinuationToken | None) -> Pending:
     """Return who a ticket stands for.
 
     Raises:
@@ -93,10 +93,10 @@ def pending(context: Context, ticket: Ticket | None) -> Pending:
     account = accounts.by_uid(context, ticket.uid)
     if account is None or ticket.facts.get("password_changed_at") != iso(account.password_changed_at):
         raise e.UnknownFactorToken  # whoever set another password ends what began with the one before
-    known = replace(factors.person(context, account), sign_in=ticket.ticket_hash)
+    known = replace(second_factors.person(context, account), sign_in=ticket.ticket_hash)
     way = way_of(ticket.facts["way"])
     if lent := ticket.facts.get(DEMANDED):
-        if context.tenant.settings.two_factor != "disabled" and factors.enrolled(context.tenant.settings, known):
+        if context.tenant.settings.two_factor != "disabled" and second_factors.enrolled(context.tenant.settings, known):
             raise e.UnknownFactorToken  # its owner enrolled one meanwhile: nothing less proves it
         known = replace(known, credentials=(), lent=tuple(FactorKind(kind) for kind in lent))
     return Pending(ticket, replace(known, without=way.channel), way)
@@ -107,7 +107,7 @@ def challenge(context: Context, found: Pending, kind: FactorKind, wish: Wish) ->
 
     Raises TooManyRequests within half a minute of the last time; a number or an address that was mistyped may be put right.
     """
-    one = factors.authenticator(context, kind)
+    one = second_factors.authenticator(context, kind)
     is_enrolled = one.is_enrolled(found.person)
     sent, target = dict(found.ticket.facts.get("sent") or {}), wish.phone or wish.email
     last = sent.get(kind.value) or NEVER
@@ -119,7 +119,7 @@ def challenge(context: Context, found: Pending, kind: FactorKind, wish: Wish) ->
         return found, shown
     now = int(context.now.timestamp())
     sent[kind.value] = {"at": now, "to": shown.sent_to, "target": _digest(target)}
-    return replace(found, ticket=tickets.note(context, found.ticket, sent=sent)), shown
+    return replace(found, ticket=continuation_tokens.note(context, found.ticket, sent=sent)), shown
 
 
 def ask(context: Context, found: Pending, kinds: tuple[FactorKind, ...], wish: Wish) -> Pending:
@@ -129,12 +129,12 @@ def ask(context: Context, found: Pending, kinds: tuple[FactorKind, ...], wish: W
     if ask_device(context, found, kinds):
         return found
     kind = kinds[0] if kinds else None
-    if kind not in factors.CODES or (to := AUTHENTICATORS[kind].hint(found.person)) is None:
+    if kind not in second_factors.CODES or (to := AUTHENTICATORS[kind].hint(found.person)) is None:
         return found
-    left = max(resend_delay.of_account(context, (factors.CODES[kind],), found.account.uid).values(), default=0)
+    left = max(resend_delay.of_account(context, (second_factors.CODES[kind],), found.account.uid).values(), default=0)
     if left:
         last = {"at": int(context.now.timestamp()) - resend_delay.SECONDS + left, "to": to}
-        return replace(found, ticket=tickets.note(context, found.ticket, sent={kind.value: last}))
+        return replace(found, ticket=continuation_tokens.note(context, found.ticket, sent={kind.value: last}))
     try:
         return challenge(context, found, kind, wish)[0]
     except UNSENT as reason:
@@ -164,7 +164,7 @@ def prove(
         and what `factors.prove` raises.
     """
     way = replace(found.way, opens_lock=found.way.opens_lock or _is_opened(context, found.account, shown))
-    if factors.prove(
+    if second_factors.prove(
         context, found.person, kind, answer, may_enrol=may_enrol(context, found), is_lock_open=way.opens_lock
     ):  # fmt: skip
         notifications.tell_factor(context, MailKind.FACTOR_ADDED, found.account, kind)
@@ -174,7 +174,9 @@ def prove(
 
 def may_enrol(context: Context, found: Pending) -> bool:
     """Return whether a first proof enrols: of whoever has no factor at all, and is not asked at a risk for what the account has."""
-    return not (found.person.lent or factors.enrolled(context.tenant.settings, replace(found.person, without=None)))
+    return not (
+        found.person.lent or second_factors.enrolled(context.tenant.settings, replace(found.person, without=None))
+    )
 
 
 def finish(context: Context, found: Pending) -> Account:
@@ -188,7 +190,7 @@ def finish(context: Context, found: Pending) -> Account:
         context.work, account.uid, account.password_hash, context.now, answered=opens, new_hash=None
     ):
         raise e.LockedDuringStep
-    if not tickets.spend(context, found.ticket):
+    if not continuation_tokens.spend(context, found.ticket):
         raise e.UnknownFactorToken
     service.entered(context, account, is_silent=way.is_silent)
     return account
@@ -202,7 +204,7 @@ def _is_opened(context: Context, account: Account, shown: locks.Proof | None) ->
     can_open = lock.kind in (locks.CAPTCHA, locks.QUESTION)
     if shown is None or not can_open or (shown.captcha.is_empty and not shown.security_answer):
         raise e.LockedDuringStep
-    who = Sought(context, Identifier("email", account.email or account.uid), account, is_hidden=False)
+    who = AccountLookup(context, Identifier("email", account.email or account.uid), account, is_hidden=False)
     context.work.pause()
     if not locks.open(context, who, lock, shown):
         account_lookup.count_failure(context, who)

@@ -10,14 +10,14 @@ from app.identity.authentication.sign_in import breached_password, deletion_reve
 from app.identity.authentication.sign_in.locks import Proof
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import Wish
-from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.passwords import new_password
 from app.identity.credentials.second_factors.service import Wanted
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import Issued
 from app.identity.directory.accounts import account_lookup, login_records, unknown_identifiers
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
 from app.identity.directory.accounts.login_records import Failure, Lock
 from app.identity.directory.accounts.service import Account
 from app.identity.platform import events
@@ -29,7 +29,7 @@ PASSWORD = "pwd"  # RFC 8176
 
 
 @dataclass(frozen=True)
-class Passed:
+class PasswordVerified:
     """Somebody whose password is right; where a second factor is `wanted`, nothing is recorded on the account yet."""
 
     account: Account
@@ -46,7 +46,7 @@ def verify(
     hides_unknown: bool,
     wish: Wish | None = None,
     is_silent: bool = False,
-) -> Passed:
+) -> PasswordVerified:
     """Return the account that this password opens; the sign-in is recorded on it, unless a second factor is wanted.
 
     Spends one hash whether or not the account exists. With `hides_unknown` an unknown account answers as a known one
@@ -91,7 +91,7 @@ def verify(
     account = accounts.grade_password(context, account, is_secure=is_secure)
     if wanted is None:
         entered(context, account, is_silent=is_silent)
-    return Passed(account, wanted, is_answered)
+    return PasswordVerified(account, wanted, is_answered)
 
 
 def _record(
@@ -139,7 +139,7 @@ def enter(context: Context, account: Account, kind: str = "email", *, is_silent:
 
 def admit(context: Context, account: Account, kind: str, *, is_silent: bool = False) -> None:
     """Record a sign-in that is whole; raises why the account may not sign in: 991, 1130, 1194, 1338 and the like."""
-    proofs.refuse_locked(context, account)
+    one_time_tokens.refuse_locked(context, account)
     if (refusal := closed(context, account, Identifier(kind, ""))) is not None:
         raise refusal
     if not login_records.admit(
@@ -178,7 +178,7 @@ def _spend(context: Context) -> None:
         context.spend("sign_in_tenant", Rate(limits.sign_in_per_minute, 60))
 
 
-def _open(context: Context, who: Sought, lock: Lock, proof: Proof) -> bool:
+def _open(context: Context, who: AccountLookup, lock: Lock, proof: Proof) -> bool:
     """Return that the lock is open; raises the refusal where it is not, and counts a wrong security answer."""
     if locks.open(context, who, lock, proof):
         return True
@@ -187,11 +187,11 @@ def _open(context: Context, who: Sought, lock: Lock, proof: Proof) -> bool:
     raise locks.told(context, who, lock, e.WrongQuestionOrAnswer())
 
 
-def _named(who: Sought) -> dict[str, str]:
+def _named(who: AccountLookup) -> dict[str, str]:
     return {"uid": who.account.uid} if who.account else {}
 
 
-def _locked_meanwhile(context: Context, who: Sought, is_answered: bool) -> ApiError | None:
+def _locked_meanwhile(context: Context, who: AccountLookup, is_answered: bool) -> ApiError | None:
     """Return the lock's error where others used up the tries while this password was weighed."""
     if is_answered:
         return None
@@ -200,7 +200,7 @@ def _locked_meanwhile(context: Context, who: Sought, is_answered: bool) -> ApiEr
     return locks.error(context, who, lock) if lock else None
 
 
-def _wrong(context: Context, who: Sought, answered: Lock | None) -> ApiError:
+def _wrong(context: Context, who: AccountLookup, answered: Lock | None) -> ApiError:
     """Count the failure. One that comes too late is answered as a right password would be: the answer tells neither."""
     if who.account is None and not who.is_hidden:
         context.audit.record("sign_in.refused", reason="unknown")
@@ -221,7 +221,7 @@ def _wrong(context: Context, who: Sought, answered: Lock | None) -> ApiError:
 
 
 def _still_locked(
-    context: Context, who: Sought, answered: Lock | None, failure: Failure, refusal: ApiError
+    context: Context, who: AccountLookup, answered: Lock | None, failure: Failure, refusal: ApiError
 ) -> ApiError:
     """Tell our own pages of the lock that the next try meets, so that they ask at once."""
     if context.visit is None or not failure.is_locked:
@@ -232,7 +232,7 @@ def _still_locked(
 
 
 def _refuse_closed(
-    context: Context, who: Sought, identifier: Identifier, answered: Lock | None, wish: Wish | None
+    context: Context, who: AccountLookup, identifier: Identifier, answered: Lock | None, wish: Wish | None
 ) -> None:
     """Raise why the account may not sign in, though the password is right; a lock that came meanwhile goes first."""
     refusal = closed(context, who.account, identifier) if who.account else None

@@ -15,8 +15,8 @@ from app.identity.authentication.sign_in.tables import sessions
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.store import PROVED_AT
 from app.identity.platform.context import Context, TokenHolder
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose
 from app.kit import randomness
 
 FEDERATED: Final = "fed"
@@ -255,7 +255,9 @@ def end_of_application(context: Context, uid: str, client_id: str, session_id: s
 
 def end_all(context: Context, uid: str, except_id: str | None = None) -> int:
     """End every session of the account but one, and what a PIN would open again or a program was to get; returns how many ended."""
-    tickets.close_all(context, uid, TicketKind.PIN_SESSION, TicketKind.STEP_UP, *token_handoff.KINDS)
+    continuation_tokens.close_all(
+        context, uid, ContinuationPurpose.PIN_SESSION, ContinuationPurpose.STEP_UP, *token_handoff.KINDS
+    )
     where = [S.tenant_id == context.tenant.tenant_id, S.uid == uid]
     if except_id is not None:
         where.append(S.session_id != except_id)

@@ -9,13 +9,13 @@ from app.identity.authentication.sign_in import completion, locks, sessions
 from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.captcha import service as captcha
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, Proof, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, Proof, Purpose
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import account_lookup, pending_accounts
 from app.identity.directory.accounts import identifiers as names
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
@@ -35,7 +35,7 @@ def by_link(context: Context, req: contract.VerifyByLink) -> contract.Verified:
     shown = locks.Proof()
     if not req.verification_token:
         proof = _spend_code(context, req.otp or "", req.email, req.uuid, shown)
-    elif not proofs.has_link_form(req.verification_token):
+    elif not one_time_tokens.has_link_form(req.verification_token):
         raise e.WrongVerificationLink
     elif context.raw.method == "HEAD":
         verification.peek(context, req.verification_token)
@@ -67,42 +67,42 @@ def _spend_code(context: Context, code: str, email: str | None, code_id: str | N
         raise e.BadParameter.names("email")
     if most := settings.limits.sign_in_per_minute_per_address:
         context.spend("verification_code", Rate(most, 60), context.network)
-    sent = proofs.named_code(context, ProofKind.EMAIL, code_id) if code_id else None
+    sent = one_time_tokens.named_code(context, Purpose.EMAIL, code_id) if code_id else None
     address = sent.subject if sent else (email or "")
     if not sent and email and not accounts.is_email(email):
         raise e.MalformedEmail
     hides = settings.hide_unknown_accounts
-    who = Sought(context, Identifier("email", address), verification.account_of(context, address), hides)
+    who = AccountLookup(context, Identifier("email", address), verification.account_of(context, address), hides)
     uid = sent.uid if sent else _waiting_uid(who)
     if uid is None or (who.holder is None and not hides):
         raise e.UnknownAccount if email else e.WrongMailCode
     is_open, subject = open_lock(context, who, shown), names.normal(EMAIL, address)
-    kind = sent.kind if sent else proofs.kind_of_code(context, verification.KINDS, uid, subject)
-    proof = proofs.check_code(
+    kind = sent.kind if sent else one_time_tokens.kind_of_code(context, verification.KINDS, uid, subject)
+    proof = one_time_tokens.check_code(
         context, kind, uid, code, subject=subject, errors=MAIL_CODE, is_lock_open=is_open,
         name=who.identifier if hides else None,
     )  # fmt: skip
     _refuse_contested(context, proof, e.ClosedMailCode)
-    proofs.spend_checked(context, proof, errors=MAIL_CODE, is_lock_open=is_open)
+    one_time_tokens.spend_checked(context, proof, errors=MAIL_CODE, is_lock_open=is_open)
     return proof
 
 
 def _refuse_contested(context: Context, proof: Proof, refusal: type[ApiError]) -> None:
     """Refuse, and use nothing up, where more than one registered with the address: only our page asks whose password it is."""
-    if proof.kind is ProofKind.EMAIL and pending_accounts.is_contested(context, proof.subject):
+    if proof.kind is Purpose.EMAIL and pending_accounts.is_contested(context, proof.subject):
         context.audit.record("verification.refused", uid=proof.uid, reason="contested")
         raise refusal
 
 
-def _waiting_uid(who: Sought) -> str | None:
+def _waiting_uid(who: AccountLookup) -> str | None:
     """Return under which id an address waits for its proof: nobody's, where nothing waits and that is hidden."""
     account = who.holder
     if who.is_hidden and (account is None or verification.is_verified(account, who.identifier.value)):
-        return proofs.NOBODY
+        return one_time_tokens.NOBODY
     return account.uid if account else None
 
 
-def open_lock(context: Context, who: Sought, shown: locks.Proof) -> bool:
+def open_lock(context: Context, who: AccountLookup, shown: locks.Proof) -> bool:
     """Return whether a lock was just opened; raises the lock's refusal, or that of a wrong answer."""
     lock = account_lookup.lock_of(context, who)
     if lock is None:

@@ -9,7 +9,7 @@ from app.identity.authentication.verification import phones
 from app.identity.directory.accounts import identifiers, pending_accounts
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
-from app.identity.messaging import service as letters
+from app.identity.messaging import service as messaging
 from app.identity.messaging.service import TextWish
 from app.identity.platform.context import Context
 from app.kit import randomness
@@ -131,4 +131,4 @@ def _quietly(context: Context, account: Account | None, phone: str, wish: TextWi
 
 def _sent(context: Context, sid: str) -> PostedSms:
     """Answer alike, whether a message went out or not."""
-    return PostedSms(data=SmsSent(account_sid=letters.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
+    return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))

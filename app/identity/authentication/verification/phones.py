@@ -7,14 +7,14 @@ from typing import Any
 from app.contract import errors as e
 from app.contract.letters import SmsKind
 from app.identity.credentials import notifications
-from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens import store as sent_codes
-from app.identity.credentials.one_time_tokens.service import NOBODY, SMS_CODE, Proof, ProofKind
+from app.identity.credentials.one_time_tokens.service import NOBODY, SMS_CODE, Proof, Purpose
 from app.identity.directory.accounts import first_verification, pending_accounts, store
 from app.identity.directory.accounts.account_lookup import Identifier
 from app.identity.directory.accounts.identifiers import PHONE
 from app.identity.directory.accounts.service import Account
-from app.identity.messaging import service as letters
+from app.identity.messaging import service as messaging
 from app.identity.messaging.service import PLAINLY, TextWish
 from app.identity.platform import events
 from app.identity.platform.context import Context
@@ -28,9 +28,9 @@ def send(context: Context, uid: str, phone: str, account: Account | None, wish: 
 
     Raises NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
     """
-    code = proofs.new_code(context, ProofKind.PHONE, uid, subject=phone)
-    facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
-    sid = letters.sms(context, SmsKind.VERIFICATION, phone, account=account, facts=facts, wish=wish)
+    code = one_time_tokens.new_code(context, Purpose.PHONE, uid, subject=phone)
+    facts = {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
+    sid = messaging.sms(context, SmsKind.VERIFICATION, phone, account=account, facts=facts, wish=wish)
     context.audit.record("verification.sent", uid=account.uid if account else None, by="sms")
     return sid
 
@@ -48,9 +48,9 @@ def send_to_nobody(context: Context, phone: str, wish: TextWish = PLAINLY) -> st
 
 def tell_owner(context: Context, phone: str, wish: TextWish = PLAINLY) -> str:
     """Text a number that has an account that it has one; it costs what `send` does. Raises as `send` does."""
-    proofs.new_code(context, ProofKind.PHONE, NOBODY, subject=phone)
+    one_time_tokens.new_code(context, Purpose.PHONE, NOBODY, subject=phone)
     facts = {"url": f"{context.issuer}/login"}
-    sid = letters.sms(context, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts, wish=wish)
+    sid = messaging.sms(context, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts, wish=wish)
     context.audit.record("verification.sent", by="sms")
     return sid
 
@@ -70,26 +70,26 @@ def ask(context: Context, account: Account, phone: str, wish: TextWish = PLAINLY
     is_taken = holder is not None and holder.uid != account.uid and holder.phone_verified
     if is_taken and not hides_taken:
         raise e.PhoneTaken
-    code = proofs.new_code(context, ProofKind.ADD_PHONE, account.uid, subject=_NEXT, facts={"phone": phone})
+    code = one_time_tokens.new_code(context, Purpose.ADD_PHONE, account.uid, subject=_NEXT, facts={"phone": phone})
     context.audit.record("phone.asked", uid=account.uid)
     if is_taken:
         facts = {"url": f"{context.issuer}/login"}
-        return letters.sms(
+        return messaging.sms(
             context, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts, wish=wish, changes_for=account.uid
         )
-    facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
-    return letters.sms(context, SmsKind.CHANGE_PHONE, phone, account=account, facts=facts, wish=wish)
+    facts = {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
+    return messaging.sms(context, SmsKind.CHANGE_PHONE, phone, account=account, facts=facts, wish=wish)
 
 
 def asked(context: Context, account: Account) -> str | None:
     """Return the number that the account asked for and did not prove yet."""
-    sent = sent_codes.newest_code(context, ProofKind.ADD_PHONE, account.uid, _NEXT)
+    sent = sent_codes.newest_code(context, Purpose.ADD_PHONE, account.uid, _NEXT)
     return str(sent.facts["phone"]) if sent is not None and sent.state == sent_codes.OPEN else None
 
 
 def is_asked_one_held(context: Context, uid: str) -> bool:
     """Return whether the number that the account asked for last is its own by now."""
-    sent, account = sent_codes.newest_code(context, ProofKind.ADD_PHONE, uid, _NEXT), store.by_uid(context, uid)
+    sent, account = sent_codes.newest_code(context, Purpose.ADD_PHONE, uid, _NEXT), store.by_uid(context, uid)
     is_held = account is not None and account.phone_verified
     return sent is not None and account is not None and is_held and account.phone == sent.facts["phone"]
 
@@ -98,14 +98,14 @@ def spend(
     context: Context, uid: str, phone: str, code: str, *, is_lock_open: bool = False, name: Identifier | None = None
 ) -> Proof:
     """Use the code of a number that the account states as its own. Raises as `proofs.spend_code` does."""
-    return proofs.spend_code(
-        context, ProofKind.PHONE, uid, code, subject=phone, errors=SMS_CODE, is_lock_open=is_lock_open, name=name
+    return one_time_tokens.spend_code(
+        context, Purpose.PHONE, uid, code, subject=phone, errors=SMS_CODE, is_lock_open=is_lock_open, name=name
     )
 
 
 def spend_asked(context: Context, account: Account, code: str) -> Proof:
     """Use the code of the number that the account asked for. Raises as `proofs.spend_code` does."""
-    return proofs.spend_code(context, ProofKind.ADD_PHONE, account.uid, code, subject=_NEXT, errors=SMS_CODE)
+    return one_time_tokens.spend_code(context, Purpose.ADD_PHONE, account.uid, code, subject=_NEXT, errors=SMS_CODE)
 
 
 def confirm(context: Context, proof: Proof, *, knows_password: bool = False, is_silent: bool = False) -> Account:
@@ -122,7 +122,7 @@ def confirm(context: Context, proof: Proof, *, knows_password: bool = False, is_
     fresh = store.change(context, proof.uid, {}) or pending_accounts.settle(context, proof.uid)
     if fresh is None or not fresh.is_active or fresh.is_deleted:
         raise e.ClosedSmsCode
-    is_other = proof.kind is ProofKind.ADD_PHONE
+    is_other = proof.kind is Purpose.ADD_PHONE
     phone = str(proof.facts["phone"]) if is_other else proof.subject
     if not is_other and fresh.phone != phone:
         raise e.ClosedSmsCode
@@ -132,8 +132,8 @@ def confirm(context: Context, proof: Proof, *, knows_password: bool = False, is_
     _hold(context, fresh, phone)
     pending_accounts.end(context, phone)
     after = store.change(context, fresh.uid, values) or fresh
-    for kind in (ProofKind.PHONE, ProofKind.ADD_PHONE):
-        proofs.close(context, fresh.uid, kind)
+    for kind in (Purpose.PHONE, Purpose.ADD_PHONE):
+        one_time_tokens.close(context, fresh.uid, kind)
     if is_other:
         _end_codes(context, fresh)
         _tell(context, fresh, after)
@@ -156,7 +156,7 @@ def remove(context: Context, account: Account, *, is_silent: bool = False) -> Ac
         raise e.NotProcessable
     store.let_go(context, fresh.uid, PHONE)
     after = store.change(context, fresh.uid, {"phone": None, "phone_verified": False}) or fresh
-    proofs.close(context, fresh.uid, ProofKind.PHONE)
+    one_time_tokens.close(context, fresh.uid, Purpose.PHONE)
     _end_codes(context, fresh)
     _tell(context, fresh, after)
     events.emit(context, "UpdateProfile", after, is_silent)
@@ -181,8 +181,8 @@ def _hold(context: Context, fresh: Account, phone: str) -> None:
 
 def _end_codes(context: Context, former: Account) -> None:
     """What was texted to the number before opens nothing now."""
-    proofs.close(context, former.uid, ProofKind.RESET_PASSWORD, subject="sms")
-    proofs.close(context, former.uid, ProofKind.DELETE_ACCOUNT, subject=former.phone or "")
+    one_time_tokens.close(context, former.uid, Purpose.RESET_PASSWORD, subject="sms")
+    one_time_tokens.close(context, former.uid, Purpose.DELETE_ACCOUNT, subject=former.phone or "")
 
 
 def _tell(context: Context, former: Account, after: Account) -> None:

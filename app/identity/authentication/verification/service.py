@@ -10,15 +10,15 @@ from app.contract import errors as e
 from app.contract.letters import MailKind
 from app.identity.authentication.verification import phones
 from app.identity.credentials import notifications
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, Purpose
 from app.identity.directory.accounts import first_verification, identifiers, pending_accounts, store
 from app.identity.directory.accounts.account import is_verified
 from app.identity.directory.accounts.identifier_checks import PRIMARY
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import allowed_addresses
-from app.identity.messaging import service as letters
+from app.identity.messaging import service as messaging
 from app.identity.messaging.send_limits import Counted
 from app.identity.platform import events
 from app.identity.platform.context import Context
@@ -26,7 +26,7 @@ from app.identity.platform.outbox.queue import Outbox
 from app.kit.errors import ApiError
 
 VTYPE = "emailverification"
-KINDS = (ProofKind.EMAIL, ProofKind.ADD_EMAIL)
+KINDS = (Purpose.EMAIL, Purpose.ADD_EMAIL)
 _NOT_SENT = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VoiceOtpOff)
 
 
@@ -75,17 +75,17 @@ def send_to_waiting(context: Context, account: Account, wish: Wish) -> None:
             context.audit.record("verification.not_sent", uid=account.uid, reason="MailLimitReached")
 
 
-def token_only(context: Context, account: Account, email: str, minutes: int = proofs.LINK_MINUTES) -> str:
+def token_only(context: Context, account: Account, email: str, minutes: int = one_time_tokens.LINK_MINUTES) -> str:
     """Return the token of a link that the caller brings to its owner."""
     subject = identifiers.normal(EMAIL, email)
-    return proofs.new_link(
-        context, ProofKind.EMAIL, account.uid, subject=subject, minutes=minutes, facts={"attempt": None}
+    return one_time_tokens.new_link(
+        context, Purpose.EMAIL, account.uid, subject=subject, minutes=minutes, facts={"attempt": None}
     )
 
 
 def code_only(context: Context, account: Account, email: str) -> str:
     """Return a code that the caller brings to its owner."""
-    return proofs.new_code(context, ProofKind.EMAIL, account.uid, subject=identifiers.normal(EMAIL, email))
+    return one_time_tokens.new_code(context, Purpose.EMAIL, account.uid, subject=identifiers.normal(EMAIL, email))
 
 
 def send_again(context: Context, uid: str, email: str, wish: Wish) -> str:
@@ -130,7 +130,7 @@ def account_of(context: Context, email: str) -> Account | None:
     held = store.by_identifier(context, EMAIL, form)
     if held is not None and not context.tenant.settings.hide_unknown_accounts:
         return held
-    account = store.by_uid(context, proofs.asked_for(context, KINDS, form) or proofs.NOBODY)
+    account = store.by_uid(context, one_time_tokens.asked_for(context, KINDS, form) or one_time_tokens.NOBODY)
     pending = [one for one in account.emails if one.get("pending")] if account is not None else []
     asking = account if any(identifiers.normal_email(one["Value"]) == form for one in pending) else None
     return held or asking
@@ -146,17 +146,17 @@ def added_by(account: Account, email: str) -> str:
 
 def peek(context: Context, token: str) -> Proof:
     """Return what a link of an address stands for, without using it; raises 1063, 974, 975."""
-    return proofs.peek_link(context, _kind_of(context, token), token)
+    return one_time_tokens.peek_link(context, _kind_of(context, token), token)
 
 
 def spend_link(context: Context, token: str) -> Proof:
     """Use a link of an address; raises 1063, 974, 975."""
-    return proofs.spend_link(context, _kind_of(context, token), token)
+    return one_time_tokens.spend_link(context, _kind_of(context, token), token)
 
 
 def known(context: Context, token: str) -> Proof | None:
     """Return what a link of an address stands or stood for, whatever became of it."""
-    return proofs.known_link(context, _kind_of(context, token), token)
+    return one_time_tokens.known_link(context, _kind_of(context, token), token)
 
 
 def confirm(
@@ -199,8 +199,8 @@ def confirm(
             values["private"] = {**fresh.private, first_verification.UNCLAIMED: proof.subject}
     after = store.change(context, fresh.uid, values) or fresh
     for kind in KINDS:
-        proofs.close(context, fresh.uid, kind, subject=None if is_first else proof.subject)
-    if proof.kind is ProofKind.ADD_EMAIL:
+        one_time_tokens.close(context, fresh.uid, kind, subject=None if is_first else proof.subject)
+    if proof.kind is Purpose.ADD_EMAIL:
         _tell_added(context, fresh.email, after, proof)
     events.emit(context, "EmailVerification", after, is_silent)
     template = template or proof.facts.get("welcome")
@@ -222,7 +222,7 @@ def welcome(context: Context, account: Account, template: str | None = None, *, 
     if not account.email or (account.private.get("is_welcomed") and not is_asked_for):
         return account
     try:
-        letters.mail(
+        messaging.mail(
             context,
             MailKind.WELCOME,
             account.email,
@@ -239,9 +239,9 @@ def welcome(context: Context, account: Account, template: str | None = None, *, 
     return store.change(context, account.uid, {"private": {**account.private, "is_welcomed": True}}) or account
 
 
-def _kind_of(context: Context, token: str) -> ProofKind:
+def _kind_of(context: Context, token: str) -> Purpose:
     """Return which of the two kinds a link is; older mails lead to one address for both."""
-    return next((kind for kind in KINDS if proofs.known_link(context, kind, token)), ProofKind.EMAIL)
+    return next((kind for kind in KINDS if one_time_tokens.known_link(context, kind, token)), Purpose.EMAIL)
 
 
 def _entry(context: Context, fresh: Account, entries: list[dict[str, Any]], proof: Proof) -> dict[str, Any]:
@@ -260,7 +260,7 @@ def _entry(context: Context, fresh: Account, entries: list[dict[str, Any]], proo
 
 def _added(context: Context, account: Account, entries: list[dict[str, Any]], proof: Proof) -> dict[str, Any]:
     """Give the account the address that it asked for; one that it gave up since is none of its own any more."""
-    if proof.kind is not ProofKind.ADD_EMAIL:
+    if proof.kind is not Purpose.ADD_EMAIL:
         raise e.ClosedLink
     _hold(context, account, proof.subject)
     kind = "Primary" if account.email is None else str(proof.facts.get("type") or "Secondary")
@@ -282,39 +282,38 @@ def _not_primary(kind: str) -> str:
 
 def _mail(context: Context, uid: str, email: str, wish: Wish, account: Account | None) -> str:
     subject = identifiers.normal(EMAIL, email)
-    carries = letters.carries(
-        context,
-        MailKind.VERIFICATION,
-        account=account,
-        template=wish.email_template,
-        language=notifications.language(context),
-    )
+    language, template = notifications.language(context), wish.email_template
+    carries = messaging.carries(context, MailKind.VERIFICATION, account=account, template=template, language=language)
     if is_contested := pending_accounts.is_contested(context, subject):
         wish = replace(wish, url=None)  # only our page asks which registration is meant
     kept = {"attempt": wish.attempt, "welcome": wish.welcome_template}
     facts: dict[str, str] = {}
     if carries == "otp":
-        proofs.close(context, uid, ProofKind.EMAIL, subject=subject)  # a link of before is over
+        one_time_tokens.close(context, uid, Purpose.EMAIL, subject=subject)  # a link of before is over
     else:
-        token = proofs.new_link(context, ProofKind.EMAIL, uid, subject=subject, facts=kept)
-        facts |= {"url": _address(context, token, wish, email), "token": token, "minutes": str(proofs.LINK_MINUTES)}
+        token = one_time_tokens.new_link(context, Purpose.EMAIL, uid, subject=subject, facts=kept)
+        facts |= {
+            "url": _address(context, token, wish, email),
+            "token": token,
+            "minutes": str(one_time_tokens.LINK_MINUTES),
+        }
     # the code's id names the page that waits
-    code = proofs.issue_code(context, ProofKind.EMAIL, uid, subject=subject, facts=kept)
+    code = one_time_tokens.issue_code(context, Purpose.EMAIL, uid, subject=subject, facts=kept)
     is_free = store.by_identifier(context, EMAIL, subject) is None  # asked for everybody: it takes its time
     if uid == NOBODY and is_free:  # there is no account to tell of
         context = context.without_sending()
     takes_code = wish.url is None or context.tenant.settings.email_verification_codes
     has_code = takes_code and (wish.attempt is not None or not is_contested)
     if carries in ("otp", "both") or (carries is None and has_code):
-        facts |= {"otp": code.text, "otp_minutes": str(proofs.CODE_MINUTES)}
-    letters.mail(
+        facts |= {"otp": code.text, "otp_minutes": str(one_time_tokens.CODE_MINUTES)}
+    messaging.mail(
         context,
         MailKind.VERIFICATION if uid != NOBODY else MailKind.ACCOUNT_EXISTS,
         email,
         account=account,
         facts=facts if uid != NOBODY else {"url": f"{context.issuer}/login"},
-        template=wish.email_template,
-        language=notifications.language(context),
+        template=template,
+        language=language,
         counted=Counted(uid=uid if uid != NOBODY else None),  # an account that waits has one, too
     )
     context.audit.record("verification.sent", uid=account.uid if account else None)

@@ -17,8 +17,8 @@ from app.identity.credentials.authenticators.protocol import Answer, Person, Sho
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.tenants import allowed_addresses, service_secrets
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import Ticket, TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
 from app.kit import randomness
 from app.kit.web_addresses import is_web_address
 
@@ -70,7 +70,9 @@ class Duo:
         asked = Asked(_name(person), back, randomness.guid(), randomness.guid())
         facts = {**_purpose(person), "name": asked.name, "back": back, "nonce": asked.nonce}
         uid = person.account.uid
-        tickets.issue(context, TicketKind.DUO, uid, lives_for=LIVES_FOR, facts=facts, text=asked.state)
+        continuation_tokens.issue(
+            context, ContinuationPurpose.DUO, uid, lives_for=LIVES_FOR, facts=facts, text=asked.state
+        )
         return Shown(address=client.address(asked, context.now))
 
     def verify(self, context: Context, person: Person, answer: Answer) -> None:
@@ -86,7 +88,7 @@ def _confirmed(context: Context, person: Person, answer: Answer) -> str:
     if not 0 < len(answer.code) <= _MOST_LETTERS:
         raise e.DuoFailed
     with context.work.apart() as own:
-        if not tickets.spend(replace(context, work=own), ticket):
+        if not continuation_tokens.spend(replace(context, work=own), ticket):
             raise e.WrongDuoState
     asked = Asked(ticket.facts["name"], ticket.facts["back"], answer.state, ticket.facts["nonce"])
     context.work.pause()
@@ -101,8 +103,8 @@ def _confirmed(context: Context, person: Person, answer: Answer) -> str:
     return asked.name
 
 
-def _ticket(context: Context, person: Person, state: str) -> Ticket:
-    found = tickets.find(context, TicketKind.DUO, state)
+def _ticket(context: Context, person: Person, state: str) -> ContinuationToken:
+    found = continuation_tokens.find(context, ContinuationPurpose.DUO, state)
     if found is None or found.is_over(context.now):
         raise e.WrongDuoState
     if found.uid != person.account.uid or not _purpose(person).items() <= found.facts.items():

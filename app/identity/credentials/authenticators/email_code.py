@@ -9,12 +9,12 @@ from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import store
 from app.identity.credentials.authenticators.masks import masked
 from app.identity.credentials.authenticators.protocol import Answer, Person, Shown, Wish
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account, is_verified
-from app.identity.messaging import service as letters
+from app.identity.messaging import service as messaging
 from app.identity.messaging.send_limits import Counted
 from app.identity.platform.context import Context
 
@@ -101,7 +101,7 @@ def read(typed: str | None) -> str:
     """
     if not typed:
         raise e.BadParameter.names("otp")
-    if not proofs.is_code(typed):
+    if not one_time_tokens.is_code(typed):
         raise e.WrongSmsCode
     return typed
 
@@ -113,13 +113,13 @@ def spend(
     named: str | None,
     *,
     is_lock_open: bool = False,
-    of: ProofKind = ProofKind.FACTOR_EMAIL,
+    of: Purpose = Purpose.FACTOR_EMAIL,
 ) -> None:
     """Use the newest code, where it went to the address that is named and the account still has that.
 
     Raises the refusals of a code, MalformedEmail, EmailNotOnProfile.
     """
-    proof = proofs.spend_code(
+    proof = one_time_tokens.spend_code(
         context, of, account.uid, code, subject=_ANY, errors=MAIL_CODE, is_lock_open=is_lock_open
     )  # fmt: skip
     fresh, to = accounts.by_uid(context, account.uid), str(proof.facts["email"])
@@ -136,7 +136,7 @@ def send(
     template: str | None = None,
     *,
     is_anybodys: bool = False,
-    of: ProofKind = ProofKind.FACTOR_EMAIL,
+    of: Purpose = Purpose.FACTOR_EMAIL,
 ) -> None:
     """Mail a code. What anybody may have sent is counted for itself: nobody uses up what its owner needs to sign in.
 
@@ -144,11 +144,11 @@ def send(
     """
 
     def said() -> dict[str, str]:
-        code = proofs.new_code(context, of, account.uid, subject=_ANY, facts={"email": to})
-        return {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
+        code = one_time_tokens.new_code(context, of, account.uid, subject=_ANY, facts={"email": to})
+        return {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
 
     counted = Counted(uid=f"{account.uid}, by anybody") if is_anybodys else Counted()
-    letters.mail(
+    messaging.mail(
         context, MailKind.SECOND_FACTOR, to, account=account, facts=said, template=template, is_asked_for=True,
         counted=counted,
     )  # fmt: skip
@@ -159,10 +159,12 @@ def send_to_nobody(context: Context, to: str, template: str | None = None) -> No
     """Do what `send` does for an address that nobody has; `call` has an outbox that sends nothing. Raises MailLimitReached."""
 
     def said() -> dict[str, str]:
-        code = proofs.new_code(context, ProofKind.FACTOR_EMAIL, NOBODY, subject=to.strip().lower(), facts={"email": to})
-        return {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
+        code = one_time_tokens.new_code(
+            context, Purpose.FACTOR_EMAIL, NOBODY, subject=to.strip().lower(), facts={"email": to}
+        )
+        return {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
 
-    letters.mail(
+    messaging.mail(
         context, MailKind.SECOND_FACTOR, to, account=None, facts=said, template=template, is_asked_for=True
     )  # fmt: skip
     context.audit.record("second_factor.sent", uid=None, kind=FactorKind.EMAIL)

@@ -17,8 +17,8 @@ from app.identity.credentials.store import Credential
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.tenants import service_secrets
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import Ticket, TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
 from app.kit import randomness
 from app.kit.limits import Rate
 
@@ -60,7 +60,10 @@ class Push:
         if request is None:
             return Shown(targets=(device.facts["name"],), app=app)
         return _asked(
-            device, request.facts.get("number"), {tickets.OPEN: WAITING}.get(request.state, request.state), app
+            device,
+            request.facts.get("number"),
+            {continuation_tokens.OPEN: WAITING}.get(request.state, request.state),
+            app,
         )
 
     def begin(self, context: Context, person: Person, wish: Wish) -> Shown:
@@ -93,7 +96,7 @@ class Push:
         if request.state != APPROVED:
             raise {DENIED: e.PushDenied, FAILED: e.PushFailed}.get(request.state, e.PushPending)
         accounts.change(context, person.account.uid, {})  # everybody locks the account first, and its tickets after it
-        if not tickets.spend(context, request):
+        if not continuation_tokens.spend(context, request):
             raise e.PushAnswered
 
 
@@ -104,9 +107,9 @@ def ask(context: Context, person: Person, device: Credential) -> str | None:
     platform = platform_of(settings, str(device.facts["type"]))
     numbers = _numbers() if context.visit is not None and settings.number_matching else []
     number = numbers[randomness.below(_CHOICES)] if numbers else None
-    tickets.close_all(context, uid, TicketKind.PUSH)
+    continuation_tokens.close_all(context, uid, ContinuationPurpose.PUSH)
     facts = {"for": person.sign_in, "device": device.credential_id, "number": number}
-    request = tickets.issue(context, TicketKind.PUSH, uid, lives_for=LIVES_FOR, facts=facts)
+    request = continuation_tokens.issue(context, ContinuationPurpose.PUSH, uid, lives_for=LIVES_FOR, facts=facts)
     sent = {**key, **_platform(platform), "region": settings.region, "device_token": device.facts["token"]}
     context.outbox.post("push", {**sent, **_message(context, person, request, numbers)})
     context.audit.record("second_factor.asked", uid=uid, kind=FactorKind.PUSH)
@@ -196,11 +199,11 @@ def _app_name(context: Context) -> str:
     ) or context.tenant.display_name
 
 
-def _request(context: Context, person: Person) -> Ticket | None:
+def _request(context: Context, person: Person) -> ContinuationToken | None:
     """The request of this sign-in, if no later one ended it."""
     if person.sign_in is None:
         return None
-    held = tickets.of_account(context, TicketKind.PUSH, person.account.uid)
+    held = continuation_tokens.of_account(context, ContinuationPurpose.PUSH, person.account.uid)
     return next((one for one in held if one.facts.get("for") == person.sign_in), None)
 
 
@@ -227,7 +230,7 @@ def _platform(platform: PushAndroid | PushIos) -> dict[str, Any]:
     return {"platform_arn": platform.platform_arn, "apple": apple}
 
 
-def _message(context: Context, person: Person, request: Ticket, numbers: list[str]) -> dict[str, Any]:
+def _message(context: Context, person: Person, request: ContinuationToken, numbers: list[str]) -> dict[str, Any]:
     """What the device is told. The token is the request's own: that of the sign-in stays with the browser."""
     settings, account = _settings(context), person.account
     place = context.services.locations.place_of(context.address)

@@ -12,13 +12,13 @@ from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import store
 from app.identity.credentials.authenticators.masks import masked_phone
 from app.identity.credentials.authenticators.protocol import Answer, Person, Shown, Wish
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import SMS_CODE, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import SMS_CODE, Purpose
 from app.identity.credentials.store import Credential
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.messaging import service as letters
+from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 
 
@@ -95,10 +95,10 @@ class SmsCode:
                 for one in begun:
                     store.remove(context, account.uid, (self.kind,), one.credential_id)
                 store.add(context, account.uid, self.kind, facts={"phone": phone})
-            code = proofs.new_code(context, ProofKind.FACTOR_SMS, account.uid, subject=phone)
-            return {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
+            code = one_time_tokens.new_code(context, Purpose.FACTOR_SMS, account.uid, subject=phone)
+            return {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
 
-        sid = letters.sms(context, SmsKind.SECOND_FACTOR, phone, account=account, facts=said, wish=wish)
+        sid = messaging.sms(context, SmsKind.SECOND_FACTOR, phone, account=account, facts=said, wish=wish)
         context.audit.record("second_factor.sent", uid=account.uid, kind=self.kind)
         return Shown(sent_to=masked_phone(phone), sid=sid)
 
@@ -109,8 +109,8 @@ class SmsCode:
         return person.account.phone if self.kind in person.lent else None
 
     def _spend(self, context: Context, person: Person, number: str, answer: Answer) -> None:
-        proofs.spend_code(
-            context, ProofKind.FACTOR_SMS, person.account.uid, answer.code, subject=number, errors=SMS_CODE,
+        one_time_tokens.spend_code(
+            context, Purpose.FACTOR_SMS, person.account.uid, answer.code, subject=number, errors=SMS_CODE,
             is_lock_open=answer.is_lock_open,
         )  # fmt: skip
 

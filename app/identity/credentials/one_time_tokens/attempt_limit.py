@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from app.contract import errors as e
-from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.login_records import Failure
@@ -54,7 +54,7 @@ def lock_of(context: Context, account: Account) -> ApiError | None:
     present = accounts.by_uid(context, account.uid)
     try:
         if present is not None:
-            proofs.refuse_locked(context, present)
+            one_time_tokens.refuse_locked(context, present)
     except ApiError as locked:
         return locked
     return None

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 
-class ProofKind(StrEnum):
+class Purpose(StrEnum):
     """What is proved, and for what: a link of one kind opens nothing of another."""
 
     EMAIL = "email"

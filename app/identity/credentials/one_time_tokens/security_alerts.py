@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import Proof, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import Proof, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
@@ -22,18 +22,20 @@ def link(context: Context, account: Account, to: str) -> tuple[str, str]:
     """
     subject = f"{_form(to)} {iso(context.now)} {randomness.token(6)}"
     facts = {"email": to}
-    token = proofs.new_link(context, ProofKind.ALARM, account.uid, subject=subject, minutes=MINUTES, facts=facts)
+    token = one_time_tokens.new_link(context, Purpose.ALARM, account.uid, subject=subject, minutes=MINUTES, facts=facts)
     return f"{context.issuer}/not-me?vtoken={token}", token
 
 
 def close(context: Context, uid: str, to: str) -> None:
     """End the alarms of an account that went to an address."""
-    proofs.close_addressed(context, uid, ProofKind.ALARM, _form(to))
+    one_time_tokens.close_addressed(context, uid, Purpose.ALARM, _form(to))
 
 
 def close_until(context: Context, alarm: Proof) -> None:
     """End an alarm and those before it that went to the same address."""
-    proofs.close_addressed(context, alarm.uid, ProofKind.ALARM, _form(str(alarm.facts["email"])), alarm.expires_at)
+    one_time_tokens.close_addressed(
+        context, alarm.uid, Purpose.ALARM, _form(str(alarm.facts["email"])), alarm.expires_at
+    )
 
 
 def _form(to: str) -> str:

@@ -18,13 +18,13 @@ from app.contract import captcha as contract
 from app.contract import errors as e
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import store
-from app.identity.credentials.one_time_tokens.purposes import ProofKind
+from app.identity.credentials.one_time_tokens.purposes import Purpose
 from app.identity.credentials.one_time_tokens.store import Sent
 from app.identity.credentials.one_time_tokens.typed_codes import DIGITS, digits_in, is_code
 from app.identity.directory.accounts import account_lookup, login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as accounts_store
-from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
 from app.identity.directory.accounts.identifiers import NOBODY
 from app.identity.directory.accounts.login_records import Lock
 from app.identity.directory.accounts.service import Account
@@ -74,7 +74,7 @@ class Code:
 class Proof:
     """What a link or a code that was shown stands for."""
 
-    kind: ProofKind
+    kind: Purpose
     uid: str
     subject: str  # the address or number that it was sent to, as the sender named it
     facts: dict[str, Any]
@@ -84,7 +84,7 @@ class Proof:
 
 def new_link(
     context: Context,
-    kind: ProofKind,
+    kind: Purpose,
     uid: str,
     *,
     subject: str,
@@ -104,7 +104,7 @@ def has_link_form(token: str) -> bool:
 
 def new_code(
     context: Context,
-    kind: ProofKind,
+    kind: Purpose,
     uid: str,
     *,
     subject: str,
@@ -117,7 +117,7 @@ def new_code(
 
 def issue_code(
     context: Context,
-    kind: ProofKind,
+    kind: Purpose,
     uid: str,
     *,
     subject: str,
@@ -131,24 +131,24 @@ def issue_code(
     return code
 
 
-def named_code(context: Context, kind: ProofKind, code_id: str) -> Proof | None:
+def named_code(context: Context, kind: Purpose, code_id: str) -> Proof | None:
     """Return what the code of that id stands or stood for."""
     found = store.code(context, kind, code_id)
     return _proof(found) if found is not None else None
 
 
-def asked_for(context: Context, kinds: Collection[ProofKind], subject: str) -> str | None:
+def asked_for(context: Context, kinds: Collection[Purpose], subject: str) -> str | None:
     """Return the id of whoever was last sent something of these kinds to an address."""
     return found.uid if (found := store.newest_of(context, kinds, subject)) is not None else None
 
 
-def kind_of_code(context: Context, kinds: Sequence[ProofKind], uid: str, subject: str) -> ProofKind:
+def kind_of_code(context: Context, kinds: Sequence[Purpose], uid: str, subject: str) -> Purpose:
     """Return of which kind the last code is that an account was sent to an address; the first of them where there is none."""
     found = store.newest_of(context, kinds, subject, uid=uid)
-    return ProofKind(found.kind) if found is not None else kinds[0]
+    return Purpose(found.kind) if found is not None else kinds[0]
 
 
-def peek_link(context: Context, kind: ProofKind, token: str) -> Proof:
+def peek_link(context: Context, kind: Purpose, token: str) -> Proof:
     """Return what a link stands for, without using it: for the page that a mail leads to.
 
     Raises:
@@ -157,19 +157,19 @@ def peek_link(context: Context, kind: ProofKind, token: str) -> Proof:
     return _proof(_open_link(context, kind, token))
 
 
-def used_link(context: Context, kind: ProofKind, token: str) -> Proof | None:
+def used_link(context: Context, kind: Purpose, token: str) -> Proof | None:
     """Return what a link that was used stood for: for the page that says so and leads on."""
     found = _link(context, kind, token)
     return _proof(found) if found is not None and found.state == store.USED else None
 
 
-def known_link(context: Context, kind: ProofKind, token: str) -> Proof | None:
+def known_link(context: Context, kind: Purpose, token: str) -> Proof | None:
     """Return what a link stands or stood for, whatever became of it: for sending a new one."""
     found = _link(context, kind, token)
     return _proof(found) if found is not None else None
 
 
-def spend_link(context: Context, kind: ProofKind, token: str) -> Proof:
+def spend_link(context: Context, kind: Purpose, token: str) -> Proof:
     """Use a link, in the call's transaction: a refusal that follows leaves it unused. Of many at once one wins.
 
     Raises as `peek_link` does.
@@ -183,7 +183,7 @@ def spend_link(context: Context, kind: ProofKind, token: str) -> Proof:
 
 def spend_code(
     context: Context,
-    kind: ProofKind,
+    kind: Purpose,
     uid: str,
     code: str,
     *,
@@ -215,7 +215,7 @@ def spend_code(
 
 def check_code(
     context: Context,
-    kind: ProofKind,
+    kind: Purpose,
     uid: str,
     code: str,
     *,
@@ -279,16 +279,16 @@ def spend_brought(context: Context, uid: str, *, is_code: bool) -> None:
 def close(
     context: Context,
     uid: str,
-    kind: ProofKind | None = None,
+    kind: Purpose | None = None,
     *,
     subject: str | None = None,
-    but: ProofKind | None = None,
+    but: Purpose | None = None,
 ) -> None:
     """End what is open of an account: of one kind or of all, or of all but one; for one address or for all."""
     store.close_all(context, uid, kind, subject, but)
 
 
-def close_addressed(context: Context, uid: str, kind: ProofKind, address: str, until: datetime | None = None) -> None:
+def close_addressed(context: Context, uid: str, kind: Purpose, address: str, until: datetime | None = None) -> None:
     """End what is open of a kind whose subject is an address and a moment, for that address; of what ends by then."""
     store.close_addressed(context, uid, kind, address, until)
 
@@ -308,12 +308,12 @@ def refuse_locked(context: Context, account: Account) -> None:
         raise _locked(context, lock)
 
 
-def _link(context: Context, kind: ProofKind, token: str) -> Sent | None:
+def _link(context: Context, kind: Purpose, token: str) -> Sent | None:
     token = token.strip()
     return store.link(context, kind, randomness.digest(token)) if 0 < len(token) <= _MOST_TOKEN_LETTERS else None
 
 
-def _open_link(context: Context, kind: ProofKind, token: str) -> Sent:
+def _open_link(context: Context, kind: Purpose, token: str) -> Sent:
     found = _link(context, kind, token)
     if found is None:
         raise e.UnknownLink
@@ -332,10 +332,10 @@ def _why_not(context: Context, code: Sent | None, errors: CodeErrors) -> ApiErro
     return errors.closed()
 
 
-def _who(context: Context, uid: str, name: Identifier | None) -> Sought:
+def _who(context: Context, uid: str, name: Identifier | None) -> AccountLookup:
     """Return for whom a wrong code counts: whoever has the name that was given, or else the name."""
     if name is None:
-        return Sought(context, Identifier("email", uid), accounts.by_uid(context, uid), is_hidden=False)
+        return AccountLookup(context, Identifier("email", uid), accounts.by_uid(context, uid), is_hidden=False)
     who = account_lookup.named(context, name, is_hidden=True)
     if uid == NOBODY or (who.holder is not None and who.holder.uid == uid):
         return who
@@ -352,14 +352,14 @@ def _locked(context: Context, lock: Lock) -> ApiError:
     return e.LockedForAWhile(data={"LoginLockedTimeout": iso(lock.until)})
 
 
-def _spend_guess(context: Context, kind: ProofKind, address: str) -> None:
+def _spend_guess(context: Context, kind: Purpose, address: str) -> None:
     """Spend from what may be guessed for an address, over every proof of it: who registers again gets a new code each time."""
     most = context.tenant.settings.limits.email_codes_tried_per_day
-    if most and kind in (ProofKind.EMAIL, ProofKind.ADD_EMAIL):
+    if most and kind in (Purpose.EMAIL, Purpose.ADD_EMAIL):
         context.spend("email_code", Rate(most, _DAY), address)
 
 
-def _wrong(context: Context, who: Sought, errors: CodeErrors) -> ApiError:
+def _wrong(context: Context, who: AccountLookup, errors: CodeErrors) -> ApiError:
     """Count the failure and return its refusal."""
     if who.account is None and not who.is_hidden:  # the account is gone meanwhile
         return errors.wrong()
@@ -372,7 +372,7 @@ def _wrong(context: Context, who: Sought, errors: CodeErrors) -> ApiError:
 
 
 def _proof(sent: Sent) -> Proof:
-    return Proof(ProofKind(sent.kind), sent.uid, sent.subject, sent.facts, sent.expires_at, sent.proof_id)
+    return Proof(Purpose(sent.kind), sent.uid, sent.subject, sent.facts, sent.expires_at, sent.proof_id)
 
 
 def _code_hashes(context: Context, proof_id: str, code: str) -> list[str]:
@@ -384,7 +384,7 @@ def _code_hashes(context: Context, proof_id: str, code: str) -> list[str]:
 
 __all__ = [
     "CODE_MINUTES", "LINK_MINUTES", "MAIL_CODE", "NOBODY", "RESET_MINUTES", "SMS_CODE", "Code", "CodeErrors", "Proof",
-    "ProofKind", "asked_for", "check_code", "close", "close_addressed", "close_later", "digits_in",
+    "Purpose", "asked_for", "check_code", "close", "close_addressed", "close_later", "digits_in",
     "has_link_form", "is_code", "issue_code", "kind_of_code", "known_link", "named_code", "new_code", "new_link", "peek_link",
     "refuse_locked", "spend_brought", "spend_checked", "spend_code", "spend_link", "used_link",
 ]  # fmt: skip

@@ -29,8 +29,8 @@ from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.tenants import webauthn_origins
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import NOBODY, Ticket, TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import NOBODY, ContinuationPurpose, ContinuationToken
 from app.kit import randomness
 from app.kit.limits import Rate
 
@@ -56,7 +56,7 @@ class Use(StrEnum):
 class Made:
     """A passkey that a browser just made, verified and not kept yet."""
 
-    ticket: Ticket
+    ticket: ContinuationToken
     raw_id: bytes
     counter: int
     facts: dict[str, Any]
@@ -99,7 +99,7 @@ def begin_creation(
     refuse_misconfigured(context)
     if len(kept) >= store.MOST:
         raise e.PasskeyMisconfigured
-    challenge = _begun(context, TicketKind.PASSKEY_CREATION, use, owner.uid, {"name": owner.name, **facts})
+    challenge = _begun(context, ContinuationPurpose.PASSKEY_CREATION, use, owner.uid, {"name": owner.name, **facts})
     return options.creation(context, challenge, owner, kept, wanted)
 
 
@@ -109,13 +109,15 @@ def begin_request(
     """Return the options of a passkey that is to be shown: of one account, or of whoever it is."""
     spend_begin(context)
     refuse_misconfigured(context)
-    return options.request(context, _begun(context, TicketKind.PASSKEY_REQUEST, use, uid or NOBODY, {}), allowed)
+    return options.request(
+        context, _begun(context, ContinuationPurpose.PASSKEY_REQUEST, use, uid or NOBODY, {}), allowed
+    )
 
 
 def made(context: Context, use: Use, shown: ShownCredential, uid: str | None = None) -> Made:
     """Return the passkey that a browser made; nothing is written. Raises PasskeyRefused, PasskeyMisconfigured."""
     refuse_misconfigured(context)
-    ticket = _ticket(context, TicketKind.PASSKEY_CREATION, use, shown, uid)
+    ticket = _ticket(context, ContinuationPurpose.PASSKEY_CREATION, use, shown, uid)
     try:
         found = verify_registration_response(
             credential=_told(shown),
@@ -150,14 +152,16 @@ def keep(context: Context, found: Made, uid: str, kind: str = store.SIGN_IN, **f
         raise e.PasskeyMisconfigured
     try:
         # Of both kinds together one has the id; whoever comes with it in this moment waits here, and sees who was first.
-        tickets.renew(context, TicketKind.PASSKEY_CREATION, uid, f"id {found.raw_id.hex()}", LIFETIME)
-        if store.by_raw_id(context, found.raw_id) is not None or not tickets.spend(context, found.ticket):
+        continuation_tokens.renew(
+            context, ContinuationPurpose.PASSKEY_CREATION, uid, f"id {found.raw_id.hex()}", LIFETIME
+        )
+        if store.by_raw_id(context, found.raw_id) is not None or not continuation_tokens.spend(context, found.ticket):
             raise _refused(context, "taken", uid)
         return credentials.add(
             context, uid, kind, facts={**found.facts, **facts}, lookup=store.lookup_of(found.raw_id), is_enrolled=True,
             counter=found.counter,
         )  # fmt: skip
-    except (Held, tickets.Taken):
+    except (Held, continuation_tokens.Taken):
         raise _refused(context, "taken", uid) from None
 
 
@@ -171,7 +175,7 @@ def shown(context: Context, use: Use, given: ShownCredential, uid: str | None = 
     managers may forget it.
     """
     refuse_misconfigured(context)
-    ticket = _ticket(context, TicketKind.PASSKEY_REQUEST, use, given, uid)
+    ticket = _ticket(context, ContinuationPurpose.PASSKEY_REQUEST, use, given, uid)
     held = _held(context, given)
     _refuse_foreign(context, use, ticket, given, held)
     try:
@@ -190,7 +194,7 @@ def shown(context: Context, use: Use, given: ShownCredential, uid: str | None = 
         raise _refused(context, "backup eligibility", held.uid)
     accounts.lock(context, held.uid)
     _note_use(context, held, found.new_sign_count)
-    if not tickets.spend(context, ticket):
+    if not continuation_tokens.spend(context, ticket):
         raise _refused(context, "used", held.uid)
     return Shown(held, found.user_verified, given.authenticator_attachment == "cross-platform")
 
@@ -207,9 +211,9 @@ def spend_lookup(context: Context) -> None:
         context.spend("passkey_name", Rate(most, 60), context.network)
 
 
-def _begun(context: Context, kind: TicketKind, use: Use, uid: str, facts: Mapping[str, Any]) -> str:
+def _begun(context: Context, kind: ContinuationPurpose, use: Use, uid: str, facts: Mapping[str, Any]) -> str:
     challenge = randomness.token()
-    tickets.issue(context, kind, uid, lives_for=LIFETIME, facts={**facts, "use": use.value}, text=challenge)
+    continuation_tokens.issue(context, kind, uid, lives_for=LIFETIME, facts={**facts, "use": use.value}, text=challenge)
     return challenge
 
 
@@ -219,8 +223,10 @@ def refuse_misconfigured(context: Context) -> None:
         raise e.PasskeyMisconfigured
 
 
-def _ticket(context: Context, kind: TicketKind, use: Use, given: ShownCredential, uid: str | None) -> Ticket:
-    ticket = tickets.find(context, kind, _challenge_in(given))
+def _ticket(
+    context: Context, kind: ContinuationPurpose, use: Use, given: ShownCredential, uid: str | None
+) -> ContinuationToken:
+    ticket = continuation_tokens.find(context, kind, _challenge_in(given))
     if ticket is None or ticket.is_over(context.now) or ticket.facts.get("use") != use.value:
         raise _refused(context, "challenge", uid)
     if uid is not None and ticket.uid != uid:
@@ -259,7 +265,9 @@ def _was_theirs(context: Context, given: ShownCredential) -> bool:
     return account is not None and not first_verification.is_anybodys(context, account, EMAIL)
 
 
-def _refuse_foreign(context: Context, use: Use, ticket: Ticket, given: ShownCredential, held: Credential) -> None:
+def _refuse_foreign(
+    context: Context, use: Use, ticket: ContinuationToken, given: ShownCredential, held: Credential
+) -> None:
     handle = given.response.user_handle
     is_theirs = ticket.uid in (NOBODY, held.uid) and (not handle or handle == options.handle_of(held.uid))
     if not is_theirs or (use is Use.AUTOFILL and not handle):

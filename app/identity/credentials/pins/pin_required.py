@@ -10,27 +10,29 @@ from app.contract import errors as e
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import Ticket, TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
 
 LIFETIME: Final = timedelta(minutes=10)
 
 
 def refusal(context: Context, account: Account, way: Mapping[str, Any]) -> e.PinRequired:
     """Return the refusal of a sign-in that is whole and recorded; its token goes on once, in the `way` that it began."""
-    ticket = tickets.issue(context, TicketKind.PIN_SETTING, account.uid, lives_for=LIFETIME, facts={"way": dict(way)})
+    ticket = continuation_tokens.issue(
+        context, ContinuationPurpose.PIN_SETTING, account.uid, lives_for=LIFETIME, facts={"way": dict(way)}
+    )
     context.audit.record("pin.asked", uid=account.uid)
     return e.PinRequired(data={"PINAuthToken": ticket.text}, commit_on_raise=True)
 
 
-def waiting(context: Context, token: str | None) -> tuple[Ticket, Account]:
+def waiting(context: Context, token: str | None) -> tuple[ContinuationToken, Account]:
     """Return whose sign-in a token goes on with; it uses nothing up.
 
     Raises:
         UnknownPinToken: nobody made it, it is used, the account is gone, got another password since, or has a PIN by now.
         ExpiredPinToken: it is over.
     """
-    ticket = tickets.find(context, TicketKind.PIN_SETTING, token)
+    ticket = continuation_tokens.find(context, ContinuationPurpose.PIN_SETTING, token)
     if ticket is None:
         raise e.UnknownPinToken
     if ticket.is_over(context.now):

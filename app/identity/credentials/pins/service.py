@@ -11,8 +11,8 @@ from app.contract.letters import MailKind
 from app.contract.pin_settings import Pins
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import attempt_limit
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.directory.accounts import login_records, pin_hash, store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform import events
@@ -74,13 +74,13 @@ def check(context: Context, account: Account, shown: str, wrong: type[ApiError],
         wrong: it is another one.
     """
     if not is_lock_open:
-        proofs.refuse_locked(context, account)
+        one_time_tokens.refuse_locked(context, account)
     stored = pin_hash.hash_of(context, account)
     if stored is None:
         raise e.NoPin
     tried = None if is_lock_open else attempt_limit.begin(context, account)
     context.work.pause()
-    if not context.hashing.is_match(stored, proofs.digits_in(shown)):
+    if not context.hashing.is_match(stored, one_time_tokens.digits_in(shown)):
         refusal, attempts = attempt_limit.refused(context, account, tried, wrong())
         context.audit.record("pin.refused", uid=account.uid, attempts=attempts)
         raise refusal
@@ -100,7 +100,7 @@ def write(context: Context, account: Account, hashed: str, event: str, *, is_sil
         raise e.AccountBlocked
     private = {**fresh.private, pin_hash.KEY: pin_hash.kept(context, fresh.uid, hashed)}
     after = store.change(context, fresh.uid, {"private": private}) or fresh
-    proofs.close(context, fresh.uid, ProofKind.RESET_PIN)
+    one_time_tokens.close(context, fresh.uid, Purpose.RESET_PIN)
     context.audit.record("pin.changed", uid=fresh.uid, reason=event)
     events.emit(context, event, after, is_silent)
     notifications.tell(context, MailKind.PIN_CHANGED, after.email, after)
@@ -144,7 +144,7 @@ def refuse_missing(settings: TenantSettings, given: Given | None) -> None:
 
 
 def _formed(rules: Pins, shown: str, name: str) -> str:
-    digits = proofs.digits_in(shown)
+    digits = one_time_tokens.digits_in(shown)
     is_plain = digits.isascii() and digits.isdigit()
     if not is_plain or not rules.min_length <= len(digits) <= rules.max_length:
         lengths = (

@@ -7,8 +7,8 @@ from typing import Any
 
 from app.contract import errors as e
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import Ticket, TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
 from app.kit.clock import iso
 
 
@@ -18,15 +18,17 @@ def begin(context: Context, uid: str, kind: str) -> dict[str, Any]:
     if not (rules.is_on and rules.login):
         return {}
     lasts = timedelta(minutes=rules.session_minutes)
-    made = tickets.issue(context, TicketKind.PIN_SESSION, uid, lives_for=lasts, facts={"kind": kind})
+    made = continuation_tokens.issue(
+        context, ContinuationPurpose.PIN_SESSION, uid, lives_for=lasts, facts={"kind": kind}
+    )
     return {"session_token": made.text, "session_expires_in": iso(made.expires_at)}
 
 
-def shown(context: Context, token: str | None) -> Ticket:
+def shown(context: Context, token: str | None) -> ContinuationToken:
     """Return the session of that token. Raises BadParameter for none, UnknownSessionToken, ExpiredSessionToken."""
     if not token:
         raise e.BadParameter.names("session_token")
-    found = tickets.find(context, TicketKind.PIN_SESSION, token)
+    found = continuation_tokens.find(context, ContinuationPurpose.PIN_SESSION, token)
     if found is None:
         raise e.UnknownSessionToken
     if found.is_over(context.now):
@@ -34,7 +36,7 @@ def shown(context: Context, token: str | None) -> Ticket:
     return found
 
 
-def spend(context: Context, session: Ticket) -> None:
+def spend(context: Context, session: ContinuationToken) -> None:
     """Use a session up. Of many at once one wins; raises UnknownSessionToken."""
-    if not tickets.spend(context, session):
+    if not continuation_tokens.spend(context, session):
         raise e.UnknownSessionToken

@@ -24,8 +24,8 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as store_accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import Ticket, TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
 
 _KEY_BITS: Final = range(2048, 4097)
 _ASKED_BEFORE: Final = {APPROVED: e.PushAnswered, DENIED: e.PushDenied, FAILED: e.PushDenied}
@@ -94,8 +94,8 @@ def answer(context: Context, req: DeviceAnswer) -> None:
             raise e.BadParameter.names("verify")
 
 
-def _asked(context: Context, token: str) -> tuple[Ticket, Credential]:
-    request = tickets.find(context, TicketKind.PUSH, token)
+def _asked(context: Context, token: str) -> tuple[ContinuationToken, Credential]:
+    request = continuation_tokens.find(context, ContinuationPurpose.PUSH, token)
     if request is None or request.is_over(context.now):
         raise e.WrongPushToken
     if request.state in _ASKED_BEFORE:
@@ -107,17 +107,17 @@ def _asked(context: Context, token: str) -> tuple[Ticket, Credential]:
     return request, device
 
 
-def _moved(context: Context, request: Ticket, state: str) -> None:
+def _moved(context: Context, request: ContinuationToken, state: str) -> None:
     """Of many answers at once one counts."""
-    if not tickets.move(context, request, state):
+    if not continuation_tokens.move(context, request, state):
         raise e.PushAnswered
 
 
-def _mistaken(context: Context, account: Account, request: Ticket) -> None:
+def _mistaken(context: Context, account: Account, request: ContinuationToken) -> None:
     """End a request that was approved by somebody who does not see our page: they were asked by a stranger."""
     with context.work.apart() as own:
         apart = replace(context, work=own)
-        if tickets.move(apart, request, FAILED):
+        if continuation_tokens.move(apart, request, FAILED):
             _count(apart, account)
 
 

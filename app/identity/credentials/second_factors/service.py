@@ -12,23 +12,23 @@ from app.identity.credentials.authenticators import backup_codes, security_quest
 from app.identity.credentials.authenticators.protocol import Answer, Authenticator, Person
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.one_time_tokens import attempt_limit
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.second_factors import fallback_factors, trusted_browsers
 from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import store as store_accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_records import Failure
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose
 from app.kit.errors import ApiError
 
 ALONE_NONE = frozenset({FactorKind.BACKUP_CODE})
 """Kinds that prove only whoever has another one."""
 SENT_WRONG = (e.WrongSmsCode, e.WrongMailCode)
 """Guesses at codes that were sent, which count by themselves."""
-CODES = {FactorKind.SMS: ProofKind.FACTOR_SMS, FactorKind.EMAIL: ProofKind.FACTOR_EMAIL}
+CODES = {FactorKind.SMS: Purpose.FACTOR_SMS, FactorKind.EMAIL: Purpose.FACTOR_EMAIL}
 """Kinds whose codes are sent."""
 NOT_THERE = {FactorKind.EMAIL: e.FactorRemovalRefused, FactorKind.QUESTIONS: e.FactorRemovalRefused}
 """What removing refuses where nothing is enrolled, for kinds whose `missing` says that the tenant does not have them."""
@@ -182,7 +182,7 @@ def prove(
     if kind is known.without or (is_new and not may_enrol):
         raise found.missing
     if not is_lock_open:
-        proofs.refuse_locked(context, known.account)
+        one_time_tokens.refuse_locked(context, known.account)
     if kind is FactorKind.QUESTIONS:
         security_questions.refuse_incomplete(context, known, answer, is_new=is_new)
     tried = None
@@ -238,7 +238,7 @@ def remove(context: Context, uid: str, kind: FactorKind) -> None:
     if not store.remove(context, uid, (kind,)):
         raise NOT_THERE.get(kind, AUTHENTICATORS[kind].missing)
     if kind in CODES:
-        proofs.close(context, uid, CODES[kind])
+        one_time_tokens.close(context, uid, CODES[kind])
     left = {one.kind for one in store.of_account(context, uid) if one.is_enrolled}
     if not (left & set(FactorKind)) - ALONE_NONE:
         store.remove(context, uid, tuple(ALONE_NONE))
@@ -248,7 +248,7 @@ def remove(context: Context, uid: str, kind: FactorKind) -> None:
 
 def _refuse_over(context: Context, known: Person) -> None:
     """Raise UnknownFactorToken where the sign-in was ended by the same proof, sent twice: that is no guess."""
-    if known.sign_in and tickets.by_hash(context, TicketKind.SECOND_FACTOR, known.sign_in) is None:
+    if known.sign_in and continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, known.sign_in) is None:
         raise e.UnknownFactorToken
 
 

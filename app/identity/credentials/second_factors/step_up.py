@@ -9,8 +9,8 @@ from app.contract.step_up import Proved, ValidationToken
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose
 from app.kit.clock import iso
 
 LIFETIME: Final = timedelta(minutes=5)
@@ -19,7 +19,9 @@ LIFETIME: Final = timedelta(minutes=5)
 def earned(context: Context, account: Account, by: Proved) -> ValidationToken:
     """Return a new validation token of an account; the session of the access token that was shown counts as proved just now."""
     tokens.note_proof(context, context.account)
-    made = tickets.issue(context, TicketKind.STEP_UP, account.uid, lives_for=LIFETIME, facts={"by": by.value})
+    made = continuation_tokens.issue(
+        context, ContinuationPurpose.STEP_UP, account.uid, lives_for=LIFETIME, facts={"by": by.value}
+    )
     context.audit.record("step_up.passed", uid=account.uid, by=by.value)
     return ValidationToken(second_factor_validation_token=made.text, expire_in=iso(made.expires_at) or "")
 
@@ -28,7 +30,7 @@ def is_good(context: Context, account: Account, text: str, by: Proved) -> bool:
     """Return whether a token is the account's and was earned so; it is used up by that, and by nothing else. Of many at once
     one is told True.
     """
-    found = tickets.find(context, TicketKind.STEP_UP, text)
+    found = continuation_tokens.find(context, ContinuationPurpose.STEP_UP, text)
     is_own = found is not None and found.uid == account.uid and found.facts["by"] == by.value
     is_open = account.is_active and not account.is_deleted
-    return found is not None and is_own and is_open and tickets.spend(context, found)
+    return found is not None and is_own and is_open and continuation_tokens.spend(context, found)

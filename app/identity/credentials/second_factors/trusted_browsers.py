@@ -8,8 +8,8 @@ from typing import Final
 
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import Ticket, TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
 from app.kit.clock import iso
 
 _ID_LETTERS: Final = 16
@@ -22,7 +22,9 @@ def trust(context: Context, account: Account) -> tuple[str, int] | None:
         return None
     facts = {"agent": context.agent, "address": context.address[:64]}
     facts["password_changed_at"] = iso(account.password_changed_at) or ""
-    made = tickets.issue(context, TicketKind.TRUSTED_BROWSER, account.uid, lives_for=timedelta(days=days), facts=facts)
+    made = continuation_tokens.issue(
+        context, ContinuationPurpose.TRUSTED_BROWSER, account.uid, lives_for=timedelta(days=days), facts=facts
+    )
     context.audit.record("browser.trusted", uid=account.uid)
     return made.text, days * 86_400
 
@@ -32,7 +34,7 @@ def is_trusted(context: Context, account: Account) -> bool:
     shown = context.visit.trusted if context.visit else None
     if not shown or not context.tenant.settings.second_factors.trusted_browser_days:
         return False
-    found = tickets.find(context, TicketKind.TRUSTED_BROWSER, shown)
+    found = continuation_tokens.find(context, ContinuationPurpose.TRUSTED_BROWSER, shown)
     if found is None or found.uid != account.uid or found.is_over(context.now):
         return False
     return _is_of_password(found, account)
@@ -53,7 +55,7 @@ def of_account(context: Context, account: Account) -> list[Trusted]:
     """Return the browsers that an account trusts, the newest first; none where the tenant asks always."""
     if not context.tenant.settings.second_factors.trusted_browser_days:
         return []
-    held = tickets.of_account(context, TicketKind.TRUSTED_BROWSER, account.uid)
+    held = continuation_tokens.of_account(context, ContinuationPurpose.TRUSTED_BROWSER, account.uid)
     found = [one for one in held if _is_of_password(one, account)]
     return [
         Trusted(_id(one), str(one.facts["agent"]), str(one.facts["address"]), one.created_at, one.expires_at)
@@ -63,22 +65,22 @@ def of_account(context: Context, account: Account) -> list[Trusted]:
 
 def forget_one(context: Context, uid: str, browser_id: str) -> None:
     """Ask one browser again."""
-    for one in tickets.of_account(context, TicketKind.TRUSTED_BROWSER, uid):
+    for one in continuation_tokens.of_account(context, ContinuationPurpose.TRUSTED_BROWSER, uid):
         if _id(one) == browser_id:
-            tickets.spend(context, one)
+            continuation_tokens.spend(context, one)
             context.audit.record("browser.forgotten", uid=uid)
 
 
 def forget(context: Context, uid: str) -> None:
     """Trust none of an account's browsers any more."""
-    tickets.close_all(context, uid, TicketKind.TRUSTED_BROWSER)
+    continuation_tokens.close_all(context, uid, ContinuationPurpose.TRUSTED_BROWSER)
 
 
-def _is_of_password(ticket: Ticket, account: Account) -> bool:
+def _is_of_password(ticket: ContinuationToken, account: Account) -> bool:
     """With a new password, whoever sets it, the trust is over."""
     return ticket.facts.get("password_changed_at") == (iso(account.password_changed_at) or "")
 
 
-def _id(ticket: Ticket) -> str:
+def _id(ticket: ContinuationToken) -> str:
     """What lists name a browser by: enough to tell those of one account apart, and nothing that opens one."""
     return ticket.ticket_hash[:_ID_LETTERS]

@@ -26,7 +26,7 @@ class Identifier:
 
 
 @dataclass(frozen=True)
-class Sought:
+class AccountLookup:
     """Somebody whom a caller names."""
 
     context: Context
@@ -60,9 +60,9 @@ class Sought:
         return self.account.uid if self.account else self.name_hash
 
 
-def named(context: Context, identifier: Identifier, *, is_hidden: bool) -> Sought:
+def named(context: Context, identifier: Identifier, *, is_hidden: bool) -> AccountLookup:
     """Return whom an identifier names."""
-    return Sought(context, identifier, account_of(context, identifier), is_hidden)
+    return AccountLookup(context, identifier, account_of(context, identifier), is_hidden)
 
 
 def account_of(context: Context, identifier: Identifier) -> Account | None:
@@ -71,14 +71,14 @@ def account_of(context: Context, identifier: Identifier) -> Account | None:
     return find(context, identifier.value)
 
 
-def lock_of(context: Context, who: Sought) -> Lock | None:
+def lock_of(context: Context, who: AccountLookup) -> Lock | None:
     """Return the lock that holds, whoever it is. Where that is hidden both are asked: the time of the answer tells nothing."""
     held = login_records.lock_of(who.account) if who.account else None
     strange = unknown_identifiers.lock_of(context, who.name_hashes) if who.is_hidden else None
     return held if who.account else strange
 
 
-def count_failure(context: Context, who: Sought) -> Failure:
+def count_failure(context: Context, who: AccountLookup) -> Failure:
     """Add one failure, in a transaction of its own."""
     if who.account is None:
         return unknown_identifiers.count(context, who.name_hashes)
@@ -86,7 +86,7 @@ def count_failure(context: Context, who: Sought) -> Failure:
         return login_records.count_failure(own, who.account, context.tenant.settings, context.now)
 
 
-def question_of(context: Context, who: Sought) -> str | None:
+def question_of(context: Context, who: AccountLookup) -> str | None:
     """Return the id of the security question to ask: the same at every try.
 
     Somebody unknown, or without answers, gets one of the tenant's: drawn by the name, so that it stays too. The highest
@@ -96,7 +96,7 @@ def question_of(context: Context, who: Sought) -> str | None:
     return max(asked, key=lambda one: _rank(context, who, one), default=None)
 
 
-def questions_of(context: Context, who: Sought) -> list[str]:
+def questions_of(context: Context, who: AccountLookup) -> list[str]:
     """Return the ids of the questions that were answered: of somebody unknown, or without answers, some drawn by the name."""
     if answered := _answered(context, who):
         return answered
@@ -105,12 +105,12 @@ def questions_of(context: Context, who: Sought) -> list[str]:
     return ranked[:count]
 
 
-def _answered(context: Context, who: Sought) -> list[str]:
+def _answered(context: Context, who: AccountLookup) -> list[str]:
     held = who.account.security_answers if who.account else {}
     return [one for one in context.tenant.settings.security_questions if one in held]
 
 
-def _rank(context: Context, who: Sought, question: str) -> str:
+def _rank(context: Context, who: AccountLookup, question: str) -> str:
     return keyed(context, f"{who.name_hash} {question}")
 
 

@@ -13,8 +13,8 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.consents import service
 from app.identity.directory.consents.service import Answers
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import Ticket, TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
 from app.kit.clock import iso
 
 LIFETIME: Final = timedelta(minutes=10)
@@ -29,19 +29,21 @@ def refusal(context: Context, account: Account, way: Mapping[str, Any]) -> e.Con
     """Return the refusal of a sign-in that is whole and recorded; its token goes on once, in the `way` that it began."""
     events = [form.event for form in service.due(context, account, context.now)]
     facts = {"way": dict(way), "events": events, "password_changed_at": iso(account.password_changed_at)}
-    ticket = tickets.issue(context, TicketKind.CONSENT, account.uid, lives_for=LIFETIME, facts=facts)
+    ticket = continuation_tokens.issue(
+        context, ContinuationPurpose.CONSENT, account.uid, lives_for=LIFETIME, facts=facts
+    )
     context.audit.record("consent.asked", uid=account.uid, events=events)
     return e.ConsentNeeded(data={"ConsentToken": ticket.text}, commit_on_raise=True)
 
 
-def waiting(context: Context, token: str) -> tuple[Ticket, Account]:
+def waiting(context: Context, token: str) -> tuple[ContinuationToken, Account]:
     """Return whose sign-in a token goes on with; it uses nothing up.
 
     Raises:
         WrongConsentToken: nobody made it, it is used, or the account is gone or got another password since.
         ExpiredConsentToken: it is over.
     """
-    ticket = tickets.find(context, TicketKind.CONSENT, token)
+    ticket = continuation_tokens.find(context, ContinuationPurpose.CONSENT, token)
     if ticket is None:
         raise e.WrongConsentToken
     if ticket.is_over(context.now):
@@ -52,7 +54,7 @@ def waiting(context: Context, token: str) -> tuple[Ticket, Account]:
     return ticket, account
 
 
-def answers(context: Context, ticket: Ticket, given: ConsentsGiven) -> Answers:
+def answers(context: Context, ticket: ContinuationToken, given: ConsentsGiven) -> Answers:
     """Return the answers, which must be those of every form that was asked for and still is one.
 
     Raises NoConsentForm, ConsentRefused.

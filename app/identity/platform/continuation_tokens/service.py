@@ -25,7 +25,7 @@ NOBODY = "nobody"
 _MOST_LETTERS = 500
 
 
-class TicketKind(StrEnum):
+class ContinuationPurpose(StrEnum):
     """What a ticket is for: one of a kind opens nothing of another."""
 
     SECOND_FACTOR = "second_factor"  # mfa.md section 1: SecondFactorAuthenticationToken
@@ -52,10 +52,10 @@ class Taken(Exception):
 
 
 @dataclass(frozen=True)
-class Ticket:
+class ContinuationToken:
     """What a text stands for."""
 
-    kind: TicketKind
+    kind: ContinuationPurpose
     ticket_hash: str
     uid: str
     facts: dict[str, Any]
@@ -70,19 +70,19 @@ class Ticket:
 
 def issue(
     context: Context,
-    kind: TicketKind,
+    kind: ContinuationPurpose,
     uid: str,
     *,
     lives_for: timedelta,
     facts: Mapping[str, Any] | None = None,
     text: str | None = None,
-) -> Ticket:
+) -> ContinuationToken:
     """Keep a new ticket and return it with its text: a GUID, unless it is made elsewhere. Raises Taken for a text that is in use."""
     shown = text if text is not None else randomness.guid()
-    made = Ticket(
+    made = ContinuationToken(
         kind, randomness.digest(shown), uid, dict(facts or {}), OPEN, context.now, context.now + lives_for, shown
     )
-    row = {name: getattr(made, name) for name in Ticket.__dataclass_fields__ if name != "text"}
+    row = {name: getattr(made, name) for name in ContinuationToken.__dataclass_fields__ if name != "text"}
     try:
         context.work.run(insert(tickets), {"tenant_id": context.tenant.tenant_id, **row})
     except IntegrityError:
@@ -92,7 +92,7 @@ def issue(
 
 def renew(
     context: Context,
-    kind: TicketKind,
+    kind: ContinuationPurpose,
     uid: str,
     text: str,
     lives_for: timedelta,
@@ -105,7 +105,7 @@ def renew(
     issue(context, kind, uid, lives_for=lives_for, text=text, facts=facts)
 
 
-def find(context: Context, kind: TicketKind, text: str | None) -> Ticket | None:
+def find(context: Context, kind: ContinuationPurpose, text: str | None) -> ContinuationToken | None:
     """Return what a text stands for, over or not (`is_over`); ended ones are kept for a while, used ones are gone."""
     if not text or len(text) > _MOST_LETTERS:
         return None
@@ -113,44 +113,44 @@ def find(context: Context, kind: TicketKind, text: str | None) -> Ticket | None:
     return replace(found, text=text) if found is not None else None
 
 
-def by_hash(context: Context, kind: TicketKind, ticket_hash: str) -> Ticket | None:
+def by_hash(context: Context, kind: ContinuationPurpose, ticket_hash: str) -> ContinuationToken | None:
     """Return the ticket of that digest: for whoever keeps no text of it."""
-    columns = [T[name] for name in Ticket.__dataclass_fields__ if name != "text"]
+    columns = [T[name] for name in ContinuationToken.__dataclass_fields__ if name != "text"]
     where = (T.tenant_id == context.tenant.tenant_id, T.kind == kind, T.ticket_hash == ticket_hash)
     row = context.work.one(select(*columns).where(*where))
-    return Ticket(**{**row._mapping, "kind": TicketKind(row.kind)}) if row is not None else None
+    return ContinuationToken(**{**row._mapping, "kind": ContinuationPurpose(row.kind)}) if row is not None else None
 
 
-def of_account(context: Context, kind: TicketKind, uid: str) -> list[Ticket]:
+def of_account(context: Context, kind: ContinuationPurpose, uid: str) -> list[ContinuationToken]:
     """Return an account's tickets of a kind that are not over, the newest first; their texts are not known."""
-    columns = [T[name] for name in Ticket.__dataclass_fields__ if name != "text"]
+    columns = [T[name] for name in ContinuationToken.__dataclass_fields__ if name != "text"]
     where = (T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.kind == kind, T.expires_at > context.now)
     rows = context.work.all(select(*columns).where(*where).order_by(T.created_at.desc()))
-    return [Ticket(**{**row._mapping, "kind": TicketKind(row.kind)}) for row in rows]
+    return [ContinuationToken(**{**row._mapping, "kind": ContinuationPurpose(row.kind)}) for row in rows]
 
 
-def spend(context: Context, ticket: Ticket) -> bool:
+def spend(context: Context, ticket: ContinuationToken) -> bool:
     """Use a ticket up, in the call's transaction: a refusal that follows leaves it. Of many at once one is told True."""
     return context.work.changed(delete(tickets).where(*_one(context, ticket), T.expires_at > context.now)) > 0
 
 
-def note(context: Context, ticket: Ticket, **facts: Any) -> Ticket:
+def note(context: Context, ticket: ContinuationToken, **facts: Any) -> ContinuationToken:
     """Keep facts beside those that are there."""
     after = replace(ticket, facts={**ticket.facts, **facts})
     context.work.run(update(tickets).where(*_one(context, ticket)).values(facts=after.facts))
     return after
 
 
-def move(context: Context, ticket: Ticket, state: str, **facts: Any) -> bool:
+def move(context: Context, ticket: ContinuationToken, state: str, **facts: Any) -> bool:
     """Bring a ticket from the state in which it was read to another; of many at once one is told True."""
     where = (*_one(context, ticket), T.state == ticket.state, T.expires_at > context.now)
     return context.work.changed(update(tickets).where(*where).values(state=state, facts={**ticket.facts, **facts})) > 0
 
 
-def close_all(context: Context, uid: str, *kinds: TicketKind) -> None:
+def close_all(context: Context, uid: str, *kinds: ContinuationPurpose) -> None:
     """End an account's tickets of some kinds."""
     context.work.run(delete(tickets).where(T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.kind.in_(kinds)))
 
 
-def _one(context: Context, ticket: Ticket) -> tuple[Any, ...]:
+def _one(context: Context, ticket: ContinuationToken) -> tuple[Any, ...]:
     return T.tenant_id == context.tenant.tenant_id, T.kind == ticket.kind, T.ticket_hash == ticket.ticket_hash

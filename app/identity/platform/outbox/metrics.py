@@ -17,7 +17,7 @@ from app.kit.clock import Clock, SystemClock
 STATES = ("waiting", "dead")
 
 
-class OutboxGauge(Collector):
+class OutboxMetrics(Collector):
     """`gatehouse_outbox_messages` by state (waiting, dead) and lane; `gatehouse_outbox_oldest_seconds` by lane."""
 
     def __init__(self, database: Database, clock: Clock | None = None) -> None:

@@ -11,8 +11,8 @@ from app.contract import errors as e
 from app.contract.smart_login import GUID
 from app.identity.authentication.passwordless import redemption, sending, smart_login
 from app.identity.authentication.passwordless.sending import MAIL, SIGN_IN, SMART, SMS, TOUCH, Kind, Wish
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
@@ -34,7 +34,7 @@ def texted(context: Context, kind: str, req: contract.SmsCodeAsked) -> contract.
     """Return the code that a message of this kind would bring. Raises PasswordlessOff, SmartLoginOff, OneTouchOff, PhoneLoginOff."""
     account, code = TEXTED[kind](context, req)
     context.audit.record("code.made", uid=account.uid if account else None, kind=kind)
-    return contract.SmsCode(token=code, expires_in=end(context, proofs.CODE_MINUTES * 60))
+    return contract.SmsCode(token=code, expires_in=end(context, one_time_tokens.CODE_MINUTES * 60))
 
 
 def addressed(context: Context, req: contract.MailTokenAsked) -> Account:
@@ -67,7 +67,7 @@ def _sign_in_mail(context: Context, req: contract.MailTokenAsked) -> tuple[Accou
     if not context.tenant.settings.passwordless_email:
         raise e.PasswordlessOff
     account = addressed(context, req)
-    proofs.spend_brought(context, account.uid, is_code=False)
+    one_time_tokens.spend_brought(context, account.uid, is_code=False)
     return account, _made(context, SIGN_IN, account, req.email or account.email or "", Wish())
 
 
@@ -75,7 +75,7 @@ def _smart_mail(context: Context, req: contract.MailTokenAsked) -> tuple[Account
     if not context.tenant.settings.smart_login:
         raise e.SmartLoginOff
     account = addressed(context, req)
-    proofs.spend_brought(context, account.uid, is_code=False)
+    one_time_tokens.spend_brought(context, account.uid, is_code=False)
     ticket = smart_login.begin(context, _guid(req.client_guid), account).ticket_hash
     return account, _made(context, SMART, account, req.email or account.email or "", Wish(), ticket)
 
@@ -91,7 +91,7 @@ def _touch_mail(context: Context, req: contract.MailTokenAsked) -> tuple[Account
     account = accounts.by_email(context, req.email)
     if account is None:
         redemption.refuse_new(context, email=req.email)
-    proofs.spend_brought(context, account.uid if account else sending.stranger(req.email), is_code=False)
+    one_time_tokens.spend_brought(context, account.uid if account else sending.stranger(req.email), is_code=False)
     wish = Wish(registers=True, name=req.name or "")
     ticket = smart_login.begin(context, _guid(req.client_guid), None, **wish.kept).ticket_hash
     return account, _made(context, TOUCH, None, req.email, wish, ticket)
@@ -110,7 +110,7 @@ def _sign_in_text(context: Context, req: contract.SmsCodeAsked) -> tuple[Account
     if not context.tenant.settings.passwordless_sms:
         raise e.PasswordlessOff
     account = _proved(context, req)
-    return account, sending.code(context, ProofKind.SIGN_IN, account, "", SMS, Wish())[0]
+    return account, sending.code(context, Purpose.SIGN_IN, account, "", SMS, Wish())[0]
 
 
 def _smart_text(context: Context, req: contract.SmsCodeAsked) -> tuple[Account | None, str]:
@@ -119,7 +119,7 @@ def _smart_text(context: Context, req: contract.SmsCodeAsked) -> tuple[Account |
         raise e.SmartLoginOff
     account = _proved(context, req)
     ticket = smart_login.begin(context, _guid(req.client_guid), account).ticket_hash
-    return account, sending.code(context, ProofKind.SMART_LOGIN, account, "", SMS, Wish(), ticket)[0]
+    return account, sending.code(context, Purpose.SMART_LOGIN, account, "", SMS, Wish(), ticket)[0]
 
 
 def _touch_text(context: Context, req: contract.SmsCodeAsked) -> tuple[Account | None, str]:
@@ -134,9 +134,9 @@ def _touch_text(context: Context, req: contract.SmsCodeAsked) -> tuple[Account |
     account = accounts.by_phone(context, form)
     if account is None:
         redemption.refuse_new(context)
-    proofs.spend_brought(context, account.uid if account else sending.stranger(form), is_code=True)
+    one_time_tokens.spend_brought(context, account.uid if account else sending.stranger(form), is_code=True)
     wish = Wish(registers=True, name=req.name or "")
-    return account, sending.code(context, ProofKind.ONE_TOUCH, None, form, SMS, wish)[0]
+    return account, sending.code(context, Purpose.ONE_TOUCH, None, form, SMS, wish)[0]
 
 
 def _proved(context: Context, req: contract.SmsCodeAsked) -> Account:
@@ -145,7 +145,7 @@ def _proved(context: Context, req: contract.SmsCodeAsked) -> Account:
     account = with_phone(context, req.phone)
     if not account.phone_verified:
         raise e.PhoneUnverified
-    proofs.spend_brought(context, account.uid, is_code=True)
+    one_time_tokens.spend_brought(context, account.uid, is_code=True)
     return account
 
 

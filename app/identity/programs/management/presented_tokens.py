@@ -8,8 +8,8 @@ from app.contract import brought as contract
 from app.contract import errors as e
 from app.identity.authentication.recovery import sending
 from app.identity.authentication.verification import service as verification
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service as pins
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
@@ -38,13 +38,13 @@ def _uid(req: contract.MailTokenAsked | contract.SmsCodeAsked) -> str:
 
 
 def verify_token(context: Context, req: contract.VerifyTokenAsked) -> contract.VerifyToken:
-    return _verify_token(context, req.email, proofs.LINK_MINUTES * 60)
+    return _verify_token(context, req.email, one_time_tokens.LINK_MINUTES * 60)
 
 
 def read_verify_token(context: Context, req: contract.VerifyTokenRead) -> contract.VerifyToken:
     if req.vtype.lower() != "email":
         raise e.BadParameter("The vtype is not formatted correctly: email is expected.")
-    return _verify_token(context, req.email, req.expires_in or proofs.LINK_MINUTES * 60)
+    return _verify_token(context, req.email, req.expires_in or one_time_tokens.LINK_MINUTES * 60)
 
 
 def mail_token(context: Context, req: contract.MailTokenAsked) -> contract.MailToken:
@@ -56,7 +56,7 @@ def mail_token(context: Context, req: contract.MailTokenAsked) -> contract.MailT
     if kind == FORGOT_PIN:
         pins.refuse_off(context.tenant.settings)
     account = accounts.known(context, _uid(req)) if kind == "addemail" else presented_sign_ins.addressed(context, req)
-    proofs.spend_brought(context, account.uid, is_code=False)
+    one_time_tokens.spend_brought(context, account.uid, is_code=False)
     token, minutes = _MAIL_TOKENS[kind](context, account, req)
     context.audit.record("token.made", uid=account.uid, kind=kind)
     providers = ["Email"] if account.password_hash else []
@@ -78,17 +78,17 @@ def sms_code(context: Context, req: contract.SmsCodeAsked) -> contract.SmsCode:
     account = (
         accounts.known(context, _uid(req)) if kind == "addphone" else presented_sign_ins.with_phone(context, req.phone)
     )
-    proofs.spend_brought(context, account.uid, is_code=True)
+    one_time_tokens.spend_brought(context, account.uid, is_code=True)
     code = _SMS_CODES[kind](context, account, req)
     context.audit.record("code.made", uid=account.uid, kind=kind)
-    minutes = context.tenant.settings.reset_code_minutes if kind in _RESETS else proofs.CODE_MINUTES
+    minutes = context.tenant.settings.reset_code_minutes if kind in _RESETS else one_time_tokens.CODE_MINUTES
     return contract.SmsCode(token=code, expires_in=presented_sign_ins.end(context, minutes * 60))
 
 
 def _verify_token(context: Context, email: str | None, seconds: int) -> contract.VerifyToken:
     account = accounts.with_email(context, email)
     _refuse_verified(context, account, email or "")
-    proofs.spend_brought(context, account.uid, is_code=False)
+    one_time_tokens.spend_brought(context, account.uid, is_code=False)
     token = verification.token_only(context, account, email or "", max(1, seconds // 60))
     context.audit.record("token.made", uid=account.uid, kind="emailverification")
     return contract.VerifyToken(verification_token=token, expires_in=presented_sign_ins.end(context, seconds))
@@ -105,23 +105,27 @@ def _of_verification(context: Context, account: Account, req: contract.MailToken
     email = req.email or account.email or ""
     _refuse_verified(context, account, email)
     if context.tenant.settings.email_verification_codes:
-        return verification.code_only(context, account, email), proofs.CODE_MINUTES
-    return verification.token_only(context, account, email), proofs.LINK_MINUTES
+        return verification.code_only(context, account, email), one_time_tokens.CODE_MINUTES
+    return verification.token_only(context, account, email), one_time_tokens.LINK_MINUTES
 
 
 def _of_another_address(context: Context, account: Account, req: contract.MailTokenAsked) -> tuple[str, int]:
-    return emails.token_only(context, account, NewAddress(req.email or "", req.type or "")), proofs.LINK_MINUTES
+    return emails.token_only(
+        context, account, NewAddress(req.email or "", req.type or "")
+    ), one_time_tokens.LINK_MINUTES
 
 
 def _of_a_reset(context: Context, account: Account, req: contract.MailTokenAsked) -> tuple[str, int]:
     if context.tenant.settings.reset_password_codes:
         return sending.code_only(context, account, sending.MAIL, email=req.email)
-    return sending.token_only(context, account, sending.Wish(), email=req.email), proofs.RESET_MINUTES
+    return sending.token_only(context, account, sending.Wish(), email=req.email), one_time_tokens.RESET_MINUTES
 
 
 def _of_a_pin(context: Context, account: Account, req: contract.MailTokenAsked) -> tuple[str, int]:
     _refuse_without_pin(account)
-    return sending.token_only(context, account, sending.Wish(), email=req.email, of=sending.PIN), proofs.RESET_MINUTES
+    return sending.token_only(
+        context, account, sending.Wish(), email=req.email, of=sending.PIN
+    ), one_time_tokens.RESET_MINUTES
 
 
 def _of_a_pin_by_sms(context: Context, account: Account, _: contract.SmsCodeAsked) -> str:
@@ -135,7 +139,7 @@ def _refuse_without_pin(account: Account) -> None:
 
 
 def _of_the_end(context: Context, account: Account, _: contract.MailTokenAsked) -> tuple[str, int]:
-    return deletion.token_only(context, account), proofs.LINK_MINUTES
+    return deletion.token_only(context, account), one_time_tokens.LINK_MINUTES
 
 
 def _of_a_new_number(context: Context, account: Account, req: contract.SmsCodeAsked) -> str:
@@ -147,13 +151,13 @@ def _of_a_new_number(context: Context, account: Account, req: contract.SmsCodeAs
     holder = accounts.by_phone(context, form)
     if holder is not None and holder.uid != account.uid:
         raise e.PhoneTaken
-    return proofs.new_code(context, ProofKind.PHONE, account.uid, subject=form)
+    return one_time_tokens.new_code(context, Purpose.PHONE, account.uid, subject=form)
 
 
 def _of_the_number(context: Context, account: Account, _: contract.SmsCodeAsked) -> str:
     if account.phone_verified:
         raise e.PhoneVerifiedBefore
-    return proofs.new_code(context, ProofKind.PHONE, account.uid, subject=account.phone or "")
+    return one_time_tokens.new_code(context, Purpose.PHONE, account.uid, subject=account.phone or "")
 
 
 _MAIL_TOKENS: dict[str, Callable[[Context, Account, contract.MailTokenAsked], tuple[str, int]]] = {

@@ -10,7 +10,7 @@ from app.contract.second_factors import duo, email, push, questions, sms
 from app.contract.second_factors import own as contract
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in.passkeys import management
-from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import views
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
@@ -39,13 +39,13 @@ def register(server: Server) -> None:
 
 
 def read(context: Context, req: contract.FactorOf) -> contract.OwnFactors:
-    known = factors.person(context, accounts.known(context, req.uid))
+    known = second_factors.person(context, accounts.known(context, req.uid))
     return contract.OwnFactors(**views.by_id(context, known))
 
 
 def make_backup_codes(context: Context, req: contract.FactorOf) -> contract.BackupCodes:
     account = accounts.known(context, req.uid)
-    return contract.BackupCodes(back_up_codes=factors.make_backup_codes(context, account, is_first=True))
+    return contract.BackupCodes(back_up_codes=second_factors.make_backup_codes(context, account, is_first=True))
 
 
 def renew_backup_codes(context: Context, req: contract.FactorOf) -> contract.BackupCodes:

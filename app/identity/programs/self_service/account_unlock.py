@@ -8,7 +8,7 @@ from app.contract.self_service import Unlock
 from app.identity.authentication.sign_in import locks
 from app.identity.credentials.captcha import service as captcha
 from app.identity.directory.accounts import login_records
-from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
 from app.identity.directory.accounts.service import Account
 from app.identity.platform import events
 from app.identity.platform.context import Context
@@ -41,7 +41,7 @@ def open_lock(context: Context, account: Account, lock_answer: LOCK, captcha_ans
     lock = login_records.lock_of(account)
     if lock is None:
         return False
-    who = Sought(context, Identifier("email", account.email or ""), account, is_hidden=False)
+    who = AccountLookup(context, Identifier("email", account.email or ""), account, is_hidden=False)
     shown = locks.Proof(lock_answer.security_answer, captcha.of_parameters(captcha_answer))
     context.work.pause()
     if not locks.open(context, who, lock, shown):

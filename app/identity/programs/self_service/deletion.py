@@ -9,13 +9,13 @@ from app.contract.letters import MailKind, SmsKind
 from app.identity.authentication.recovery import sending
 from app.identity.authentication.sign_in import deletion_revert, sessions
 from app.identity.credentials import notifications
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import SMS_CODE, Proof, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import SMS_CODE, Proof, Purpose
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import store
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import allowed_addresses
-from app.identity.messaging import service as letters
+from app.identity.messaging import service as messaging
 from app.identity.messaging.service import PLAINLY, TextWish
 from app.identity.platform import events
 from app.identity.platform.context import Context
@@ -45,9 +45,9 @@ def ask(context: Context, account: Account, url: str | None = None, template: st
     facts = {
         "url": allowed_addresses.with_query(url or f"{context.issuer}{PATH}", vtype=VTYPE, vtoken=token),
         "token": token,
-        "minutes": str(proofs.LINK_MINUTES),
+        "minutes": str(one_time_tokens.LINK_MINUTES),
     }
-    letters.mail(
+    messaging.mail(
         context, MailKind.DELETE_ACCOUNT, account.email, account=account, facts=facts, template=template,
         language=notifications.language(context),
     )  # fmt: skip
@@ -56,8 +56,8 @@ def ask(context: Context, account: Account, url: str | None = None, template: st
 
 def token_only(context: Context, account: Account) -> str:
     """Return the token of a link that the caller brings to its owner."""
-    return proofs.new_link(
-        context, ProofKind.DELETE_ACCOUNT, account.uid, subject=account.uid, facts={"email": account.email}
+    return one_time_tokens.new_link(
+        context, Purpose.DELETE_ACCOUNT, account.uid, subject=account.uid, facts={"email": account.email}
     )
 
 
@@ -65,13 +65,13 @@ def code_only(context: Context, account: Account) -> str:
     """Return a code that the caller brings to its owner. Raises NoPhoneOnProfile."""
     if not account.phone or not account.phone_verified:
         raise e.NoPhoneOnProfile
-    return proofs.new_code(context, ProofKind.DELETE_ACCOUNT, account.uid, subject=account.phone)
+    return one_time_tokens.new_code(context, Purpose.DELETE_ACCOUNT, account.uid, subject=account.phone)
 
 
 def peek(context: Context, token: str) -> Proof:
     """Return what a link stands for, without using it. Raises WrongDeleteToken, UsedLink, ExpiredLink."""
     try:
-        return proofs.peek_link(context, ProofKind.DELETE_ACCOUNT, token)
+        return one_time_tokens.peek_link(context, Purpose.DELETE_ACCOUNT, token)
     except e.UnknownLink:
         raise e.WrongDeleteToken from None
 
@@ -83,7 +83,7 @@ def confirm(context: Context, token: str) -> Account:
     if fresh is not None and not sending.still_reaches(fresh, proof):
         raise e.ExpiredLink
     try:
-        proofs.spend_link(context, ProofKind.DELETE_ACCOUNT, token)
+        one_time_tokens.spend_link(context, Purpose.DELETE_ACCOUNT, token)
     except e.UnknownLink:  # the account is gone meanwhile, and its links with it
         raise e.WrongDeleteToken from None
     return leave(context, proof.uid)
@@ -98,9 +98,9 @@ def send_code(context: Context, account: Account, wish: TextWish = PLAINLY) -> s
     """
     if not account.phone or not account.phone_verified:
         raise e.NoPhoneOnProfile
-    facts = {"otp": code_only(context, account), "minutes": str(proofs.CODE_MINUTES)}
+    facts = {"otp": code_only(context, account), "minutes": str(one_time_tokens.CODE_MINUTES)}
     try:
-        sid = letters.sms(context, SmsKind.DELETE_ACCOUNT, account.phone, account=account, facts=facts, wish=wish)
+        sid = messaging.sms(context, SmsKind.DELETE_ACCOUNT, account.phone, account=account, facts=facts, wish=wish)
     except e.NoSmsConfiguration:
         raise e.RequestInvalid from None
     context.audit.record("deletion.asked", uid=account.uid)
@@ -113,8 +113,8 @@ def confirm_code(
     """Use a code: the account leaves. Raises NoPhoneOnProfile, and what `proofs.spend_code` does."""
     if not account.phone or not account.phone_verified:
         raise e.NoPhoneOnProfile
-    proofs.spend_code(
-        context, ProofKind.DELETE_ACCOUNT, account.uid, code, subject=account.phone, errors=SMS_CODE,
+    one_time_tokens.spend_code(
+        context, Purpose.DELETE_ACCOUNT, account.uid, code, subject=account.phone, errors=SMS_CODE,
         is_lock_open=is_lock_open,
     )  # fmt: skip
     leave(context, account.uid, is_silent=is_silent)
@@ -141,7 +141,7 @@ def leave(context: Context, uid: str, *, is_silent: bool = False) -> Account:
     after = store.change(context, uid, {"is_deleted": True, "leaves_at": leaves_at}) or account
     sessions.end_all(context, uid)
     tokens.revoke_all(context, uid)
-    proofs.close(context, uid, but=ProofKind.ALARM)
+    one_time_tokens.close(context, uid, but=Purpose.ALARM)
     notifications.tell(context, MailKind.ACCOUNT_LEAVES, after.email, after, url=f"{context.issuer}/login")
     context.audit.record("account.leaves", uid=uid, at=iso(leaves_at))
     events.emit(context, "DeleteAccount", after, is_silent)

@@ -10,15 +10,15 @@ from app.contract.letters import MailKind
 from app.identity.authentication.registration import requirements
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials import notifications
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, Purpose
 from app.identity.directory.accounts import confusables, identifiers, store
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.identifier_checks import MOST_EMAILS, PRIMARY
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import allowed_addresses
-from app.identity.messaging import service as letters
+from app.identity.messaging import service as messaging
 from app.identity.messaging.send_limits import Counted
 from app.identity.platform import events
 from app.identity.platform.context import Context
@@ -58,12 +58,12 @@ def ask(context: Context, account: Account, new: NewAddress, *, hides_taken: boo
     if owner is not None:
         facts = {"url": f"{context.issuer}/login"}
         as_if_free = Counted(MailKind.ADD_EMAIL, account.uid)
-        letters.mail(
+        messaging.mail(
             context, MailKind.ACCOUNT_EXISTS, shown, account=None, facts=facts, language=language, counted=as_if_free
         )
     else:
         facts["added_by"] = verification.added_by(account, form)
-        letters.mail(
+        messaging.mail(
             context, MailKind.ADD_EMAIL, shown, account=account, facts=facts, template=new.template, language=language
         )
     context.audit.record("email.asked", uid=account.uid)
@@ -86,9 +86,9 @@ def confirm_code(context: Context, account: Account, email: str, code: str) -> A
     form = identifiers.normal_email(email)
     if form is None:
         raise e.MalformedEmail
-    kind = proofs.kind_of_code(context, (ProofKind.ADD_EMAIL, ProofKind.EMAIL), account.uid, form)
-    proof = proofs.spend_code(context, kind, account.uid, code, subject=form, errors=MAIL_CODE)
-    return verification.confirm(context, proof, knows_password=kind is ProofKind.EMAIL)
+    kind = one_time_tokens.kind_of_code(context, (Purpose.ADD_EMAIL, Purpose.EMAIL), account.uid, form)
+    proof = one_time_tokens.spend_code(context, kind, account.uid, code, subject=form, errors=MAIL_CODE)
+    return verification.confirm(context, proof, knows_password=kind is Purpose.EMAIL)
 
 
 def remove(context: Context, account: Account, email: str | None, *, is_silent: bool = False) -> Account:
@@ -108,7 +108,7 @@ def remove(context: Context, account: Account, email: str | None, *, is_silent: 
     if not _may_go(fresh, gone, left):
         raise e.LastEmail
     after = _keep(context, fresh, left)
-    proofs.close(context, account.uid, subject=form)
+    one_time_tokens.close(context, account.uid, subject=form)
     _end_links(context, account.uid)
     context.audit.record("email.removed", uid=account.uid)
     told = [None if gone.get("pending") else gone["Value"], after.email]
@@ -166,29 +166,29 @@ def _wait_for(context: Context, account: Account, new: NewAddress, form: str) ->
 
 def _link(context: Context, account: Account, new: NewAddress, form: str) -> str:
     kept = {"type": new.type.strip(), "email": identifiers.shown_email(new.email)}
-    return proofs.new_link(context, ProofKind.ADD_EMAIL, account.uid, subject=form, facts=kept)
+    return one_time_tokens.new_link(context, Purpose.ADD_EMAIL, account.uid, subject=form, facts=kept)
 
 
 def _proof(context: Context, account: Account, new: NewAddress, form: str, shown: str) -> dict[str, str]:
     """Make what proves the address, as far as the mail holds it, and return what the mail says."""
-    carries = letters.carries(
+    carries = messaging.carries(
         context, MailKind.ADD_EMAIL, account=account, template=new.template, language=notifications.language(context)
     )
     facts: dict[str, str] = {}
     if carries in ("link", "otp"):
-        proofs.close(
-            context, account.uid, ProofKind.ADD_EMAIL, subject=form
+        one_time_tokens.close(
+            context, account.uid, Purpose.ADD_EMAIL, subject=form
         )  # the half that is not made anew is over, too
     if carries != "otp":
         token = _link(context, account, new, form)
         page = allowed_addresses.with_query(
             new.url or f"{context.issuer}/verify", vtype=verification.VTYPE, vtoken=token
         )
-        facts |= {"url": page, "token": token, "minutes": str(proofs.LINK_MINUTES)}
+        facts |= {"url": page, "token": token, "minutes": str(one_time_tokens.LINK_MINUTES)}
     if carries != "link":
         kept = {"type": new.type.strip(), "email": shown}
-        code = proofs.new_code(context, ProofKind.ADD_EMAIL, account.uid, subject=form, facts=kept)
-        facts |= {"otp": code, "otp_minutes": str(proofs.CODE_MINUTES)}
+        code = one_time_tokens.new_code(context, Purpose.ADD_EMAIL, account.uid, subject=form, facts=kept)
+        facts |= {"otp": code, "otp_minutes": str(one_time_tokens.CODE_MINUTES)}
     return facts
 
 
@@ -217,8 +217,8 @@ def _may_go(fresh: Account, gone: dict[str, Any], left: list[dict[str, Any]]) ->
 
 def _end_links(context: Context, uid: str) -> None:
     """What was mailed to the addresses before opens nothing now. Alarms stay: a thief would end them in this way."""
-    proofs.close(context, uid, ProofKind.RESET_PASSWORD)
-    proofs.close(context, uid, ProofKind.DELETE_ACCOUNT)
+    one_time_tokens.close(context, uid, Purpose.RESET_PASSWORD)
+    one_time_tokens.close(context, uid, Purpose.DELETE_ACCOUNT)
 
 
 def _locked(context: Context, account: Account) -> Account:

@@ -15,7 +15,7 @@ from app.identity.authentication.verification import service as verification
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
-from app.identity.messaging import service as letters
+from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 from app.identity.programs.self_service import (
     account_unlock,
@@ -137,7 +137,7 @@ def confirm_deletion(context: Context, req: contract.ConfirmDeletion) -> Posted:
 
 def send_deletion_code(context: Context, req: contract.DeletionCode) -> PostedSms:
     sid = deletion.send_code(context, accounts.own(context), req)
-    return PostedSms(data=SmsSent(account_sid=letters.account_sid(context), sid=sid))
+    return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid))
 
 
 def delete_by_code(context: Context, req: contract.DeleteByCode) -> Deleted:

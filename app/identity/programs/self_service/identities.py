@@ -23,8 +23,8 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
 from app.identity.directory.identity_provider import Claimed
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose
 from app.kit.server import Server
 
 _OWN: Final = linked_identities.OWN.lower()
@@ -57,7 +57,7 @@ def link(context: Context, req: contract.Link) -> Posted:
         raise _not_linkable(context, account, req.candidate_token)
     claimed, ticket = found
     _link(context, account, claimed, is_silent=req.is_silent)
-    if not tickets.spend(context, ticket):
+    if not continuation_tokens.spend(context, ticket):
         raise refusals.WrongCandidate
     return Posted()
 
@@ -99,7 +99,7 @@ def take_away(context: Context, fresh: Account, one: Identity, *, is_silent: boo
     """Unlink an identity of an account, which is locked; with it goes every sign-in that is not whole yet, or not handed over to a
     program: it may have begun by it."""
     after = linking.unlink(context, fresh, one, is_silent=is_silent)
-    tickets.close_all(context, fresh.uid, TicketKind.SECOND_FACTOR, *token_handoff.KINDS)
+    continuation_tokens.close_all(context, fresh.uid, ContinuationPurpose.SECOND_FACTOR, *token_handoff.KINDS)
     return after
 
 

@@ -16,7 +16,7 @@ from app.identity.authentication.sign_in.passkeys import management, second_fact
 from app.identity.credentials import notifications
 from app.identity.credentials.authenticators.protocol import Answer, Person, Wish
 from app.identity.credentials.passkeys import store
-from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import views
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
@@ -41,8 +41,8 @@ def register(server: Server) -> None:
 
 
 def read(context: Context, req: contract.OwnFactorsRead) -> contract.OwnFactors:
-    factors.refuse_off(context.tenant.settings)
-    known = factors.person(context, accounts.own(context))
+    second_factors.refuse_off(context.tenant.settings)
+    known = second_factors.person(context, accounts.own(context))
     wish = Wish(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri)
     return contract.OwnFactors(**views.settings(context, known, wish))
 
@@ -58,12 +58,14 @@ def proved(context: Context, kind: FactorKind, answer: Answer, fields: str | Non
     if context.tenant.settings.two_factor == "disabled":
         raise e.TwoFactorOff
     account = accounts.own(context)
-    enrol(context, factors.person(context, account), kind, answer)
+    enrol(context, second_factors.person(context, account), kind, answer)
     return Profile.of(accounts.project(accounts.profile_of(account), fields))
 
 
 def make_backup_codes(context: Context, req: contract.OwnFactor) -> contract.BackupCodes:  # noqa: ARG001 - the token names the account
-    return contract.BackupCodes(back_up_codes=factors.make_backup_codes(context, accounts.own(context), is_first=True))
+    return contract.BackupCodes(
+        back_up_codes=second_factors.make_backup_codes(context, accounts.own(context), is_first=True)
+    )
 
 
 def renew_backup_codes(context: Context, req: contract.OwnFactor) -> contract.BackupCodes:  # noqa: ARG001 - as above
@@ -75,7 +77,7 @@ def remove_totp(context: Context, req: contract.OwnFactor) -> Deleted:  # noqa: 
 
 
 def remove_push(context: Context, req: push.OwnPush) -> Deleted:  # noqa: ARG001 - as above
-    factors.authenticator(context, FactorKind.PUSH)
+    second_factors.authenticator(context, FactorKind.PUSH)
     return removed(context, FactorKind.PUSH)
 
 
@@ -84,7 +86,7 @@ def prove_duo(context: Context, req: duo.OwnDuo) -> Profile:
 
 
 def remove_duo(context: Context, req: contract.OwnFactor) -> Deleted:  # noqa: ARG001 - as above
-    factors.authenticator(context, FactorKind.DUO)
+    second_factors.authenticator(context, FactorKind.DUO)
     return removed(context, FactorKind.DUO)
 
 
@@ -93,17 +95,17 @@ def remove_older(context: Context, req: contract.OlderRemoval) -> Deleted:
 
 
 def begin_passkey(context: Context, req: contract.OwnFactor) -> RegisterBegin:  # noqa: ARG001 - as above
-    return second_factor.beginning(context, factors.person(context, accounts.own(context)))
+    return second_factor.beginning(context, second_factors.person(context, accounts.own(context)))
 
 
 def enrol_passkey(context: Context, req: NewPasskey) -> ListedPasskey:
     account = accounts.own(context)
-    factors.authenticator(context, FactorKind.PASSKEY)
+    second_factors.authenticator(context, FactorKind.PASSKEY)
     return store.listed(management.add_factor(context, account, req.credential))
 
 
 def remove_passkey(context: Context, req: contract.OwnFactor) -> Deleted:  # noqa: ARG001 - as above
-    factors.authenticator(context, FactorKind.PASSKEY)
+    second_factors.authenticator(context, FactorKind.PASSKEY)
     return removed(context, FactorKind.PASSKEY)
 
 
@@ -130,20 +132,20 @@ def enrol(
     replaces: bool = False,
 ) -> None:
     """Enrol a factor by its first proof, or prove it once more; the owner is told of a new one."""
-    if factors.prove(context, known, kind, answer, may_enrol=True, is_lock_open=is_lock_open, replaces=replaces):
+    if second_factors.prove(context, known, kind, answer, may_enrol=True, is_lock_open=is_lock_open, replaces=replaces):
         notifications.tell_factor(context, MailKind.FACTOR_ADDED, known.account, kind)
 
 
 def remove(context: Context, account: Account, kind: FactorKind) -> None:
     """Remove a factor, and tell the owner."""
-    factors.remove(context, account.uid, kind)
+    second_factors.remove(context, account.uid, kind)
     notifications.tell_factor(context, MailKind.FACTOR_REMOVED, account, kind)
 
 
 def renew(context: Context, account: Account) -> list[str]:
     """Make backup codes; the owner is told where they take the place of others."""
-    had_some = bool(factors.person(context, account).enrolled(FactorKind.BACKUP_CODE))
-    codes = factors.make_backup_codes(context, account, is_first=False)
+    had_some = bool(second_factors.person(context, account).enrolled(FactorKind.BACKUP_CODE))
+    codes = second_factors.make_backup_codes(context, account, is_first=False)
     if had_some:
         notifications.tell_factor(context, MailKind.FACTOR_ADDED, account, FactorKind.BACKUP_CODE)
     return codes

@@ -14,7 +14,7 @@ from app.identity.authentication.verification import phone_handlers
 from app.identity.credentials.authenticators import email_code
 from app.identity.credentials.authenticators.protocol import Answer, Wish
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
-from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account, is_verified
@@ -38,11 +38,11 @@ def register(server: Server) -> None:
 
 def prove_sms(context: Context, req: sms.OwnSms) -> Profile:
     """The number that was named last takes the place of the one that is there."""
-    factors.refuse_without(context, FactorKind.SMS)
+    second_factors.refuse_without(context, FactorKind.SMS)
     if not req.otp:
         raise e.BadParameter.names("otp")
     account = accounts.own(context)
-    known = factors.person(context, account)
+    known = second_factors.person(context, account)
     has_new = bool(known.begun(FactorKind.SMS))
     if not (has_new or known.enrolled(FactorKind.SMS)):
         raise e.NoPhoneRegistered
@@ -53,8 +53,8 @@ def prove_sms(context: Context, req: sms.OwnSms) -> Profile:
 
 
 def set_number(context: Context, req: sms.OwnNumber) -> SmsSent:
-    factors.refuse_without(context, FactorKind.SMS)
-    known = factors.person(context, accounts.own(context))
+    second_factors.refuse_without(context, FactorKind.SMS)
+    known = second_factors.person(context, accounts.own(context))
     if not req.phone_no_2fa:
         raise e.BadParameter.names("phoneno2fa")
     wish = Wish(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
@@ -65,7 +65,7 @@ def mail_code(context: Context, req: email.MailedAgain) -> Posted:
     """Without an access token anybody may ask, for any address: it is counted for itself, and where it is hidden who has an
     account the answer is the same.
     """
-    factors.refuse_without(context, FactorKind.EMAIL)
+    second_factors.refuse_without(context, FactorKind.EMAIL)
     typed = (req.email_id or "").strip()
     if not typed:
         raise e.EmailMissing
@@ -92,19 +92,19 @@ def mail_code(context: Context, req: email.MailedAgain) -> Posted:
 
 
 def prove_email(context: Context, req: email.OwnEmail) -> Profile:
-    factors.refuse_without(context, FactorKind.EMAIL)
+    second_factors.refuse_without(context, FactorKind.EMAIL)
     otp = email_code.read(req.otp)
     account = accounts.own(context)
     is_open = open_lock(context, account, req, req)
     answer = Answer(code=otp, email=req.email_id or None)
-    known = factors.person(context, account)
+    known = second_factors.person(context, account)
     own_factors.enrol(context, known, FactorKind.EMAIL, answer, is_lock_open=is_open)
     return _profile(account, req.fields_)
 
 
 def keep_answers(context: Context, req: questions.OwnAnswers) -> Posted:
-    factors.refuse_without(context, FactorKind.QUESTIONS)
-    known = factors.person(context, accounts.own(context))
+    second_factors.refuse_without(context, FactorKind.QUESTIONS)
+    known = second_factors.person(context, accounts.own(context))
     if known.enrolled(FactorKind.QUESTIONS) and not req.replace_security_question_answer:
         raise e.FactorEnrolledBefore
     own_factors.enrol(context, known, FactorKind.QUESTIONS, Answer(answers=req.by_question), replaces=True)
@@ -126,8 +126,8 @@ def remove_questions(context: Context, req: OwnFactor) -> Deleted:  # noqa: ARG0
 def _removed(context: Context, kind: FactorKind) -> Deleted:
     """Remove a factor; where there is none and the tenant does not have it, that is what is said."""
     account = accounts.own(context)
-    if not factors.person(context, account).enrolled(kind) and kind is not FactorKind.SMS:
-        factors.refuse_without(context, kind)
+    if not second_factors.person(context, account).enrolled(kind) and kind is not FactorKind.SMS:
+        second_factors.refuse_without(context, kind)
     own_factors.remove(context, account, kind)
     return Deleted()
 

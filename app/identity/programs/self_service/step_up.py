@@ -11,10 +11,10 @@ from app.identity.authentication.sign_in import completion, second_factor
 from app.identity.credentials.authenticators import email_code
 from app.identity.credentials.authenticators.protocol import Answer, Wish
 from app.identity.credentials.one_time_tokens import attempt_limit
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service as pins
-from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import step_up, views
 from app.identity.credentials.second_factors.service import Wanted
 from app.identity.directory.accounts import login_records
@@ -46,8 +46,8 @@ def register(server: Server) -> None:
 def begin(context: Context, req: contract.StepUpBegun) -> Challenge:
     """The token of this challenge opens nothing: who proves is known by the access token."""
     _refuse_off(context)
-    known = factors.person(context, accounts.own(context))
-    kinds = factors.enrolled(context.tenant.settings, known)
+    known = second_factors.person(context, accounts.own(context))
+    kinds = second_factors.enrolled(context.tenant.settings, known)
     if not kinds:
         raise e.NoSecondFactor
     wanted, wish = Wanted(known, kinds), Wish(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri)
@@ -70,8 +70,8 @@ def with_backup_code(context: Context, req: contract.BackupCodeShown) -> Validat
 
 def mail_factor_code(context: Context, req: contract.FactorMail) -> Posted:
     _refuse_off(context)
-    known = factors.person(context, accounts.own(context))
-    found = factors.authenticator(context, FactorKind.EMAIL)
+    known = second_factors.person(context, accounts.own(context))
+    found = second_factors.authenticator(context, FactorKind.EMAIL)
     if not found.is_enrolled(known):
         raise found.missing
     if not req.email_id:
@@ -106,7 +106,7 @@ def check_password(context: Context, account: Account, shown: str, *, is_lock_op
     Raises WrongStepUpPassword, and the refusals of a lock.
     """
     if not is_lock_open:
-        proofs.refuse_locked(context, account)
+        one_time_tokens.refuse_locked(context, account)
     tried = None if is_lock_open else attempt_limit.begin(context, account)
     context.work.pause()
     if not context.hashing.is_match(account.password_hash, shown):
@@ -132,7 +132,7 @@ def mail_code(context: Context, req: contract.PlainMail) -> Posted:
     if not req.email_id:
         raise e.EmailMissing
     to = email_code.chosen(account, req.email_id)
-    email_code.send(context, account, to, req.email_template, of=ProofKind.STEP_UP_EMAIL)
+    email_code.send(context, account, to, req.email_template, of=Purpose.STEP_UP_EMAIL)
     return Posted()
 
 
@@ -140,7 +140,7 @@ def with_mail(context: Context, req: contract.MailedCodeShown) -> ValidationToke
     account, otp, named = accounts.own(context), _named("otp", req.otp), _named("emailid", req.email_id)
     is_open = open_lock(context, account, req, req)
     try:
-        email_code.spend(context, account, otp, named, is_lock_open=is_open, of=ProofKind.STEP_UP_EMAIL)
+        email_code.spend(context, account, otp, named, is_lock_open=is_open, of=Purpose.STEP_UP_EMAIL)
     except e.WrongMailCode as refusal:
         context.work.rollback()
         raise attempt_limit.lock_of(context, account) or refusal from None
@@ -156,9 +156,9 @@ def _by_factor(
     """Use a proof of a factor that is enrolled: nothing is enrolled by it."""
     _refuse_off(context)
     account = accounts.own(context)
-    known = factors.person(context, account)
+    known = second_factors.person(context, account)
     is_open = open_lock(context, account, req, req) if req is not None else False
-    factors.prove(context, known, kind, answer, may_enrol=False, is_lock_open=is_open)
+    second_factors.prove(context, known, kind, answer, may_enrol=False, is_lock_open=is_open)
     return step_up.earned(context, account, Proved.FACTOR)
 
 

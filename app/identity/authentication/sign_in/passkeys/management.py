@@ -15,7 +15,7 @@ from app.identity.credentials.authenticators.passkey import owner_of
 from app.identity.credentials.passkeys import ceremonies, store
 from app.identity.credentials.passkeys.ceremonies import Made, Use
 from app.identity.credentials.passkeys.options import PLAIN, Wanted
-from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.store import Credential
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
@@ -51,10 +51,10 @@ def replace_all(context: Context, account: Account, found: Made) -> Credential:
     Those of the second factor stay: a mailbox is none. Where there is a second factor, the new one counts as one factor. Those of the
     sign-in that are the only second factor of their owner stay as that, and open nothing by themselves.
     """
-    known = factors.person(context, account)
-    is_one = bool(factors.enrolled(context.tenant.settings, known))
+    known = second_factors.person(context, account)
+    is_one = bool(second_factors.enrolled(context.tenant.settings, known))
     others = tuple(one for one in known.credentials if one.kind != store.SIGN_IN)
-    if is_one and not factors.enrolled(context.tenant.settings, replace(known, credentials=others)):
+    if is_one and not second_factors.enrolled(context.tenant.settings, replace(known, credentials=others)):
         store.keep_beside(context, known.credentials)
     else:
         credentials.remove(context, account.uid, (store.SIGN_IN,))
@@ -76,7 +76,7 @@ def remove(context: Context, account: Account, passkey_id: str) -> None:
     held = _one(context, account.uid, passkey_id)
     is_last = held.kind == store.FACTOR and len(credentials.of_kind(context, account.uid, store.FACTOR)) == 1
     if is_last:
-        factors.remove(context, account.uid, FactorKind.PASSKEY)
+        second_factors.remove(context, account.uid, FactorKind.PASSKEY)
     elif not credentials.remove(context, account.uid, (held.kind,), held.credential_id):
         raise e.UnknownPasskey
     context.audit.record("passkey.removed", uid=account.uid, passkey=passkey_id)

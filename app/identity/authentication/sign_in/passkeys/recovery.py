@@ -17,8 +17,8 @@ from app.identity.authentication.sign_in import password_reset
 from app.identity.authentication.sign_in.passkeys import management
 from app.identity.authentication.sign_in.passkeys.sign_in import refuse_off
 from app.identity.credentials.authenticators.passkey import owner_of
-from app.identity.credentials.one_time_tokens import service as proofs
-from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, ProofKind
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, Purpose
 from app.identity.credentials.passkeys import ceremonies, store
 from app.identity.credentials.passkeys.ceremonies import Use
 from app.identity.credentials.passkeys.options import PLAIN, Wanted
@@ -26,14 +26,14 @@ from app.identity.directory.accounts import first_verification
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as store_accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.account_lookup import Sought
+from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.directory.tenants import allowed_addresses
-from app.identity.messaging import service as letters
+from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 from app.kit.server import Server
 
 VTYPE = "resetpasskey"  # hosted-pages.md section 2
-KIND = ProofKind.RESET_PASSKEY
+KIND = Purpose.RESET_PASSKEY
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def finish(context: Context, req: contract.ResetFinish) -> Posted:
     return Posted()
 
 
-def for_page(context: Context, who: Sought, attempt: str | None) -> None:
+def for_page(context: Context, who: AccountLookup, attempt: str | None) -> None:
     """Mail a link as our page asks for it: nothing differs between a name that has passkeys and one that has none."""
     send(context, _reached(context, who), who.identifier.value, Wish(attempt=attempt), is_hidden=True)
 
@@ -99,10 +99,10 @@ def finish_with(context: Context, token: str, credential: ShownCredential) -> Ac
     if found.ticket.facts.get("proof") != proof.proof_id:
         raise e.PasskeyRefused
     fresh = new_password.locked(context, account, proof)
-    proofs.spend_link(context, KIND, token)
+    one_time_tokens.spend_link(context, KIND, token)
     _claim(context, fresh, proof)
     management.replace_all(context, fresh, found)
-    proofs.close(context, fresh.uid, KIND)
+    one_time_tokens.close(context, fresh.uid, KIND)
     password_reset.end_everything(context, fresh)
     return fresh
 
@@ -127,7 +127,7 @@ def _claim(context: Context, fresh: Account, proof: Proof) -> None:
 
 def held_by(context: Context, token: str) -> tuple[Account, Proof]:
     """Return whose a link is; raises UnknownLink, UsedLink, ExpiredLink, AccountBlocked."""
-    proof = proofs.peek_link(context, KIND, token)
+    proof = one_time_tokens.peek_link(context, KIND, token)
     account = accounts.by_uid(context, proof.uid)
     if account is None:
         raise e.UnknownLink
@@ -144,11 +144,13 @@ def send(context: Context, account: Account | None, name: str, wish: Wish, *, is
     quiet = context if account else context.without_sending()
     facts = {"attempt": wish.attempt, "email": name.strip() if account is None else _spelling(account, name)}
     try:
-        token = proofs.new_link(context, KIND, uid, subject=subject, minutes=proofs.RESET_MINUTES, facts=facts)
-        told = {"url": _link(context, token, wish), "token": token, "minutes": str(proofs.RESET_MINUTES)}
+        token = one_time_tokens.new_link(
+            context, KIND, uid, subject=subject, minutes=one_time_tokens.RESET_MINUTES, facts=facts
+        )
+        told = {"url": _link(context, token, wish), "token": token, "minutes": str(one_time_tokens.RESET_MINUTES)}
         language = context.visit.language if context.visit else None
         to = str(facts["email"])
-        letters.mail(
+        messaging.mail(
             quiet, MailKind.PASSKEY_LOST, to, account=account, facts=told, template=wish.template, language=language
         )
     except e.MailLimitReached:
@@ -158,7 +160,7 @@ def send(context: Context, account: Account | None, name: str, wish: Wish, *, is
     context.audit.record("passkey.forgot", uid=account.uid if account else None)
 
 
-def _reached(context: Context, who: Sought) -> Account | None:
+def _reached(context: Context, who: AccountLookup) -> Account | None:
     """Return the account that has passkeys to be replaced, and a mailbox that is proved to be its owner's."""
     account = recipient.reached(who, sending.MAIL)
     held = store.of_account(context, account.uid if account else NOBODY)

@@ -15,8 +15,8 @@ from app.identity.credentials.second_factors import service as factors
 from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose
 from app.kit.server import Server
 
 KIND = FactorKind.PASSKEY
@@ -74,7 +74,7 @@ def _answered(context: Context, req: contract.PasskeyProof) -> FactorLogin:
 
 
 def _pending(context: Context, text: str) -> Pending:
-    found = second_factor.pending(context, tickets.find(context, TicketKind.SECOND_FACTOR, text))
+    found = second_factor.pending(context, continuation_tokens.find(context, ContinuationPurpose.SECOND_FACTOR, text))
     factors.authenticator(context, KIND)
     if login_records.lock_of(found.account) is not None and not found.way.opens_lock:
         raise e.LockedDuringStep

@@ -19,7 +19,7 @@ from app.identity.credentials.passkeys.ceremonies import Shown, Use
 from app.identity.directory.accounts import account_lookup, first_verification
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.platform.context import Context
 from app.kit.server import Server
@@ -127,7 +127,7 @@ def _without_any(context: Context, credential: ShownCredential) -> e.NoPasskey |
     return e.NoPasskey()
 
 
-def _told(context: Context, who: Sought, req: contract.SignInBegin) -> list[dict[str, Any]]:
+def _told(context: Context, who: AccountLookup, req: contract.SignInBegin) -> list[dict[str, Any]]:
     """Return the passkeys of the account that is named; raises why there are none: 938, 970, 1324, 1323."""
     account = who.account
     if account is None:
@@ -144,7 +144,7 @@ def _told(context: Context, who: Sought, req: contract.SignInBegin) -> list[dict
     return [store.descriptor(one) for one in held]
 
 
-def _hidden(context: Context, who: Sought) -> list[dict[str, Any]]:
+def _hidden(context: Context, who: AccountLookup) -> list[dict[str, Any]]:
     """Return the passkeys of whoever is named, among invented ones, the same at every try. Neither their number nor their order
     nor what is known of their devices tells the two apart.
     """

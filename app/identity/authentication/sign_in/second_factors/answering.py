@@ -12,15 +12,15 @@ from app.identity.authentication.sign_in.locks import Proof
 from app.identity.authentication.sign_in.second_factor import Pending
 from app.identity.credentials.authenticators.protocol import Answer
 from app.identity.credentials.captcha import service as captcha
-from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import service as second_factors
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as tickets
-from app.identity.platform.continuation_tokens.service import TicketKind
+from app.identity.platform.continuation_tokens import service as continuation_tokens
+from app.identity.platform.continuation_tokens.service import ContinuationPurpose
 
 
 def known(context: Context, token: str) -> Pending:
     """Return who a challenge's token stands for; raises 1103, 1104."""
-    return second_factor.pending(context, tickets.find(context, TicketKind.SECOND_FACTOR, token))
+    return second_factor.pending(context, continuation_tokens.find(context, ContinuationPurpose.SECOND_FACTOR, token))
 
 
 def waiting(context: Context, token: str) -> Pending:
@@ -33,7 +33,7 @@ def waiting(context: Context, token: str) -> Pending:
 
 def refuse_without(context: Context, found: Pending, kind: FactorKind) -> None:
     """Raise what an authenticator refuses with where the tenant does not have it, or the first factor was the same proof."""
-    factors.refuse_without(context, kind, found.person)
+    second_factors.refuse_without(context, kind, found.person)
 
 
 def answered(

@@ -12,7 +12,7 @@ from app.identity.authentication.sign_in.second_factors.answering import answere
 from app.identity.credentials.authenticators import email_code
 from app.identity.credentials.authenticators.protocol import Answer, Shown, Wish
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
-from app.identity.messaging import service as letters
+from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 from app.kit.server import Server
 
@@ -83,7 +83,7 @@ def with_email(context: Context, req: email.EmailProof) -> FactorLogin:
 
 def texted(context: Context, shown: Shown) -> SmsSent:
     """Return what the operations that text something answer with."""
-    return SmsSent(account_sid=letters.account_sid(context), sid=shown.sid or "")
+    return SmsSent(account_sid=messaging.account_sid(context), sid=shown.sid or "")
 
 
 def _has_number(context: Context, found: Pending) -> bool:

@@ -9,7 +9,7 @@ from app.identity.authentication.sign_in import interactions, required_actions, 
 from app.identity.authentication.sign_in.interactions import Attempt
 from app.identity.authentication.sign_in.second_factor import TWO, channel_of
 from app.identity.authentication.sign_in.sessions import BrowserSession
-from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
@@ -92,7 +92,7 @@ def _second_factor(
     if not request.wants_two or TWO in session.methods:
         return None
     held = account or accounts.by_uid(context, session.uid)
-    if held is None or not factors.held(context, held, channel_of(session.methods)):
+    if held is None or not second_factors.held(context, held, channel_of(session.methods)):
         is_short = request.demanded_acr and acr_values.met(request, session.methods) is None
         return refuse(context, request, attempt, acr_values.unmet()) if is_short else None
     if prompt.NONE in request.prompt:
