@@ -120,6 +120,7 @@ class SecurityPage(Page):
         others = (
             Browser("s2", safari, "Hamburg, Germany", day, is_handheld=True),
             Browser("s3", chrome, "203.0.113.77", day),
+            Browser("s4", "Acme Desk", "203.0.113.77", day),
         )
         password = Row(_l("Password"), _changed(day), "lock", "/change-password")
         bare = cls(EndSessionForm(), (password,), (visit,))
