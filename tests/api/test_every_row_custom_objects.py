@@ -105,7 +105,7 @@ REFUSALS: list[Refusal] = [
         (1057, by_id("A35"), CARS),
     ),
 ]
-_SIGNED = "every row that takes the secret takes a signature: tests/house and tests/unit ask them all"
+_SIGNED = "every row that takes the secret takes a signature: tests/catalogue and tests/unit ask them all"
 NOT_HERE: dict[tuple[str, int], str] = {("A35", 1208): _SIGNED, ("A35", 1212): _SIGNED}
 RECORD = {
     "Id": str, "Uid": str, "IsActive": True, "IsDeleted": False, "DateCreated": str, "DateModified": str, "CustomObject": CAR,

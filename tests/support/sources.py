@@ -1,4 +1,4 @@
-"""The files of the repository, for the house tests that read them."""
+"""The files of the repository, for the catalogue tests that read them."""
 
 import ast
 import subprocess
