@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.services.test_every_operation import HOSTILE
 from werkzeug.test import Client, TestResponse
 
+from tests.catalogue.test_every_operation import HOSTILE
 from tests.support.races import at_once
 from tests.support.rows import Act, Answer, Ask, Refusal, Somebody, refusals, send, somebody
 from tests.support.shapes import DELETED, ListOf
