@@ -159,8 +159,8 @@ def make_ready(settings: Settings) -> None:
         migrate.ready(settings, database)
         encryption = Encryption(settings.secrets)
         sealed_data.refuse_foreign(database, encryption)
-        claims.reseal(database, encryption, is_clear_only=True)  # what a version before wrote
-        claims.try_closed(database, SystemClock().now())
+        claims.reencrypt(database, encryption, is_clear_only=True)  # what a version before wrote
+        claims.retry_unknown_key(database, SystemClock().now())
         _refuse_api_host(settings, database)
     finally:
         database.dispose()

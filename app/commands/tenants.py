@@ -135,7 +135,7 @@ def outbox_list(state: str | None, most: int) -> None:
     from app.identity.platform.outbox import claims  # noqa: PLC0415 - only this command pays for it
 
     with services() as ours:
-        for row in claims.listed(ours.database, state, most):
+        for row in claims.list_messages(ours.database, state, most):
             about = (
                 f"{row.created_at:%Y-%m-%d %H:%M:%S}  {row.state:8} {row.kind:8} {row.message_id}  tried {row.attempts}"
             )

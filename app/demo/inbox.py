@@ -11,7 +11,7 @@ from flask import Flask, Response, abort, jsonify, render_template
 from app.demo import gallery
 from app.identity.platform.encryption import Encryption, Unsealable
 from app.identity.platform.outbox import claims
-from app.identity.platform.outbox.queue import said_in
+from app.identity.platform.outbox.queue import decrypt_payload
 from app.identity.platform.store.database import Database
 from app.kit.clock import iso
 
@@ -46,15 +46,17 @@ def create_inbox(database: Database, encryption: Encryption) -> Flask:
 
     @app.get("/")
     def messages() -> str:
-        return render_template("inbox.html", messages=[_shown(encryption, row) for row in claims.said(database)])
+        return render_template(
+            "inbox.html", messages=[_shown(encryption, row) for row in claims.list_mails_and_sms(database)]
+        )
 
     @app.get("/messages.json")
     def as_json() -> Response:
-        return jsonify([_shown(encryption, row) for row in claims.said(database)])
+        return jsonify([_shown(encryption, row) for row in claims.list_mails_and_sms(database)])
 
     @app.get("/messages/<message_id>.html")
     def html(message_id: str) -> Response:
-        found = next((row for row in claims.said(database) if row.message_id == message_id), None)
+        found = next((row for row in claims.list_mails_and_sms(database) if row.message_id == message_id), None)
         said = _said(encryption, found) if found is not None else {}
         if not said.get("html"):
             abort(404)
@@ -87,7 +89,7 @@ def protect(answer: Response) -> Response:
 def _said(encryption: Encryption, row: Any) -> dict[str, Any]:
     """Return what a message says; nothing where it lies under a secret that is gone."""
     try:
-        return said_in(encryption, row)
+        return decrypt_payload(encryption, row)
     except Unsealable:
         return {}
 

@@ -141,7 +141,9 @@ def test_after_an_outage_every_mail_arrives_once(acme: TenantServer) -> None:
     at_work = Worker(settings, acme.services.database, clock)
     while at_work.deliver_due():
         pass
-    waiting = [row for row in claims.listed(acme.services.database, "waiting") if row.tenant_id == acme.tenant_id]
+    waiting = [
+        row for row in claims.list_messages(acme.services.database, "waiting") if row.tenant_id == acme.tenant_id
+    ]
     assert {(row.attempts, "refused" in row.last_problem) for row in waiting} == {(1, True)}
     with mailbox() as server:
         settings = replace(settings, mail_url=f"smtp://127.0.0.1:{server.port}")

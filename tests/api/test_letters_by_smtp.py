@@ -91,5 +91,5 @@ def test_where_the_server_cannot_the_mail_is_given_up_with_a_reason_and_the_next
     with mailbox() as server:
         deliver(acme, server, "jörg@example.test", "ada@example.test")
         assert [mail["To"] for mail in server.mails][-1] == "ada@example.test"
-    (dead,) = [row for row in claims.listed(acme.services.database, "dead") if row.tenant_id == acme.tenant_id]
+    (dead,) = [row for row in claims.list_messages(acme.services.database, "dead") if row.tenant_id == acme.tenant_id]
     assert "SMTPUTF8" in dead.last_problem

@@ -1,4 +1,4 @@
-"""The outbox: what a transaction posts is delivered at least once, put off when it cannot be, and kept when it never can."""
+"""The outbox: messages of committed transactions are delivered at least once, retried with backoff, and kept as dead letters."""
 
 import threading
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from app.identity.entry.tables import metadata
 from app.identity.platform.outbox import claims
 from app.identity.platform.outbox.lanes import LANES, MAIL, Lane
 from app.identity.platform.outbox.metrics import OutboxMetrics
-from app.identity.platform.outbox.queue import Outbox, said_in
+from app.identity.platform.outbox.queue import Outbox, decrypt_payload
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.clock import FixedClock
@@ -42,7 +42,7 @@ def post() -> Iterator[Mailbox]:
         yield server
 
 
-def test_a_mail_arrives_as_it_was_posted(database: Database, clock: FixedClock, post: Mailbox) -> None:
+def test_mail_arrives_as_posted(database: Database, clock: FixedClock, post: Mailbox) -> None:
     message_id = posted(database, clock, html="<p>Your code is 123456</p>", language="de")
     posted(database, clock, tenant="globex", to="bob@example.com")
     assert worker(database, clock, f"smtp://127.0.0.1:{post.port}").deliver_due() == 2
@@ -53,7 +53,7 @@ def test_a_mail_arrives_as_it_was_posted(database: Database, clock: FixedClock, 
     assert [part.get_content_type() for part in mail.iter_parts()] == ["text/plain", "text/html"]
 
 
-def test_what_was_sent_is_forgotten_and_not_sent_again(database: Database, clock: FixedClock, post: Mailbox) -> None:
+def test_sent_mail_is_erased_and_not_sent_again(database: Database, clock: FixedClock, post: Mailbox) -> None:
     message_id = posted(database, clock)
     at_work = worker(database, clock, f"smtp://127.0.0.1:{post.port}")
     at_work.deliver_due()
@@ -63,23 +63,21 @@ def test_what_was_sent_is_forgotten_and_not_sent_again(database: Database, clock
     assert (left.state, left.payload, left.sealed) == ("sent", {}, None)
 
 
-def test_the_development_inbox_keeps_what_was_said(database: Database, clock: FixedClock) -> None:
+def test_development_inbox_keeps_payload_of_sent_mail(database: Database, clock: FixedClock) -> None:
     message_id = posted(database, clock)
     worker(database, clock).deliver_due()
-    kept = row(database, message_id)
-    assert (kept.state, said_in(VAULT, kept)["text"]) == ("sent", "Your code is 123456")
+    sent = row(database, message_id)
+    assert (sent.state, decrypt_payload(VAULT, sent)["text"]) == ("sent", "Your code is 123456")
 
 
-def test_a_posting_that_is_rolled_back_never_leaves(database: Database, clock: FixedClock) -> None:
+def test_rolled_back_message_is_never_sent(database: Database, clock: FixedClock) -> None:
     work = UnitOfWork(database, "acme")
     Outbox(work, clock, VAULT).post("mail", {})
     work.rollback()
     assert worker(database, clock).deliver_due() == 0
 
 
-def test_a_server_that_is_gone_puts_a_mail_off_for_longer_each_time(
-    database: Database, clock: FixedClock, post: Mailbox
-) -> None:
+def test_unreachable_server_postpones_mail_with_backoff(database: Database, clock: FixedClock, post: Mailbox) -> None:
     message_id = posted(database, clock)
     away = worker(database, clock, "smtp://127.0.0.1:9")
     assert away.deliver_due() == 1
@@ -95,9 +93,7 @@ def test_a_server_that_is_gone_puts_a_mail_off_for_longer_each_time(
     assert len(post.mails) == 1
 
 
-def test_a_passing_refusal_is_tried_again_and_a_lasting_one_is_not(
-    database: Database, clock: FixedClock, post: Mailbox
-) -> None:
+def test_temporary_rejection_is_retried_permanent_is_not(database: Database, clock: FixedClock, post: Mailbox) -> None:
     message_id = posted(database, clock)
     at_work = worker(database, clock, f"smtp://127.0.0.1:{post.port}")
     post.refusals = ["450 later", "550 nobody here"]
@@ -108,15 +104,13 @@ def test_a_passing_refusal_is_tried_again_and_a_lasting_one_is_not(
     assert (row(database, message_id).state, row(database, message_id).last_problem) == ("dead", "550 nobody here")
 
 
-def test_a_message_that_always_fails_becomes_a_dead_letter_that_can_be_replayed(
-    database: Database, clock: FixedClock, post: Mailbox
-) -> None:
+def test_last_failed_attempt_makes_replayable_dead_letter(database: Database, clock: FixedClock, post: Mailbox) -> None:
     message_id = posted(database, clock)
     away = worker(database, clock, "smtp://127.0.0.1:9")
-    for _ in range(claims.MOST_ATTEMPTS):
+    for _ in range(claims.MAX_ATTEMPTS):
         away.deliver_due()
         clock.advance(hours=2)
-    assert [dead.message_id for dead in claims.listed(database, "dead")] == [message_id]
+    assert [dead.message_id for dead in claims.list_messages(database, "dead")] == [message_id]
     assert claims.replay(database, clock.now(), "another") == 0
     assert claims.replay(database, clock.now(), message_id) == 1
     worker(database, clock, f"smtp://127.0.0.1:{post.port}").deliver_due()
@@ -126,7 +120,7 @@ def test_a_message_that_always_fails_becomes_a_dead_letter_that_can_be_replayed(
 @pytest.mark.parametrize(
     "wrong", [{"subject": "x\r\nBcc: eve@example.com"}, {"to": "a@b, eve@example.com"}, {"to": "x\r\nBcc: e@e"}]
 )
-def test_a_header_cannot_be_smuggled_in(
+def test_header_injection_is_rejected(
     database: Database, clock: FixedClock, post: Mailbox, wrong: dict[str, str]
 ) -> None:
     message_id = posted(database, clock, **wrong)
@@ -134,13 +128,13 @@ def test_a_header_cannot_be_smuggled_in(
     assert (post.mails, row(database, message_id).state) == ([], "dead")
 
 
-def test_a_kind_that_nobody_delivers_is_a_dead_letter(database: Database, clock: FixedClock) -> None:
+def test_kind_without_sender_becomes_dead_letter(database: Database, clock: FixedClock) -> None:
     message_id = posted(database, clock, kind="pigeon")
     worker(database, clock).deliver_due()
     assert (row(database, message_id).state, row(database, message_id).last_problem) == ("dead", "no sender for pigeon")
 
 
-def test_a_claimed_message_is_nobody_else_s_until_its_lease_is_over(database: Database, clock: FixedClock) -> None:
+def test_claimed_message_is_exclusive_until_lease_expires(database: Database, clock: FixedClock) -> None:
     posted(database, clock)
     assert claims.claim(database, clock.now(), MAIL)
     assert claims.claim(database, clock.now(), MAIL) is None
@@ -148,25 +142,25 @@ def test_a_claimed_message_is_nobody_else_s_until_its_lease_is_over(database: Da
     assert claims.claim(database, clock.now(), MAIL)
 
 
-def test_a_renewed_lease_lasts_on_and_a_lost_one_is_told(database: Database, clock: FixedClock) -> None:
-    kept, lost = posted(database, clock), posted(database, clock, tenant="globex")
-    held = [found for _ in range(2) if (found := claims.claim(database, clock.now(), MAIL, after="a"))]
-    assert {one.message_id for one in held} == {kept, lost}
+def test_renewal_extends_leases_and_reports_lost_ones(database: Database, clock: FixedClock) -> None:
+    renewed, lost = posted(database, clock), posted(database, clock, tenant="globex")
+    claimed = [found for _ in range(2) if (found := claims.claim(database, clock.now(), MAIL, after="a"))]
+    assert {one.message_id for one in claimed} == {renewed, lost}
     change_attempts(database, lost, "globex")
     until = clock.now() + 3 * claims.LEASE
-    assert [one.message_id for one in claims.renew(database, held, until)] == [lost]
-    assert row(database, kept).due_at == until
+    assert [one.message_id for one in claims.renew(database, claimed, until)] == [lost]
+    assert row(database, renewed).due_at == until
 
 
-def test_a_released_message_is_due_at_once_and_costs_no_attempt(database: Database, clock: FixedClock) -> None:
+def test_released_message_is_due_at_once_without_attempt(database: Database, clock: FixedClock) -> None:
     message_id = posted(database, clock)
-    held = claims.claim(database, clock.now(), MAIL)
-    assert held
-    claims.release(database, held, clock.now())
+    message = claims.claim(database, clock.now(), MAIL)
+    assert message
+    claims.release(database, message, clock.now())
     assert (row(database, message_id).attempts, row(database, message_id).due_at) == (0, clock.now())
 
 
-def test_two_workers_never_take_the_same_message(database: Database, clock: FixedClock) -> None:
+def test_concurrent_workers_never_claim_same_message(database: Database, clock: FixedClock) -> None:
     ids = {posted(database, clock) for _ in range(40)}
     taken: list[str] = []
 
@@ -182,7 +176,7 @@ def test_two_workers_never_take_the_same_message(database: Database, clock: Fixe
     assert sorted(taken) == sorted(ids)
 
 
-def test_tenants_take_turns_however_much_waits_of_one(database: Database, clock: FixedClock) -> None:
+def test_tenants_take_turns_despite_one_long_backlog(database: Database, clock: FixedClock) -> None:
     for _ in range(30):
         posted(database, clock, tenant="flood")
     for tenant in ("acme", "globex"):
@@ -197,7 +191,7 @@ def test_tenants_take_turns_however_much_waits_of_one(database: Database, clock:
     assert set(order[6:]) == {"flood"}
 
 
-def test_a_tenant_that_is_busy_is_passed_over(database: Database, clock: FixedClock) -> None:
+def test_excluded_tenant_is_skipped_by_claim(database: Database, clock: FixedClock) -> None:
     posted(database, clock, tenant="flood")
     assert claims.claim(database, clock.now(), MAIL, without=["flood"]) is None
     posted(database, clock, tenant="globex")
@@ -206,15 +200,15 @@ def test_a_tenant_that_is_busy_is_passed_over(database: Database, clock: FixedCl
     assert found.tenant_id == "globex"
 
 
-def test_a_lane_gives_its_own_kinds_alone(database: Database, clock: FixedClock) -> None:
+def test_lane_returns_only_its_own_kinds(database: Database, clock: FixedClock) -> None:
     for kind in ("mail", "sms", "push", "push_platform", "pigeon"):
         posted(database, clock, kind=kind)
-    given = {lane.name: kinds_of(database, clock, lane) for lane in LANES}
-    assert given == {"mail": {"mail"}, "sms": {"sms"}, "push": {"push", "push_platform"}, "other": {"pigeon"}}
+    claimed = {lane.name: kinds_of(database, clock, lane) for lane in LANES}
+    assert claimed == {"mail": {"mail"}, "sms": {"sms"}, "push": {"push", "push_platform"}, "other": {"pigeon"}}
 
 
 def kinds_of(database: Database, clock: FixedClock, lane: Lane) -> set[str]:
-    """Take all of a lane."""
+    """Claim all messages of a lane and return their kinds."""
     found = set()
     while message := claims.claim(database, clock.now(), lane):
         found.add(message.kind)
@@ -222,13 +216,13 @@ def kinds_of(database: Database, clock: FixedClock, lane: Lane) -> set[str]:
 
 
 def change_attempts(database: Database, message_id: str, tenant: str) -> None:
-    """What another worker's claim does to a row."""
+    """Change the row as another worker's claim does."""
     work = UnitOfWork(database, tenant)
     work.run(outbox.update().where(outbox.c.tenant_id == tenant, outbox.c.message_id == message_id).values(attempts=9))
     work.commit()
 
 
-def test_a_worker_that_lost_its_lease_settles_nothing(database: Database, clock: FixedClock) -> None:
+def test_worker_that_lost_its_lease_settles_nothing(database: Database, clock: FixedClock) -> None:
     message_id = posted(database, clock)
     late = claims.claim(database, clock.now(), MAIL)
     assert late
@@ -238,7 +232,7 @@ def test_a_worker_that_lost_its_lease_settles_nothing(database: Database, clock:
     assert row(database, message_id).state == "waiting"
 
 
-def test_a_worker_stops_when_told(database: Database, clock: FixedClock) -> None:
+def test_worker_stops_on_signal(database: Database, clock: FixedClock) -> None:
     message_id = posted(database, clock)
     stop = threading.Event()
     thread = threading.Thread(target=worker(database, clock).run, args=(stop,))
@@ -250,7 +244,7 @@ def test_a_worker_stops_when_told(database: Database, clock: FixedClock) -> None
     assert not thread.is_alive()
 
 
-def test_a_password_is_shown_over_tls_alone(
+def test_smtp_password_is_sent_over_tls_only(
     database: Database, clock: FixedClock, tmp_path: Path, monkeypatch: Any
 ) -> None:
     tls, trusted = certificate(tmp_path)
@@ -265,7 +259,7 @@ def test_a_password_is_shown_over_tls_alone(
         assert (plain.mails, row(database, message_id).state) == ([], "waiting")
 
 
-def test_a_server_whose_certificate_nobody_vouches_for_gets_nothing(
+def test_smtp_server_with_untrusted_certificate_gets_nothing(
     database: Database, clock: FixedClock, tmp_path: Path
 ) -> None:
     tls, _ = certificate(tmp_path)
@@ -275,7 +269,7 @@ def test_a_server_whose_certificate_nobody_vouches_for_gets_nothing(
         assert (server.mails, "CERTIFICATE" in row(database, message_id).last_problem) == ([], True)
 
 
-def test_the_outbox_is_measured(database: Database, clock: FixedClock) -> None:
+def test_outbox_metrics_report_counts_and_oldest_age(database: Database, clock: FixedClock) -> None:
     posted(database, clock)
     posted(database, clock, tenant="globex", kind="pigeon")
     worker(database, clock).deliver_due()
@@ -288,7 +282,7 @@ def test_the_outbox_is_measured(database: Database, clock: FixedClock) -> None:
     assert oldest == {"mail": 90, "sms": 0, "push": 0, "other": 0}
 
 
-def test_an_error_of_the_store_tells_no_secret(database: Database, clock: FixedClock) -> None:
+def test_integrity_error_text_contains_no_values(database: Database, clock: FixedClock) -> None:
     row = {
         "tenant_id": "acme",
         "message_id": "m",
@@ -305,7 +299,7 @@ def test_an_error_of_the_store_tells_no_secret(database: Database, clock: FixedC
     assert "S3CRET" not in str(problem.value)
 
 
-def test_cleaning_removes_what_is_over_in_every_tenant_and_nothing_else(database: Database, clock: FixedClock) -> None:
+def test_cleaning_deletes_only_expired_rows_of_all_tenants(database: Database, clock: FixedClock) -> None:
     for tenant in ("acme", "globex"):
         work = UnitOfWork(database, tenant)
         changes.add(work, tenant, api_key=tenant, api_secret=b"", settings={}, brand={}, now=clock.now())
@@ -323,7 +317,7 @@ def test_cleaning_removes_what_is_over_in_every_tenant_and_nothing_else(database
     work.rollback()
 
 
-def test_many_tenants_are_cleaned_in_turns_and_every_one_in_a_round(database: Database, clock: FixedClock) -> None:
+def test_each_cleaning_round_covers_every_tenant(database: Database, clock: FixedClock) -> None:
     tenants = [f"t{number:03}" for number in range(2 * TENANTS_A_TURN + 3)]
     for tenant in tenants:
         work = UnitOfWork(database, tenant)

@@ -307,7 +307,7 @@ def test_what_sns_refuses_is_tried_again_or_given_up(ada: Factored, refusal: tup
     with sns(AWS_KEY) as there:
         there.refusal = refusal
         deliver(ada, there)
-    rows = [row for row in claims.listed(ada.tenant.services.database) if row.tenant_id == ada.tenant.tenant_id]
+    rows = [row for row in claims.list_messages(ada.tenant.services.database) if row.tenant_id == ada.tenant.tenant_id]
     (row,) = [row for row in rows if row.kind == "push"]
     assert row.state == state
     assert "device-token" not in row.last_problem

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from sqlalchemy import select
 
-from app.identity.platform.outbox.queue import said_in
+from app.identity.platform.outbox.queue import decrypt_payload
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.platform.tables import outbox
@@ -24,7 +24,7 @@ def sent_messages(services: Services, tenant_id: str, kind: str = "mail") -> lis
     try:
         o = outbox.c
         asked = select(outbox).where(o.tenant_id == tenant_id, o.kind == kind).order_by(o.created_at)
-        return [said_in(services.encryption, row) for row in work.all(asked)]
+        return [decrypt_payload(services.encryption, row) for row in work.all(asked)]
     finally:
         work.rollback()
 

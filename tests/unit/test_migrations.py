@@ -147,7 +147,7 @@ def test_a_mail_that_the_version_before_left_in_the_clear_arrives(database_url: 
         work.run(insert(outbox).values({**waiting("acme"), "payload": said, "attempts": 0}))
     migrate.upgrade(database_url)
     if is_sealed_first:
-        assert claims.reseal(database, VAULT) == 1
+        assert claims.reencrypt(database, VAULT) == 1
         assert "123456" not in str(row(database, "m").payload)
     with mailbox() as server:
         worker(database, FixedClock(NOW), f"smtp://127.0.0.1:{server.port}").deliver_due()

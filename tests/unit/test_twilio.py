@@ -12,7 +12,7 @@ import pytest
 
 from app.identity.messaging.senders.twilio import Twilio
 from app.identity.platform.outbox.claims import Message
-from app.identity.platform.outbox.undelivered import Undelivered
+from app.identity.platform.outbox.sender import DeliveryError
 
 MESSAGE = Message("acme", "m1", "sms", {"to": "+4930123456", "text": "482913 & more", "sid": "SM1"}, 1)
 
@@ -53,7 +53,7 @@ def at(gateway: Gateway) -> Twilio:
 def test_a_message_is_sent_as_twilio_takes_it(gateway: Gateway) -> None:
     sender = at(gateway)
     sender.send(MESSAGE)
-    sender.rest()
+    sender.close()
     assert gateway.heard["path"] == "/2010-04-01/Accounts/AC1/Messages.json"
     assert gateway.heard["login"] == "Basic " + base64.b64encode(b"AC1:s3cret").decode()
     assert gateway.heard["form"] == {"To": ["+4930123456"], "From": ["+15550100"], "Body": ["482913 & more"]}
@@ -62,7 +62,7 @@ def test_a_message_is_sent_as_twilio_takes_it(gateway: Gateway) -> None:
 def test_a_code_is_read_out_in_a_call_where_it_is_wanted(gateway: Gateway) -> None:
     sender = Twilio(f"twilio://AC1:s3cret@127.0.0.1:{gateway.server_port}?from=+15550100&voice=+15550101")
     sender.send(replace(MESSAGE, payload={**MESSAGE.payload, "spoken": "4, 8 < 9 & Söhne", "language": "de"}))
-    sender.rest()
+    sender.close()
     assert gateway.heard["path"] == "/2010-04-01/Accounts/AC1/Calls.json"
     said = '<Response><Say language="de-DE">4, 8 &lt; 9 &amp; Söhne</Say></Response>'
     assert gateway.heard["form"] == {"To": ["+4930123456"], "From": ["+15550101"], "Twiml": [said]}
@@ -72,7 +72,7 @@ def test_a_code_is_read_out_in_a_call_where_it_is_wanted(gateway: Gateway) -> No
 def test_only_a_lasting_refusal_is_final(gateway: Gateway, status: int, is_final: bool) -> None:
     gateway.status = status
     sender = at(gateway)
-    with pytest.raises(Undelivered, match=str(status)) as refusal:
+    with pytest.raises(DeliveryError, match=str(status)) as refusal:
         sender.send(MESSAGE)
-    sender.rest()
+    sender.close()
     assert refusal.value.is_final is is_final

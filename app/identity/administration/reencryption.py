@@ -19,7 +19,9 @@ def reseal(services: Services) -> int:
         held = changes.all_tenants(work)
     finally:
         work.rollback()
-    return sum(_of_tenant(services, tenant) for tenant in held) + claims.reseal(services.database, services.encryption)
+    return sum(_of_tenant(services, tenant) for tenant in held) + claims.reencrypt(
+        services.database, services.encryption
+    )
 
 
 def _of_tenant(services: Services, tenant: changes.HeldTenant) -> int:

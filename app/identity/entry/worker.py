@@ -1,4 +1,4 @@
-"""Delivers the outbox and cleans up, until told to stop. Runs within `serve` on SQLite, else as `gatehouse worker`."""
+"""The worker: delivers the outbox and deletes expired rows. Runs within `serve` on SQLite, else as `gatehouse worker`."""
 
 from __future__ import annotations
 
@@ -11,30 +11,29 @@ from app.identity.entry.cleaning import Cleaner
 from app.identity.messaging.senders.registry import Nowhere, senders
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.outbox import claims
-from app.identity.platform.outbox.claims import LEASE, Claimed
-from app.identity.platform.outbox.delivery_threads import IDLE_SECONDS, Places
+from app.identity.platform.outbox.claims import LEASE, ClaimedMessage
+from app.identity.platform.outbox.dispatcher import IDLE_SECONDS, LaneDispatcher
 from app.identity.platform.outbox.lanes import LANES
 from app.identity.platform.outbox.leases import Leases
-from app.identity.platform.outbox.sender import Sender
-from app.identity.platform.outbox.undelivered import Undelivered
+from app.identity.platform.outbox.sender import DeliveryError, Sender
 from app.identity.platform.store.database import Database, StoreUnavailable
 from app.kit.clock import Clock, SystemClock, monotonic
 from app.settings import Settings
 
 UNAVAILABLE_SECONDS = 5.0
 DRAIN_SECONDS = 20.0
-"""On the signal to stop, how long what is being sent may take to end; what nobody has whole by then goes back."""
+"""After the stop signal, how long deliveries in progress may take; unfinished ones are returned to the outbox."""
 _INTERRUPTED_SECONDS = 2.0
-_A_PASS = 20
+_BATCH_SIZE = 20
 
 log = logging.getLogger("gatehouse.worker")
 
 
 class Worker:
-    """One worker; several may run beside one another.
+    """One worker; several may run in parallel.
 
     Args:
-        lease: how long a message of a worker that died stays its own; renewed while it is sent.
+        lease: how long a message stays claimed after its worker died; renewed during delivery.
     """
 
     def __init__(
@@ -48,38 +47,42 @@ class Worker:
     ) -> None:
         self._settings = settings
         self._database = database
-        self._vault = Encryption(settings.secrets)
+        self._encryption = Encryption(settings.secrets)
         self._clock = clock or SystemClock()
         self._drain_seconds = drain_seconds
         self._leases = Leases(database, self._clock, lease)
-        self._lanes = [Places(database, self._clock, lane, size=settings.sends_at_once, lease=lease) for lane in LANES]
+        self._lanes = [
+            LaneDispatcher(database, self._clock, lane, size=settings.sends_at_once, lease=lease) for lane in LANES
+        ]
         self._senders = senders(settings, self._clock)
-        self._nowhere = Nowhere()
+        self._unknown_kind = Nowhere()
         self._cleaner = Cleaner(database)
-        self._over = threading.Event()
+        self._stopped = threading.Event()
 
     def run(self, stop: threading.Event) -> None:
-        """Work until `stop` is set; what is being sent then has a time to end."""
-        renewal = threading.Thread(target=self._leases.renew_until, args=(self._over,), name="leases", daemon=True)
-        places = [
-            threading.Thread(target=self._place, args=(lane, stop), name=f"{lane.lane.name}-{number}", daemon=True)
+        """Work until `stop` is set, then let deliveries in progress finish for `drain_seconds`."""
+        renewal = threading.Thread(target=self._leases.renew_until, args=(self._stopped,), name="leases", daemon=True)
+        threads = [
+            threading.Thread(
+                target=self._deliver_lane, args=(lane, stop), name=f"{lane.lane.name}-{number}", daemon=True
+            )
             for lane in self._lanes
             for number in range(lane.size)
         ]
-        for thread in (renewal, *places):
+        for thread in (renewal, *threads):
             thread.start()
         self._clean(stop)
         for lane in self._lanes:
             lane.close()
-        self._drain(places)
-        self._over.set()
+        self._drain(threads)
+        self._stopped.set()
         renewal.join()
 
     def deliver_due(self) -> int:
-        """Deliver in this thread what is due, some of each lane; returns how many were claimed."""
+        """Deliver some due messages of each lane in this thread. Return how many were claimed."""
         count = 0
         for lane in self._lanes:
-            for _ in range(_A_PASS):
+            for _ in range(_BATCH_SIZE):
                 message = lane.take()
                 if message is None:
                     break
@@ -87,17 +90,17 @@ class Worker:
                 count += 1
         return count
 
-    def _place(self, lane: Places, stop: threading.Event) -> None:
-        """One place: takes a message and sends it, and again."""
-        own = senders(self._settings, self._clock)  # connections of its own
+    def _deliver_lane(self, lane: LaneDispatcher, stop: threading.Event) -> None:
+        """Claim and deliver one message after another: the loop of one delivery thread."""
+        own_senders = senders(self._settings, self._clock)  # each thread has its own connections
         while not stop.is_set():
             try:
                 message = lane.take()
                 if message is not None:
-                    self._deliver(lane, message, own)
+                    self._deliver(lane, message, own_senders)
                     continue
-                for sender in own.values():
-                    sender.rest()
+                for sender in own_senders.values():
+                    sender.close()
                 lane.wait()
             except StoreUnavailable as problem:
                 log.warning("worker.waits", extra={"problem": str(problem), "lane": lane.lane.name})
@@ -106,60 +109,62 @@ class Worker:
                 log.exception("worker.failed")
                 stop.wait(UNAVAILABLE_SECONDS)
 
-    def _deliver(self, lane: Places, message: Claimed, own: Mapping[str, Sender]) -> None:
+    def _deliver(self, lane: LaneDispatcher, message: ClaimedMessage, by_kind: Mapping[str, Sender]) -> None:
         try:
-            with self._leases.held(message):
-                self._send(message, own.get(message.kind, self._nowhere))
+            with self._leases.renewing(message):
+                self._send(message, by_kind.get(message.kind, self._unknown_kind))
         finally:
             lane.done(message)
 
-    def _send(self, message: Claimed, sender: Sender) -> None:
-        about = {"kind": message.kind, "message_id": message.message_id, "attempts": message.attempts}
+    def _send(self, message: ClaimedMessage, sender: Sender) -> None:
+        fields = {"kind": message.kind, "message_id": message.message_id, "attempts": message.attempts}
         try:
             with self._leases.sending(message, sender):
-                sender.send(message.opened(self._vault))
-        except Undelivered as problem:
+                sender.send(message.decrypted(self._encryption))
+        except DeliveryError as problem:
             if problem.is_interrupted:
                 claims.release(self._database, message, self._clock.now())
-                log.info("outbox.released", extra=about)
+                log.info("outbox.released", extra=fields)
                 return
             if problem.lacks_key:
-                claims.settle_closed(self._database, message, self._clock.now())
-                log.warning("outbox.lacks_key", extra={**about, "problem": str(problem)})
+                claims.settle_unknown_key(self._database, message, self._clock.now())
+                log.warning("outbox.lacks_key", extra={**fields, "problem": str(problem)})
                 return
-            self._failed(message, str(problem), about, is_final=problem.is_final)
+            self._settle_failed(message, str(problem), fields, is_final=problem.is_final)
         except Exception as problem:
-            log.exception("outbox.broken", extra=about)
-            self._failed(message, f"{type(problem).__name__}", about, is_final=False)
+            log.exception("outbox.broken", extra=fields)
+            self._settle_failed(message, f"{type(problem).__name__}", fields, is_final=False)
         else:
-            self._sent(message, keeps_payload=sender.keeps_payload)
-            log.info("outbox.sent", extra=about)
+            self._settle_sent(message, keeps_payload=sender.keeps_payload)
+            log.info("outbox.sent", extra=fields)
 
-    def _sent(self, message: Claimed, *, keeps_payload: bool) -> None:
-        """Write that a message is out; a store that is away is waited for, else it would be sent again."""
+    def _settle_sent(self, message: ClaimedMessage, *, keeps_payload: bool) -> None:
+        """Mark a message as sent; wait for an unavailable store, because the message would otherwise be sent again."""
         while True:
             try:
                 claims.settle_sent(self._database, message, self._clock.now(), keeps_payload=keeps_payload)
                 return
             except StoreUnavailable as problem:
                 log.warning("outbox.not_settled", extra={"message_id": message.message_id, "problem": str(problem)})
-                if self._over.wait(IDLE_SECONDS):
+                if self._stopped.wait(IDLE_SECONDS):
                     raise
 
-    def _failed(self, message: Claimed, problem: str, about: dict[str, object], *, is_final: bool) -> None:
+    def _settle_failed(
+        self, message: ClaimedMessage, problem: str, fields: dict[str, object], *, is_final: bool
+    ) -> None:
         is_dead = claims.settle_failed(self._database, message, self._clock.now(), problem, is_final=is_final)
-        log.warning("outbox.dead" if is_dead else "outbox.put_off", extra={**about, "problem": problem})
+        log.warning("outbox.dead" if is_dead else "outbox.put_off", extra={**fields, "problem": problem})
 
-    def _drain(self, places: list[threading.Thread]) -> None:
-        """Let what is being sent come to its end; then break off what no receiver has whole."""
-        _join(places, self._drain_seconds)
+    def _drain(self, threads: list[threading.Thread]) -> None:
+        """Let deliveries in progress finish, then interrupt those that no receiver has completely."""
+        _join(threads, self._drain_seconds)
         if self._leases.interrupt_all():
-            _join(places, _INTERRUPTED_SECONDS)
+            _join(threads, _INTERRUPTED_SECONDS)
         if left := self._leases.interrupt_all():
             log.warning("worker.left", extra={"messages": left})
 
     def _clean(self, stop: threading.Event) -> None:
-        """Clean up in turns until told to stop."""
+        """Delete expired rows in batches until `stop` is set."""
         wait = IDLE_SECONDS
         while not stop.wait(wait):
             wait = IDLE_SECONDS

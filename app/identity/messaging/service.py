@@ -17,7 +17,7 @@ from app.identity.messaging.placeholders import CannotDraw
 from app.identity.messaging.send_limits import Counted, Recipient
 from app.identity.messaging.tenant_templates import OwnMail, OwnMessage
 from app.identity.platform.context import Context
-from app.identity.platform.outbox.queue import Unsent
+from app.identity.platform.outbox.queue import NullOutbox
 from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.languages import Language, negotiate
@@ -170,7 +170,7 @@ def _recipient(context: Context, to: str, account: Account | None, counted: Coun
     if is_proved is None:
         is_proved = account is not None and is_verified(account, to)
     uid = counted.uid or (account.uid if account else None)
-    return Recipient(to, uid, is_proved, not isinstance(context.outbox, Unsent))
+    return Recipient(to, uid, is_proved, not isinstance(context.outbox, NullOutbox))
 
 
 def _own_mail(

@@ -10,7 +10,7 @@ from app.contract import errors as e
 from app.contract.visit import Visit
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.hashing import TenantHashing
-from app.identity.platform.outbox.queue import Outbox, Unsent
+from app.identity.platform.outbox.queue import NullOutbox, Outbox
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import Cost, UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
@@ -117,7 +117,7 @@ class Context:
 
     def without_sending(self) -> Context:
         """Return this context with an outbox that does the same work and sends nothing, so the time of the answer tells nothing."""
-        return replace(self, outbox=Unsent(self.work, self.services.clock, self.services.encryption))
+        return replace(self, outbox=NullOutbox(self.work, self.services.clock, self.services.encryption))
 
     def application(self, *, client_id: str | None = None, name: str | None = None) -> Application | None:
         """Return the tenant's application by client id or name, from the cache."""

@@ -9,8 +9,7 @@ from app.identity.messaging.senders.smtp import Smtp
 from app.identity.messaging.senders.sns import Sns
 from app.identity.messaging.senders.twilio import Twilio
 from app.identity.platform.outbox.claims import Message
-from app.identity.platform.outbox.sender import Sender
-from app.identity.platform.outbox.undelivered import Undelivered
+from app.identity.platform.outbox.sender import DeliveryError, Sender
 from app.kit.clock import Clock
 from app.settings import Settings
 
@@ -30,7 +29,7 @@ class Nowhere(Sender):
     keeps_payload = True
 
     def send(self, message: Message) -> None:
-        raise Undelivered(f"no sender for {message.kind}", is_final=True)
+        raise DeliveryError(f"no sender for {message.kind}", is_final=True)
 
 
 def senders(settings: Settings, clock: Clock) -> dict[str, Sender]:

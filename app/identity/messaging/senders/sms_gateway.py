@@ -10,8 +10,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import httpx
 
 from app.identity.platform.outbox.claims import Message
-from app.identity.platform.outbox.sender import Sender
-from app.identity.platform.outbox.undelivered import Undelivered
+from app.identity.platform.outbox.sender import DeliveryError, Sender
 
 SECONDS = 15
 _TRY_AGAIN = {408, 425, 429}
@@ -28,19 +27,19 @@ class SmsGateway(Sender):
         self._http: httpx.Client | None = None
 
     def send(self, message: Message) -> None:
-        """Deliver one message; raises Undelivered, final where the gateway refuses it for good."""
+        """Deliver one message; raises DeliveryError, final where the gateway refuses it for good."""
         self._http = self._http or httpx.Client(timeout=SECONDS, headers=self._headers)
         body = {"to": message.payload.get("to"), "text": message.payload.get("text"), "id": message.message_id}
         try:
             answer = self._http.post(self._url, json=body)
         except httpx.HTTPError as problem:
-            raise Undelivered(f"{type(problem).__name__}: {problem}") from None
+            raise DeliveryError(f"{type(problem).__name__}: {problem}") from None
         if answer.is_success:
             return
         is_final = answer.is_client_error and answer.status_code not in _TRY_AGAIN
-        raise Undelivered(f"the gateway answered {answer.status_code}", is_final=is_final)
+        raise DeliveryError(f"the gateway answered {answer.status_code}", is_final=is_final)
 
-    def rest(self) -> None:
+    def close(self) -> None:
         """Close the connection."""
         if self._http is not None:
             self._http.close()

@@ -15,8 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from app.identity.directory.accounts.identifiers import mailable
 from app.identity.platform.outbox.claims import Message
-from app.identity.platform.outbox.sender import Sender
-from app.identity.platform.outbox.undelivered import Undelivered
+from app.identity.platform.outbox.sender import DeliveryError, Sender
 from app.kit.clock import Clock
 
 SECONDS = 20
@@ -82,7 +81,7 @@ class Smtp(Sender):
         self._is_interrupted = False
 
     def send(self, message: Message) -> None:
-        """Deliver one mail; raises Undelivered, final where the server refuses it for good."""
+        """Deliver one mail; raises DeliveryError, final where the server refuses it for good."""
         mail = self._mail(message)
         try:
             connection = self._connected()
@@ -90,24 +89,24 @@ class Smtp(Sender):
             connection.send_message(mail)
         except smtplib.SMTPRecipientsRefused as problem:
             code, reason = next(iter(problem.recipients.values()))
-            raise Undelivered(_words(code, reason), is_final=code in _PERMANENT) from None
+            raise DeliveryError(_words(code, reason), is_final=code in _PERMANENT) from None
         except smtplib.SMTPAuthenticationError as problem:
-            self.rest()
-            raise Undelivered(f"the mail server refuses our name and password ({problem.smtp_code})") from None
+            self.close()
+            raise DeliveryError(f"the mail server refuses our name and password ({problem.smtp_code})") from None
         except smtplib.SMTPResponseException as problem:
-            self.rest()
-            raise Undelivered(
+            self.close()
+            raise DeliveryError(
                 _words(problem.smtp_code, problem.smtp_error), is_final=problem.smtp_code in _PERMANENT
             ) from None
         except smtplib.SMTPNotSupportedError:
-            raise Undelivered(
+            raise DeliveryError(
                 "the mail server takes no addresses beyond ASCII (it does not offer SMTPUTF8, RFC 6531)", is_final=True
             ) from None
         except (smtplib.SMTPException, OSError) as problem:
             has_all = self._connection is not None and self._connection.has_whole_mail
             is_interrupted, self._is_interrupted = self._is_interrupted and not has_all, False
-            self.rest()
-            raise Undelivered(f"{type(problem).__name__}: {problem}", is_interrupted=is_interrupted) from None
+            self.close()
+            raise DeliveryError(f"{type(problem).__name__}: {problem}", is_interrupted=is_interrupted) from None
 
     def interrupt(self) -> None:
         """Hang up, unless the server has the whole mail: it may deliver that, whether or not we hear its answer."""
@@ -119,7 +118,7 @@ class Smtp(Sender):
         with suppress(OSError):
             socket.socket.shutdown(sock, socket.SHUT_RDWR)  # SSLSocket's own would go on in the clear
 
-    def rest(self) -> None:
+    def close(self) -> None:
         """Close the connection."""
         connection, self._connection = self._connection, None
         if connection is not None:
@@ -139,7 +138,7 @@ class Smtp(Sender):
                 connection.starttls(context=tls)
             elif self._name:
                 connection.close()
-                raise Undelivered("the mail server offers no STARTTLS, and a password is never sent in the clear")
+                raise DeliveryError("the mail server offers no STARTTLS, and a password is never sent in the clear")
         if self._name:
             connection.login(self._name, self._password)
         self._connection = connection
@@ -155,7 +154,7 @@ class Smtp(Sender):
             if payload.get("reply_to"):
                 mail["Reply-To"] = _address(str(payload["reply_to"]))
         except (KeyError, ValueError, IndexError) as problem:
-            raise Undelivered(f"not a mail: {type(problem).__name__}", is_final=True) from None
+            raise DeliveryError(f"not a mail: {type(problem).__name__}", is_final=True) from None
         mail["Date"] = format_datetime(self._clock.now())
         domain = mailable(self._sender).rpartition("@")[2]
         mail["Message-ID"] = f"<{message.message_id}@{domain}>"  # the same at every attempt

@@ -14,8 +14,7 @@ import httpx
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, pkcs12
 
 from app.identity.platform.outbox.claims import Message
-from app.identity.platform.outbox.sender import Sender
-from app.identity.platform.outbox.undelivered import Undelivered
+from app.identity.platform.outbox.sender import DeliveryError, Sender
 from app.kit.aws import AwsKey, signed
 from app.kit.clock import Clock
 
@@ -41,17 +40,17 @@ class Sns(Sender):
         self._http: httpx.Client | None = None
 
     def send(self, message: Message) -> None:
-        """Deliver one message; raises Undelivered, final where SNS refuses it for good or its request is over."""
+        """Deliver one message; raises DeliveryError, final where SNS refuses it for good or its request is over."""
         said = message.payload
         if message.kind == "push_platform":
             self._ask(said, "SetPlatformApplicationAttributes", _platform(said))
             return
         if said["expires_at"] <= self._clock.now().timestamp():
-            raise Undelivered("nobody waits for it any more", is_final=True)
+            raise DeliveryError("nobody waits for it any more", is_final=True)
         form = {"TargetArn": self._endpoint(said), "Message": _prompt(said), "MessageStructure": "json"}
         self._ask(said, "Publish", {**form, **_attributes(said)})
 
-    def rest(self) -> None:
+    def close(self) -> None:
         """Close the connection."""
         if self._http is not None:
             self._http.close()
@@ -68,7 +67,7 @@ class Sns(Sender):
             return same[1]
         found = _ENDPOINT.search(told)
         if found is None:
-            raise Undelivered("SNS named no endpoint")
+            raise DeliveryError("SNS named no endpoint")
         return found[1]
 
     def _ask(self, said: dict[str, Any], action: str, form: dict[str, str]) -> str:
@@ -80,7 +79,7 @@ class Sns(Sender):
         try:
             answer = self._http.post(url, content=content, headers=headers)
         except httpx.HTTPError as problem:
-            raise Undelivered(f"{type(problem).__name__}: {problem}") from None
+            raise DeliveryError(f"{type(problem).__name__}: {problem}") from None
         text = answer.content[:_MOST_BYTES].decode("utf-8", "replace")
         if answer.is_success:
             return text
@@ -90,7 +89,7 @@ class Sns(Sender):
         raise _Refused(f"{action}: SNS answered {answer.status_code} {code}".strip(), text, is_final=is_final)
 
 
-class _Refused(Undelivered):
+class _Refused(DeliveryError):
     """What SNS said, which may name a token."""
 
     def __init__(self, problem: str, text: str, *, is_final: bool) -> None:
@@ -137,7 +136,7 @@ def _platform(said: dict[str, Any]) -> dict[str, str]:
         except ValueError:
             key = certificate = None
         if key is None or certificate is None:
-            raise Undelivered("the APNs certificate is no PKCS 12 file without a password", is_final=True)
+            raise DeliveryError("the APNs certificate is no PKCS 12 file without a password", is_final=True)
         private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
         stated = {"PlatformCredential": private, "PlatformPrincipal": certificate.public_bytes(Encoding.PEM).decode()}
     form = {"PlatformApplicationArn": str(said["platform_arn"])}

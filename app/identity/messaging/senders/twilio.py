@@ -12,8 +12,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import httpx
 
 from app.identity.platform.outbox.claims import Message
-from app.identity.platform.outbox.sender import Sender
-from app.identity.platform.outbox.undelivered import Undelivered
+from app.identity.platform.outbox.sender import DeliveryError, Sender
 
 SECONDS = 15
 _TRY_AGAIN = {408, 425, 429}
@@ -38,7 +37,7 @@ class Twilio(Sender):
         self._http: httpx.Client | None = None
 
     def send(self, message: Message) -> None:
-        """Deliver one message; raises Undelivered, final where the gateway refuses it for good."""
+        """Deliver one message; raises DeliveryError, final where the gateway refuses it for good."""
         self._http = self._http or httpx.Client(timeout=SECONDS, auth=self._login)
         to, spoken = str(message.payload.get("to")), message.payload.get("spoken")
         if spoken:
@@ -48,7 +47,7 @@ class Twilio(Sender):
         try:
             answer = self._http.post(f"{self._url}/{what}.json", data=form)
         except httpx.HTTPError as problem:
-            raise Undelivered(f"{type(problem).__name__}: {problem}") from None
+            raise DeliveryError(f"{type(problem).__name__}: {problem}") from None
         told = _told(answer)
         if answer.is_success:
             about = {
@@ -59,11 +58,11 @@ class Twilio(Sender):
             log.info("sms.accepted", extra=about)
             return
         is_final = answer.is_client_error and answer.status_code not in _TRY_AGAIN
-        raise Undelivered(
+        raise DeliveryError(
             f"the gateway answered {answer.status_code} {told.get('code', '')}".strip(), is_final=is_final
         )
 
-    def rest(self) -> None:
+    def close(self) -> None:
         """Close the connection."""
         if self._http is not None:
             self._http.close()

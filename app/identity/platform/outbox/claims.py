@@ -1,9 +1,9 @@
-"""Claims what is due in the outbox, whichever tenant it is of, and settles it: one of the two exemptions from the tenant
+"""Claims and settles outbox messages of all tenants, under one of the two exemptions from row-level security
 (store/migrations/isolation.py).
 
-A claim is a lease on one message: it moves `due_at` on and counts the attempt, in one short transaction. Delivery happens
-outside of any. While it lasts the lease is renewed (`tasks/leases.py`), so it is short: a process that dies in between
-leaves a message that is due again when the lease is over. Delivered at least once; decisions/0161.
+A claim is a short lease on one message: one transaction postpones `due_at` and counts the attempt. Delivery runs outside any
+transaction while `leases.py` renews the lease. If the process dies, the message is due again when its lease expires, so each
+message is delivered at least once (decisions/0161).
 """
 
 from __future__ import annotations
@@ -17,31 +17,30 @@ from typing import Any
 from sqlalchemy import ColumnElement, LargeBinary, case, func, or_, select, tuple_, update
 
 from app.identity.platform.encryption import Encryption, Misplaced, UnknownKey, Unsealable
-from app.identity.platform.outbox.lanes import Lane, constant
-from app.identity.platform.outbox.queue import ELSEWHERE, NOTHING, said_in, seal
-from app.identity.platform.outbox.undelivered import Undelivered
+from app.identity.platform.outbox.lanes import Lane, inlined
+from app.identity.platform.outbox.queue import DISCARDED, EMPTY_PAYLOAD, decrypt_payload, encrypt_payload
+from app.identity.platform.outbox.sender import DeliveryError
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.platform.tables import outbox
 
 EXEMPT = "outbox"
 LEASE = timedelta(seconds=20)
-"""A message of a worker that died is due again after this. Clocks of worker hosts must agree to a fraction of it."""
-MOST_ATTEMPTS = 12
-CLOSED = "no key opens it; is a line of GATEHOUSE_SECRET_KEY missing here?"
-"""Why a message waits whose key is not known."""
-_CLOSED_ATTEMPTS = 3
+"""The message of a worker that died is due again after this. The clocks of worker hosts must agree to a fraction of it."""
+MAX_ATTEMPTS = 12
+UNKNOWN_KEY = "no key opens it; is a line of GATEHOUSE_SECRET_KEY missing here?"
+"""The stored `last_problem` of a message whose encryption key is not known."""
+_UNKNOWN_KEY_ATTEMPTS = 3
 _O = outbox.c
-_TAKEN = case(
-    (_O.last_problem == CLOSED, None), else_=_O.last_problem
-)  # `try_closed` skips messages that a worker is trying
-_IS_KEPT = _O.state.in_(("waiting", "dead"))
+# cleared on a claim, so that `retry_unknown_key` skips messages that a worker is trying
+_CLAIMED_PROBLEM = case((_O.last_problem == UNKNOWN_KEY, None), else_=_O.last_problem)
+_IS_UNSENT = _O.state.in_(("waiting", "dead"))
 _PAGE = 100
 
 
 @dataclass(frozen=True)
 class Message:
-    """What a sender delivers."""
+    """A decrypted message, as a sender receives it."""
 
     tenant_id: str
     message_id: str
@@ -51,8 +50,8 @@ class Message:
 
 
 @dataclass(frozen=True)
-class Claimed:
-    """One claimed row."""
+class ClaimedMessage:
+    """A claimed row, its payload still encrypted."""
 
     tenant_id: str
     message_id: str
@@ -61,15 +60,15 @@ class Claimed:
     sealed: bytes | None = field(repr=False, compare=False)
     attempts: int
 
-    def opened(self, encryption: Encryption) -> Message:
-        """Return the message. Raises Undelivered: final where it is not what was sealed for this row."""
+    def decrypted(self, encryption: Encryption) -> Message:
+        """Return the message. Raises DeliveryError, a final one where the value was encrypted for another row."""
         try:
-            said = said_in(encryption, self)
+            payload = decrypt_payload(encryption, self)
         except Unsealable as problem:
             if isinstance(problem, UnknownKey):
-                raise Undelivered(CLOSED, lacks_key=True) from None
-            raise Undelivered(f"it cannot be opened: {problem}", is_final=isinstance(problem, Misplaced)) from None
-        return Message(self.tenant_id, self.message_id, self.kind, said, self.attempts)
+                raise DeliveryError(UNKNOWN_KEY, lacks_key=True) from None
+            raise DeliveryError(f"it cannot be opened: {problem}", is_final=isinstance(problem, Misplaced)) from None
+        return Message(self.tenant_id, self.message_id, self.kind, payload, self.attempts)
 
 
 def claim(
@@ -80,20 +79,20 @@ def claim(
     after: str = "",
     without: Collection[str] = (),
     lease: timedelta = LEASE,
-) -> Claimed | None:
-    """Return one message of a lane that is due, or None; until the lease is over nobody else gets it.
+) -> ClaimedMessage | None:
+    """Claim one due message of a lane, or return None; no other worker gets it until the lease expires.
 
-    Tenants take turns: it is the oldest message of the next tenant behind `after` that has one and is not among `without`.
+    Tenants take turns: the message is the oldest one of the first tenant after `after` that has any and is not in `without`.
     """
     work = UnitOfWork(database, EXEMPT)
     try:
         while row := _next(work, now, lane, after, without):
-            taken = update(outbox).where(*_is(row), _O.due_at <= now)
-            values = {"due_at": now + lease, "attempts": row.attempts + 1, "last_problem": _TAKEN}
-            if work.changed(taken.values(values)):
+            claimed = update(outbox).where(*_is(row), _O.due_at <= now)
+            values = {"due_at": now + lease, "attempts": row.attempts + 1, "last_problem": _CLAIMED_PROBLEM}
+            if work.changed(claimed.values(values)):
                 work.commit()
-                return Claimed(**{**row._mapping, "attempts": row.attempts + 1})
-            work.rollback()  # SQLite locks no row: another one was quicker
+                return ClaimedMessage(**{**row._mapping, "attempts": row.attempts + 1})
+            work.rollback()  # SQLite has no row locks: another worker was quicker
         return None
     finally:
         work.rollback()
@@ -101,7 +100,7 @@ def claim(
 
 def _next(work: UnitOfWork, now: datetime, lane: Lane, after: str, without: Collection[str]) -> Any:
     columns = (_O.tenant_id, _O.message_id, _O.kind, _O.payload, _O.sealed, _O.attempts)
-    due = select(*columns).where(_O.state == constant("waiting"), lane.holds(_O.kind), _O.due_at <= now)
+    due = select(*columns).where(_O.state == inlined("waiting"), lane.contains(_O.kind), _O.due_at <= now)
     due = due.order_by(_O.tenant_id, _O.due_at).limit(1).with_for_update(skip_locked=True)
     for first, last in _between(after, without):
         within = due.where(_O.tenant_id > first) if first else due
@@ -111,45 +110,45 @@ def _next(work: UnitOfWork, now: datetime, lane: Lane, after: str, without: Coll
 
 
 def _between(after: str, without: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield the ranges of tenants to look through, in turn: passing over a tenant's thousands one by one would take its time."""
+    """Yield ranges of tenant ids to search, in turn; filtering out the thousands of rows of one tenant would be slow."""
     for start in dict.fromkeys((after, "")):
         bounds = sorted(tenant_id for tenant_id in without if tenant_id > start)
         yield from pairwise((start, *bounds, ""))
 
 
-def renew(database: Database, messages: Collection[Claimed], until: datetime) -> Collection[Claimed]:
-    """Lease messages for longer; returns those whose lease was lost, which another worker may have by now."""
+def renew(database: Database, messages: Collection[ClaimedMessage], until: datetime) -> Collection[ClaimedMessage]:
+    """Extend the leases and return the messages whose lease was lost: another worker may have claimed them."""
     if not messages:
         return ()
     work = UnitOfWork(database, EXEMPT)
     key = tuple_(_O.tenant_id, _O.message_id, _O.attempts)
-    held = key.in_([(one.tenant_id, one.message_id, one.attempts) for one in messages])
+    is_claimed = key.in_([(one.tenant_id, one.message_id, one.attempts) for one in messages])
     try:
-        renewed = update(outbox).where(held, _O.state == "waiting").values(due_at=until)
+        renewed = update(outbox).where(is_claimed, _O.state == "waiting").values(due_at=until)
         rows = work.all(renewed.returning(_O.tenant_id, _O.message_id))
         work.commit()
     finally:
         work.rollback()
-    kept = {tuple(row) for row in rows}
-    return [one for one in messages if (one.tenant_id, one.message_id) not in kept]
+    renewed_keys = {tuple(row) for row in rows}
+    return [one for one in messages if (one.tenant_id, one.message_id) not in renewed_keys]
 
 
-def release(database: Database, message: Claimed, now: datetime) -> None:
-    """Give a message back that has certainly not been sent: it is due at once, and the attempt is not counted."""
+def release(database: Database, message: ClaimedMessage, now: datetime) -> None:
+    """Return a message that was certainly not sent: it is due at once, and the attempt does not count."""
     _settle(database, message, {"due_at": now, "attempts": message.attempts - 1})
 
 
-def settle_sent(database: Database, message: Claimed, now: datetime, *, keeps_payload: bool) -> None:
-    """Mark a message delivered. What it said is dropped, for it may bear a code; the development inbox keeps it."""
+def settle_sent(database: Database, message: ClaimedMessage, now: datetime, *, keeps_payload: bool) -> None:
+    """Mark a message delivered and erase its payload, which may contain a code; the development inbox keeps it."""
     values: dict[str, Any] = {"state": "sent", "finished_at": now, "last_problem": None}
     if not keeps_payload:
         values |= {"payload": {}, "sealed": None}
     _settle(database, message, values)
 
 
-def settle_failed(database: Database, message: Claimed, now: datetime, problem: str, *, is_final: bool) -> bool:
-    """Put a message off for longer each time, or into the dead letters; returns whether it is dead."""
-    is_dead = is_final or message.attempts >= MOST_ATTEMPTS
+def settle_failed(database: Database, message: ClaimedMessage, now: datetime, problem: str, *, is_final: bool) -> bool:
+    """Postpone a message with exponential backoff, or make it a dead letter. Return whether it is dead."""
+    is_dead = is_final or message.attempts >= MAX_ATTEMPTS
     values: dict[str, Any] = {"last_problem": problem[:1000], "due_at": now + backoff(message.attempts)}
     if is_dead:
         values |= {"state": "dead", "finished_at": now}
@@ -157,16 +156,16 @@ def settle_failed(database: Database, message: Claimed, now: datetime, problem: 
     return is_dead
 
 
-def settle_closed(database: Database, message: Claimed, now: datetime) -> None:
-    """Keep a message whose key is not known here until it is: tried again within a minute, and never a dead letter for it."""
-    attempts = min(message.attempts, _CLOSED_ATTEMPTS)
-    _settle(database, message, {"last_problem": CLOSED, "due_at": now + backoff(attempts), "attempts": attempts})
+def settle_unknown_key(database: Database, message: ClaimedMessage, now: datetime) -> None:
+    """Keep a message whose key is not known: it is retried within a minute and never becomes a dead letter for that."""
+    attempts = min(message.attempts, _UNKNOWN_KEY_ATTEMPTS)
+    _settle(database, message, {"last_problem": UNKNOWN_KEY, "due_at": now + backoff(attempts), "attempts": attempts})
 
 
-def try_closed(database: Database, now: datetime) -> int:
-    """Make due what lacked a key, for a worker that starts may know it; returns how many."""
+def retry_unknown_key(database: Database, now: datetime) -> int:
+    """Make due the messages that lacked a key, because a worker that starts may know it. Return their number."""
     work = UnitOfWork(database, EXEMPT)
-    where = (_O.state == "waiting", _O.last_problem == CLOSED, _O.due_at > now)
+    where = (_O.state == "waiting", _O.last_problem == UNKNOWN_KEY, _O.due_at > now)
     try:
         count = work.changed(update(outbox).where(*where).values(due_at=now))
         work.commit()
@@ -176,43 +175,43 @@ def try_closed(database: Database, now: datetime) -> int:
 
 
 def backoff(attempts: int) -> timedelta:
-    """Return the wait after so many attempts: 15 s, doubled each time, an hour and a half at most."""
+    """Return the wait after this many attempts: 15 s, doubled each time, at most 90 minutes."""
     return timedelta(seconds=min(15 * 2 ** (attempts - 1), 5400))
 
 
-def listed(database: Database, state: str | None = None, most: int = 100) -> Sequence[Any]:
-    """Return rows of all tenants, the newest first, for an operator. Their payloads are left out."""
+def list_messages(database: Database, state: str | None = None, limit: int = 100) -> Sequence[Any]:
+    """Return rows of all tenants without their payloads, newest first, for an operator."""
     work = UnitOfWork(database, EXEMPT)
     columns = (_O.tenant_id, _O.message_id, _O.kind, _O.state, _O.attempts, _O.due_at, _O.created_at, _O.last_problem)
-    where = [_O.kind != NOTHING, *([] if state is None else [_O.state == state])]
+    where = [_O.kind != DISCARDED, *([] if state is None else [_O.state == state])]
     try:
-        return work.all(select(*columns).where(*where).order_by(_O.created_at.desc()).limit(most))
+        return work.all(select(*columns).where(*where).order_by(_O.created_at.desc()).limit(limit))
     finally:
         work.rollback()
 
 
-def depths(database: Database) -> Sequence[Any]:
-    """Return (state, kind, messages, oldest) of what waits and what is dead, of all tenants."""
+def count_unsent(database: Database) -> Sequence[Any]:
+    """Return (state, kind, messages, oldest) of the waiting and dead messages of all tenants."""
     work = UnitOfWork(database, EXEMPT)
     columns = (_O.state, _O.kind, func.count().label("messages"), func.min(_O.created_at).label("oldest"))
     try:
-        return work.all(select(*columns).where(_IS_KEPT).group_by(_O.state, _O.kind))
+        return work.all(select(*columns).where(_IS_UNSENT).group_by(_O.state, _O.kind))
     finally:
         work.rollback()
 
 
-def said(database: Database, most: int = 200) -> Sequence[Any]:
-    """Return mails and messages of all tenants, the newest first: for the development inbox, which opens what they say."""
+def list_mails_and_sms(database: Database, limit: int = 200) -> Sequence[Any]:
+    """Return the encrypted mails and SMS of all tenants, newest first, for the development inbox."""
     work = UnitOfWork(database, EXEMPT)
     where = _O.kind.in_(("mail", "sms"))
     try:
-        return work.all(select(outbox).where(where).order_by(_O.created_at.desc(), _O.message_id).limit(most))
+        return work.all(select(outbox).where(where).order_by(_O.created_at.desc(), _O.message_id).limit(limit))
     finally:
         work.rollback()
 
 
 def replay(database: Database, now: datetime, message_id: str | None = None) -> int:
-    """Make one dead letter due again, or all of them; returns how many."""
+    """Make one dead letter due again, or all of them. Return their number."""
     work = UnitOfWork(database, EXEMPT)
     where = [_O.state == "dead"] + ([] if message_id is None else [_O.message_id == message_id])
     try:
@@ -225,43 +224,44 @@ def replay(database: Database, now: datetime, message_id: str | None = None) -> 
         work.rollback()
 
 
-def reseal(database: Database, encryption: Encryption, *, is_clear_only: bool = False) -> int:
-    """Seal under the first secret what waits or is dead and lies otherwise, in the clear included; returns how many.
+def reencrypt(database: Database, encryption: Encryption, *, is_clear_only: bool = False) -> int:
+    """Encrypt under the first secret all unsent payloads that are not, clear text included. Return their number.
 
-    What no secret opens is left to the worker, which says so.
+    Payloads that no secret decrypts are left to the worker, which logs them.
 
     Args:
-        is_clear_only: leave what lies under another line as it is: a worker may run that does not know the first one yet.
+        is_clear_only: leave payloads under other secrets alone, because a running worker may not know the first one yet.
     """
     last, count = ("", ""), 0
-    begins = func.substr(_O.sealed, 1, len(encryption.mark), type_=LargeBinary)
-    others = _O.sealed.is_(None) if is_clear_only else or_(_O.sealed.is_(None), begins != encryption.mark)
-    while rows := _to_reseal(database, others, last):
-        count += _resealed(database, encryption, rows)
+    prefix = func.substr(_O.sealed, 1, len(encryption.mark), type_=LargeBinary)
+    others = _O.sealed.is_(None) if is_clear_only else or_(_O.sealed.is_(None), prefix != encryption.mark)
+    while rows := _next_to_reencrypt(database, others, last):
+        count += _reencrypt_rows(database, encryption, rows)
         last = (rows[-1].tenant_id, rows[-1].message_id)
     return count
 
 
-def _to_reseal(database: Database, others: ColumnElement[bool], last: tuple[str, str]) -> Sequence[Any]:
+def _next_to_reencrypt(database: Database, others: ColumnElement[bool], last: tuple[str, str]) -> Sequence[Any]:
     work = UnitOfWork(database, EXEMPT)
     key = tuple_(_O.tenant_id, _O.message_id)
     try:
-        return work.all(select(outbox).where(_IS_KEPT, others, key > last).order_by(*key).limit(_PAGE))
+        return work.all(select(outbox).where(_IS_UNSENT, others, key > last).order_by(*key).limit(_PAGE))
     finally:
         work.rollback()
 
 
-def _resealed(database: Database, encryption: Encryption, rows: Sequence[Any]) -> int:
+def _reencrypt_rows(database: Database, encryption: Encryption, rows: Sequence[Any]) -> int:
     work = UnitOfWork(database, EXEMPT)
     count = 0
     try:
         for row in rows:
             try:
-                sealed = seal(encryption, row.tenant_id, row.message_id, row.kind, said_in(encryption, row))
+                payload = decrypt_payload(encryption, row)
             except Unsealable:
                 continue
-            where = (_O.tenant_id == row.tenant_id, _O.message_id == row.message_id, _IS_KEPT)
-            count += work.changed(update(outbox).where(*where).values(sealed=sealed, payload=ELSEWHERE))
+            sealed = encrypt_payload(encryption, row.tenant_id, row.message_id, row.kind, payload)
+            where = (_O.tenant_id == row.tenant_id, _O.message_id == row.message_id, _IS_UNSENT)
+            count += work.changed(update(outbox).where(*where).values(sealed=sealed, payload=EMPTY_PAYLOAD))
         work.commit()
         return count
     finally:
@@ -269,7 +269,7 @@ def _resealed(database: Database, encryption: Encryption, rows: Sequence[Any]) -
 
 
 def _is(message: Any) -> tuple[ColumnElement[bool], ...]:
-    """The condition for the row of a message as it was read: every later claim counts an attempt."""
+    """Return the condition for the row as it was read: every later claim changes `attempts`."""
     return (
         _O.tenant_id == message.tenant_id,
         _O.message_id == message.message_id,
@@ -278,8 +278,8 @@ def _is(message: Any) -> tuple[ColumnElement[bool], ...]:
     )
 
 
-def _settle(database: Database, message: Claimed, values: dict[str, Any]) -> None:
-    """Write the outcome, unless the lease was lost and somebody else has the message now."""
+def _settle(database: Database, message: ClaimedMessage, values: dict[str, Any]) -> None:
+    """Write the outcome, unless the lease was lost and another worker has claimed the message."""
     work = UnitOfWork(database, EXEMPT)
     try:
         work.run(update(outbox).where(*_is(message)).values(**values))

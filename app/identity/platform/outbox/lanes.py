@@ -1,4 +1,4 @@
-"""The lanes of the outbox: kinds of messages that are sent apart, so that a slow receiver of one delays no other."""
+"""Lanes: groups of message kinds with their own delivery threads, so that a slow receiver delays no other lane."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from sqlalchemy import BindParameter, ColumnElement, and_, literal, or_
 
 @dataclass(frozen=True)
 class Lane:
-    """Kinds of messages that share their places; without kinds: all that have no lane of their own."""
+    """The message kinds of one lane; an empty tuple means every kind without a lane of its own."""
 
     name: str
     kinds: tuple[str, ...] = ()
 
-    def holds(self, kind: Any) -> ColumnElement[bool]:
-        """The condition under which a column names a kind of this lane."""
+    def contains(self, kind: Any) -> ColumnElement[bool]:
+        """Return the SQL condition that a column holds a kind of this lane."""
         if self.kinds:
-            return or_(*(kind == constant(one) for one in self.kinds))
-        between = (and_(kind > constant(first), kind < constant(last)) for first, last in pairwise(_NAMED))
-        # what an index finds; "not in" reads all that waits
-        return or_(kind < constant(_NAMED[0]), *between, kind > constant(_NAMED[-1]))
+            return or_(*(kind == inlined(one) for one in self.kinds))
+        between = (and_(kind > inlined(first), kind < inlined(last)) for first, last in pairwise(_NAMED))
+        # ranges use the index; NOT IN would read every waiting row
+        return or_(kind < inlined(_NAMED[0]), *between, kind > inlined(_NAMED[-1]))
 
 
-def constant(text: str) -> BindParameter[str]:
-    """Return a literal of ours inlined in the statement: as a parameter, a prepared plan would use another index."""
+def inlined(text: str) -> BindParameter[str]:
+    """Return a trusted literal inlined in the statement: with a bound parameter a prepared plan would use another index."""
     return literal(text, literal_execute=True)
 
 
@@ -39,5 +39,4 @@ _NAMED: Final = tuple(sorted(kind for lane in LANES for kind in lane.kinds))
 
 
 def lane_of(kind: str) -> Lane:
-    """Return the lane of a kind."""
     return next((lane for lane in LANES if kind in lane.kinds), OTHER)

@@ -1,4 +1,4 @@
-"""The leases of one worker: what it sends just now, renewed from a thread of its own for as long as sending takes."""
+"""Renews the leases of the messages that one worker is sending, from a thread of its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from app.identity.platform.outbox import claims
-from app.identity.platform.outbox.claims import Claimed
+from app.identity.platform.outbox.claims import ClaimedMessage
 from app.identity.platform.outbox.sender import Sender
 from app.identity.platform.store.database import Database, StoreUnavailable
 from app.kit.clock import Clock
@@ -18,65 +18,65 @@ log = logging.getLogger("gatehouse.worker")
 
 
 class Leases:
-    """What is being sent, and by which sender."""
+    """The messages that this worker has claimed, each with the sender that is delivering it."""
 
     def __init__(self, database: Database, clock: Clock, length: timedelta) -> None:
         self.length = length
-        self.renewed_every_seconds = length.total_seconds() / 4
+        self.renewal_interval_seconds = length.total_seconds() / 4
         self._database = database
         self._clock = clock
-        self._held: dict[Claimed, Sender | None] = {}  # and by whom it is being sent at the moment
+        self._senders: dict[ClaimedMessage, Sender | None] = {}  # None: claimed, but not being sent at the moment
         self._lock = threading.Lock()
 
     @contextmanager
-    def held(self, message: Claimed) -> Iterator[None]:
-        """Keep a message leased meanwhile."""
+    def renewing(self, message: ClaimedMessage) -> Iterator[None]:
+        """Renew the message's lease until the block ends."""
         with self._lock:
-            self._held[message] = None
+            self._senders[message] = None
         try:
             yield
         finally:
             with self._lock:
-                del self._held[message]
+                del self._senders[message]
 
     @contextmanager
-    def sending(self, message: Claimed, sender: Sender) -> Iterator[None]:
-        """Let a message that is held be broken off meanwhile."""
+    def sending(self, message: ClaimedMessage, sender: Sender) -> Iterator[None]:
+        """Allow `interrupt` on the sender until the block ends."""
         with self._lock:
-            self._held[message] = sender
+            self._senders[message] = sender
         try:
             yield
         finally:
             with self._lock:
-                self._held[message] = None
+                self._senders[message] = None
 
     def renew_until(self, stop: threading.Event) -> None:
-        """Renew what is held, until told to stop. A store that is away is asked again at once: others may look for what is due."""
-        wait = self.renewed_every_seconds
+        """Renew leases until `stop` is set. After an outage of the store retry sooner: other workers may already claim."""
+        wait = self.renewal_interval_seconds
         while not stop.wait(wait):
             try:
                 self._renew()
-                wait = self.renewed_every_seconds
+                wait = self.renewal_interval_seconds
             except StoreUnavailable as problem:
                 log.warning("outbox.not_renewed", extra={"problem": str(problem)})
-                wait = self.renewed_every_seconds / 5
+                wait = self.renewal_interval_seconds / 5
 
     def _renew(self) -> None:
         with self._lock:
-            messages = tuple(self._held)
+            messages = tuple(self._senders)
         for lost in claims.renew(self._database, messages, self._clock.now() + self.length):
             self._interrupt(lost)
 
-    def _interrupt(self, lost: Claimed) -> None:
-        """Stop sending what another worker has by now, where it is not out yet."""
+    def _interrupt(self, lost: ClaimedMessage) -> None:
+        """Stop sending a message that another worker may have claimed by now."""
         with self._lock:
-            if sender := self._held.get(lost):  # else it was settled meanwhile
+            if sender := self._senders.get(lost):  # otherwise it was settled in the meantime
                 log.warning("outbox.lease_lost", extra={"kind": lost.kind, "message_id": lost.message_id})
                 sender.interrupt()
 
     def interrupt_all(self) -> int:
-        """Break off everything that is not out yet; returns how many messages are still held."""
+        """Interrupt every delivery and return the number of messages that are still claimed."""
         with self._lock:
-            for sender in filter(None, self._held.values()):
+            for sender in filter(None, self._senders.values()):
                 sender.interrupt()
-            return len(self._held)
+            return len(self._senders)

@@ -1,4 +1,4 @@
-"""The outbox as a measurement: asked of the store when somebody looks, so that all processes tell the same."""
+"""Exports the outbox as Prometheus gauges; each scrape queries the store, so every process reports the same values."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class OutboxMetrics(Collector):
         self._clock = clock or SystemClock()
 
     def describe(self) -> Iterable[Metric]:
-        """Say nothing at registration: the store may not be there yet."""
+        """Return nothing at registration, when the store may not be reachable yet."""
         return ()
 
     def collect(self) -> Iterable[Metric]:
         try:
-            rows = claims.depths(self._database)
+            rows = claims.count_unsent(self._database)
         except StoreUnavailable:
             return
         yield _messages(rows)
@@ -43,8 +43,8 @@ class OutboxMetrics(Collector):
             if row.state == "waiting":
                 name = lane_of(row.kind).name
                 ages[name] = max(ages[name], (now - row.oldest).total_seconds())
-        says = "How long the oldest message that waits has waited, 0 where none does."
-        gauge = GaugeMetricFamily("gatehouse_outbox_oldest_seconds", says, labels=("lane",))
+        description = "How long the oldest message that waits has waited, 0 where none does."
+        gauge = GaugeMetricFamily("gatehouse_outbox_oldest_seconds", description, labels=("lane",))
         for name, age in ages.items():
             gauge.add_metric((name,), age)
         return gauge

@@ -1,27 +1,51 @@
-"""What delivers messages of one kind."""
+"""The interface of a sender, and the error it raises for a message that was not delivered."""
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
+
+from app.kit.logs import STRUCK
 
 if TYPE_CHECKING:
     from app.identity.platform.outbox.claims import Message
 
+_SECRET = re.compile(r"[A-Za-z0-9_-]{40,}|(?<![0-9])[0-9]{6}(?![0-9])")
+"""A link's token or a code: mail servers quote parts of the message in their rejections."""
+
+
+class DeliveryError(Exception):
+    """A message was not delivered. Tokens and codes are struck out of the text.
+
+    Args:
+        is_final: a retry cannot help, so the message becomes a dead letter at once.
+        lacks_key: this process does not know the encryption key; another worker may, or this one after a restart.
+        is_interrupted: we stopped sending before the receiver had the whole message; the attempt does not count.
+    """
+
+    def __init__(
+        self, problem: str, *, is_final: bool = False, lacks_key: bool = False, is_interrupted: bool = False
+    ) -> None:
+        super().__init__(_SECRET.sub(STRUCK, problem))
+        self.is_final = is_final
+        self.lacks_key = lacks_key
+        self.is_interrupted = is_interrupted
+
 
 class Sender(ABC):
-    """Delivers one kind of message. One thread sends at a time; every wait in it has an end."""
+    """Delivers one kind of message, in one thread at a time. Every wait in it has a timeout."""
 
     keeps_payload = False
 
     @abstractmethod
     def send(self, message: Message) -> None:
-        """Deliver. Raises Undelivered; anything else it raises is our fault and is tried again too."""
+        """Deliver the message. Raises DeliveryError; the worker logs any other exception as a bug and retries too."""
 
-    def rest(self) -> None:
-        """Give up what is held open; called when nothing is due."""
+    def close(self) -> None:
+        """Close connections; the worker calls it when no message is due."""
         return
 
     def interrupt(self) -> None:
-        """Break off what another thread is sending, where the receiver does not have all of it: that raises Undelivered there."""
+        """Stop the delivery in another thread, unless the receiver has the whole message; `send` raises DeliveryError there."""
         return

@@ -1,4 +1,4 @@
-"""What messages say lies sealed, each for its own row: decisions/0081."""
+"""Outbox payloads are encrypted, each bound to its row (decisions/0081)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from app.commands.serving import make_ready
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.outbox import claims
 from app.identity.platform.outbox.lanes import lane_of
-from app.identity.platform.outbox.queue import said_in
+from app.identity.platform.outbox.queue import decrypt_payload
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.platform.tables import outbox
@@ -20,7 +20,7 @@ from tests.support.smtp_server import Mailbox, mailbox
 
 OTHER_SECRET = b"1" * 32
 ROTATED = Encryption((OTHER_SECRET, SECRET))
-NO_KEY = claims.CLOSED
+NO_KEY = claims.UNKNOWN_KEY
 MISPLACED = "it cannot be opened: the value was sealed for another place, or was changed"
 
 
@@ -36,14 +36,14 @@ def post() -> Iterator[Mailbox]:
 
 
 def change(database: Database, message_id: str, **columns: Any) -> None:
-    """Write into a row of acme's as somebody could who has the database and not the secret."""
+    """Change a row of acme as an attacker with the database but without the secret could."""
     work = UnitOfWork(database, "acme")
     work.run(outbox.update().where(outbox.c.tenant_id == "acme", outbox.c.message_id == message_id).values(**columns))
     work.commit()
 
 
 @pytest.mark.parametrize("of", ["acme", "globex"])
-def test_what_was_sealed_for_another_row_is_a_dead_letter(
+def test_payload_of_another_row_becomes_dead_letter(
     own_database: Database, clock: FixedClock, post: Mailbox, of: str
 ) -> None:
     theirs = posted(own_database, clock, tenant=of, to="bob@example.com")
@@ -54,9 +54,7 @@ def test_what_was_sealed_for_another_row_is_a_dead_letter(
     assert (row(own_database, ours).state, row(own_database, ours).last_problem) == ("dead", MISPLACED)
 
 
-def test_what_was_sealed_for_another_kind_or_was_changed_is_a_dead_letter(
-    own_database: Database, clock: FixedClock, post: Mailbox
-) -> None:
+def test_changed_payload_or_kind_becomes_dead_letter(own_database: Database, clock: FixedClock, post: Mailbox) -> None:
     other_kind, changed, short = (posted(own_database, clock) for _ in range(3))
     sealed = row(own_database, changed).sealed
     change(own_database, other_kind, kind="sms")
@@ -68,7 +66,7 @@ def test_what_was_sealed_for_another_kind_or_was_changed_is_a_dead_letter(
     assert {row(own_database, one).state for one in (other_kind, changed, short)} == {"dead"}
 
 
-def test_a_worker_that_lacks_the_secret_leaves_a_mail_to_one_that_has_it(
+def test_worker_without_key_leaves_mail_to_worker_with_it(
     own_database: Database, clock: FixedClock, post: Mailbox
 ) -> None:
     message_id, url = posted(own_database, clock), f"smtp://127.0.0.1:{post.port}"
@@ -79,7 +77,7 @@ def test_a_worker_that_lacks_the_secret_leaves_a_mail_to_one_that_has_it(
     assert len(post.mails) == 1
 
 
-def test_a_mail_whose_key_is_unknown_waits_a_minute_at_most_and_never_dies(
+def test_mail_with_unknown_key_is_retried_and_never_dead(
     own_database: Database, clock: FixedClock, post: Mailbox
 ) -> None:
     message_id, url = posted(own_database, clock), f"smtp://127.0.0.1:{post.port}"
@@ -88,7 +86,7 @@ def test_a_mail_whose_key_is_unknown_waits_a_minute_at_most_and_never_dies(
         assert behind.deliver_due() == 1
         clock.advance(seconds=60)
     assert row(own_database, message_id).state == "waiting"
-    post.refusals = ["450 come again"] * 5  # a server that is busy then has its tries still
+    post.refusals = ["450 come again"] * 5  # a busy server still gets its attempts
     knows = worker(own_database, clock, url, OTHER_SECRET, SECRET)
     for _ in range(6):
         knows.deliver_due()
@@ -96,10 +94,10 @@ def test_a_mail_whose_key_is_unknown_waits_a_minute_at_most_and_never_dies(
     assert len(post.mails) == 1
 
 
-def test_a_start_tries_at_once_what_lacked_a_key(own_database: Database, clock: FixedClock, post: Mailbox) -> None:
+def test_start_makes_mails_that_lacked_a_key_due(own_database: Database, clock: FixedClock, post: Mailbox) -> None:
     posted(own_database, clock)
     url = f"smtp://127.0.0.1:{post.port}"
-    now = FixedClock(SystemClock().now())  # a start asks the machine's clock
+    now = FixedClock(SystemClock().now())  # a start uses the system clock
     worker(own_database, now, url, OTHER_SECRET).deliver_due()
     make_ready(Settings(database_url=own_database.url, secrets=(SECRET, OTHER_SECRET)))
     now.advance(seconds=5)
@@ -107,17 +105,17 @@ def test_a_start_tries_at_once_what_lacked_a_key(own_database: Database, clock: 
     assert len(post.mails) == 1
 
 
-def test_a_start_takes_nothing_from_who_is_sending_it(own_database: Database, clock: FixedClock) -> None:
-    """What lacked a key at the first try is being sent now by a worker that knows it."""
+def test_start_leaves_claimed_message_leased(own_database: Database, clock: FixedClock) -> None:
+    """A message lacked a key at the first attempt; a worker that knows the key is sending it now."""
     message_id = posted(own_database, clock)
     worker(own_database, clock, "smtp://127.0.0.1:9", OTHER_SECRET).deliver_due()
     clock.advance(seconds=15)
     assert claims.claim(own_database, clock.now(), lane_of("mail"))
-    assert claims.try_closed(own_database, clock.now()) == 0
+    assert claims.retry_unknown_key(own_database, clock.now()) == 0
     assert row(own_database, message_id).due_at == clock.now() + claims.LEASE
 
 
-def test_a_start_with_a_new_first_line_leaves_mails_to_older_workers(
+def test_start_with_new_first_secret_keeps_older_encryption(
     own_database: Database, clock: FixedClock, post: Mailbox
 ) -> None:
     posted(own_database, clock)
@@ -126,44 +124,44 @@ def test_a_start_with_a_new_first_line_leaves_mails_to_older_workers(
     assert len(post.mails) == 1
 
 
-def test_what_waits_and_what_is_dead_outlives_the_secret_that_it_was_sealed_under(
+def test_reencryption_covers_waiting_and_dead_messages(
     own_database: Database, clock: FixedClock, post: Mailbox
 ) -> None:
     url = f"smtp://127.0.0.1:{post.port}"
     dead, spoilt = posted(own_database, clock, to="bob@example.com"), posted(own_database, clock)
     post.refusals = ["550 nobody here"] * 2
     worker(own_database, clock, url).deliver_due()
-    change(own_database, spoilt, sealed=row(own_database, dead).sealed)  # no secret opens it: it hinders nothing
+    change(
+        own_database, spoilt, sealed=row(own_database, dead).sealed
+    )  # no secret decrypts it; the rest is not affected
     posted(own_database, clock, tenant="globex")
-    assert [claims.reseal(own_database, ROTATED) for _ in range(2)] == [2, 0]
+    assert [claims.reencrypt(own_database, ROTATED) for _ in range(2)] == [2, 0]
     claims.replay(own_database, clock.now(), dead)
     worker(own_database, clock, url, OTHER_SECRET).deliver_due()
     assert {mail["To"] for mail in post.mails} == {"ada@example.com", "bob@example.com"}
 
 
-def test_as_much_is_sealed_anew_as_there_is(own_database: Database, clock: FixedClock, post: Mailbox) -> None:
+def test_reencryption_covers_more_than_one_page(own_database: Database, clock: FixedClock, post: Mailbox) -> None:
     ids = [posted(own_database, clock, tenant=("acme", "globex")[number % 2]) for number in range(230)]
-    assert claims.reseal(own_database, ROTATED) == len(ids)
+    assert claims.reencrypt(own_database, ROTATED) == len(ids)
     at_work = worker(own_database, clock, f"smtp://127.0.0.1:{post.port}", OTHER_SECRET)
     while at_work.deliver_due():
         pass
     assert len(post.mails) == len(ids)
 
 
-def test_at_a_start_what_a_version_before_left_in_the_clear_is_sealed(
-    own_database: Database, clock: FixedClock
-) -> None:
+def test_start_encrypts_clear_text_of_older_versions(own_database: Database, clock: FixedClock) -> None:
     waiting, dead = posted(own_database, clock), posted(own_database, clock)
-    said = {"to": "ada@example.com", "subject": "Hello", "text": "Your code is 123456"}
-    change(own_database, waiting, sealed=None, payload=said)
-    change(own_database, dead, sealed=None, payload=said, state="dead")
+    payload = {"to": "ada@example.com", "subject": "Hello", "text": "Your code is 123456"}
+    change(own_database, waiting, sealed=None, payload=payload)
+    change(own_database, dead, sealed=None, payload=payload, state="dead")
     make_ready(Settings(database_url=own_database.url, secrets=(SECRET,)))
     for message_id in (waiting, dead):
         left = row(own_database, message_id)
-        assert ("123456" in str(left), said_in(VAULT, left)) == (False, said)
+        assert ("123456" in str(left), decrypt_payload(VAULT, left)) == (False, payload)
 
 
-def test_a_server_s_refusal_is_kept_without_the_link_and_the_code_that_it_repeats(
+def test_stored_rejection_contains_no_link_token_or_code(
     own_database: Database, clock: FixedClock, post: Mailbox
 ) -> None:
     token = "A-token_of43letters" + "x" * 24
@@ -171,5 +169,5 @@ def test_a_server_s_refusal_is_kept_without_the_link_and_the_code_that_it_repeat
     message_id = posted(own_database, clock, text=f"{link} or 482913")
     post.refusals = [f"550 5.7.1 spam: {link} or 482913 (see 81126)"]
     worker(own_database, clock, f"smtp://127.0.0.1:{post.port}").deliver_due()
-    told = "550 5.7.1 spam: https://id.example.com/verify?vtoken=*** or *** (see 81126)"
-    assert row(own_database, message_id).last_problem == told
+    stored = "550 5.7.1 spam: https://id.example.com/verify?vtoken=*** or *** (see 81126)"
+    assert row(own_database, message_id).last_problem == stored
