@@ -3,10 +3,10 @@ and the general tests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 from urllib.parse import unquote_to_bytes
 
 from app.kit.auth import Admission, Auth, AuthScheme
@@ -103,6 +103,7 @@ class Documentation:
 
 Req = TypeVar("Req", bound=Wire)
 Res = TypeVar("Res", bound="Wire | Document")
+Context = TypeVar("Context")
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +125,7 @@ class Operation(Generic[Req, Res]):
     documentation: Documentation = Documentation()
     hashing: Hashing | None = None  # None: it never computes a password hash
     every_error: tuple[type[ApiError], ...] = field(init=False, default=())
+    _handlers: list[Callable[[Any, Req], Res | Document]] = field(init=False, default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
         own = [kind for kind in (self.body.no_object, *self._access_errors()) if kind]
@@ -137,6 +139,37 @@ class Operation(Generic[Req, Res]):
         access, profile = self.admission.access, self.error_profile
         may_need_reauthentication = access is not None and access.may_need_reauthentication
         return profile.access_refused, profile.reauthentication_required if may_need_reauthentication else None
+
+    @overload
+    def implements(self, handler: Callable[[Context, Req], Res]) -> Callable[[Context, Req], Res]: ...
+
+    @overload
+    def implements(
+        self, handler: Callable[[Context, Req], Res | Document]
+    ) -> Callable[[Context, Req], Res | Document]: ...
+
+    def implements(self, handler: Callable[[Context, Req], Res | Document]) -> Callable[[Context, Req], Res | Document]:
+        """Register the handler of the operation, as a decorator; raises ValueError for a second one.
+
+        A handler is a plain function of the request's context and the request. It keeps no state of its own, so all servers
+        in a process share it, each passing contexts of its own. A function that implements several operations is registered
+        by calls below its definition, because a decorator would narrow the request's type to that of one operation.
+        """
+        if self._handlers:
+            raise ValueError(f"{self.name} is implemented twice")
+        self._handlers.append(handler)
+        return handler
+
+    @property
+    def handler(self) -> Callable[[Any, Req], Res | Document]:
+        """The registered handler; raises LookupError if the module that implements the operation was not imported."""
+        if not self._handlers:
+            raise LookupError(f"{self.name} has no handler")
+        return self._handlers[0]
+
+    @property
+    def is_implemented(self) -> bool:
+        return bool(self._handlers)
 
     def addresses(self) -> Iterator[tuple[str, str]]:
         """Yield (method, path) for the operation's own address and its aliases."""

@@ -22,7 +22,7 @@ from werkzeug.wsgi import get_content_length, get_host, get_input_stream
 from app.kit import request_ids
 from app.kit.admission import SHED, Shed
 from app.kit.errors import ApiError, OAuthError, declared_as
-from app.kit.operation import AnyOperation, Catalogue, Host, Operation
+from app.kit.operation import AnyOperation, Catalogue, Host
 from app.kit.reading import INSIDE, MOST_BODY_BYTES, RawRequest, read_body, read_request, refuse_dangerous
 from app.kit.routing import Found, Router, choose
 from app.kit.throttled_log import ThrottledLog
@@ -77,7 +77,10 @@ class Border(Protocol[CallT]):
 
 
 class Server:
-    """The operations' implementations, and the WSGI application that serves them; `reserved` as in `Router`."""
+    """The WSGI application that serves a catalogue; `reserved` as in `Router`.
+
+    Raises LookupError if an operation has no handler.
+    """
 
     def __init__(
         self,
@@ -90,26 +93,10 @@ class Server:
         self.border = border
         self._host_of = host_of
         self._unavailable = ThrottledLog(log)
-        self._handlers: dict[str, Callable[[Any, Any], Any]] = {}
+        if missing := [operation.name for operation in catalogue if not operation.is_implemented]:
+            raise LookupError(f"operations without a handler: {', '.join(missing)}")
         self._routers = {host: Router(catalogue.on(host), reserved) for host in catalogue.hosts()}
         self._nothing = Router(())
-
-    def implements(
-        self, operation: Operation[Req, Res]
-    ) -> Callable[[Callable[[Any, Req], Res | Document]], Callable[[Any, Req], Res | Document]]:
-        """Return the decorator that gives the operation its handler."""
-
-        def keep(handler: Callable[[Any, Req], Res | Document]) -> Callable[[Any, Req], Res | Document]:
-            if operation.name in self._handlers:
-                raise ValueError(f"{operation.name} is implemented twice")
-            self._handlers[operation.name] = handler
-            return handler
-
-        return keep
-
-    def missing(self) -> list[str]:
-        """Return stated operations without a handler."""
-        return [operation.name for operation in self.catalogue if operation.name not in self._handlers]
 
     def _router(self, host: Host) -> Router:
         return self._routers.get(host, self._nothing)
@@ -158,7 +145,7 @@ class Server:
             call = self.border.open(operation, raw)
             body = read_body(operation, raw)
             self.border.admit_person(call, operation, raw, body)
-            answer = self._handlers[operation.name](call, read_request(operation, raw, body))
+            answer = operation.handler(call, read_request(operation, raw, body))
             self.border.close(call, None)
         except Exception as problem:  # noqa: BLE001 - an undeclared failure is answered with a reference, whatever it is
             if runs_left > 1 and call is not None and self.border.may_run_again(call, problem):

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from app.contract.openapi import load_catalogue
 from app.contract.operations import CATALOGUE
 from app.contract.sign_in import GATE_REFUSALS, Login
 from app.identity.credentials.tokens import store as tokens
-from app.identity.entry import areas
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from tests.support.consents import asked, chosen, given
@@ -23,7 +23,7 @@ from tests.support.rows import Answer, Ask, Refusal, Somebody, events, refusals,
 from tests.support.shapes import LOGIN
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
-assert areas.AREAS  # importing the areas states every operation
+load_catalogue()
 SIGN_IN = "/identity/v2/auth/login"
 FIRST, POLICY = (
     asked("FirstLogin"),

@@ -7,14 +7,14 @@ from werkzeug.test import Client, TestResponse
 
 from app.contract.accounts import ReadAccount
 from app.contract.auth import Host
+from app.contract.openapi import load_catalogue
 from app.contract.operations import CATALOGUE, RESERVED_PATHS, taken_uids
-from app.identity.entry import areas
 from app.kit.routing import Router
 from app.kit.wire import From, shape_of
 from tests.support.identity_service import on_one_database
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 
-assert areas.AREAS  # importing the areas states every operation
+load_catalogue()
 WISHED = {"custom_uid": True}
 
 NOTHING_THERE = [

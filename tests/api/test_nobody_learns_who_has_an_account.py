@@ -12,8 +12,8 @@ import pytest
 from werkzeug.test import TestResponse
 
 from app.contract.auth import AuthScheme
+from app.contract.openapi import load_catalogue
 from app.contract.operations import CATALOGUE
-from app.identity.entry import areas
 from app.kit.operation import AnyOperation
 from tests.support.account_states import PASSWORD, UNKNOWN, WRONG, Subject, Summary, unknown_and_known
 from tests.support.captchas import worked
@@ -22,7 +22,7 @@ from tests.support.smart_login_scripts import AUTH, Script, approves, asks_a_mai
 from tests.support.sotts import sott_of
 from tests.support.tenant_server import NewTenantServer
 
-assert areas.AREAS  # importing the areas states every operation
+load_catalogue()
 NAMES = {"email", "email_id", "username", "user_name", "phone", "phone_id", "identifier"}
 TELLING = {
     "passkeys.begin_sign_in": "everybody seems to have passkeys, and each name others: tests/api/test_passkeys.py",

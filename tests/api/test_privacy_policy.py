@@ -6,13 +6,13 @@ import pytest
 
 from app.contract import errors as e
 from app.contract.auth import AuthScheme
+from app.contract.openapi import load_catalogue
 from app.contract.operations import CATALOGUE
-from app.identity.entry import areas
 from tests.api.test_self_service_profile import OWN, Person
 from tests.support.registering import ADA, register
 from tests.support.tenant_server import PASSWORD, NewTenantServer, answered, refused
 
-assert areas.AREAS  # importing the areas states every operation
+load_catalogue()
 BASE = "/identity/v2/auth"
 TOKEN, ACCEPT = f"{BASE}/access_token", f"{BASE}/privacypolicy/accept"
 POLICY = {"mode": "strict", "versions": [{"version": "1", "starts_at": "2020-01-01T00:00:00Z"}]}

@@ -24,15 +24,14 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from app.contract.configuration import ApplicationSettings
-from app.contract.openapi import openapi_document
+from app.contract.openapi import load_catalogue, openapi_document
 from app.identity.directory.tenants.tables import applications
-from app.identity.entry import areas
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from tests.support.identity_service import on_one_database
 from tests.support.tenant_server import NewTenantServer, TenantServer
 
-assert areas.AREAS  # importing the areas states every operation
+load_catalogue()
 SECRET = "a secret of the application"
 Published: TypeAlias = dict[str, Any]
 PUBLISHED: Published = json.loads(json.dumps(openapi_document("http://api.example.com", "http://{tenant}.example.com")))

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from app.contract.openapi import load_catalogue
 from app.contract.operations import CATALOGUE
-from app.identity.entry import areas
 from tests.support.account_states import HIDING, Subject
 from tests.support.tenant_server import NewTenantServer
 
-assert areas.AREAS  # importing the areas states every operation
+load_catalogue()
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 ASKED: dict[str, tuple[str, dict[str, str]]] = {
     "a link's code by mail": ("U51", {"email": "email", "otp": ""}),

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from app.contract.openapi import openapi_document
+from app.contract.openapi import load_catalogue, openapi_document
 from app.contract.operations import CATALOGUE
-from app.identity.entry import areas
 
-assert areas.AREAS  # importing the areas states every operation
+load_catalogue()
 ROOT = Path(__file__).parents[2]
 PUBLISHED: dict[str, Any] = json.loads(
     json.dumps(openapi_document("http://api.example.com", "http://{tenant}.example.com"))

@@ -5,17 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from app.contract import tenants as contract
-from app.identity.administration import second_factor_settings
 from app.identity.platform.context import Context
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the area's operations; the configuration speaks of mails, so it is answered by letters."""
-    server.implements(contract.serverinfo)(read_serverinfo)
-    second_factor_settings.register(server)
-
-
+@contract.serverinfo.implements
 def read_serverinfo(context: Context, req: contract.ServerinfoRead) -> contract.Serverinfo:
     minutes = req.time_difference
     period = contract.SottPeriod(

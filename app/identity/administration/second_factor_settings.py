@@ -17,7 +17,6 @@ from app.identity.directory.tenants import changes, service_secrets
 from app.identity.directory.tenants.changes import HeldTenant
 from app.identity.platform.context import Context
 from app.identity.platform.outbox.queue import Outbox
-from app.kit.server import Server
 from app.kit.wire import Nothing, Wire
 
 _PUSH_FIELDS: Final = {
@@ -37,17 +36,7 @@ _SWITCHES: Final = {
 Kind = TypeVar("Kind", bound=ConfigurationModel)
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.read_push)(read_push)
-    server.implements(contract.add_push)(add_push)
-    server.implements(contract.change_push)(change_push)
-    server.implements(contract.read_duo)(read_duo)
-    server.implements(contract.change_duo)(change_duo)
-    server.implements(contract.read_config)(read_config)
-    server.implements(contract.change_config)(change_config)
-
-
+@contract.read_push.implements
 def read_push(context: Context, req: Nothing) -> contract.PushNotificationSettings:  # noqa: ARG001 - the token names the tenant
     held = _held(context)
     if not held.settings.get("push"):
@@ -55,6 +44,7 @@ def read_push(context: Context, req: Nothing) -> contract.PushNotificationSettin
     return _shown_push(context, held)
 
 
+@contract.add_push.implements
 def add_push(context: Context, req: contract.PushNotificationSettings) -> contract.PushNotificationSettings:
     _refuse_nothing(req)
     held = _locked(context)
@@ -69,12 +59,14 @@ def add_push(context: Context, req: contract.PushNotificationSettings) -> contra
     return _shown_push(context, _kept(context, held, "push", stated, secrets, is_on=req.is_enabled))
 
 
+@contract.change_push.implements
 def change_push(context: Context, req: contract.PushNotificationSettings) -> contract.PushNotificationSettings:
     if not _held(context).settings.get("push"):
         raise e.NoPushSettings
     return add_push(context, req)
 
 
+@contract.read_duo.implements
 def read_duo(context: Context, req: Nothing) -> contract.DuoAuthenticatorSettings:  # noqa: ARG001 - the token names the tenant
     held = _held(context)
     if not held.settings.get("duo"):
@@ -82,6 +74,7 @@ def read_duo(context: Context, req: Nothing) -> contract.DuoAuthenticatorSetting
     return _shown_duo(context, held)
 
 
+@contract.change_duo.implements
 def change_duo(context: Context, req: contract.DuoAuthenticatorSettings) -> contract.DuoAuthenticatorSettings:
     _refuse_nothing(req)
     held = _locked(context)
@@ -100,10 +93,12 @@ def _refuse_nothing(req: Wire) -> None:
         raise e.BadField("The body contains no setting.")
 
 
+@contract.read_config.implements
 def read_config(context: Context, req: Nothing) -> contract.TwoFactorConfig:  # noqa: ARG001 - the token names the tenant
     return _shown_config(_held(context))
 
 
+@contract.change_config.implements
 def change_config(context: Context, req: contract.TwoFactorConfig) -> contract.TwoFactorConfig:
     held = _locked(context)
     mode = "required" if req.is_required else "optional"

@@ -1,25 +1,66 @@
-"""The areas whose operations are served."""
+"""Imports every module that implements operations (`@operation.implements`); the server refuses to start if one is missing."""
 
-from app.identity.administration import handlers as tenants
-from app.identity.authentication.federation import handlers as connections
-from app.identity.authentication.passwordless import handlers as passwordless
-from app.identity.authentication.recovery import handlers as recovery
-from app.identity.authentication.recovery import pin_handlers as forgotten_pins
-from app.identity.authentication.registration import handlers as registration
-from app.identity.authentication.sign_in import handlers as sign_in
-from app.identity.authentication.verification import handlers as verification
-from app.identity.credentials.tokens import handlers as tokens
-from app.identity.directory.accounts import handlers as accounts
-from app.identity.directory.consents import handlers as consent_forms
-from app.identity.directory.custom_objects import handlers as custom_objects
-from app.identity.hosted import handlers as journeys
-from app.identity.messaging import handlers as messaging
-from app.identity.programs.management import handlers as management
-from app.identity.programs.management import presented_tokens
-from app.identity.programs.self_service import handlers as self_service
-from app.identity.protocols.oauth import handlers as oauth
-
-AREAS = (
-    journeys, oauth, management, presented_tokens, self_service, custom_objects, consent_forms, passwordless, sign_in, connections,
-    registration, recovery, forgotten_pins, verification, messaging, accounts, tokens, tenants,
-)  # fmt: skip
+# ruff: noqa: F401 - importing them is the purpose
+import app.identity.administration.handlers
+import app.identity.administration.second_factor_settings
+import app.identity.authentication.federation.handlers
+import app.identity.authentication.passwordless.handlers
+import app.identity.authentication.passwordless.smart_login_handlers
+import app.identity.authentication.recovery.handlers
+import app.identity.authentication.recovery.pin_handlers
+import app.identity.authentication.registration.handlers
+import app.identity.authentication.sign_in.by_phone
+import app.identity.authentication.sign_in.by_pin
+import app.identity.authentication.sign_in.consent_token
+import app.identity.authentication.sign_in.handlers
+import app.identity.authentication.sign_in.passkeys.recovery
+import app.identity.authentication.sign_in.passkeys.registration
+import app.identity.authentication.sign_in.passkeys.second_factor
+import app.identity.authentication.sign_in.passkeys.sign_in
+import app.identity.authentication.sign_in.password_change
+import app.identity.authentication.sign_in.password_reset
+import app.identity.authentication.sign_in.second_factors
+import app.identity.authentication.sign_in.second_factors.duo
+import app.identity.authentication.sign_in.second_factors.push
+import app.identity.authentication.sign_in.second_factors.questions
+import app.identity.authentication.sign_in.second_factors.sent
+import app.identity.authentication.sign_in.verified_sign_in
+import app.identity.authentication.verification.handlers
+import app.identity.authentication.verification.phone_handlers
+import app.identity.credentials.tokens.handlers
+import app.identity.directory.accounts.handlers
+import app.identity.directory.consents.handlers
+import app.identity.directory.custom_objects.handlers
+import app.identity.hosted.account_data
+import app.identity.hosted.account_factors
+import app.identity.hosted.account_identifiers
+import app.identity.hosted.account_identities
+import app.identity.hosted.account_password
+import app.identity.hosted.account_security
+import app.identity.hosted.account_settings
+import app.identity.hosted.change_identifier
+import app.identity.hosted.confirmation
+import app.identity.hosted.consents
+import app.identity.hosted.federated_login
+import app.identity.hosted.handlers
+import app.identity.hosted.passkeys
+import app.identity.hosted.passwordless
+import app.identity.hosted.passwordless_links
+import app.identity.hosted.pins
+import app.identity.hosted.recovery
+import app.identity.hosted.registration
+import app.identity.hosted.second_factor
+import app.identity.hosted.security_alerts
+import app.identity.hosted.verification
+import app.identity.messaging.handlers
+import app.identity.programs.management.handlers
+import app.identity.programs.management.presented_tokens
+import app.identity.programs.management.second_factors
+import app.identity.programs.management.step_up
+import app.identity.programs.self_service.handlers
+import app.identity.programs.self_service.identities
+import app.identity.programs.self_service.passkeys
+import app.identity.programs.self_service.second_factors
+import app.identity.programs.self_service.sent_factors
+import app.identity.programs.self_service.step_up
+import app.identity.protocols.oauth.handlers

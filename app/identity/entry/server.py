@@ -8,7 +8,10 @@ from typing import Any
 from app.contract import errors as e
 from app.contract.auth import AuthScheme, Host
 from app.contract.operations import CATALOGUE, RESERVED_PATHS
-from app.identity.entry import callers
+from app.identity.entry import (
+    areas,  # noqa: F401 - registers the handlers
+    callers,
+)
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.context import Context
 from app.identity.platform.outbox.queue import Outbox
@@ -122,7 +125,7 @@ class Border:
 
 
 def make_server(services: Services) -> Server:
-    """Return the server of the whole catalogue, its operations not implemented yet."""
+    """Return the server of the whole catalogue."""
 
     def host_of(raw: RawRequest) -> Host:
         return callers.host_of(services.settings, raw.host, is_inside=raw.is_inside)

@@ -25,7 +25,6 @@ from app.identity.platform.context import Context
 from app.identity.protocols.oauth import authorized_applications
 from app.kit.clock import iso
 from app.kit.limits import Rate
-from app.kit.server import Server
 
 FORMAT: Final = "gatehouse-own-data/1"
 MOST_EVENTS: Final = 10_000
@@ -36,11 +35,7 @@ _TOLD: Final = frozenset(
 """What of an event's facts says something to the person; the others are ids of ours, or of other people."""
 
 
-def register(server: Server) -> None:
-    """Implement the operation."""
-    server.implements(contract.own_data)(own_data)
-
-
+@contract.own_data.implements
 def own_data(context: Context, req: Proved) -> contract.DataView:
     """Raises TooManyRequests: it was read five times within the hour."""
     known = account_settings.proved(context, req)

@@ -28,22 +28,12 @@ from app.identity.programs.self_service import second_factors as own_factors
 from app.identity.protocols.oauth import views
 from app.kit.clock import iso
 from app.kit.errors import ApiError
-from app.kit.server import Server
 
 APART: Final = frozenset({FactorKind.PASSKEY, FactorKind.BACKUP_CODE})
 """Kinds that have pages of their own."""
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.read)(read)
-    server.implements(contract.read_one)(read_one)
-    server.implements(contract.begin)(begin)
-    server.implements(contract.add)(add)
-    server.implements(contract.remove)(remove)
-    server.implements(shared.make_backup_codes)(make_backup_codes)
-
-
+@contract.read.implements
 def read(context: Context, req: contract.OwnFactorsRead) -> contract.FactorsView:  # noqa: ARG001 - the session says whose
     _refuse_off(context)
     session, account = account_settings.owner(context)
@@ -68,6 +58,7 @@ def view(context: Context, session: BrowserSession, account: Account) -> contrac
     )
 
 
+@contract.read_one.implements
 def read_one(context: Context, req: contract.OwnFactorRead) -> contract.OwnFactorView:
     """A seed that somebody reads with an old session would open the account once its owner took it on: first the proof."""
     _refuse_off(context)
@@ -75,6 +66,7 @@ def read_one(context: Context, req: contract.OwnFactorRead) -> contract.OwnFacto
     return _one(context, session, account, req.kind)
 
 
+@contract.begin.implements
 def begin(context: Context, req: contract.OwnFactorChosen) -> contract.FactorBegun:
     """Send what has to be sent; what went out a moment ago is not sent twice: a second click goes on as the first."""
     _refuse_off(context)
@@ -90,6 +82,7 @@ def begin(context: Context, req: contract.OwnFactorChosen) -> contract.FactorBeg
     return contract.FactorBegun(session=account_settings.done(context, known).session, address=address)
 
 
+@contract.add.implements
 def add(context: Context, req: shared.FactorProof) -> contract.FactorAdded:
     _refuse_off(context)
     known = account_settings.proved(context, Proved())
@@ -105,6 +98,7 @@ def add(context: Context, req: shared.FactorProof) -> contract.FactorAdded:
     return contract.FactorAdded(wants_codes=wants)
 
 
+@contract.remove.implements
 def remove(context: Context, req: contract.FactorNamed) -> Done:
     known = account_settings.proved(context, req)
     person = second_factors.person(context, known.account)
@@ -113,6 +107,7 @@ def remove(context: Context, req: contract.FactorNamed) -> Done:
     return account_settings.done(context, known)
 
 
+@shared.make_backup_codes.implements
 def make_backup_codes(context: Context, req: Proved) -> shared.BackupCodesShown:
     """Whoever added a factor in the minutes after a proof is not asked again for its codes."""
     session, account = account_settings.owner(context)

@@ -25,20 +25,6 @@ from app.identity.platform.context import Context
 from app.identity.programs.self_service import emails
 from app.identity.programs.self_service.emails import NewAddress
 from app.kit.errors import ApiError
-from app.kit.server import Server
-
-
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.add_email)(add_email)
-    server.implements(contract.mail_email_again)(mail_email_again)
-    server.implements(contract.confirm_email)(confirm_email)
-    server.implements(contract.remove_email)(remove_email)
-    server.implements(contract.make_primary)(make_primary)
-    server.implements(contract.ask_phone)(ask_phone)
-    server.implements(contract.text_phone_again)(text_phone_again)
-    server.implements(contract.confirm_phone)(confirm_phone)
-    server.implements(contract.remove_phone)(remove_phone)
 
 
 def addresses(context: Context, account: Account) -> list[AddressView]:
@@ -53,6 +39,7 @@ def wait_for_number(context: Context, account: Account, phone: str) -> int:
     return resend_delay.of_account(context, (Purpose.ADD_PHONE,), account.uid).get(phone, 0)
 
 
+@contract.add_email.implements
 def add_email(context: Context, req: contract.EmailEdit) -> contract.Done:
     """What was mailed to this address a moment ago is not mailed twice: a second click goes on as the first."""
     known = proved(context, req)
@@ -62,6 +49,7 @@ def add_email(context: Context, req: contract.EmailEdit) -> contract.Done:
     return done(context, known)
 
 
+@contract.mail_email_again.implements
 def mail_email_again(context: Context, req: contract.EmailNamed) -> Posted:
     """An address that is the account's own already is counted for the account: what the limits of its mailbox say depends
     on what others asked for, and is kept silently."""
@@ -84,6 +72,7 @@ def mail_email_again(context: Context, req: contract.EmailNamed) -> Posted:
     return Posted()
 
 
+@contract.confirm_email.implements
 def confirm_email(context: Context, req: contract.EmailCode) -> Posted:
     account = owner(context)[1]
     try:
@@ -94,18 +83,21 @@ def confirm_email(context: Context, req: contract.EmailCode) -> Posted:
     return Posted()
 
 
+@contract.remove_email.implements
 def remove_email(context: Context, req: contract.EmailEdit) -> contract.Done:
     known = proved(context, req)
     emails.remove(context, known.account, req.email)
     return done(context, known)
 
 
+@contract.make_primary.implements
 def make_primary(context: Context, req: contract.EmailEdit) -> contract.Done:
     known = proved(context, req)
     emails.make_primary(context, known.account, req.email)
     return done(context, known)
 
 
+@contract.ask_phone.implements
 def ask_phone(context: Context, req: contract.PhoneEdit) -> contract.Done:
     """As `add_email` does of an address."""
     known = proved(context, req)
@@ -118,6 +110,7 @@ def ask_phone(context: Context, req: contract.PhoneEdit) -> contract.Done:
     return done(context, known)
 
 
+@contract.text_phone_again.implements
 def text_phone_again(context: Context, req: contract.PhoneNamed) -> Posted:
     """An account asks for one number at a time: a page that shows another one is out of date."""
     account = owner(context)[1]
@@ -134,6 +127,7 @@ def text_phone_again(context: Context, req: contract.PhoneNamed) -> Posted:
     return Posted()
 
 
+@contract.confirm_phone.implements
 def confirm_phone(context: Context, req: contract.PhoneCode) -> Posted:
     """The second click of two finds its code used, and the number taken on: it is told so."""
     account = owner(context)[1]
@@ -150,6 +144,7 @@ def confirm_phone(context: Context, req: contract.PhoneCode) -> Posted:
     return Posted()
 
 
+@contract.remove_phone.implements
 def remove_phone(context: Context, req: contract.Proved) -> contract.Done:
     known = proved(context, req)
     phone_handlers.refuse_off(context)

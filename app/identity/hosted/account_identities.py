@@ -18,16 +18,9 @@ from app.identity.programs.self_service import identities
 from app.identity.protocols.oauth import views as oauth_views
 from app.kit import randomness
 from app.kit.clock import iso
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.read)(read)
-    server.implements(contract.connect)(connect)
-    server.implements(contract.disconnect)(disconnect)
-
-
+@contract.read.implements
 def read(context: Context, req: contract.OwnIdentitiesRead) -> contract.OwnIdentities:  # noqa: ARG001 - the session says whose
     session, account = account_settings.owner(context)
     sessions.touch(context, session)
@@ -43,6 +36,7 @@ def read(context: Context, req: contract.OwnIdentitiesRead) -> contract.OwnIdent
     )
 
 
+@contract.connect.implements
 def connect(context: Context, req: contract.IdentityBegun) -> Next:
     """Lead the browser to the provider. Only this browser, with this session, finishes it."""
     known = account_settings.proved(context, req)
@@ -53,6 +47,7 @@ def connect(context: Context, req: contract.IdentityBegun) -> Next:
     return step.model_copy(update={"session": account_settings.done(context, known).session})
 
 
+@contract.disconnect.implements
 def disconnect(context: Context, req: contract.IdentityNamed) -> Done:
     known = account_settings.proved(context, req)
     account = accounts.change(context, known.account.uid, {}) or known.account  # its row is locked from here on

@@ -10,15 +10,9 @@ from app.identity.authentication.sign_in import locks, password_change, password
 from app.identity.directory.accounts import service as accounts
 from app.identity.hosted import account_settings, views
 from app.identity.platform.context import Context
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.change)(change)
-    server.implements(contract.set_first)(set_first)
-
-
+@contract.change.implements
 def change(context: Context, req: contract.OtherPassword) -> contract.PasswordTurned:
     session = sessions.current(context)
     account = accounts.by_uid(context, session.uid) if session else None
@@ -34,6 +28,7 @@ def change(context: Context, req: contract.OtherPassword) -> contract.PasswordTu
     return contract.PasswordTurned(ended=max(0, others), session=views.cookie(context, session, text))
 
 
+@contract.set_first.implements
 def set_first(context: Context, req: contract.FirstPassword) -> contract.PasswordTurned:
     """A password opens the account from anywhere: whoever has a session alone does not set one."""
     password_reset.spend(context)

@@ -20,18 +20,10 @@ from app.identity.protocols.oauth import authorized_applications
 from app.identity.protocols.oauth import views as oauth_views
 from app.identity.protocols.oauth.authorized_applications import Access
 from app.kit.clock import iso
-from app.kit.server import Server
 from app.kit.user_agents import parse_user_agent
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.read)(read)
-    server.implements(contract.forget_browsers)(forget_browsers)
-    server.implements(contract.applications)(applications)
-    server.implements(contract.revoke_application)(revoke_application)
-
-
+@contract.read.implements
 def read(context: Context, req: contract.OwnRead) -> contract.SecurityView:  # noqa: ARG001 - the session says whose
     session, account = account_settings.owner(context)
     settings = context.tenant.settings
@@ -52,6 +44,7 @@ def read(context: Context, req: contract.OwnRead) -> contract.SecurityView:  # n
     )
 
 
+@contract.forget_browsers.implements
 def forget_browsers(context: Context, req: contract.BrowserNamed) -> Posted:
     _, account = account_settings.owner(context)
     if req.every:
@@ -62,12 +55,14 @@ def forget_browsers(context: Context, req: contract.BrowserNamed) -> Posted:
     return Posted()
 
 
+@contract.applications.implements
 def applications(context: Context, req: contract.OwnRead) -> contract.ApplicationsView:  # noqa: ARG001 - as above
     _, account = account_settings.owner(context)
     listed = [_application(context, one) for one in _known(context, account)]
     return contract.ApplicationsView(person=oauth_views.person(account), applications=listed)
 
 
+@contract.revoke_application.implements
 def revoke_application(context: Context, req: contract.ApplicationNamed) -> Posted:
     """What ends less than there was needs no proof: whoever steals a session gains nothing by it."""
     _, account = account_settings.owner(context)

@@ -24,34 +24,23 @@ from app.identity.hosted.freshness import is_fresh, must_confirm
 from app.identity.platform.context import Context
 from app.identity.programs.self_service import deletion, privacy_policy, profile
 from app.kit.clock import iso
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.edit_profile)(edit_profile)
-    server.implements(contract.edit_username)(edit_username)
-    server.implements(contract.edit_answers)(edit_answers)
-    server.implements(contract.ask_deletion)(ask_deletion)
-    server.implements(contract.read_deletion)(read_deletion)
-    server.implements(contract.confirm_deletion)(confirm_deletion)
-    server.implements(contract.keep_account)(keep_account)
-    server.implements(contract.accept_policy)(accept_policy)
-    server.implements(contract.fill_missing)(fill_missing)
-
-
+@contract.edit_profile.implements
 def edit_profile(context: Context, req: contract.ProfileEdit) -> Posted:
     session, account = owner(context)
     profile.update(context, account, _changes(context, req.fields), session_id=session.session_id)
     return Posted()
 
 
+@contract.edit_username.implements
 def edit_username(context: Context, req: contract.UsernameEdit) -> contract.Done:
     known = proved(context, req)
     profile.set_username(context, known.account, req.username.strip())
     return done(context, known)
 
 
+@contract.edit_answers.implements
 def edit_answers(context: Context, req: contract.AnswersEdit) -> contract.Done:
     known = proved(context, req)
     given = {question: text for question, text in req.answers.items() if text.strip()}
@@ -60,12 +49,14 @@ def edit_answers(context: Context, req: contract.AnswersEdit) -> contract.Done:
     return done(context, known)
 
 
+@contract.ask_deletion.implements
 def ask_deletion(context: Context, req: contract.Proved) -> contract.Done:
     known = proved(context, req)
     deletion.ask(context, known.account)
     return done(context, known)
 
 
+@contract.read_deletion.implements
 def read_deletion(context: Context, req: contract.DeletionRead) -> contract.DeletionView:
     proof = deletion.peek(context, req.token)
     account = accounts.by_uid(context, proof.uid)
@@ -74,6 +65,7 @@ def read_deletion(context: Context, req: contract.DeletionRead) -> contract.Dele
     return contract.DeletionView(email=account.email or "", days=context.tenant.settings.deletion_days)
 
 
+@contract.confirm_deletion.implements
 def confirm_deletion(context: Context, req: contract.DeletionConfirmed) -> contract.Left:
     session = sessions.current(context)
     account = deletion.confirm(context, req.token)
@@ -81,12 +73,14 @@ def confirm_deletion(context: Context, req: contract.DeletionConfirmed) -> contr
     return contract.Left(leaves_at=iso(account.leaves_at), ends_session=is_own)
 
 
+@contract.keep_account.implements
 def keep_account(context: Context, req: contract.KeepRequest) -> Posted:
     if not deletion.keep_by(context, req.token):
         raise e.WrongDeleteToken
     return Posted()
 
 
+@contract.accept_policy.implements
 def accept_policy(context: Context, req: contract.PolicyAccepted) -> Next:
     attempt, (session, account) = interactions.find(context, req.attempt), signed_in(context)
     if attempt is None:
@@ -96,6 +90,7 @@ def accept_policy(context: Context, req: contract.PolicyAccepted) -> Next:
     return next_step.after_the_end(session) if attempt.is_done else next_step.advance(context, attempt, session)
 
 
+@contract.fill_missing.implements
 def fill_missing(context: Context, req: contract.MissingFields) -> Next:
     attempt, (session, account) = interactions.find(context, req.attempt), owner(context)
     if attempt is None:

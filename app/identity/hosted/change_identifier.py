@@ -20,16 +20,11 @@ from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
-from app.kit.server import Server
 
 _CHANGES = Rate(5, 3600)  # per attempt: a registration may not be a way to write to everybody
 
 
-def register(server: Server) -> None:
-    """Implement the operation."""
-    server.implements(contract.change_address)(change_address)
-
-
+@contract.change_address.implements
 def change_address(context: Context, req: contract.OtherAddressRequest) -> Next:
     attempt = interactions.find(context, req.attempt)
     if attempt is None:

@@ -19,15 +19,9 @@ from app.identity.directory.accounts.service import Account
 from app.identity.hosted import account_settings, first_factor_passed, freshness, next_step
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import views
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.begin)(begin)
-    server.implements(contract.with_password)(with_password)
-
-
+@contract.begin.implements
 def begin(context: Context, req: contract.ConfirmBegun) -> contract.ConfirmStep:
     if req.attempt:
         return _within(context, req.attempt)
@@ -69,6 +63,7 @@ def _asked(context: Context, session: BrowserSession, account: Account, attempt:
     return Next(step=Step.SECOND_FACTOR, attempt=attempt.attempt_id)
 
 
+@contract.with_password.implements
 def with_password(context: Context, req: Proved) -> Done:
     known = account_settings.proved(context, req)
     if not known.is_new and not freshness.is_fresh(context, known.session):

@@ -16,16 +16,9 @@ from app.identity.directory.consents import service
 from app.identity.hosted import next_step
 from app.identity.hosted.account_settings import owner, signed_in
 from app.identity.platform.context import Context
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.answer_forms)(answer_forms)
-    server.implements(contract.own_consents)(own_consents)
-    server.implements(contract.edit_consents)(edit_consents)
-
-
+@contract.answer_forms.implements
 def answer_forms(context: Context, req: contract.FormsAnswered) -> Next:
     """A second submit changes nothing: what is answered is not due any more."""
     attempt, (session, account) = interactions.find(context, req.attempt), signed_in(context)
@@ -38,6 +31,7 @@ def answer_forms(context: Context, req: contract.FormsAnswered) -> Next:
     return next_step.after_the_end(session) if attempt.is_done else next_step.advance(context, attempt, session)
 
 
+@contract.own_consents.implements
 def own_consents(context: Context, req: contract.OwnConsentsRead) -> contract.OwnConsents:  # noqa: ARG001 - the session says whose
     _, account = owner(context)
     kept = consents.held(account)
@@ -51,6 +45,7 @@ def own_consents(context: Context, req: contract.OwnConsentsRead) -> contract.Ow
     )
 
 
+@contract.edit_consents.implements
 def edit_consents(context: Context, req: contract.ConsentsEdited) -> Posted:
     _, account = owner(context)
     service.refuse_off(context)

@@ -32,7 +32,6 @@ from app.identity.directory.tenants import registration_form
 from app.identity.hosted import first_factor_passed, identity_linking, next_step, token_handoff, verification
 from app.identity.platform.context import Context
 from app.kit.limits import Rate
-from app.kit.server import Server
 
 LINKS: Final = "links"
 """The member of an attempt's request that names the session whose person links an identity."""
@@ -41,15 +40,7 @@ _STARTS: Final = Rate(60, 60)
 DENIED, BROKEN, NOBODY_HERE, OTHERS, SILENT, UNWANTED = "denied", "broken", "nobody", "taken", "silent", "address"
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.start)(start)
-    server.implements(contract.handle)(handle)
-    server.implements(contract.finish)(finish)
-    server.implements(contract.hand_over)(hand_over)
-    server.implements(contract.connected)(connected)
-
-
+@contract.start.implements
 def start(context: Context, req: contract.ConnectionStart) -> Next:
     context.spend("connection", _STARTS, context.network)
     connection = connections.find(context, req.provider)
@@ -78,6 +69,7 @@ def lead(context: Context, connection: Connection, attempt: Attempt | None, **re
     return Next(step=Step.REDIRECT, address=address, attempt=begun.attempt_id, binding=binding)
 
 
+@contract.handle.implements
 def handle(context: Context, req: contract.ConnectionHandler) -> Next:
     context.spend("connection", _STARTS, context.network)
     connection = connections.find(context, req.provider)
@@ -90,6 +82,7 @@ def handle(context: Context, req: contract.ConnectionHandler) -> Next:
     return step
 
 
+@contract.hand_over.implements
 def hand_over(context: Context, req: contract.HandOver) -> Next:
     attempt, session = interactions.find(context, req.attempt), sessions.current(context)
     if attempt is None:
@@ -99,6 +92,7 @@ def hand_over(context: Context, req: contract.HandOver) -> Next:
     return token_handoff.answered(context, attempt, session, allow=req.allow)
 
 
+@contract.finish.implements
 def finish(context: Context, req: contract.ConnectionAnswer) -> Next:
     """Of many answers with one state one is taken; the page of the attempt says what became of it."""
     attempt, session = interactions.find(context, req.state.rpartition(".")[0]), sessions.current(context)
@@ -126,6 +120,7 @@ def finish(context: Context, req: contract.ConnectionAnswer) -> Next:
     return _decided(context, identity_linking.forget(context, attempt), connection, claimed, registers=registers)
 
 
+@contract.connected.implements
 def connected(context: Context, req: contract.ConnectedRead) -> contract.Connected:
     waits = identity_linking.still_of(context, interactions.find(context, req.attempt))
     if waits is None:

@@ -19,90 +19,40 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.identifiers import shown_phone
 from app.identity.directory.tenants.allowed_addresses import is_allowed
 from app.identity.hosted import (
-    account_data,
-    account_factors,
     account_identifiers,
-    account_identities,
-    account_password,
-    account_security,
-    account_settings,
-    change_identifier,
-    confirmation,
-    consents,
-    federated_login,
     first_factor_passed,
     freshness,
     identity_linking,
     next_step,
-    passkeys,
-    passwordless,
-    passwordless_links,
     pending_verification,
-    pins,
     reauthentication,
-    recovery,
-    registration,
     second_factor,
-    security_alerts,
     verification,
     views,
 )
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import authorize, logout, own_client
 from app.identity.protocols.oauth import views as oauth_views
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the hub's operations."""
-    verification.register(server)
-    confirmation.register(server)
-    federated_login.register(server)
-    consents.register(server)
-    second_factor.register(server)
-    change_identifier.register(server)
-    account_settings.register(server)
-    account_identifiers.register(server)
-    pins.register(server)
-    account_factors.register(server)
-    account_data.register(server)
-    account_identities.register(server)
-    account_security.register(server)
-    recovery.register(server)
-    security_alerts.register(server)
-    account_password.register(server)
-    passkeys.register(server)
-    passwordless.register(server)
-    passwordless_links.register(server)
-    server.implements(hub.tenant)(read_tenant)
-    server.implements(hub.authorize)(open_authorization)
-    server.implements(hub.open_return)(open_return)
-    server.implements(hub.resume)(resume)
-    server.implements(hub.captcha)(read_captcha)
-    server.implements(hub.sign_in)(with_password)
-    registration.register(server)
-    server.implements(hub.consent)(answer_consent)
-    server.implements(hub.switch_account)(switch_account)
-    server.implements(hub.sign_out)(sign_out)
-    server.implements(hub.profile)(read_profile)
-    server.implements(hub.end_session)(end_session)
-    server.implements(hub.own_client)(read_own_client)
-
-
+@hub.tenant.implements
 def read_tenant(context: Context, req: hub.TenantRead) -> hub.TenantAnswer:
     if req.version == str(context.tenant.version):
         return hub.TenantAnswer()
     return hub.TenantAnswer(tenant=views.tenant(context))
 
 
+@hub.authorize.implements
 def open_authorization(context: Context, req: hub.AuthorizeRequest) -> Next:
     return authorize.open(context, req.protocol, req.app, req.parameters)
 
 
+@hub.open_return.implements
 def open_return(context: Context, req: hub.ReturnRequest) -> Next:
     return next_step.open_return(context, req.return_url, sessions.current(context), action=req.action)
 
 
+@hub.resume.implements
 def resume(context: Context, req: hub.AttemptRequest) -> Next:
     attempt = interactions.find(context, req.attempt)
     if attempt is None:
@@ -118,10 +68,12 @@ def resume(context: Context, req: hub.AttemptRequest) -> Next:
     return reauthentication.told(context, step) if step.must_reauthenticate else step
 
 
+@hub.captcha.implements
 def read_captcha(context: Context, req: hub.CaptchaRead) -> Challenge:
     return captcha.own_challenge(context)
 
 
+@hub.sign_in.implements
 def with_password(context: Context, req: hub.SignInRequest) -> Next:
     """Verify, begin the session under a new id, and go on with the attempt; all in one transaction.
 
@@ -150,6 +102,7 @@ def with_password(context: Context, req: hub.SignInRequest) -> Next:
     return first_factor_passed.onward(context, attempt, passed.account, way, passed.wanted)
 
 
+@hub.consent.implements
 def answer_consent(context: Context, req: hub.ConsentRequest) -> Next:
     attempt, session = interactions.find(context, req.attempt), sessions.current(context)
     if attempt is None:
@@ -159,6 +112,7 @@ def answer_consent(context: Context, req: hub.ConsentRequest) -> Next:
     return authorize.answer_consent(context, attempt, session, req.allow)
 
 
+@hub.switch_account.implements
 def switch_account(context: Context, req: hub.SwitchRequest) -> Next:
     attempt, session = interactions.find(context, req.attempt), sessions.current(context)
     if session is not None:
@@ -168,6 +122,7 @@ def switch_account(context: Context, req: hub.SwitchRequest) -> Next:
     return next_step.advance(context, attempt, None).model_copy(update={"ends_session": True})
 
 
+@hub.sign_out.implements
 def sign_out(context: Context, req: hub.SignOutRequest) -> Next:
     session = sessions.current(context)
     step = logout.open(context, req, session)
@@ -181,6 +136,7 @@ def sign_out(context: Context, req: hub.SignOutRequest) -> Next:
     return step.model_copy(update={"ends_session": True})
 
 
+@hub.profile.implements
 def read_profile(context: Context, req: hub.ProfileRequest) -> hub.ProfileAnswer:
     session = _signed_in(context)
     account = accounts.by_uid(context, session.uid)
@@ -204,6 +160,7 @@ def read_profile(context: Context, req: hub.ProfileRequest) -> hub.ProfileAnswer
     )
 
 
+@hub.end_session.implements
 def end_session(context: Context, req: hub.EndSessionRequest) -> Next:
     session = _signed_in(context)
     if req.others:
@@ -220,6 +177,7 @@ def end_session(context: Context, req: hub.EndSessionRequest) -> Next:
     return Next(step=Step.SIGNED_OUT if ends_own else Step.PROFILE, ends_session=ends_own)
 
 
+@hub.own_client.implements
 def read_own_client(context: Context, req: hub.RelyingPartyRead) -> hub.OwnClient:
     return own_client(context, req.name)
 

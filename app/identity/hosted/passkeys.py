@@ -36,34 +36,18 @@ from app.identity.hosted import (
 )
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import views as oauth_views
-from app.kit.server import Server
 
 LOCAL = "passkey_here"
 """The member of an attempt's request that says which offer was made."""
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.begin_sign_in)(begin_sign_in)
-    server.implements(contract.sign_in)(sign_in)
-    server.implements(contract.own)(read_own)
-    server.implements(contract.begin_own)(begin_own)
-    server.implements(contract.add)(add)
-    server.implements(contract.rename)(rename)
-    server.implements(contract.remove)(remove)
-    server.implements(contract.read_offer)(read_offer)
-    server.implements(contract.answer_offer)(answer_offer)
-    server.implements(contract.lost)(forgot)
-    server.implements(contract.read_lost)(read_lost)
-    server.implements(contract.begin_lost)(begin_lost)
-    server.implements(contract.finish_lost)(finish_lost)
-
-
+@contract.begin_sign_in.implements
 def begin_sign_in(context: Context, req: contract.Begin) -> contract.PasskeyOptions:  # noqa: ARG001 - it asks nothing
     refuse_off(context)
     return contract.PasskeyOptions(options=ceremonies.begin_request(context, Use.AUTOFILL))
 
 
+@contract.sign_in.implements
 def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
     """Sign in, unless the account may not; whoever used another device's passkey is offered one of this device."""
     refuse_off(context)
@@ -97,6 +81,7 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
     return step
 
 
+@contract.own.implements
 def read_own(context: Context, req: contract.OwnPasskeysRead) -> contract.OwnPasskeys:  # noqa: ARG001 - the session says whose
     refuse_off(context)
     session, account = account_settings.owner(context)
@@ -120,6 +105,7 @@ def read_own(context: Context, req: contract.OwnPasskeysRead) -> contract.OwnPas
     )
 
 
+@contract.begin_own.implements
 def begin_own(context: Context, req: contract.BeginOwn) -> contract.PasskeyOptions:
     refuse_off(context)
     _, account = account_settings.owner(context)
@@ -127,6 +113,7 @@ def begin_own(context: Context, req: contract.BeginOwn) -> contract.PasskeyOptio
     return contract.PasskeyOptions(options=management.begin_adding(context, account, wanted))
 
 
+@contract.add.implements
 def add(context: Context, req: contract.NewOwnPasskey) -> Done:
     refuse_off(context)
     known = account_settings.proved(context, req)
@@ -135,18 +122,21 @@ def add(context: Context, req: contract.NewOwnPasskey) -> Done:
     return account_settings.done(context, known)
 
 
+@contract.rename.implements
 def rename(context: Context, req: contract.RenamedPasskey) -> Posted:
     _, account = account_settings.owner(context)
     management.rename(context, account, req.id, req.name)
     return Posted()
 
 
+@contract.remove.implements
 def remove(context: Context, req: contract.GonePasskey) -> Done:
     known = account_settings.proved(context, req)
     management.remove(context, known.account, req.id)
     return account_settings.done(context, known)
 
 
+@contract.read_offer.implements
 def read_offer(context: Context, req: contract.OfferRead) -> contract.Offer:
     session, account = account_settings.owner(context)
     attempt = _going_on(context, req.attempt)
@@ -156,6 +146,7 @@ def read_offer(context: Context, req: contract.OfferRead) -> contract.Offer:
     return contract.Offer(is_local=is_local, person=oauth_views.person(account))
 
 
+@contract.answer_offer.implements
 def answer_offer(context: Context, req: contract.OfferAnswer) -> Next:
     """The sign-in was a moment ago, so nothing is asked again: whoever comes back later is led onward without it."""
     session, account = account_settings.owner(context)
@@ -172,6 +163,7 @@ def answer_offer(context: Context, req: contract.OfferAnswer) -> Next:
     return next_step.advance(context, attempt, session)
 
 
+@contract.lost.implements
 def forgot(context: Context, req: contract.LostPasskey) -> Posted:
     """Nothing differs between a name that has passkeys and one that nobody has."""
     refuse_off(context)
@@ -182,6 +174,7 @@ def forgot(context: Context, req: contract.LostPasskey) -> Posted:
     return Posted()
 
 
+@contract.read_lost.implements
 def read_lost(context: Context, req: LinkRead) -> contract.LostView:
     held = one_time_tokens.known_link(context, recovery.KIND, req.token)
     account = accounts.by_uid(context, held.uid) if held is not None else None
@@ -198,10 +191,12 @@ def read_lost(context: Context, req: LinkRead) -> contract.LostView:
     return contract.LostView(state="open", label=label)
 
 
+@contract.begin_lost.implements
 def begin_lost(context: Context, req: contract.LostBegin) -> contract.PasskeyOptions:
     return contract.PasskeyOptions(options=recovery.begin_with(context, req.token, FOUND_ALONE))
 
 
+@contract.finish_lost.implements
 def finish_lost(context: Context, req: contract.LostFinish) -> Next:
     """Nobody is signed in by it: the new passkey does that in a moment, and shows that it works."""
     recovery.finish_with(context, req.token, req.credential)
@@ -220,6 +215,3 @@ def _offered_here(context: Context, attempt: Attempt | None, account: Account, w
         raise e.AccountBlocked
     attempt = interactions.note(context, attempt, lives_for=second_factor.LIFETIME, **{LOCAL: True})
     return first_factor_passed.session(context, attempt, account, way, step=Step.PASSKEY_OFFER)
-
-
-__all__ = ["register"]

@@ -37,7 +37,6 @@ from app.identity.protocols.oauth import views as oauth
 from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
-from app.kit.server import Server
 
 WAITS: Final = timedelta(hours=1)
 _TRIES: Final = Rate(20, 600)  # per attempt, whoever's name it is
@@ -67,20 +66,13 @@ class Waiting:
         return (self.name, self.by, self.uid, self.subject) == (other.name, other.by, other.uid, other.subject)
 
 
-def register(server: Server) -> None:
-    """Implement the operations; those of links are in `passwordless_links`."""
-    server.implements(contract.ask)(ask)
-    server.implements(contract.waiting)(waiting)
-    server.implements(contract.again)(again)
-    server.implements(contract.code)(code)
-    server.implements(contract.go_on)(go_on)
-
-
+@contract.ask.implements
 def ask(context: Context, req: contract.SignInAsked) -> Next:
     sending.spend(context)
     return begin(context, living(context, req.attempt), req.identifier, req.by, remember=req.remember)
 
 
+@contract.waiting.implements
 def waiting(context: Context, req: AttemptOnly) -> Next:
     attempt = interactions.find(context, req.attempt)
     if attempt is None:
@@ -92,6 +84,7 @@ def waiting(context: Context, req: AttemptOnly) -> Next:
     return _step(context, attempt, state) if state is not None else next_step.advance(context, attempt, session)
 
 
+@contract.again.implements
 def again(context: Context, req: AttemptOnly) -> Next:
     attempt, state = _waiting(context, req.attempt)
     if attempt is None or state is None:
@@ -102,6 +95,7 @@ def again(context: Context, req: AttemptOnly) -> Next:
     return begin(context, attempt, state.name, state.by, remember=state.remember)
 
 
+@contract.code.implements
 def code(context: Context, req: CodeRequest) -> Next:
     attempt, state = _waiting(context, req.attempt)
     if attempt is None or state is None or state.by == DEVICE:
@@ -119,6 +113,7 @@ def code(context: Context, req: CodeRequest) -> Next:
         raise _with_page(context, refusal, state) from None
 
 
+@contract.go_on.implements
 def go_on(context: Context, req: AttemptOnly) -> Next:
     """Of many at once one begins the session; the page tells the others that it is over."""
     attempt, state = _waiting(context, req.attempt)

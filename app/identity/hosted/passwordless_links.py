@@ -19,21 +19,12 @@ from app.identity.hosted import next_step
 from app.identity.hosted import passwordless as steps
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens.service import ContinuationToken
-from app.kit.server import Server
 from app.kit.user_agents import parse_user_agent
 
 _STATES: Final = {State.APPROVED: "approved", State.USED: "approved", State.DENIED: "denied"}
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.read_link)(read_link)
-    server.implements(contract.open_link)(open_link)
-    server.implements(contract.renew_link)(renew_link)
-    server.implements(contract.read_request)(read_request)
-    server.implements(contract.decide)(decide)
-
-
+@contract.read_link.implements
 def read_link(context: Context, req: LinkRead) -> contract.LinkView:
     held = one_time_tokens.known_link(context, Purpose.SIGN_IN, req.token)
     if held is None:
@@ -43,6 +34,7 @@ def read_link(context: Context, req: LinkRead) -> contract.LinkView:
     return contract.LinkView(state=_link_state(context, req.token), label=label, registers=registers)
 
 
+@contract.open_link.implements
 def open_link(context: Context, req: LinkRequest) -> Next:
     """A link that was used leads on as well where its person is signed in: pages are reloaded."""
     sending.spend_try(context)
@@ -59,6 +51,7 @@ def open_link(context: Context, req: LinkRequest) -> Next:
     return after
 
 
+@contract.renew_link.implements
 def renew_link(context: Context, req: LinkRequest) -> Next:
     sending.spend(context)
     held = one_time_tokens.known_link(context, Purpose.SIGN_IN, req.token)
@@ -68,6 +61,7 @@ def renew_link(context: Context, req: LinkRequest) -> Next:
     return steps.begin(context, attempt, str(held.facts["email"]), MAIL, remember=steps.remembers(attempt))
 
 
+@contract.read_request.implements
 def read_request(context: Context, req: LinkRead) -> contract.RequestView:
     _, held, found = _request(context, req.token)
     if held is not None:
@@ -75,6 +69,7 @@ def read_request(context: Context, req: LinkRead) -> contract.RequestView:
     return _view(context, req.token, held, found)
 
 
+@contract.decide.implements
 def decide(context: Context, req: contract.Decision) -> contract.RequestView:
     """After three numbers that are not the device's it waits in vain."""
     sending.spend_try(context)

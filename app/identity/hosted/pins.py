@@ -17,18 +17,9 @@ from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.hosted import account_settings, freshness, next_step
 from app.identity.hosted.recovery import looked_at
 from app.identity.platform.context import Context
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.set_at_sign_in)(set_at_sign_in)
-    server.implements(contract.set_own)(set_own)
-    server.implements(contract.read_link)(read_link)
-    server.implements(contract.reset)(reset)
-    server.implements(contract.by_answers)(by_answers)
-
-
+@contract.set_at_sign_in.implements
 def set_at_sign_in(context: Context, req: contract.PinStep) -> Next:
     """A second click goes on as the first did. What is offered may be left out; what is required may not."""
     attempt, (session, account) = interactions.find(context, req.attempt), account_settings.signed_in(context)
@@ -49,6 +40,7 @@ def set_at_sign_in(context: Context, req: contract.PinStep) -> Next:
     return after.model_copy(update={"session": account_settings.done(context, known).session})
 
 
+@contract.set_own.implements
 def set_own(context: Context, req: contract.PinChosen) -> Done:
     service.refuse_off(context.tenant.settings)
     known = account_settings.proved(context, req)
@@ -57,6 +49,7 @@ def set_own(context: Context, req: contract.PinChosen) -> Done:
     return account_settings.done(context, known)
 
 
+@contract.by_answers.implements
 def by_answers(context: Context, req: contract.PinByAnswers) -> Posted:
     """Nothing differs between a name that somebody has and one that nobody has, but for right answers."""
     service.refuse_off(context.tenant.settings)
@@ -74,10 +67,12 @@ def by_answers(context: Context, req: contract.PinByAnswers) -> Posted:
     return Posted()
 
 
+@contract.read_link.implements
 def read_link(context: Context, req: LinkRead) -> LinkView:
     return looked_at(context, Purpose.RESET_PIN, req)
 
 
+@contract.reset.implements
 def reset(context: Context, req: contract.PinReset) -> Posted:
     service.refuse_off(context.tenant.settings)
     password_reset.spend(context)

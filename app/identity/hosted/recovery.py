@@ -36,7 +36,6 @@ from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
-from app.kit.server import Server
 
 WAITS = timedelta(hours=1)
 CODE = "code"
@@ -68,17 +67,7 @@ class Recovering:
         return self.by if self.uid != one_time_tokens.NOBODY else sending.stranger(self.name)
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.forgot)(forgot)
-    server.implements(contract.recovery)(recovery)
-    server.implements(contract.again)(again)
-    server.implements(contract.reset_code)(reset_code)
-    server.implements(contract.read_reset)(read_reset)
-    server.implements(contract.reset)(reset)
-    server.implements(contract.renew_reset)(renew_reset)
-
-
+@contract.forgot.implements
 def forgot(context: Context, req: contract.ForgotRequest) -> Next:
     if req.of == PIN.name:
         pins.refuse_off(context.tenant.settings)
@@ -86,6 +75,7 @@ def forgot(context: Context, req: contract.ForgotRequest) -> Next:
     return _begin(context, _living(context, req.attempt), req.identifier, of=FORGOTTEN[req.of])
 
 
+@contract.recovery.implements
 def recovery(context: Context, req: contract.AttemptOnly) -> Next:
     attempt = interactions.find(context, req.attempt)
     if attempt is None:
@@ -97,6 +87,7 @@ def recovery(context: Context, req: contract.AttemptOnly) -> Next:
     return step(context, attempt, state) if state is not None else next_step.advance(context, attempt, session)
 
 
+@contract.again.implements
 def again(context: Context, req: contract.AttemptOnly) -> Next:
     attempt, state = _waiting(context, req.attempt)
     if attempt is None or state is None:
@@ -107,6 +98,7 @@ def again(context: Context, req: contract.AttemptOnly) -> Next:
     return _begin(context, attempt, state.name, of=state.forgotten)
 
 
+@contract.reset_code.implements
 def reset_code(context: Context, req: contract.CodeRequest) -> Next:
     """A good code is used up for a token of the page that sets the new one: what is refused there needs no other code."""
     attempt, state = _waiting(context, req.attempt)
@@ -132,10 +124,12 @@ def reset_code(context: Context, req: contract.CodeRequest) -> Next:
     )
 
 
+@contract.read_reset.implements
 def read_reset(context: Context, req: LinkRead) -> contract.LinkView:
     return looked_at(context, Purpose.RESET_PASSWORD, req)
 
 
+@contract.reset.implements
 def reset(context: Context, req: contract.NewPassword) -> Next:
     """Set the password, then sign in where the tenant wants it, or where the old password was right and only too old."""
     password_reset.spend(context)
@@ -157,6 +151,7 @@ def reset(context: Context, req: contract.NewPassword) -> Next:
     return opened.model_copy(update={"login_hint": label, "ends_session": True})
 
 
+@contract.renew_reset.implements
 def renew_reset(context: Context, req: contract.LinkRequest) -> Next:
     spend(context)
     held = one_time_tokens.known_link(context, Purpose.RESET_PASSWORD, req.token)

@@ -40,15 +40,8 @@ from app.identity.hosted import (
 )
 from app.identity.platform.context import Context
 from app.kit.errors import ApiError
-from app.kit.server import Server
 
 COMPLETED = "register"
-
-
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.register)(submit)
-    server.implements(contract.begin_with_passkey)(begin_with_passkey)
 
 
 @dataclass
@@ -95,6 +88,7 @@ class Instead:
     passkey: str = ""  # its WebAuthn id
 
 
+@contract.register.implements
 def submit(context: Context, req: contract.RegisterRequest) -> Next:
     """Register within an attempt or without one: onward with a session, or to the page that says to look into the mail."""
     attempt = interactions.find(context, req.attempt) if req.attempt else None
@@ -134,6 +128,7 @@ def submit(context: Context, req: contract.RegisterRequest) -> Next:
         )
 
 
+@contract.begin_with_passkey.implements
 def begin_with_passkey(context: Context, req: contract.RegisterRequest) -> PasskeyOptions:
     """Whatever is wrong is said before there is a passkey that no account has; whose the address is, is not looked at."""
     sign_up.refuse_off(context)

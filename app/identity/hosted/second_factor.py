@@ -24,18 +24,10 @@ from app.identity.platform.continuation_tokens import service as continuation_to
 from app.identity.platform.continuation_tokens.service import ContinuationPurpose
 from app.kit import randomness
 from app.kit.errors import ApiError
-from app.kit.server import Server
 
 KEYS: Final = {"hwk", "swk", second_factor.TWO}
 """What a session says that a passkey opened."""
 OVER: Final = (e.UnknownFactorToken, e.ExpiredFactorToken)
-
-
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.read_factor)(read)
-    server.implements(contract.choose_factor)(choose)
-    server.implements(contract.prove_factor)(prove)
 
 
 def step(context: Context, attempt: Attempt) -> Next | None:
@@ -49,6 +41,7 @@ def step(context: Context, attempt: Attempt) -> Next | None:
     return Next(step=Step.SECOND_FACTOR, attempt=attempt.attempt_id)
 
 
+@contract.read_factor.implements
 def read(context: Context, req: contract.FactorRead) -> contract.FactorStep:
     attempt = interactions.find(context, req.attempt)
     try:
@@ -58,6 +51,7 @@ def read(context: Context, req: contract.FactorRead) -> contract.FactorStep:
         return contract.FactorStep(next=_elsewhere(context, attempt))
 
 
+@contract.choose_factor.implements
 def choose(context: Context, req: contract.FactorChosen) -> contract.FactorStep:
     """Send what has to be sent, at most once in half a minute, or begin to enrol."""
     attempt = interactions.find(context, req.attempt)
@@ -72,6 +66,7 @@ def choose(context: Context, req: contract.FactorChosen) -> contract.FactorStep:
     return contract.FactorStep(view=view(context, attempt, found, req.kind, shown))
 
 
+@contract.prove_factor.implements
 def prove(context: Context, req: contract.FactorProof) -> Next:
     """Prove, or enrol by the first proof; then the session begins."""
     attempt = interactions.find(context, req.attempt)
@@ -224,4 +219,4 @@ def _with_view(context: Context, refusal: ApiError, attempt: Attempt | None, kin
     return refusal
 
 
-__all__ = ["factor_shown", "register", "step"]
+__all__ = ["factor_shown", "step"]

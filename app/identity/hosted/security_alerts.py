@@ -17,16 +17,9 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.hosted import next_step, recovery
 from app.identity.platform.context import Context
 from app.kit import randomness
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.read_alarm)(read_alarm)
-    server.implements(contract.own_doing)(own_doing)
-    server.implements(contract.alarm)(alarm)
-
-
+@contract.read_alarm.implements
 def read_alarm(context: Context, req: LinkRead) -> contract.LinkView:
     view = recovery.looked_at(context, Purpose.ALARM, req)
     held = one_time_tokens.known_link(context, Purpose.ALARM, req.token)
@@ -39,12 +32,14 @@ def read_alarm(context: Context, req: LinkRead) -> contract.LinkView:
     return view.model_copy(update={"state": "moved"}) if is_over else view
 
 
+@contract.own_doing.implements
 def own_doing(context: Context, req: contract.AlarmRequest) -> contract.LinkView:
     password_reset.spend(context)
     ended = restoration.acknowledge(context, req.token)
     return contract.LinkView(state="own", label=str(ended.facts["email"]))
 
 
+@contract.alarm.implements
 def alarm(context: Context, req: contract.AlarmRequest) -> Next:
     """Nobody gets in with the password that the other one set; whoever holds the mailbox sets the next."""
     password_reset.spend(context)

@@ -34,19 +34,9 @@ from app.identity.protocols.oauth import views as oauth
 from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
-from app.kit.server import Server
 
 _TRIES = Rate(20, 600)  # per attempt, whoever's address it is
 _BY_MAIL, _SMS = "otp", "sms"  # RFC 8176
-
-
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.read_link)(read_link)
-    server.implements(contract.open_link)(open_link)
-    server.implements(contract.renew_link)(renew_link)
-    server.implements(contract.enter_code)(enter_code)
-    server.implements(contract.mail_again)(mail_again)
 
 
 def begin(
@@ -153,6 +143,7 @@ def step(context: Context, attempt: Attempt, state: Checking) -> Next:
     )
 
 
+@contract.read_link.implements
 def read_link(context: Context, req: LinkRead) -> contract.LinkView:
     proof = verification.known(context, req.token)
     if proof is None:
@@ -169,6 +160,7 @@ def read_link(context: Context, req: LinkRead) -> contract.LinkView:
     return contract.LinkView(state="open", sent_to=proof.subject, added_by=added_by)
 
 
+@contract.open_link.implements
 def open_link(context: Context, req: contract.LinkRequest) -> Next:
     """A link that was used leads on as well, for as long as its address is confirmed: pages are reloaded."""
     attempt = _living(context, req.attempt)
@@ -188,6 +180,7 @@ def open_link(context: Context, req: contract.LinkRequest) -> Next:
     return _go_on(context, attempt, after, proof, is_new=True)
 
 
+@contract.renew_link.implements
 def renew_link(context: Context, req: contract.LinkRequest) -> Next:
     held = verification.known(context, req.token)
     if held is None:
@@ -206,6 +199,7 @@ def renew_link(context: Context, req: contract.LinkRequest) -> Next:
     return begin(context, attempt, typed[0], account, is_sent=False)
 
 
+@contract.enter_code.implements
 def enter_code(context: Context, req: contract.CodeRequest) -> Next:
     attempt = interactions.find(context, req.attempt)
     if attempt is None:
@@ -233,6 +227,7 @@ def enter_code(context: Context, req: contract.CodeRequest) -> Next:
         raise with_page(context, refusal, state) from None
 
 
+@contract.mail_again.implements
 def mail_again(context: Context, req: contract.AgainRequest) -> Next:
     attempt = interactions.find(context, req.attempt)
     if attempt is None:

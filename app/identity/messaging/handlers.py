@@ -17,7 +17,6 @@ from app.identity.messaging import service, store, template_changes
 from app.identity.messaging.tenant_templates import OwnMail
 from app.identity.platform.context import Context
 from app.kit.errors import ApiError
-from app.kit.server import Server
 from app.kit.wire import Nothing
 
 _LATER_MAILS = frozenset(
@@ -44,21 +43,7 @@ _MAIL_FIELDS = {"name": "TemplateName", "subject": "Subject", "html": "Template"
 _SMS_FIELDS = {"name": "Name", "text": "Template"}
 
 
-def register(server: Server) -> None:
-    """Implement the area's operations."""
-    server.implements(tenants.appinfo)(read_appinfo)
-    server.implements(contract.list_mails)(list_mails)
-    server.implements(contract.read_mails)(read_mails)
-    server.implements(contract.add_mail)(add_mail)
-    server.implements(contract.change_mail)(change_mail)
-    server.implements(contract.remove_mail)(remove_mail)
-    server.implements(contract.list_sms)(list_sms)
-    server.implements(contract.read_sms)(read_sms)
-    server.implements(contract.add_sms)(add_sms)
-    server.implements(contract.change_sms)(change_sms)
-    server.implements(contract.remove_sms)(remove_sms)
-
-
+@tenants.appinfo.implements
 def read_appinfo(context: Context, req: tenants.AppinfoRead) -> tenants.Appinfo:
     """Whether a mail has a link or a code says the template that is sent where none is asked for; ours has both."""
     codes = {name for name, kind in _SHOWN_MAILS.items() if _is_code(context, kind)}
@@ -72,14 +57,17 @@ def _is_code(context: Context, kind: MailKind) -> bool:
     )
 
 
+@contract.list_mails.implements
 def list_mails(context: Context, req: Nothing) -> contract.EmailTemplates:
     return _mails(context, None, e.MailTemplateNotConfigured)
 
 
+@contract.read_mails.implements
 def read_mails(context: Context, req: contract.MailTemplateOf) -> contract.EmailTemplates:
     return _mails(context, _mail_kind(req.template_type), e.UnknownMailTemplate)
 
 
+@contract.add_mail.implements
 def add_mail(context: Context, req: contract.NewMailTemplate) -> contract.EmailTemplate:
     kind = _mail_kind(req.template_type, e.MailTemplateNotConfigured)
     template = _mail_template(context, kind, req)
@@ -87,12 +75,14 @@ def add_mail(context: Context, req: contract.NewMailTemplate) -> contract.EmailT
     return _shown_mail(context, template)
 
 
+@contract.change_mail.implements
 def change_mail(context: Context, req: contract.ChangedMailTemplate) -> contract.EmailTemplate:
     template = _mail_template(context, _mail_kind(req.template_type), req)
     template_changes.change(context, template, e.UnknownMailTemplate, _MAIL_FIELDS)
     return _shown_mail(context, template)
 
 
+@contract.remove_mail.implements
 def remove_mail(context: Context, req: contract.MailTemplateGone) -> Deleted:
     template_changes.remove(
         context, store.MAIL, _mail_kind(req.template_type), req.template_name, e.UnknownMailTemplate
@@ -100,26 +90,31 @@ def remove_mail(context: Context, req: contract.MailTemplateGone) -> Deleted:
     return Deleted()
 
 
+@contract.list_sms.implements
 def list_sms(context: Context, req: Nothing) -> contract.SmsTemplates:
     return _messages(context, None)
 
 
+@contract.read_sms.implements
 def read_sms(context: Context, req: contract.SmsTemplateOf) -> contract.SmsTemplates:
     return _messages(context, _sms_kind(req.template_type))
 
 
+@contract.add_sms.implements
 def add_sms(context: Context, req: contract.NewSmsTemplate) -> contract.SmsTemplateText:
     template = _sms_template(_sms_kind(req.sms_template_type), req.name, req.template)
     template_changes.add(context, template, e.SmsTemplateExists, _SMS_FIELDS)
     return _shown_sms(template)
 
 
+@contract.change_sms.implements
 def change_sms(context: Context, req: contract.ChangedSmsTemplate) -> contract.SmsTemplateText:
     template = _sms_template(_sms_kind(req.template_type), req.name, req.template)
     template_changes.change(context, template, e.UnknownSmsTemplate, _SMS_FIELDS)
     return _shown_sms(template)
 
 
+@contract.remove_sms.implements
 def remove_sms(context: Context, req: contract.SmsTemplateGone) -> Deleted:
     template_changes.remove(context, store.SMS, _sms_kind(req.template_type), req.name, e.UnknownSmsTemplate)
     return Deleted()

@@ -8,14 +8,9 @@ from app.contract.sessions import Token
 from app.identity.authentication.federation import token_handoff
 from app.identity.platform.context import Context
 from app.kit.clock import iso
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operation."""
-    server.implements(contract.exchange)(exchange)
-
-
+@contract.exchange.implements
 def exchange(context: Context, req: contract.RequestToken) -> Token:
     if not req.token:
         raise e.BadParameter.names("token")

@@ -8,7 +8,7 @@ from app.contract import errors as e
 from app.contract import passwordless as contract
 from app.contract.groups import Posted, PostedSms
 from app.contract.second_factors.challenge import NO_EXPIRY, NO_SESSION, FactorKind, FactorLogin
-from app.identity.authentication.passwordless import completion, redemption, responses, sending, smart_login_handlers
+from app.identity.authentication.passwordless import completion, redemption, responses, sending
 from app.identity.authentication.passwordless.sending import MAIL, SIGN_IN, SMS, Wish
 from app.identity.authentication.recovery import recipient
 from app.identity.authentication.sign_in import identifiers, locks, verified_sign_in
@@ -19,22 +19,11 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, SMS_CODE, Purpose
 from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.platform.context import Context
-from app.kit.server import Server
 
 _CodeShown = contract.EmailCodeShown | contract.UsernameCodeShown | contract.SmsCodeShown
 
 
-def register(server: Server) -> None:
-    """Implement the area's operations."""
-    server.implements(contract.send_mail)(send_mail)
-    server.implements(contract.by_link)(by_link)
-    server.implements(contract.by_email_code)(by_email_code)
-    server.implements(contract.by_username_code)(by_username_code)
-    server.implements(contract.send_sms)(send_sms)
-    server.implements(contract.by_sms_code)(by_sms_code)
-    smart_login_handlers.register(server)
-
-
+@contract.send_mail.implements
 def send_mail(context: Context, req: contract.MailWanted) -> Posted:
     _refuse_mail_off(context)
     sending.spend(context)
@@ -51,6 +40,7 @@ def send_mail(context: Context, req: contract.MailWanted) -> Posted:
     return Posted()
 
 
+@contract.by_link.implements
 def by_link(context: Context, req: contract.LinkShown) -> FactorLogin:
     """A HEAD request, which scanners of mail send, uses nothing up."""
     _refuse_mail_off(context)
@@ -72,6 +62,7 @@ def by_link(context: Context, req: contract.LinkShown) -> FactorLogin:
     return completion.enter(context, account, Way(("otp",), channel=FactorKind.EMAIL, is_silent=req.is_silent), req)
 
 
+@contract.by_email_code.implements
 def by_email_code(context: Context, req: contract.EmailCodeShown) -> FactorLogin:
     _refuse_mail_off(context)
     identifiers.refuse_kind(context.tenant.settings, "email")
@@ -80,6 +71,7 @@ def by_email_code(context: Context, req: contract.EmailCodeShown) -> FactorLogin
     return _by_code(context, recipient.stated(context, req.email, None), MAIL, req, req.welcome_email_template)
 
 
+@contract.by_username_code.implements
 def by_username_code(context: Context, req: contract.UsernameCodeShown) -> FactorLogin:
     _refuse_mail_off(context)
     identifiers.refuse_kind(context.tenant.settings, "username")
@@ -88,6 +80,7 @@ def by_username_code(context: Context, req: contract.UsernameCodeShown) -> Facto
     return _by_code(context, recipient.stated(context, None, req.username), MAIL, req, req.welcome_email_template)
 
 
+@contract.send_sms.implements
 def send_sms(context: Context, req: contract.SmsWanted) -> PostedSms:
     _refuse_sms_off(context)
     sending.spend(context)
@@ -105,6 +98,7 @@ def send_sms(context: Context, req: contract.SmsWanted) -> PostedSms:
     return responses.posted(context, sid)
 
 
+@contract.by_sms_code.implements
 def by_sms_code(context: Context, req: contract.SmsCodeShown) -> FactorLogin:
     _refuse_sms_off(context)
     who = recipient.with_phone(context, req.phone)

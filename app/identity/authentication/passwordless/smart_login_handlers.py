@@ -25,20 +25,9 @@ from app.identity.directory.accounts.account_lookup import AccountLookup, Identi
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import service as continuation_tokens
 from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.start)(start)
-    server.implements(contract.poll)(poll)
-    server.implements(contract.approve)(approve)
-    server.implements(contract.touch_mail)(touch_mail)
-    server.implements(contract.touch_sms)(touch_sms)
-    server.implements(contract.touch_code)(touch_code)
-    server.implements(contract.touch_link)(touch_link)
-
-
+@contract.start.implements
 def start(context: Context, req: contract.SmartWanted) -> contract.Asked:
     if not context.tenant.settings.smart_login:
         raise e.SmartLoginOff
@@ -61,6 +50,7 @@ def start(context: Context, req: contract.SmartWanted) -> contract.Asked:
     return contract.Asked(number=number)
 
 
+@contract.poll.implements
 def poll(context: Context, req: contract.Poll) -> FactorLogin:
     found = continuation_tokens.find(context, ContinuationPurpose.SMART_LOGIN, req.client_guid)
     if found is None or found.is_over(context.now) or smart_login.is_of_our_pages(found) or found.state == State.DENIED:
@@ -76,6 +66,7 @@ def poll(context: Context, req: contract.Poll) -> FactorLogin:
     return completion.enter(context, smart_login.redeem(context, found, is_silent=is_silent), way, req)
 
 
+@contract.approve.implements
 def approve(context: Context, req: contract.LinkClicked) -> contract.Approved:
     """Links of one-touch mails are taken, too: clients of the interface show both here."""
     settings = context.tenant.settings
@@ -92,6 +83,7 @@ def approve(context: Context, req: contract.LinkClicked) -> contract.Approved:
     return _by_link(context, req, Purpose.SMART_LOGIN, token)
 
 
+@contract.touch_mail.implements
 def touch_mail(context: Context, req: contract.TouchWanted) -> contract.Asked:
     _refuse_touch_off(context)
     sending.spend(context)
@@ -115,6 +107,7 @@ def touch_mail(context: Context, req: contract.TouchWanted) -> contract.Asked:
     return contract.Asked(number=number)
 
 
+@contract.touch_sms.implements
 def touch_sms(context: Context, req: contract.TouchTexted) -> PostedSms:
     _refuse_touch_off(context)
     sending.spend(context)
@@ -130,6 +123,7 @@ def touch_sms(context: Context, req: contract.TouchTexted) -> PostedSms:
     return responses.posted(context, sid)
 
 
+@contract.touch_code.implements
 def touch_code(context: Context, req: contract.TouchCode) -> FactorLogin:
     _refuse_touch_off(context)
     sending.spend_try(context)
@@ -144,6 +138,7 @@ def touch_code(context: Context, req: contract.TouchCode) -> FactorLogin:
     return completion.enter(context, account, Way(("sms",), "phone", FactorKind.SMS, is_silent=req.is_silent), req)
 
 
+@contract.touch_link.implements
 def touch_link(context: Context, req: contract.LinkClicked) -> contract.Approved:
     _refuse_touch_off(context)
     token = _shown(context, req)

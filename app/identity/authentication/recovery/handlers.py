@@ -1,4 +1,7 @@
-"""The operations that begin a recovery: forgotten passwords by mail and by SMS, and which questions an account answered."""
+"""The operations that begin a recovery: forgotten passwords by mail and by SMS, and which questions an account answered.
+
+Operations that set a password are in `sign_in`, because they end and begin sessions.
+"""
 
 from __future__ import annotations
 
@@ -20,19 +23,7 @@ from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
-from app.kit.server import Server
 from app.kit.wire import Document
-
-
-def register(server: Server) -> None:
-    """Implement the area's operations; those that set a password end and begin sessions, so they are sign-in's."""
-    server.implements(contract.forgot)(forgot)
-    server.implements(contract.forgot_by_sms)(forgot_by_sms)
-    server.implements(contract.forgot_token)(forgot_token)
-    server.implements(contract.questions_by_email)(questions_by_email)
-    server.implements(contract.questions_by_username)(questions_by_username)
-    server.implements(contract.questions_by_phone)(questions_by_phone)
-    server.implements(contract.own_questions)(own_questions)
 
 
 def spend(context: Context) -> None:
@@ -51,6 +42,7 @@ def refuse_captcha(context: Context, req: CAP, place: str) -> None:
         captcha.demand(context, shown)
 
 
+@contract.forgot.implements
 def forgot(context: Context, req: contract.Forgot) -> Posted:
     spend(context)
     who = recipient.stated(context, req.email, req.username)
@@ -69,6 +61,7 @@ def forgot(context: Context, req: contract.Forgot) -> Posted:
     return Posted()
 
 
+@contract.forgot_by_sms.implements
 def forgot_by_sms(context: Context, req: contract.ForgotBySms) -> PostedSms:
     spend(context)
     who = recipient.with_phone(context, req.phone)
@@ -86,6 +79,7 @@ def forgot_by_sms(context: Context, req: contract.ForgotBySms) -> PostedSms:
     return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
 
 
+@contract.forgot_token.implements
 def forgot_token(context: Context, req: contract.ForgotToken) -> contract.ForgotTokenMade:
     """The token is the tenant's server's to bring; it stands in the ledger that it was made for it."""
     account = recipient.stated(context, req.email, req.username).holder
@@ -100,6 +94,7 @@ def forgot_token(context: Context, req: contract.ForgotToken) -> contract.Forgot
     return contract.ForgotTokenMade(forgot_token=token, identity_providers=["Email"] if account.password_hash else [])
 
 
+@contract.questions_by_email.implements
 def questions_by_email(context: Context, req: contract.QuestionsByEmail) -> Document:
     _refuse_lookup(context)
     if not req.email or not accounts.is_email(req.email):
@@ -107,6 +102,7 @@ def questions_by_email(context: Context, req: contract.QuestionsByEmail) -> Docu
     return _answered(context, recipient.named(context, "email", req.email))
 
 
+@contract.questions_by_username.implements
 def questions_by_username(context: Context, req: contract.QuestionsByUsername) -> Document:
     _refuse_off(context)
     if not req.username:
@@ -114,6 +110,7 @@ def questions_by_username(context: Context, req: contract.QuestionsByUsername) -
     return _answered(context, recipient.named(context, "username", req.username))
 
 
+@contract.questions_by_phone.implements
 def questions_by_phone(context: Context, req: contract.QuestionsByPhone) -> Document:
     _refuse_lookup(context)
     if not req.phone:
@@ -121,6 +118,7 @@ def questions_by_phone(context: Context, req: contract.QuestionsByPhone) -> Docu
     return _answered(context, recipient.named(context, "phone", req.phone))
 
 
+@contract.own_questions.implements
 def own_questions(context: Context, req: contract.OwnQuestions) -> Document:
     _refuse_off(context)
     account = accounts.by_uid(context, context.account.uid)

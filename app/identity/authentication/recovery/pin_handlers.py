@@ -20,14 +20,6 @@ from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.errors import ApiError
-from app.kit.server import Server
-
-
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.forgot_by_email)(forgot_by_email)
-    server.implements(contract.forgot_by_username)(forgot_by_username)
-    server.implements(contract.forgot_by_sms)(forgot_by_sms)
 
 
 def reached(who: AccountLookup, by: str, unknown: type[ApiError] = e.UnknownAccount) -> Account | None:
@@ -48,6 +40,7 @@ def reached(who: AccountLookup, by: str, unknown: type[ApiError] = e.UnknownAcco
     return None
 
 
+@contract.forgot_by_email.implements
 def forgot_by_email(context: Context, req: contract.ForgotPinByEmail) -> Posted:
     if not req.email:
         raise e.BadParameter.names("email")
@@ -62,6 +55,7 @@ def forgot_by_email(context: Context, req: contract.ForgotPinByEmail) -> Posted:
     )
 
 
+@contract.forgot_by_username.implements
 def forgot_by_username(context: Context, req: contract.ForgotPinByUsername) -> Posted:
     if not req.username:
         raise e.BadParameter.names("username")
@@ -70,6 +64,7 @@ def forgot_by_username(context: Context, req: contract.ForgotPinByUsername) -> P
     return _mailed(context, who, Wish(req.reset_pin_url, req.email_template), e.UnknownUsername)
 
 
+@contract.forgot_by_sms.implements
 def forgot_by_sms(context: Context, req: contract.ForgotPinBySms) -> PostedSms:
     """A number that its owner did not prove is nobody's: the interface calls that 1409."""
     if not req.phone:

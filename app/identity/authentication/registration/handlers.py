@@ -23,24 +23,10 @@ from app.identity.directory.accounts.service import Account
 from app.identity.directory.consents import consent_required
 from app.identity.platform.context import Context
 from app.kit.clock import iso
-from app.kit.server import Server
 from app.kit.wire import Document
 
 
-def register(server: Server) -> None:
-    """Implement the area's operations."""
-    server.implements(contract.register)(with_sott)
-    server.implements(contract.register_with_captcha)(with_captcha)
-    server.implements(contract.sott)(make_sott)
-    server.implements(contract.records)(read_records)
-    server.implements(contract.check_code)(check_code)
-    server.implements(contract.add_records)(add_records)
-    server.implements(contract.managed_records)(read_managed_records)
-    server.implements(contract.change_record)(change_record)
-    server.implements(contract.remove_record)(remove_record)
-    server.implements(contract.remove_type)(remove_type)
-
-
+@contract.register.implements
 def with_sott(context: Context, req: contract.Registration) -> contract.Registered:
     service.refuse_off(context)
     sott.check(context, req.sott)
@@ -48,6 +34,7 @@ def with_sott(context: Context, req: contract.Registration) -> contract.Register
     return registered(context, req, service.register(context, service.draft(context, req, ask), ask))
 
 
+@contract.register_with_captcha.implements
 def with_captcha(context: Context, req: contract.RegistrationWithCaptcha) -> contract.Registered:
     """The captcha is spent once the rest may stand: whoever mistyped something need not solve another."""
     service.refuse_off(context)
@@ -57,6 +44,7 @@ def with_captcha(context: Context, req: contract.RegistrationWithCaptcha) -> con
     return registered(context, req, service.register(context, drafted, ask))
 
 
+@contract.sott.implements
 def make_sott(context: Context, req: contract.SottRead) -> contract.Sott:
     text, ends = sott.make(context, req.time_difference)
     return contract.Sott(sott=text, expiry_time=iso(ends) or "")
@@ -126,33 +114,40 @@ def _login(context: Context, account: Account, fields: str | None) -> Login:
     )
 
 
+@contract.records.implements
 def read_records(context: Context, req: contract.RecordsRead) -> Document:
     return _listed(choice_lists.of_type(context, req, is_managed=False))
 
 
+@contract.managed_records.implements
 def read_managed_records(context: Context, req: contract.RecordsRead) -> Document:
     return _listed(choice_lists.of_type(context, req, is_managed=True))
 
 
+@contract.check_code.implements
 def check_code(context: Context, req: contract.CodeCheck) -> contract.CodeIsValid:
     choice_lists.check_code(context, req.record_id, req.code)
     return contract.CodeIsValid()
 
 
+@contract.add_records.implements
 def add_records(context: Context, req: contract.NewRecords) -> Posted:
     choice_lists.add(context, req.data)
     return Posted()
 
 
+@contract.change_record.implements
 def change_record(context: Context, req: contract.RecordChange) -> contract.RecordChanged:
     return contract.RecordChanged(data=choice_lists.change(context, req))
 
 
+@contract.remove_record.implements
 def remove_record(context: Context, req: contract.RecordAddress) -> Deleted:
     choice_lists.remove(context, req.record_id)
     return Deleted()
 
 
+@contract.remove_type.implements
 def remove_type(context: Context, req: contract.RecordTypeAddress) -> Deleted:
     choice_lists.remove_type(context, req.type)
     return Deleted()

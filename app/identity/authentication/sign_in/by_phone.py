@@ -18,14 +18,9 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operation."""
-    server.implements(contract.verify)(verify)
-
-
+@contract.verify.implements
 def verify(context: Context, req: contract.CodeShown) -> contract.PhoneVerified:
     phone_handlers.refuse_off(context)
     phone_handlers.spend(context, "phone_code_try")

@@ -27,24 +27,11 @@ from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import service as continuation_tokens
 from app.identity.platform.continuation_tokens.service import ContinuationPurpose
-from app.kit.server import Server
 
 METHOD = "pin"  # RFC 8176
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.with_pin)(with_pin)
-    server.implements(contract.end_session)(end_session)
-    server.implements(contract.set_first)(set_first)
-    server.implements(contract.change)(change)
-    server.implements(contract.reset_by_token)(reset_by_token)
-    server.implements(contract.reset_by_code)(reset_by_code)
-    server.implements(contract.reset_by_answer_and_email)(reset_by_answer_and_email)
-    server.implements(contract.reset_by_answer_and_phone)(reset_by_answer_and_phone)
-    server.implements(contract.reset_by_answer_and_username)(reset_by_answer_and_username)
-
-
+@contract.with_pin.implements
 def with_pin(context: Context, req: contract.PinLogin) -> FactorLogin:
     """The session that was shown is used up with the right PIN, and no other."""
     settings = context.tenant.settings
@@ -63,6 +50,7 @@ def with_pin(context: Context, req: contract.PinLogin) -> FactorLogin:
     return completion.enter(context, account, way, fields=req.fields_, wish=wish)
 
 
+@contract.end_session.implements
 def end_session(context: Context, req: contract.EndPinSession) -> Posted:
     session = session_tokens.shown(context, req.session_token)
     session_tokens.spend(context, session)
@@ -70,6 +58,7 @@ def end_session(context: Context, req: contract.EndPinSession) -> Posted:
     return Posted()
 
 
+@contract.set_first.implements
 def set_first(context: Context, req: contract.FirstPin) -> Login:
     """A refused PIN uses nothing up; of many that are set at once one begins the session."""
     service.refuse_off(context.tenant.settings)
@@ -90,6 +79,7 @@ def set_first(context: Context, req: contract.FirstPin) -> Login:
     return completion.plain(completion.session(context, account, way, after=tenant_requirements.PIN))
 
 
+@contract.change.implements
 def change(context: Context, req: contract.OtherPin) -> Posted:
     service.refuse_off(context.tenant.settings)
     account = accounts.own(context)
@@ -113,6 +103,7 @@ def renew(context: Context, account: Account, old: str, new: str, *, is_silent: 
     return service.write(context, fresh, hashed, service.CHANGED, is_silent=is_silent)
 
 
+@contract.reset_by_token.implements
 def reset_by_token(context: Context, req: contract.PinByToken) -> Posted:
     service.refuse_off(context.tenant.settings)
     token, new = given("resettoken", req.reset_token), given("pin", req.pin)
@@ -141,6 +132,7 @@ def by_link(context: Context, token: str, new: str, *, is_silent: bool = False) 
     return reset(context, account, hashed, is_silent=is_silent)
 
 
+@contract.reset_by_code.implements
 def reset_by_code(context: Context, req: contract.PinByCode) -> Posted:
     service.refuse_off(context.tenant.settings)
     otp, new = given("otp", req.otp), given("pin", req.pin)
@@ -159,16 +151,19 @@ def reset_by_code(context: Context, req: contract.PinByCode) -> Posted:
     return Posted()
 
 
+@contract.reset_by_answer_and_email.implements
 def reset_by_answer_and_email(context: Context, req: contract.PinByAnswerAndEmail) -> Posted:
     if not accounts.is_email(given("email", req.email)):
         raise e.MalformedEmail
     return _by_answer(context, Identifier("email", req.email or ""), req)
 
 
+@contract.reset_by_answer_and_phone.implements
 def reset_by_answer_and_phone(context: Context, req: contract.PinByAnswerAndPhone) -> Posted:
     return _by_answer(context, Identifier("phone", given("phone", req.phone)), req)
 
 
+@contract.reset_by_answer_and_username.implements
 def reset_by_answer_and_username(context: Context, req: contract.PinByAnswerAndUsername) -> Posted:
     return _by_answer(context, Identifier("username", given("username", req.username)), req)
 

@@ -13,14 +13,9 @@ from app.identity.directory.consents import consent_required
 from app.identity.directory.consents import service as forms
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operation."""
-    server.implements(submit)(with_token)
-
-
+@submit.implements
 def with_token(context: Context, req: ConsentSubmitted) -> Login:
     """Wrong answers use nothing up; of many that are right one begins the session."""
     forms.refuse_off(context)

@@ -7,21 +7,12 @@ from app.contract.second_factors.challenge import FactorLogin
 from app.contract.second_factors.signing_in import with_password as with_factors_stated
 from app.identity.authentication.registration import service as registration
 from app.identity.authentication.sign_in import (
-    by_phone,
-    by_pin,
     completion,
-    consent_token,
     identifiers,
-    password_change,
-    password_reset,
     risk_challenges,
-    second_factors,
     service,
-    verified_sign_in,
 )
 from app.identity.authentication.sign_in.locks import Proof
-from app.identity.authentication.sign_in.passkeys import recovery, second_factor, sign_in
-from app.identity.authentication.sign_in.passkeys import registration as sign_up
 from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.authentication.sign_in.service import PasswordVerified
 from app.identity.authentication.verification.service import Wish
@@ -29,25 +20,9 @@ from app.identity.credentials.authenticators.protocol import Wish as FactorWish
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.second_factors import service as factors
 from app.identity.platform.context import Context
-from app.kit.server import Server
 
 ORIGIN = ("x-origin-ip", "x-origin-user-agent", "x-origin-accept-language", "x-origin-host", "x-platform")
 _MOST_ORIGIN_LETTERS = 200
-
-
-def register(server: Server) -> None:
-    """Implement the area's operations."""
-    server.implements(contract.with_password)(with_password)
-    server.implements(with_factors_stated)(with_factors)
-    second_factors.register(server)
-    verified_sign_in.register(server)
-    password_reset.register(server)
-    password_change.register(server)
-    by_phone.register(server)
-    consent_token.register(server)
-    by_pin.register(server)
-    for rows in (sign_up, sign_in, recovery, second_factor):
-        rows.register(server)
 
 
 def _wish(req: contract.PasswordLogin) -> Wish:
@@ -71,6 +46,7 @@ def _note_origin(context: Context, login_url: str | None) -> None:
         context.audit.record("sign_in.origin", **{name: text[:_MOST_ORIGIN_LETTERS] for name, text in told.items()})
 
 
+@contract.with_password.implements
 def with_password(context: Context, req: contract.PasswordLogin) -> contract.Login:
     """A tenant that has second factors is asked at the login that knows of them (interface mfa.md section 1)."""
     if context.tenant.settings.two_factor != "disabled":
@@ -81,6 +57,7 @@ def with_password(context: Context, req: contract.PasswordLogin) -> contract.Log
     return completion.plain(completion.session(context, passed.account, way, req.fields_))
 
 
+@with_factors_stated.implements
 def with_factors(context: Context, req: contract.PasswordLogin) -> FactorLogin:
     factors.refuse_off(context.tenant.settings)
     passed, way = _passed(context, req)

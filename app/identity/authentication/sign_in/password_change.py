@@ -17,18 +17,11 @@ from app.identity.directory.accounts.account_lookup import AccountLookup, Identi
 from app.identity.directory.accounts.login_records import Lock
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
-from app.kit.server import Server
 
 EVENT = "ChangePassword"
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.change)(change_own)
-    server.implements(contract.read_hash)(read_hash)
-    server.implements(contract.set_password)(set_password)
-
-
+@contract.change.implements
 def change_own(context: Context, req: contract.ChangePassword) -> Posted:
     spend(context)
     account = accounts.by_uid(context, context.account.uid)
@@ -70,10 +63,12 @@ def change(
     return new_password.write(context, fresh, hashed, is_silent=is_silent, event=EVENT, opens_lock=is_open)
 
 
+@contract.read_hash.implements
 def read_hash(context: Context, req: contract.ReadHash) -> contract.PasswordHash:
     return _answer(accounts.known(context, req.uid))
 
 
+@contract.set_password.implements
 def set_password(context: Context, req: contract.SetPassword) -> contract.PasswordHash:
     account = accounts.known(context, req.uid)
     if not req.password:

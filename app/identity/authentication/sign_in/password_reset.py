@@ -26,17 +26,9 @@ from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import service as continuation_tokens
 from app.identity.platform.continuation_tokens.service import ContinuationPurpose
 from app.kit.limits import Rate
-from app.kit.server import Server
 
 EVENT = "ResetPassword"
 RESET = Purpose.RESET_PASSWORD
-
-
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.reset)(reset)
-    server.implements(contract.reset_by_sms)(reset_by_sms)
-    server.implements(contract.reset_by_answer)(reset_by_answer)
 
 
 def spend(context: Context) -> None:
@@ -45,6 +37,7 @@ def spend(context: Context) -> None:
         context.spend("reset", Rate(most, 60), context.network)
 
 
+@contract.reset.implements
 def reset(context: Context, req: contract.Reset) -> contract.PasswordReset:
     spend(context)
     if req.otp is None and req.email is None and req.username is None:
@@ -57,6 +50,7 @@ def reset(context: Context, req: contract.Reset) -> contract.PasswordReset:
     return _posted(context, _by_code(context, who, sending.MAIL, otp, password, req), is_silent=req.is_silent)
 
 
+@contract.reset_by_sms.implements
 def reset_by_sms(context: Context, req: contract.ResetBySms) -> contract.PasswordReset:
     spend(context)
     who = recipient.with_phone(context, req.phone)
@@ -66,6 +60,7 @@ def reset_by_sms(context: Context, req: contract.ResetBySms) -> contract.Passwor
     )
 
 
+@contract.reset_by_answer.implements
 def reset_by_answer(context: Context, req: contract.ResetByAnswer) -> contract.PasswordReset:
     refuse_unasked(context, req.security_answer)
     password = given("password", req.password)

@@ -21,15 +21,9 @@ from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.by_link)(by_link)
-    server.implements(contract.by_code)(by_code)
-
-
+@contract.by_link.implements
 def by_link(context: Context, req: contract.VerifyByLink) -> contract.Verified:
     """A HEAD request, which scanners of mail send, uses nothing up."""
     shown = locks.Proof()
@@ -46,6 +40,7 @@ def by_link(context: Context, req: contract.VerifyByLink) -> contract.Verified:
     return _verified(context, proof, req)
 
 
+@contract.by_code.implements
 def by_code(context: Context, req: contract.VerifyByCode) -> contract.Verified:
     shown = locks.Proof(req.security_answer, captcha.of_parameters(req))
     return _verified(context, _spend_code(context, req.otp, req.email, req.uuid, shown), req)

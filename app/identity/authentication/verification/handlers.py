@@ -1,10 +1,11 @@
-"""The operations that send verification mails and say whether a name is taken."""
+"""The operations that send verification mails and say whether a name is taken. Operations that spend a token are
+in `sign_in`, because they may begin a session."""
 
 from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import verification as contract
-from app.identity.authentication.verification import phone_handlers, service
+from app.identity.authentication.verification import service
 from app.identity.authentication.verification.service import Wish
 from app.identity.directory.accounts import identifier_checks, identifiers, pending_accounts
 from app.identity.directory.accounts import service as accounts
@@ -12,19 +13,9 @@ from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.limits import Rate
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the area's operations; those that use a proof up may begin a session, so they are sign-in's."""
-    phone_handlers.register(server)
-    server.implements(contract.resend)(resend)
-    server.implements(contract.send_own)(send_own)
-    server.implements(contract.email_availability)(email_availability)
-    server.implements(contract.phone_availability)(phone_availability)
-    server.implements(contract.username_availability)(username_availability)
-
-
+@contract.resend.implements
 def resend(context: Context, req: contract.MailAgain) -> contract.PostedWithId:
     """Where the tenant hides who has an account, nobody's address is answered as one that waits to be verified."""
     _refuse_off(context)
@@ -41,6 +32,7 @@ def resend(context: Context, req: contract.MailAgain) -> contract.PostedWithId:
     return _sent(context, account, req.email, wish)
 
 
+@contract.send_own.implements
 def send_own(context: Context, req: contract.MailOwn) -> contract.PostedWithId:
     _refuse_off(context)
     if context.holder is None:
@@ -52,6 +44,7 @@ def send_own(context: Context, req: contract.MailOwn) -> contract.PostedWithId:
     return _sent(context, account, account.email, Wish(url=req.verification_url, email_template=req.email_template))
 
 
+@contract.email_availability.implements
 def email_availability(context: Context, req: contract.EmailAvailability) -> contract.Exist:
     if req.email is None:
         raise e.BadParameter.names("verificationtoken")
@@ -61,6 +54,7 @@ def email_availability(context: Context, req: contract.EmailAvailability) -> con
     return _exist(context, accounts.by_email(context, req.email) is not None)
 
 
+@contract.phone_availability.implements
 def phone_availability(context: Context, req: contract.PhoneAvailability) -> contract.Exist:
     if not context.tenant.settings.phone_login:
         raise e.PhoneLoginOff
@@ -73,6 +67,7 @@ def phone_availability(context: Context, req: contract.PhoneAvailability) -> con
     return _exist(context, holder is not None and not pending_accounts.is_anothers_word(holder))
 
 
+@contract.username_availability.implements
 def username_availability(context: Context, req: contract.UsernameAvailability) -> contract.Exist:
     _spend(context, "availability", context.tenant.settings.limits.availability_per_minute_per_address)
     if not req.username:

@@ -14,16 +14,9 @@ from app.identity.messaging.service import TextWish
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.limits import Rate
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operations; to prove a number may begin a session, so it is sign-in's."""
-    server.implements(contract.send_code)(send_code)
-    server.implements(contract.change)(change)
-    server.implements(contract.remove)(remove)
-
-
+@contract.send_code.implements
 def send_code(context: Context, req: contract.CodeWanted) -> PostedSms:
     """Without an access token for the account that has the number; with one for the number that its account gave last."""
     refuse_off(context)
@@ -43,6 +36,7 @@ def send_code(context: Context, req: contract.CodeWanted) -> PostedSms:
     return _sent(context, phones.send(context, account.uid, phone, account, req))
 
 
+@contract.change.implements
 def change(context: Context, req: contract.NewPhone) -> PostedSms:
     refuse_off(context)
     account = accounts.own(context)
@@ -55,6 +49,7 @@ def change(context: Context, req: contract.NewPhone) -> PostedSms:
     return _sent(context, phones.ask(context, account, phone, req, hides_taken=hides))
 
 
+@contract.remove.implements
 def remove(context: Context, req: contract.OldPhone) -> Deleted:
     refuse_off(context)
     phones.remove(context, accounts.own(context), is_silent=req.is_silent)

@@ -10,25 +10,9 @@ from app.identity.credentials.tokens import listing, service
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context, TokenHolder
 from app.kit.clock import iso
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the area's operations."""
-    server.implements(contract.info)(info)
-    server.implements(contract.validate)(validate)
-    server.implements(contract.invalidate)(invalidate)
-    server.implements(contract.slide)(slide)
-    server.implements(contract.impersonate)(impersonate)
-    server.implements(contract.refresh)(refresh)
-    server.implements(contract.revoke_refresh)(revoke_refresh)
-    server.implements(contract.revoke_refresh_of_account)(revoke_refresh_of_account)
-    server.implements(contract.validate_shown)(validate_shown)
-    server.implements(contract.invalidate_shown)(invalidate_shown)
-    server.implements(contract.refresh_shown)(refresh_shown)
-    server.implements(contract.active_sessions)(active_sessions)
-
-
+@contract.info.implements
 def info(context: Context, req: contract.OwnToken) -> contract.TokenFacts:
     facts = context.account.facts
     return contract.TokenFacts(
@@ -39,20 +23,24 @@ def info(context: Context, req: contract.OwnToken) -> contract.TokenFacts:
     )
 
 
+@contract.validate.implements
 def validate(context: Context, req: contract.OwnToken) -> Token:
     return _token(context.account)
 
 
+@contract.invalidate.implements
 def invalidate(context: Context, req: contract.EndOwnToken) -> Posted:
     _end(context, context.account.token_hash, req.prevent_refresh)
     context.audit.record("token.ended", uid=context.account.uid)
     return Posted()
 
 
+@contract.slide.implements
 def slide(context: Context, req: contract.OwnToken) -> Token:
     return Token(access_token=context.account.token, expires_in=iso(service.slide(context, context.account)) or "")
 
 
+@contract.impersonate.implements
 def impersonate(context: Context, req: contract.Impersonate) -> Token:
     """The tokens say who acts for the account (RFC 8693 section 4.1), and so does whatever is done with them."""
     account = accounts.known(context, req.uid)
@@ -67,6 +55,7 @@ def impersonate(context: Context, req: contract.Impersonate) -> Token:
     return _issued(issued)
 
 
+@contract.refresh.implements
 def refresh(context: Context, req: contract.RefreshToken) -> Token:
     try:
         spent = service.rotate(context, req.refresh_token, client_id=None)
@@ -86,12 +75,14 @@ def refresh(context: Context, req: contract.RefreshToken) -> Token:
     return _issued(issued)
 
 
+@contract.revoke_refresh.implements
 def revoke_refresh(context: Context, req: contract.RefreshToken) -> Deleted:
     if not service.revoke_refresh(context, req.refresh_token):
         raise e.WrongRefreshToken
     return Deleted()
 
 
+@contract.revoke_refresh_of_account.implements
 def revoke_refresh_of_account(context: Context, req: contract.EndRefreshTokens) -> Deleted:
     account = accounts.known(context, req.uid)
     service.revoke_refresh_of_account(context, account.uid)
@@ -99,6 +90,7 @@ def revoke_refresh_of_account(context: Context, req: contract.EndRefreshTokens) 
     return Deleted()
 
 
+@contract.validate_shown.implements
 def validate_shown(context: Context, req: contract.ShownToken) -> Token:
     holder = _shown(context, req.access_token)
     if holder.expires_at <= context.now:
@@ -106,6 +98,7 @@ def validate_shown(context: Context, req: contract.ShownToken) -> Token:
     return _token(holder)
 
 
+@contract.invalidate_shown.implements
 def invalidate_shown(context: Context, req: contract.EndShownToken) -> contract.TokenEnded:
     """Takes a token's text, or the handle under which A30 lists it."""
     if not req.access_token:
@@ -117,6 +110,7 @@ def invalidate_shown(context: Context, req: contract.EndShownToken) -> contract.
     return contract.TokenEnded()
 
 
+@contract.refresh_shown.implements
 def refresh_shown(context: Context, req: contract.ProlongShownToken) -> Token:
     holder = _shown(context, req.access_token)
     if holder.expires_at <= context.now:
@@ -124,6 +118,7 @@ def refresh_shown(context: Context, req: contract.ProlongShownToken) -> Token:
     return Token(access_token=holder.token, expires_in=iso(service.prolong(context, holder, req.expires_in)) or "")
 
 
+@contract.active_sessions.implements
 def active_sessions(context: Context, req: contract.ListSessions) -> contract.ActiveSessions:
     return contract.ActiveSessions(data=listing.live(context, req))
 

@@ -1,4 +1,4 @@
-"""The operations that read accounts."""
+"""The operations that read accounts; `self_service` reads the caller's own, because that may send a welcome mail."""
 
 from __future__ import annotations
 
@@ -7,25 +7,20 @@ from app.contract.profile import Profile, Profiles
 from app.identity.directory.accounts import service
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the area's operations; to read one's own may send a welcome, so it is self_service's."""
-    server.implements(contract.read_by_uid)(read_by_uid)
-    server.implements(contract.read_by_identifier)(read_by_identifier)
-    server.implements(contract.identities)(identities)
-
-
+@contract.read_by_uid.implements
 def read_by_uid(context: Context, req: contract.ReadAccountByUid) -> Profile:
     return _answer(service.known(context, req.uid), req.fields_)
 
 
+@contract.read_by_identifier.implements
 def read_by_identifier(context: Context, req: contract.ReadAccount) -> Profile:
     account = service.addressed(context, email=req.email, username=req.username, phone=req.phone)
     return _answer(account, req.fields_)
 
 
+@contract.identities.implements
 def identities(context: Context, req: contract.ReadIdentities) -> Profiles:
     return Profiles(data=[_answer(service.with_email(context, req.email), req.fields_)])
 

@@ -11,18 +11,9 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.consents import service
 from app.identity.platform.context import Context
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the area's operations."""
-    server.implements(contract.give)(give)
-    server.implements(contract.change)(change)
-    server.implements(contract.verify)(verify)
-    server.implements(contract.logs)(logs)
-    server.implements(contract.managed_logs)(managed_logs)
-
-
+@contract.give.implements
 def give(context: Context, req: contract.OwnConsentsGiven) -> Profile:
     account = accounts.own(context)
     service.refuse_off(context)
@@ -30,6 +21,7 @@ def give(context: Context, req: contract.OwnConsentsGiven) -> Profile:
     return Profile.of(accounts.profile_of(service.give(context, account, answers, is_silent=req.is_silent)))
 
 
+@contract.change.implements
 def change(context: Context, req: contract.ConsentsChanged) -> contract.ConsentProfile:
     account = accounts.own(context)
     service.refuse_off(context)
@@ -37,6 +29,7 @@ def change(context: Context, req: contract.ConsentsChanged) -> contract.ConsentP
     return profile_of(after) or contract.ConsentProfile(accepted_consent_versions=[], consents=[])
 
 
+@contract.verify.implements
 def verify(context: Context, req: contract.ConsentAsked) -> contract.ConsentValidity:
     account = accounts.own(context)
     service.refuse_off(context)
@@ -44,10 +37,12 @@ def verify(context: Context, req: contract.ConsentAsked) -> contract.ConsentVali
     return contract.ConsentValidity(consent_profile=profile_of(account), is_valid=is_valid)
 
 
+@contract.logs.implements
 def logs(context: Context, req: contract.OwnLogsRead) -> contract.ConsentLogs:
     return _logs(context, accounts.own(context))
 
 
+@contract.managed_logs.implements
 def managed_logs(context: Context, req: Uid) -> contract.ConsentLogs:
     return _logs(context, accounts.known(context, req.uid))
 

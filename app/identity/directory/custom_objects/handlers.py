@@ -14,31 +14,22 @@ from app.identity.directory.accounts.service import Account
 from app.identity.directory.custom_objects import service
 from app.identity.platform.context import Context
 from app.kit.clock import iso
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the area's operations: the same with the token of an account, and by its id."""
-    server.implements(contract.add)(add)
-    server.implements(contract.read_all)(read_all)
-    server.implements(contract.read)(read)
-    server.implements(contract.change)(change)
-    server.implements(contract.remove)(remove)
-    server.implements(contract.managed_add)(managed_add)
-    server.implements(contract.managed_read_all)(read_all)
-    server.implements(contract.managed_read)(read)
-    server.implements(contract.managed_change)(change)
-    server.implements(contract.managed_remove)(remove)
-
-
+@contract.add.implements
 def add(context: Context, req: contract.OwnRecordAdded) -> contract.Record:
     try:
-        return managed_add(context, req)
+        return _add(context, req)
     except e.UnknownUid:  # gone in this very moment, and with it who asks
         raise e.NotAuthenticated from None
 
 
-def managed_add(context: Context, req: contract.OwnRecordAdded | contract.RecordAdded) -> contract.Record:
+@contract.managed_add.implements
+def managed_add(context: Context, req: contract.RecordAdded) -> contract.Record:
+    return _add(context, req)
+
+
+def _add(context: Context, req: contract.OwnRecordAdded | contract.RecordAdded) -> contract.Record:
     account, kind = _account(context, req), service.stated(context, req)
     return _view(service.add(context, account, kind, _content(context, req), is_silent=req.is_silent))
 
@@ -48,8 +39,16 @@ def read_all(context: Context, req: contract.OwnRecordsRead | contract.RecordsRe
     return contract.Records(data=[_view(row) for row in rows], count=len(rows))
 
 
+contract.read_all.implements(read_all)
+contract.managed_read_all.implements(read_all)
+
+
 def read(context: Context, req: contract.OwnRecordRead | contract.RecordRead) -> contract.Record:
     return _view(service.read(context, _account(context, req), service.stated(context, req), req.object_record_id))
+
+
+contract.read.implements(read)
+contract.managed_read.implements(read)
 
 
 def change(context: Context, req: contract.OwnRecordChanged | contract.RecordChanged) -> contract.Record:
@@ -60,10 +59,18 @@ def change(context: Context, req: contract.OwnRecordChanged | contract.RecordCha
     return _view(changed)
 
 
+contract.change.implements(change)
+contract.managed_change.implements(change)
+
+
 def remove(context: Context, req: contract.OwnRecordRemoved | contract.RecordRemoved) -> Deleted:
     account, kind = _account(context, req), service.stated(context, req)
     service.remove(context, account, kind, req.object_record_id, is_silent=req.is_silent)
     return Deleted()
+
+
+contract.remove.implements(remove)
+contract.managed_remove.implements(remove)
 
 
 def _account(context: Context, req: contract.Named) -> Account:

@@ -10,44 +10,36 @@ from app.identity.directory.accounts.service import Account
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.identity.platform.store import removal
-from app.identity.programs.management import second_factors, step_up
 from app.identity.programs.management.account_creation import create
 from app.identity.programs.management.account_update import change
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the area's operations."""
-    second_factors.register(server)
-    step_up.register(server)
-    server.implements(contract.create)(create_account)
-    server.implements(contract.update)(update)
-    server.implements(contract.update_by_identifier)(update_by_identifier)
-    server.implements(contract.delete_by_uid)(delete_by_uid)
-    server.implements(contract.delete_by_identifier)(delete_by_identifier)
-
-
+@contract.create.implements
 def create_account(context: Context, req: contract.CreateAccount) -> Profile:
     if not context.raw.body.strip():
         raise e.BadPostBody("The body is empty.")
     return _answer(create(context, req), req.fields_)
 
 
+@contract.update.implements
 def update(context: Context, req: contract.UpdateAccount) -> Profile:
     _refuse_empty(context)
     return _answer(change(context, accounts.known(context, req.uid), req, req), req.fields_)
 
 
+@contract.update_by_identifier.implements
 def update_by_identifier(context: Context, req: contract.UpdateIdentified) -> Profile:
     _refuse_empty(context)
     account = accounts.addressed(context, email=req.email, username=req.username, phone=req.phone)
     return _answer(change(context, account, req, None), req.fields_)
 
 
+@contract.delete_by_uid.implements
 def delete_by_uid(context: Context, req: contract.DeleteAccountByUid) -> contract.AccountDeleted:
     return _delete(context, accounts.known(context, req.uid), req.is_silent)
 
 
+@contract.delete_by_identifier.implements
 def delete_by_identifier(context: Context, req: contract.DeleteAccount) -> contract.AccountDeleted:
     if not (req.email or req.username or req.phone):
         raise e.EmailMissing

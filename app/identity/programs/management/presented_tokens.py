@@ -18,17 +18,8 @@ from app.identity.platform.context import Context
 from app.identity.programs.management import presented_sign_ins
 from app.identity.programs.self_service import deletion, emails
 from app.identity.programs.self_service.emails import NewAddress
-from app.kit.server import Server
 
 FORGOT_PIN = "forgotpin"
-
-
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.verify_token)(verify_token)
-    server.implements(contract.read_verify_token)(read_verify_token)
-    server.implements(contract.mail_token)(mail_token)
-    server.implements(contract.sms_code)(sms_code)
 
 
 def _uid(req: contract.MailTokenAsked | contract.SmsCodeAsked) -> str:
@@ -37,16 +28,19 @@ def _uid(req: contract.MailTokenAsked | contract.SmsCodeAsked) -> str:
     return req.uid
 
 
+@contract.verify_token.implements
 def verify_token(context: Context, req: contract.VerifyTokenAsked) -> contract.VerifyToken:
     return _verify_token(context, req.email, one_time_tokens.LINK_MINUTES * 60)
 
 
+@contract.read_verify_token.implements
 def read_verify_token(context: Context, req: contract.VerifyTokenRead) -> contract.VerifyToken:
     if req.vtype.lower() != "email":
         raise e.BadParameter("The vtype is not formatted correctly: email is expected.")
     return _verify_token(context, req.email, req.expires_in or one_time_tokens.LINK_MINUTES * 60)
 
 
+@contract.mail_token.implements
 def mail_token(context: Context, req: contract.MailTokenAsked) -> contract.MailToken:
     kind = req.token_type.lower().removesuffix("token")
     if kind in presented_sign_ins.MAILED:
@@ -65,6 +59,7 @@ def mail_token(context: Context, req: contract.MailTokenAsked) -> contract.MailT
     )
 
 
+@contract.sms_code.implements
 def sms_code(context: Context, req: contract.SmsCodeAsked) -> contract.SmsCode:
     kind = req.sms_otp_type.lower()
     if kind in presented_sign_ins.TEXTED:

@@ -17,54 +17,42 @@ from app.identity.platform.context import Context
 from app.identity.programs.self_service import second_factors as own_factors
 from app.identity.programs.self_service.passkeys import some_of
 from app.identity.programs.self_service.second_factors import older
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.managed_read)(read)
-    server.implements(contract.managed_make_backup_codes)(make_backup_codes)
-    server.implements(contract.managed_renew_backup_codes)(renew_backup_codes)
-    server.implements(contract.managed_remove_totp)(remove_totp)
-    server.implements(contract.managed_remove_older)(remove_older)
-    server.implements(sms.managed_remove_sms)(remove_sms)
-    server.implements(email.managed_remove_email)(remove_email)
-    server.implements(questions.managed_remove_questions)(remove_questions)
-    server.implements(duo.managed_remove_duo)(remove_duo)
-    server.implements(push.managed_remove_push)(remove_push)
-    server.implements(push.managed_remove_push_older)(remove_push)
-    server.implements(passkeys.managed_remove)(remove_passkey_factor)
-    server.implements(own_passkeys.managed_listed)(list_passkeys)
-    server.implements(own_passkeys.managed_remove)(remove_passkey)
-
-
+@contract.managed_read.implements
 def read(context: Context, req: contract.FactorOf) -> contract.OwnFactors:
     known = second_factors.person(context, accounts.known(context, req.uid))
     return contract.OwnFactors(**views.by_id(context, known))
 
 
+@contract.managed_make_backup_codes.implements
 def make_backup_codes(context: Context, req: contract.FactorOf) -> contract.BackupCodes:
     account = accounts.known(context, req.uid)
     return contract.BackupCodes(back_up_codes=second_factors.make_backup_codes(context, account, is_first=True))
 
 
+@contract.managed_renew_backup_codes.implements
 def renew_backup_codes(context: Context, req: contract.FactorOf) -> contract.BackupCodes:
     account = accounts.known(context, req.uid)
     return contract.BackupCodes(back_up_codes=own_factors.renew(context, account))
 
 
+@contract.managed_remove_totp.implements
 def remove_totp(context: Context, req: contract.FactorOf) -> Deleted:
     return removed(context, req.uid, FactorKind.TOTP)
 
 
+@sms.managed_remove_sms.implements
 def remove_sms(context: Context, req: contract.FactorOf) -> Deleted:
     return removed(context, req.uid, FactorKind.SMS)
 
 
+@email.managed_remove_email.implements
 def remove_email(context: Context, req: contract.FactorOf) -> Deleted:
     return removed(context, req.uid, FactorKind.EMAIL)
 
 
+@questions.managed_remove_questions.implements
 def remove_questions(context: Context, req: contract.FactorOf) -> Deleted:
     return removed(context, req.uid, FactorKind.QUESTIONS)
 
@@ -73,22 +61,31 @@ def remove_push(context: Context, req: contract.FactorOf | push.ManagedPush) -> 
     return removed(context, req.uid, FactorKind.PUSH)
 
 
+push.managed_remove_push.implements(remove_push)
+push.managed_remove_push_older.implements(remove_push)
+
+
+@duo.managed_remove_duo.implements
 def remove_duo(context: Context, req: contract.FactorOf) -> Deleted:
     return removed(context, req.uid, FactorKind.DUO)
 
 
+@contract.managed_remove_older.implements
 def remove_older(context: Context, req: contract.OlderManagedRemoval) -> Deleted:
     return removed(context, req.uid, older(req))
 
 
+@passkeys.managed_remove.implements
 def remove_passkey_factor(context: Context, req: contract.FactorOf) -> Deleted:
     return removed(context, req.uid, FactorKind.PASSKEY)
 
 
+@own_passkeys.managed_listed.implements
 def list_passkeys(context: Context, req: contract.FactorOf) -> ListedPasskeys:
     return some_of(context, accounts.known(context, req.uid).uid)
 
 
+@own_passkeys.managed_remove.implements
 def remove_passkey(context: Context, req: own_passkeys.PasskeyOf) -> Deleted:
     management.remove(context, accounts.known(context, req.uid), req.passkey_id)
     return Deleted()

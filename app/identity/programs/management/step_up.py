@@ -10,26 +10,21 @@ from app.contract.step_up import Proved
 from app.identity.credentials.second_factors import step_up
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
-from app.kit.server import Server
 
 _FORM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.check_factor)(check_factor)
-    server.implements(contract.check_password)(check_password)
-    server.implements(contract.check_pin)(check_pin)
-
-
+@contract.check_factor.implements
 def check_factor(context: Context, req: contract.TokenCheck) -> contract.TokenIsValid:
     return _checked(context, req, Proved.FACTOR, refuses=True)
 
 
+@contract.check_password.implements
 def check_password(context: Context, req: contract.TokenCheck) -> contract.TokenIsValid:
     return _checked(context, req, Proved.PASSWORD, refuses=True)
 
 
+@contract.check_pin.implements
 def check_pin(context: Context, req: contract.TokenCheck) -> contract.TokenIsValid:
     return _checked(context, req, Proved.PIN)
 

@@ -21,41 +21,13 @@ from app.identity.programs.self_service import (
     account_unlock,
     deletion,
     emails,
-    identities,
-    passkeys,
     privacy_policy,
     profile,
-    second_factors,
-    sent_factors,
-    step_up,
 )
 from app.identity.programs.self_service.emails import NewAddress
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the area's operations."""
-    identities.register(server)
-    second_factors.register(server)
-    sent_factors.register(server)
-    passkeys.register(server)
-    step_up.register(server)
-    server.implements(read_own_account)(read_own)
-    server.implements(contract.update)(update)
-    server.implements(contract.set_username)(set_username)
-    server.implements(contract.add_email)(add_email)
-    server.implements(contract.remove_email)(remove_email)
-    server.implements(contract.unlock)(unlock)
-    server.implements(contract.send_welcome)(send_welcome)
-    server.implements(contract.accept_policy)(accept_policy)
-    server.implements(contract.policy_history)(policy_history)
-    server.implements(contract.managed_policy_history)(managed_policy_history)
-    server.implements(contract.ask_deletion)(ask_deletion)
-    server.implements(contract.confirm_deletion)(confirm_deletion)
-    server.implements(contract.send_deletion_code)(send_deletion_code)
-    server.implements(contract.delete_by_code)(delete_by_code)
-
-
+@read_own_account.implements
 def read_own(context: Context, req: ReadOwnAccount) -> Profile:
     """The welcome mail that may be asked for goes once in an account's life, and not to an address that is yet to be proved."""
     account = accounts.own(context)
@@ -65,6 +37,7 @@ def read_own(context: Context, req: ReadOwnAccount) -> Profile:
     return _profile(account, req.fields_)
 
 
+@contract.update.implements
 def update(context: Context, req: contract.OwnChanges) -> contract.OwnProfile:
     if not context.raw.body.strip():
         raise e.BadPutBody("The body is empty.")
@@ -74,27 +47,32 @@ def update(context: Context, req: contract.OwnChanges) -> contract.OwnProfile:
     return contract.OwnProfile(data=_profile(account, req.fields_))
 
 
+@contract.set_username.implements
 def set_username(context: Context, req: contract.NewUsername) -> Posted:
     profile.set_username(context, accounts.own(context), req.username, is_silent=req.is_silent)
     return Posted()
 
 
+@contract.add_email.implements
 def add_email(context: Context, req: contract.NewEmail) -> Posted:
     new = NewAddress(req.email or "", req.type or "", req.verification_url, req.email_template)
     emails.ask(context, accounts.own(context), new, hides_taken=context.tenant.settings.hide_unknown_accounts)
     return Posted()
 
 
+@contract.remove_email.implements
 def remove_email(context: Context, req: contract.OldEmail) -> Deleted:
     emails.remove(context, accounts.own(context), req.email, is_silent=req.is_silent)
     return Deleted()
 
 
+@contract.unlock.implements
 def unlock(context: Context, req: contract.Unlock) -> Posted:
     account_unlock.unlock(context, accounts.own(context), req)
     return Posted()
 
 
+@contract.send_welcome.implements
 def send_welcome(context: Context, req: contract.WelcomeMail) -> Posted:
     account = accounts.own(context)
     if not account.email:
@@ -103,6 +81,7 @@ def send_welcome(context: Context, req: contract.WelcomeMail) -> Posted:
     return Posted()
 
 
+@contract.accept_policy.implements
 def accept_policy(context: Context, req: contract.AcceptPolicy) -> Profile:
     """The token that a refused sign-in gave for this is a session from here on, unless something else stands before it."""
     account = privacy_policy.accept(context, accounts.own(context))
@@ -113,19 +92,23 @@ def accept_policy(context: Context, req: contract.AcceptPolicy) -> Profile:
     return _profile(account, req.fields_)
 
 
+@contract.policy_history.implements
 def policy_history(context: Context, req: contract.PolicyHistoryRead) -> contract.PolicyHistory:
     return privacy_policy.history(context, accounts.own(context))
 
 
+@contract.managed_policy_history.implements
 def managed_policy_history(context: Context, req: Uid) -> contract.PolicyHistory:
     return privacy_policy.history(context, accounts.known(context, req.uid))
 
 
+@contract.ask_deletion.implements
 def ask_deletion(context: Context, req: contract.AskDeletion) -> contract.DeletionAsked:
     deletion.ask(context, accounts.own(context), req.delete_url, req.email_template)
     return contract.DeletionAsked()
 
 
+@contract.confirm_deletion.implements
 def confirm_deletion(context: Context, req: contract.ConfirmDeletion) -> Posted:
     """A HEAD request, which scanners of mail send, uses nothing up."""
     if context.raw.method == "HEAD":
@@ -135,11 +118,13 @@ def confirm_deletion(context: Context, req: contract.ConfirmDeletion) -> Posted:
     return Posted()
 
 
+@contract.send_deletion_code.implements
 def send_deletion_code(context: Context, req: contract.DeletionCode) -> PostedSms:
     sid = deletion.send_code(context, accounts.own(context), req)
     return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid))
 
 
+@contract.delete_by_code.implements
 def delete_by_code(context: Context, req: contract.DeleteByCode) -> Deleted:
     account = accounts.own(context)
     is_open = account_unlock.open_lock(context, account, req, req)

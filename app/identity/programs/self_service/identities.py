@@ -25,19 +25,11 @@ from app.identity.directory.identity_provider import Claimed
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import service as continuation_tokens
 from app.identity.platform.continuation_tokens.service import ContinuationPurpose
-from app.kit.server import Server
 
 _OWN: Final = linked_identities.OWN.lower()
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.sign_in)(sign_in)
-    server.implements(contract.link)(link)
-    server.implements(contract.link_by_guid)(link_by_guid)
-    server.implements(contract.unlink)(unlink)
-
-
+@contract.sign_in.implements
 def sign_in(context: Context, req: contract.Ping) -> Login:
     """The browser's sign-in was whole, and is counted: this is the session of it that the program gets."""
     account, methods, provider = token_handoff.signed_in(context, token_handoff.found(context, _guid(req.client_guid)))
@@ -45,6 +37,7 @@ def sign_in(context: Context, req: contract.Ping) -> Login:
     return completion.plain(completion.session(context, before, Way(methods, provider), req.fields_))
 
 
+@contract.link.implements
 def link(context: Context, req: contract.Link) -> Posted:
     account = accounts.own(context)
     _refuse_off(context)
@@ -62,12 +55,14 @@ def link(context: Context, req: contract.Link) -> Posted:
     return Posted()
 
 
+@contract.link_by_guid.implements
 def link_by_guid(context: Context, req: contract.LinkByGuid) -> Posted:
     account = accounts.own(context)
     _refuse_off(context)
     return _linked_by_guid(context, account, _guid(req.client_guid), is_silent=req.is_silent)
 
 
+@contract.unlink.implements
 def unlink(context: Context, req: contract.Unlink) -> Deleted:
     account = accounts.own(context)
     if not req.provider:

@@ -12,23 +12,16 @@ from app.identity.authentication.sign_in.passkeys.sign_in import refuse_off
 from app.identity.credentials.passkeys import store
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.begin)(begin)
-    server.implements(contract.add)(add)
-    server.implements(contract.listed)(listed)
-    server.implements(contract.remove)(remove)
-
-
+@contract.begin.implements
 def begin(context: Context, req: OwnFactor) -> OwnRegisterBegin:  # noqa: ARG001 - the token names the account
     refuse_off(context)
     told = management.begin_adding(context, accounts.own(context))
     return OwnRegisterBegin(register_begin_credential=PublicKey(publicKey=told), publicKey=told)
 
 
+@contract.add.implements
 def add(context: Context, req: contract.NewPasskey) -> ListedPasskeys:
     refuse_off(context)
     account = accounts.own(context)
@@ -36,11 +29,13 @@ def add(context: Context, req: contract.NewPasskey) -> ListedPasskeys:
     return all_of(context, account.uid)
 
 
+@contract.listed.implements
 def listed(context: Context, req: OwnFactor) -> ListedPasskeys:  # noqa: ARG001 - as above
     refuse_off(context)
     return some_of(context, accounts.own(context).uid)
 
 
+@contract.remove.implements
 def remove(context: Context, req: contract.OwnPasskey) -> Deleted:
     management.remove(context, accounts.own(context), req.passkey_id)
     return Deleted()
@@ -59,4 +54,4 @@ def some_of(context: Context, uid: str) -> ListedPasskeys:
     return found
 
 
-__all__ = ["all_of", "register", "some_of"]
+__all__ = ["all_of", "some_of"]

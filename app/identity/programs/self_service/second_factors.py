@@ -21,25 +21,9 @@ from app.identity.credentials.second_factors import views
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.read)(read)
-    server.implements(contract.prove_totp)(prove_totp)
-    server.implements(contract.make_backup_codes)(make_backup_codes)
-    server.implements(contract.renew_backup_codes)(renew_backup_codes)
-    server.implements(contract.remove_totp)(remove_totp)
-    server.implements(contract.remove_older)(remove_older)
-    server.implements(push.remove_push)(remove_push)
-    server.implements(passkeys.begin_own)(begin_passkey)
-    server.implements(passkeys.enrol_own)(enrol_passkey)
-    server.implements(passkeys.remove_own)(remove_passkey)
-    server.implements(duo.prove_duo)(prove_duo)
-    server.implements(duo.remove_duo)(remove_duo)
-
-
+@contract.read.implements
 def read(context: Context, req: contract.OwnFactorsRead) -> contract.OwnFactors:
     second_factors.refuse_off(context.tenant.settings)
     known = second_factors.person(context, accounts.own(context))
@@ -47,6 +31,7 @@ def read(context: Context, req: contract.OwnFactorsRead) -> contract.OwnFactors:
     return contract.OwnFactors(**views.settings(context, known, wish))
 
 
+@contract.prove_totp.implements
 def prove_totp(context: Context, req: contract.OwnTotp) -> Profile:
     if not req.code:
         raise e.FactorCodeMissing
@@ -62,48 +47,58 @@ def proved(context: Context, kind: FactorKind, answer: Answer, fields: str | Non
     return Profile.of(accounts.project(accounts.profile_of(account), fields))
 
 
+@contract.make_backup_codes.implements
 def make_backup_codes(context: Context, req: contract.OwnFactor) -> contract.BackupCodes:  # noqa: ARG001 - the token names the account
     return contract.BackupCodes(
         back_up_codes=second_factors.make_backup_codes(context, accounts.own(context), is_first=True)
     )
 
 
+@contract.renew_backup_codes.implements
 def renew_backup_codes(context: Context, req: contract.OwnFactor) -> contract.BackupCodes:  # noqa: ARG001 - as above
     return contract.BackupCodes(back_up_codes=renew(context, accounts.own(context)))
 
 
+@contract.remove_totp.implements
 def remove_totp(context: Context, req: contract.OwnFactor) -> Deleted:  # noqa: ARG001 - as above
     return removed(context, FactorKind.TOTP)
 
 
+@push.remove_push.implements
 def remove_push(context: Context, req: push.OwnPush) -> Deleted:  # noqa: ARG001 - as above
     second_factors.authenticator(context, FactorKind.PUSH)
     return removed(context, FactorKind.PUSH)
 
 
+@duo.prove_duo.implements
 def prove_duo(context: Context, req: duo.OwnDuo) -> Profile:
     return proved(context, FactorKind.DUO, Answer(code=req.code, state=req.state), req.fields_)
 
 
+@duo.remove_duo.implements
 def remove_duo(context: Context, req: contract.OwnFactor) -> Deleted:  # noqa: ARG001 - as above
     second_factors.authenticator(context, FactorKind.DUO)
     return removed(context, FactorKind.DUO)
 
 
+@contract.remove_older.implements
 def remove_older(context: Context, req: contract.OlderRemoval) -> Deleted:
     return removed(context, older(req))
 
 
+@passkeys.begin_own.implements
 def begin_passkey(context: Context, req: contract.OwnFactor) -> RegisterBegin:  # noqa: ARG001 - as above
     return second_factor.beginning(context, second_factors.person(context, accounts.own(context)))
 
 
+@passkeys.enrol_own.implements
 def enrol_passkey(context: Context, req: NewPasskey) -> ListedPasskey:
     account = accounts.own(context)
     second_factors.authenticator(context, FactorKind.PASSKEY)
     return store.listed(management.add_factor(context, account, req.credential))
 
 
+@passkeys.remove_own.implements
 def remove_passkey(context: Context, req: contract.OwnFactor) -> Deleted:  # noqa: ARG001 - as above
     second_factors.authenticator(context, FactorKind.PASSKEY)
     return removed(context, FactorKind.PASSKEY)
@@ -151,4 +146,4 @@ def renew(context: Context, account: Account) -> list[str]:
     return codes
 
 
-__all__ = ["enrol", "older", "proved", "register", "remove", "removed", "renew"]
+__all__ = ["enrol", "older", "proved", "remove", "removed", "renew"]

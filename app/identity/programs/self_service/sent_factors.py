@@ -21,21 +21,9 @@ from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.platform.context import Context
 from app.identity.programs.self_service import second_factors as own_factors
 from app.identity.programs.self_service.account_unlock import open_lock
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(sms.prove_sms)(prove_sms)
-    server.implements(sms.set_own_number)(set_number)
-    server.implements(sms.remove_sms)(remove_sms)
-    server.implements(email.mail_own_code)(mail_code)
-    server.implements(email.prove_email)(prove_email)
-    server.implements(email.remove_email)(remove_email)
-    server.implements(questions.keep_answers)(keep_answers)
-    server.implements(questions.remove_questions)(remove_questions)
-
-
+@sms.prove_sms.implements
 def prove_sms(context: Context, req: sms.OwnSms) -> Profile:
     """The number that was named last takes the place of the one that is there."""
     second_factors.refuse_without(context, FactorKind.SMS)
@@ -52,6 +40,7 @@ def prove_sms(context: Context, req: sms.OwnSms) -> Profile:
     return _profile(account, req.fields_)
 
 
+@sms.set_own_number.implements
 def set_number(context: Context, req: sms.OwnNumber) -> SmsSent:
     second_factors.refuse_without(context, FactorKind.SMS)
     known = second_factors.person(context, accounts.own(context))
@@ -61,6 +50,7 @@ def set_number(context: Context, req: sms.OwnNumber) -> SmsSent:
     return texted(context, AUTHENTICATORS[FactorKind.SMS].begin(context, known, wish))
 
 
+@email.mail_own_code.implements
 def mail_code(context: Context, req: email.MailedAgain) -> Posted:
     """Without an access token anybody may ask, for any address: it is counted for itself, and where it is hidden who has an
     account the answer is the same.
@@ -91,6 +81,7 @@ def mail_code(context: Context, req: email.MailedAgain) -> Posted:
     return Posted()
 
 
+@email.prove_email.implements
 def prove_email(context: Context, req: email.OwnEmail) -> Profile:
     second_factors.refuse_without(context, FactorKind.EMAIL)
     otp = email_code.read(req.otp)
@@ -102,6 +93,7 @@ def prove_email(context: Context, req: email.OwnEmail) -> Profile:
     return _profile(account, req.fields_)
 
 
+@questions.keep_answers.implements
 def keep_answers(context: Context, req: questions.OwnAnswers) -> Posted:
     second_factors.refuse_without(context, FactorKind.QUESTIONS)
     known = second_factors.person(context, accounts.own(context))
@@ -111,14 +103,17 @@ def keep_answers(context: Context, req: questions.OwnAnswers) -> Posted:
     return Posted()
 
 
+@sms.remove_sms.implements
 def remove_sms(context: Context, req: OwnFactor) -> Deleted:  # noqa: ARG001 - the token names the account
     return _removed(context, FactorKind.SMS)
 
 
+@email.remove_email.implements
 def remove_email(context: Context, req: OwnFactor) -> Deleted:  # noqa: ARG001 - as above
     return _removed(context, FactorKind.EMAIL)
 
 
+@questions.remove_questions.implements
 def remove_questions(context: Context, req: OwnFactor) -> Deleted:  # noqa: ARG001 - as above
     return _removed(context, FactorKind.QUESTIONS)
 

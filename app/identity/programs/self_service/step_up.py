@@ -24,25 +24,9 @@ from app.identity.platform.context import Context
 from app.identity.programs.self_service.account_unlock import open_lock
 from app.kit import randomness
 from app.kit.clock import iso
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.begin)(begin)
-    server.implements(contract.with_app)(with_app)
-    server.implements(contract.with_sms)(with_sms)
-    server.implements(contract.with_backup_code)(with_backup_code)
-    server.implements(contract.mail_factor_code)(mail_factor_code)
-    server.implements(contract.with_factor_mail)(with_factor_mail)
-    server.implements(contract.with_answers)(with_answers)
-    server.implements(contract.with_duo)(with_duo)
-    server.implements(contract.with_password)(with_password)
-    server.implements(contract.with_pin)(with_pin)
-    server.implements(contract.mail_code)(mail_code)
-    server.implements(contract.with_mail)(with_mail)
-
-
+@contract.begin.implements
 def begin(context: Context, req: contract.StepUpBegun) -> Challenge:
     """The token of this challenge opens nothing: who proves is known by the access token."""
     _refuse_off(context)
@@ -56,18 +40,22 @@ def begin(context: Context, req: contract.StepUpBegun) -> Challenge:
     return Challenge(second_factor_authentication_token=randomness.guid(), expire_in=ends, **told)
 
 
+@contract.with_app.implements
 def with_app(context: Context, req: contract.AppCodeShown) -> ValidationToken:
     return _by_factor(context, FactorKind.TOTP, Answer(code=_given(req.code)), req)
 
 
+@contract.with_sms.implements
 def with_sms(context: Context, req: contract.TextedCodeShown) -> ValidationToken:
     return _by_factor(context, FactorKind.SMS, Answer(code=_given(req.otp)), req)
 
 
+@contract.with_backup_code.implements
 def with_backup_code(context: Context, req: contract.BackupCodeShown) -> ValidationToken:
     return _by_factor(context, FactorKind.BACKUP_CODE, Answer(code=_given(req.backup_code)), req)
 
 
+@contract.mail_factor_code.implements
 def mail_factor_code(context: Context, req: contract.FactorMail) -> Posted:
     _refuse_off(context)
     known = second_factors.person(context, accounts.own(context))
@@ -80,20 +68,24 @@ def mail_factor_code(context: Context, req: contract.FactorMail) -> Posted:
     return Posted()
 
 
+@contract.with_factor_mail.implements
 def with_factor_mail(context: Context, req: contract.MailedCodeShown) -> ValidationToken:
     named = _named("emailid", req.email_id)
     answer = Answer(code=email_code.read(req.otp), email=named)
     return _by_factor(context, FactorKind.EMAIL, answer, req)
 
 
+@contract.with_answers.implements
 def with_answers(context: Context, req: contract.AnswersShown) -> ValidationToken:
     return _by_factor(context, FactorKind.QUESTIONS, Answer(answers=req.by_question), None)
 
 
+@contract.with_duo.implements
 def with_duo(context: Context, req: contract.DuoShown) -> ValidationToken:
     return _by_factor(context, FactorKind.DUO, Answer(code=req.code, state=req.state), None)
 
 
+@contract.with_password.implements
 def with_password(context: Context, req: contract.PasswordShown) -> ValidationToken:
     account, shown = accounts.own(context), _named("password", req.password)
     check_password(context, account, shown, is_lock_open=open_lock(context, account, req, req))
@@ -119,6 +111,7 @@ def check_password(context: Context, account: Account, shown: str, *, is_lock_op
         attempt_limit.right(context, account)
 
 
+@contract.with_pin.implements
 def with_pin(context: Context, req: contract.PinShown) -> ValidationToken:
     pins.refuse_off(context.tenant.settings)
     account, shown = accounts.own(context), _named("pin", req.pin)
@@ -127,6 +120,7 @@ def with_pin(context: Context, req: contract.PinShown) -> ValidationToken:
     return step_up.earned(context, account, Proved.PIN)
 
 
+@contract.mail_code.implements
 def mail_code(context: Context, req: contract.PlainMail) -> Posted:
     account = accounts.own(context)
     if not req.email_id:
@@ -136,6 +130,7 @@ def mail_code(context: Context, req: contract.PlainMail) -> Posted:
     return Posted()
 
 
+@contract.with_mail.implements
 def with_mail(context: Context, req: contract.MailedCodeShown) -> ValidationToken:
     account, otp, named = accounts.own(context), _named("otp", req.otp), _named("emailid", req.email_id)
     is_open = open_lock(context, account, req, req)

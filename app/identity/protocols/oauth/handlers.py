@@ -8,25 +8,11 @@ from app.contract.errors_oauth import InvalidClient
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import grants, introspection, issuers, machine_tokens, metadata, rate_limits, userinfo
-from app.kit.server import Server
 from app.kit.wire import Document
 
 
-def register(server: Server) -> None:
-    """Implement the back channel."""
-    server.implements(contract.token)(token)
-    server.implements(contract.token_with_key)(token)
-    server.implements(contract.introspect)(introspect)
-    server.implements(contract.revoke)(revoke)
-    server.implements(contract.machine_token)(machine_token)
-    server.implements(contract.introspect_machine)(introspect)
-    server.implements(contract.revoke_machine)(revoke_machine)
-    server.implements(metadata_contract.discovery)(read_metadata)
-    server.implements(metadata_contract.authorization_server)(read_metadata)
-    server.implements(metadata_contract.jwks)(read_keys)
-    server.implements(metadata_contract.userinfo)(read_userinfo)
-
-
+@contract.token.implements
+@contract.token_with_key.implements
 def token(context: Context, req: contract.TokenRequest) -> contract.TokenAnswer:
     client = _client(context)
     context.services.keyring.of(
@@ -35,35 +21,44 @@ def token(context: Context, req: contract.TokenRequest) -> contract.TokenAnswer:
     return grants.exchange(context, client, issuers.at(context, client), req)
 
 
+@contract.introspect.implements
+@contract.introspect_machine.implements
 def introspect(context: Context, req: contract.IntrospectionRequest) -> contract.IntrospectionAnswer:
     return introspection.introspect(context, _client(context), req)
 
 
+@contract.revoke.implements
 def revoke(context: Context, req: contract.RevocationRequest) -> Document:
     introspection.revoke(context, _client(context), req)
     return Document(b"", media_type="")
 
 
+@contract.machine_token.implements
 def machine_token(context: Context, req: contract.MachineTokenRequest) -> contract.TokenAnswer:
     client = _client(context)
     context.services.keyring.of(context.work)
     return machine_tokens.issue(context, client, req)
 
 
+@contract.revoke_machine.implements
 def revoke_machine(context: Context, req: contract.RevocationRequest) -> contract.Revoked:
     introspection.revoke(context, _client(context), req)
     return contract.Revoked()
 
 
+@metadata_contract.discovery.implements
+@metadata_contract.authorization_server.implements
 def read_metadata(context: Context, req: metadata_contract.OfIssuer) -> Document:
     return metadata.document(metadata.issuer_at(context, req.app))
 
 
+@metadata_contract.jwks.implements
 def read_keys(context: Context, req: metadata_contract.OfIssuer) -> Document:
     metadata.issuer_at(context, req.app)
     return metadata.key_set(context)
 
 
+@metadata_contract.userinfo.implements
 def read_userinfo(context: Context, req: metadata_contract.OfIssuer) -> metadata_contract.UserinfoAnswer | Document:
     return userinfo.read(context, req.app)
 

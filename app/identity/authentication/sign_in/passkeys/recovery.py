@@ -30,7 +30,6 @@ from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.directory.tenants import allowed_addresses
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
-from app.kit.server import Server
 
 VTYPE = "resetpasskey"  # hosted-pages.md section 2
 KIND = Purpose.RESET_PASSKEY
@@ -45,13 +44,7 @@ class Wish:
     attempt: str | None = None
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.forgot)(forgot)
-    server.implements(contract.begin_reset)(begin)
-    server.implements(contract.finish_reset)(finish)
-
-
+@contract.forgot.implements
 def forgot(context: Context, req: contract.Forgot) -> Posted:
     refuse_off(context)
     spend(context)
@@ -68,10 +61,12 @@ def forgot(context: Context, req: contract.Forgot) -> Posted:
     return Posted()
 
 
+@contract.begin_reset.implements
 def begin(context: Context, req: contract.ResetBegin) -> RegisterBegin:
     return RegisterBegin(register_begin_credential=PublicKey(publicKey=begin_with(context, req.vtoken)))
 
 
+@contract.finish_reset.implements
 def finish(context: Context, req: contract.ResetFinish) -> Posted:
     finish_with(context, req.vtoken, req.credential)
     return Posted()
@@ -181,4 +176,4 @@ def _link(context: Context, token: str, wish: Wish) -> str:
     return f"{context.issuer}/passkeys/reset?{urlencode(asked)}"
 
 
-__all__ = ["KIND", "VTYPE", "begin_with", "finish_with", "for_page", "held_by", "register"]
+__all__ = ["KIND", "VTYPE", "begin_with", "finish_with", "for_page", "held_by"]

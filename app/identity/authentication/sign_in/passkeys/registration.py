@@ -22,15 +22,9 @@ from app.identity.directory.accounts import identifiers, pending_accounts
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
 from app.kit import randomness
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.begin_sign_up)(begin)
-    server.implements(contract.finish_sign_up)(finish)
-
-
+@contract.begin_sign_up.implements
 def begin(context: Context, req: contract.SignUpBegin) -> RegisterBegin:
     refuse_off(context)
     service.refuse_off(context)
@@ -46,6 +40,7 @@ def begin(context: Context, req: contract.SignUpBegin) -> RegisterBegin:
     return RegisterBegin(register_begin_credential=PublicKey(publicKey=told))
 
 
+@contract.finish_sign_up.implements
 def finish(context: Context, req: contract.SignUpFinish) -> Registered:
     refuse_off(context)
     service.refuse_off(context)
@@ -81,4 +76,4 @@ def methods(found: Made) -> tuple[str, ...]:
     return (found.method, second_factor.TWO) if found.is_user_verified else (found.method,)
 
 
-__all__ = ["methods", "refuse_off", "register", "registered"]
+__all__ = ["methods", "refuse_off", "registered"]

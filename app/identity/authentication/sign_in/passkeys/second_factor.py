@@ -17,19 +17,11 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import service as continuation_tokens
 from app.identity.platform.continuation_tokens.service import ContinuationPurpose
-from app.kit.server import Server
 
 KIND = FactorKind.PASSKEY
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.begin_enrolment)(begin_enrolment)
-    server.implements(contract.enrol)(enrol)
-    server.implements(contract.begin)(begin)
-    server.implements(contract.prove)(prove)
-
-
+@contract.begin_enrolment.implements
 def begin_enrolment(context: Context, req: contract.EnrolmentBegin) -> RegisterBegin:
     """With an access token in the place of the challenge's it is the same as row M29."""
     if req.second_factor_authentication_token is not None:
@@ -41,11 +33,13 @@ def begin_enrolment(context: Context, req: contract.EnrolmentBegin) -> RegisterB
     return beginning(context, factors.person(context, accounts.own(context)))
 
 
+@contract.enrol.implements
 def enrol(context: Context, req: contract.PasskeyProof) -> FactorLogin:
     _refuse_enrolled(context, _pending(context, req.second_factor_authentication_token))
     return _answered(context, req)
 
 
+@contract.begin.implements
 def begin(context: Context, req: MT) -> LoginBegin:
     found = _pending(context, req.second_factor_authentication_token)
     authenticator = factors.authenticator(context, KIND)
@@ -55,6 +49,7 @@ def begin(context: Context, req: MT) -> LoginBegin:
     return LoginBegin(login_begin_credential=PublicKey(publicKey=dict(shown.options or {})))
 
 
+@contract.prove.implements
 def prove(context: Context, req: contract.PasskeyProof) -> FactorLogin:
     found = _pending(context, req.second_factor_authentication_token)
     if not factors.authenticator(context, KIND).is_enrolled(found.person):
@@ -87,4 +82,4 @@ def _refuse_enrolled(context: Context, found: Pending) -> None:
         raise e.FactorEnrolledBefore
 
 
-__all__ = ["beginning", "register"]
+__all__ = ["beginning"]

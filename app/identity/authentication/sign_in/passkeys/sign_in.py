@@ -22,21 +22,13 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.platform.context import Context
-from app.kit.server import Server
 
 _LENGTHS: Final = (16, 20, 32, 48)  # of ids that common authenticators make
 _AT_LEAST: Final = 3
 """As many passkeys everybody seems to have, where it is hidden who has an account: few have more."""
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.begin_sign_in)(begin)
-    server.implements(contract.finish_sign_in)(finish)
-    server.implements(contract.begin_autofill)(begin_autofill)
-    server.implements(contract.finish_autofill)(finish_autofill)
-
-
+@contract.begin_sign_in.implements
 def begin(context: Context, req: contract.SignInBegin) -> LoginBegin:
     refuse_off(context)
     ceremonies.refuse_misconfigured(context)
@@ -52,16 +44,19 @@ def begin(context: Context, req: contract.SignInBegin) -> LoginBegin:
     return LoginBegin(login_begin_credential=_asked(ceremonies.begin_request(context, Use.SIGN_IN, uid, allowed)))
 
 
+@contract.finish_sign_in.implements
 def finish(context: Context, req: contract.SignInFinish) -> FactorLogin:
     refuse_off(context)
     return _entered(context, req, Use.SIGN_IN)
 
 
+@contract.begin_autofill.implements
 def begin_autofill(context: Context, req: contract.AutofillBegin) -> LoginBegin:  # noqa: ARG001 - it asks nothing
     refuse_no_autofill(context)
     return LoginBegin(login_begin_credential=_asked(ceremonies.begin_request(context, Use.AUTOFILL)))
 
 
+@contract.finish_autofill.implements
 def finish_autofill(context: Context, req: contract.SignInFinish) -> FactorLogin:
     refuse_no_autofill(context)
     return _entered(context, req, Use.AUTOFILL)
@@ -166,4 +161,4 @@ def _asked(told: dict[str, Any]) -> PublicKey:
     return PublicKey(publicKey=told)
 
 
-__all__ = ["proved", "refuse_no_autofill", "refuse_off", "register"]
+__all__ = ["proved", "refuse_no_autofill", "refuse_off"]

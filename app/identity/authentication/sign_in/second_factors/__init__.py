@@ -5,33 +5,23 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.contract.second_factors import signing_in as contract
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
-from app.identity.authentication.sign_in.second_factors import duo, push, questions, sent
 from app.identity.authentication.sign_in.second_factors.answering import answered, known, waiting
 from app.identity.credentials.authenticators.protocol import Answer
 from app.identity.platform.context import Context
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    sent.register(server)
-    push.register(server)
-    duo.register(server)
-    questions.register(server)
-    server.implements(contract.with_totp)(with_totp)
-    server.implements(contract.with_backup_code)(with_backup_code)
-
-
+@contract.with_totp.implements
 def with_totp(context: Context, req: contract.TotpProof) -> FactorLogin:
     if not req.code:
         raise e.FactorCodeMissing
     return answered(context, req, FactorKind.TOTP, Answer(code=req.code))
 
 
+@contract.with_backup_code.implements
 def with_backup_code(context: Context, req: contract.BackupCodeProof) -> FactorLogin:
     if not req.backup_code:
         raise e.BadParameter.names("backupcode")
     return answered(context, req, FactorKind.BACKUP_CODE, Answer(code=req.backup_code))
 
 
-__all__ = ["answered", "known", "register", "waiting"]
+__all__ = ["answered", "known", "waiting"]

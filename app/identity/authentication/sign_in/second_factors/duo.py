@@ -7,13 +7,8 @@ from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.identity.authentication.sign_in.second_factors.answering import answered
 from app.identity.credentials.authenticators.protocol import Answer
 from app.identity.platform.context import Context
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operation."""
-    server.implements(contract.with_duo)(with_duo)
-
-
+@contract.with_duo.implements
 def with_duo(context: Context, req: contract.DuoProof) -> FactorLogin:
     return answered(context, req, FactorKind.DUO, Answer(code=req.code, state=req.state))

@@ -19,21 +19,12 @@ from app.identity.credentials.authenticators import push
 from app.identity.credentials.authenticators.protocol import Answer, Wish
 from app.identity.credentials.second_factors import push_approval
 from app.identity.platform.context import Context
-from app.kit.server import Server
 from app.kit.wire import Document
 
 _WIDTH: Final = range(80, 1_001)
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.resend)(resend)
-    server.implements(contract.ping)(ping)
-    server.implements(contract.answer)(answer)
-    server.implements(contract.picture)(picture)
-    server.implements(contract.register_device)(register_device)
-
-
+@contract.resend.implements
 def resend(context: Context, req: MT) -> Posted:
     found = waiting(context, req.second_factor_authentication_token)
     _, shown = second_factor.challenge(context, found, FactorKind.PUSH, Wish())
@@ -42,6 +33,7 @@ def resend(context: Context, req: MT) -> Posted:
     return Posted()
 
 
+@contract.ping.implements
 def ping(context: Context, req: contract.PushPing) -> FactorLogin:
     try:
         found = known(context, req.second_factor_authentication_token)
@@ -52,11 +44,13 @@ def ping(context: Context, req: contract.PushPing) -> FactorLogin:
     return completion.session(context, account, found.way, req.fields_)
 
 
+@contract.answer.implements
 def answer(context: Context, req: contract.DeviceAnswer) -> Posted:
     push_approval.answer(context, req)
     return Posted()
 
 
+@contract.picture.implements
 def picture(context: Context, req: contract.EnrolmentPicture) -> Document:
     push.by_token(context, req.token)
     drawn, image = segno.make(push.registration_address(context, req.token), error="m", micro=False), io.BytesIO()
@@ -68,6 +62,7 @@ def picture(context: Context, req: contract.EnrolmentPicture) -> Document:
     return Document(image.getvalue(), "image/png")
 
 
+@contract.register_device.implements
 def register_device(context: Context, req: contract.DeviceRegistration) -> contract.DeviceRegistered:
     enrolled = push_approval.register(context, req)
     if enrolled is not None:

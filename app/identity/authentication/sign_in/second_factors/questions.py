@@ -10,15 +10,9 @@ from app.identity.authentication.sign_in.second_factors.answering import answere
 from app.identity.credentials.authenticators.protocol import Answer
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.platform.context import Context
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(contract.with_new_answers)(with_new_answers)
-    server.implements(contract.with_answers)(with_answers)
-
-
+@contract.with_new_answers.implements
 def with_new_answers(context: Context, req: contract.AnswersKept) -> FactorLogin:
     found = known(context, req.second_factor_authentication_token)
     refuse_without(context, found, FactorKind.QUESTIONS)
@@ -27,6 +21,7 @@ def with_new_answers(context: Context, req: contract.AnswersKept) -> FactorLogin
     return answered(context, req, FactorKind.QUESTIONS, Answer(answers=req.by_question), found)
 
 
+@contract.with_answers.implements
 def with_answers(context: Context, req: contract.AnswersShown) -> FactorLogin:
     """What is shown here proves, and enrols nothing."""
     found = known(context, req.second_factor_authentication_token)

@@ -14,18 +14,9 @@ from app.identity.credentials.authenticators.protocol import Answer, Shown, Wish
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
-from app.kit.server import Server
 
 
-def register(server: Server) -> None:
-    """Implement the operations."""
-    server.implements(sms.with_sms)(with_sms)
-    server.implements(sms.set_number)(set_number)
-    server.implements(sms.text_again)(text_again)
-    server.implements(email.mail_code)(mail_code)
-    server.implements(email.with_email)(with_email)
-
-
+@sms.with_sms.implements
 def with_sms(context: Context, req: sms.SmsProof) -> FactorLogin:
     found = known(context, req.second_factor_authentication_token)
     try:
@@ -39,6 +30,7 @@ def with_sms(context: Context, req: sms.SmsProof) -> FactorLogin:
     return answered(context, req, FactorKind.SMS, Answer(code=req.otp), found)
 
 
+@sms.set_number.implements
 def set_number(context: Context, req: sms.NumberAtLogin) -> SmsSent:
     """Whoever has the password alone names no number beside a factor that is there."""
     found = waiting(context, req.second_factor_authentication_token)
@@ -51,6 +43,7 @@ def set_number(context: Context, req: sms.NumberAtLogin) -> SmsSent:
     return texted(context, AUTHENTICATORS[FactorKind.SMS].begin(context, found.person, wish))
 
 
+@sms.text_again.implements
 def text_again(context: Context, req: sms.SmsAgain) -> SmsSent:
     found = waiting(context, req.second_factor_authentication_token)
     refuse_without(context, found, FactorKind.SMS)
@@ -62,6 +55,7 @@ def text_again(context: Context, req: sms.SmsAgain) -> SmsSent:
     return texted(context, send(context, found.person, wish))
 
 
+@email.mail_code.implements
 def mail_code(context: Context, req: email.CodeByMail) -> Posted:
     found = waiting(context, req.second_factor_authentication_token)
     refuse_without(context, found, FactorKind.EMAIL)
@@ -74,6 +68,7 @@ def mail_code(context: Context, req: email.CodeByMail) -> Posted:
     return Posted()
 
 
+@email.with_email.implements
 def with_email(context: Context, req: email.EmailProof) -> FactorLogin:
     found = known(context, req.second_factor_authentication_token)
     refuse_without(context, found, FactorKind.EMAIL)

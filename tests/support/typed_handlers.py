@@ -1,0 +1,31 @@
+"""Handlers that mypy must refuse: should it accept one, its unused `type: ignore` fails the type check."""
+
+from app.contract.auth import Host
+from app.kit.errors import ApiError
+from app.kit.operation import ErrorProfile, Operation
+from app.kit.wire import Wire
+
+PROFILE = ErrorProfile("test", ApiError, ApiError, ApiError, ApiError, ApiError)
+
+
+class Counted(Wire):
+    number: int
+
+
+class Counting(Wire):
+    most: int
+
+
+COUNT = Operation("things.count", "POST", "/things", Counting, Counted, Host.API, PROFILE)
+
+
+def mistyped() -> None:
+    """Never called: only its types are checked."""
+
+    @COUNT.implements  # type: ignore[arg-type]  # the request differs
+    def wrong_request(_context: object, _req: Counted) -> Counted:
+        return Counted(number=1)
+
+    @COUNT.implements  # type: ignore[arg-type]  # the response differs
+    def wrong_response(_context: object, _req: Counting) -> Counting:
+        return Counting(most=1)
