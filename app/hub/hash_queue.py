@@ -9,14 +9,14 @@ from typing import Any, Final
 from flask import Flask, request
 from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
 
-from app.hub.pages import not_me
+from app.hub.pages import security_alert
 from app.hub.services import Services
 from app.kit.admission import SHED, QueueSlot, Shed
 from app.kit.operation import Hashing
 
 SECRETS: Final = Hashing("sign-in", ("password", "pin", "answer"))
 """A form without any of these in its field names computes no hash ..."""
-_WITHOUT_SECRET: Final = frozenset({not_me.ADDRESS})
+_WITHOUT_SECRET: Final = frozenset({security_alert.ADDRESS})
 """... except these, which generate a new password."""
 _BULK: Final = frozenset({"/register"})
 

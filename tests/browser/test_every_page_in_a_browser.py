@@ -16,7 +16,7 @@ from tests.support import looks, samples
 from tests.support.captcha_widgets import provide
 
 LONGEST_WORDS, OTHER_WAY_ROUND = "de", "ar"
-PAGES = [name for name in samples.states() if name != "HandOverPage"]  # it leaves at once: see below
+PAGES = [name for name in samples.states() if name != "FormPostPage"]  # it leaves at once: see below
 
 
 @contextmanager
@@ -136,7 +136,7 @@ def shop(route: Route) -> None:
 def test_the_answer_for_the_relying_party_goes_on_by_itself(chromium: Browser, gallery_address: str) -> None:
     with opened(chromium) as (page, complaints):
         page.route("https://shop.example.com/**", shop)
-        page.goto(gallery_address + samples.address("HandOverPage", "to the shop", "en"), wait_until="commit")
+        page.goto(gallery_address + samples.address("FormPostPage", "to the shop", "en"), wait_until="commit")
         page.wait_for_url("https://shop.example.com/callback")
         assert complaints == []
 
@@ -144,7 +144,7 @@ def test_the_answer_for_the_relying_party_goes_on_by_itself(chromium: Browser, g
 def test_without_javascript_a_button_takes_it_there(chromium: Browser, gallery_address: str) -> None:
     with opened(chromium, java_script_enabled=False) as (page, _):
         page.route("https://shop.example.com/**", shop)
-        page.goto(gallery_address + samples.address("HandOverPage", "to the shop", "en"))
+        page.goto(gallery_address + samples.address("FormPostPage", "to the shop", "en"))
         page.get_by_role("button", name="Continue").click()
         page.wait_for_url("https://shop.example.com/callback")
 

@@ -104,7 +104,7 @@ def test_inline_scripts_and_styles_need_the_nonce(pages: list[Sample]) -> None:
         for element in elements_in(page.html).all("script", "style"):
             assert element["nonce"] == nonce[1], page.name
         for part in ("default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'", "form-action 'self'"):
-            assert part in page.policy or "HandOver" in page.name, page.name
+            assert part in page.policy or "FormPost" in page.name, page.name
 
 
 def test_pages_load_only_own_resources(pages: list[Sample]) -> None:

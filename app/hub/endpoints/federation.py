@@ -67,9 +67,9 @@ def finish() -> Response:
     try:
         return journey.follow(api()(contract.finish, contract.ConnectionAnswer(**answer)))
     except e.AccountLeaving as refusal:
-        return delete_account.offer_to_keep(refusal)
+        return delete_account.offer_to_restore(refusal)
     except ApiError as refusal:
-        return login.again(reason_for(refusal), status=refusal.status)
+        return login.render_after_refusal(reason_for(refusal), status=refusal.status)
 
 
 @views.post(RETURN_FROM_PROVIDER)

@@ -1,4 +1,4 @@
-"""Add a second factor, with the face that it has at sign-in; first whoever signed in a while ago proves who they are."""
+"""Add a second factor; a stale session confirms its password first."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TOO_SOON = Notice(_l("A code is on its way"), _l("Wait half a minute before you
 
 @dataclass(frozen=True)
 class AddFactorPage(FactorPage):
-    """What it takes to add one, as at sign-in."""
+    """Enrols a factor, drawn as at sign-in."""
 
     template = "pages/add_factor.html"
     action = ADD
@@ -44,23 +44,23 @@ class AddFactorPage(FactorPage):
 
     @classmethod
     def samples(cls) -> Mapping[str, AddFactorPage]:
-        made: dict[str, AddFactorPage] = {}
+        samples: dict[str, AddFactorPage] = {}
         for presentation in PRESENTATIONS.values():
             for state, shown in presentation.samples.items():
                 if not shown.is_enrolled:
-                    made[f"{presentation.kind.value}, {state}"] = cls(fresh_form(presentation), presentation, shown)
-        first = next(iter(made.values()))
+                    samples[f"{presentation.kind.value}, {state}"] = cls(fresh_form(presentation), presentation, shown)
+        first = next(iter(samples.values()))
         wrong = fresh_form(first.presentation)
         wrong.add_error(wrong.named, wrong.wrong)
-        texted = made[f"{FactorKind.SMS.value}, code to type"]
-        return {**made, "wrong": replace(first, form=wrong), "too soon": replace(texted, problem=_TOO_SOON)}
+        texted = samples[f"{FactorKind.SMS.value}, code to type"]
+        return {**samples, "wrong": replace(first, form=wrong), "too soon": replace(texted, problem=_TOO_SOON)}
 
 
 @dataclass(frozen=True)
-class ProveFirstPage(Page):
-    """Is it still you?"""
+class ConfirmPasswordPage(Page):
+    """Asks for the password first."""
 
-    template = "pages/prove_first.html"
+    template = "pages/confirm_password.html"
     scripts = (*Page.scripts, "reveal")
     query = {"kind": 24}
 
@@ -73,7 +73,7 @@ class ProveFirstPage(Page):
         return (*super().form_targets, *choice_redirect_targets(self.form.kind.data or ""))
 
     @classmethod
-    def samples(cls) -> Mapping[str, ProveFirstPage]:
+    def samples(cls) -> Mapping[str, ConfirmPasswordPage]:
         given, name = (
             {"account": "ada@example.com", "kind": "totp", "asks": NEEDED},
             PRESENTATIONS[FactorKind.TOTP].name,
@@ -93,18 +93,18 @@ def show_add_factor() -> Response:
     if kind is None or kind not in PRESENTATIONS or not current_visit().session:
         return journey.redirect_to(ADDRESS)
     try:
-        known = api()(contract.read_one, contract.OwnFactorRead(kind=kind))
+        view = api()(contract.read_one, contract.OwnFactorRead(kind=kind))
     except ApiError:
-        return journey.redirect_to(ADDRESS)  # signed out, or none that the tenant has
-    current_visit().use_account_language(known.person)
-    if known.is_held:
+        return journey.redirect_to(ADDRESS)  # signed out, or not offered by the tenant
+    current_visit().use_account_language(view.person)
+    if view.is_held:
         return journey.redirect_to(ADDRESS)
-    return require_confirmation(known, _address(kind)) or _page(known, kind).render()
+    return require_confirmation(view, _address(kind)) or _page(view, kind).render()
 
 
 @pages.post(ADD)
 def submit_add_factor() -> Response:
-    """Take a first proof, or have what it takes sent."""
+    """Enrol by the first verification, or begin the enrolment."""
     kind = kind_of(request.form.get("kind"))
     if kind is None or kind not in PRESENTATIONS:
         return journey.redirect_to(ADDRESS)
@@ -112,24 +112,24 @@ def submit_add_factor() -> Response:
         return _begin(kind)
     form = PRESENTATIONS[kind].form()
     if not form.validate():
-        return journey.redirect_to(_address(kind)) if form.is_token_invalid else _again(kind, form)
-    return _added(form, form.proof(""))
+        return journey.redirect_to(_address(kind)) if form.is_token_invalid else _render_invalid(kind, form)
+    return _add(form, form.proof(""))
 
 
 @pages.get(f"{ADDRESS}/duo")
-def back_from_duo_with_a_factor() -> Response:
-    """Take what Duo gave the browser on its way back: it was led there by a click of the account's owner."""
-    return _added(fresh_form(PRESENTATIONS[FactorKind.DUO]), duo.callback_proof())
+def duo_enrolment_callback() -> Response:
+    """Handle the redirect back from Duo, which the account's owner started here."""
+    return _add(fresh_form(PRESENTATIONS[FactorKind.DUO]), duo.callback_proof())
 
 
-def _added(form: FactorForm, proof: FactorProof) -> Response:
+def _add(form: FactorForm, proof: FactorProof) -> Response:
     kind = proof.kind
     try:
         added = api()(contract.add, proof)
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
     except e.WrongCurrentPassword:
-        return journey.redirect_to(_address(kind))  # that took minutes: the page asks for the password first
+        return journey.redirect_to(_address(kind))  # the session grew stale: the page asks for the password first
     except ApiError as refusal:
         return _refused(kind, form, refusal)
     return journey.redirect_to("/backup-codes" if added.wants_codes else f"{ADDRESS}?done=added")
@@ -138,14 +138,16 @@ def _added(form: FactorForm, proof: FactorProof) -> Response:
 def _begin(kind: FactorKind) -> Response:
     form = ChosenForm()
     if form.requires_password and form.password.name not in request.form:
-        return ProveFirstPage(ChosenForm(formdata=None, data=_carried(form, kind)), PRESENTATIONS[kind].name).render()
-    page = ProveFirstPage(form, PRESENTATIONS[kind].name)
+        return ConfirmPasswordPage(
+            ChosenForm(formdata=None, data=_initial_data(form, kind)), PRESENTATIONS[kind].name
+        ).render()
+    page = ConfirmPasswordPage(form, PRESENTATIONS[kind].name)
     if not form.validate():
         return page.render(form.error_status) if form.requires_password else journey.redirect_to(ADDRESS)
     target = (form.target.data or "").strip()[:320] or None
     chosen = contract.OwnFactorChosen(kind=kind, target=target, password=form.proof)
     try:
-        begun = api()(contract.begin, chosen)
+        enrolment = api()(contract.begin, chosen)
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
     except e.WrongCurrentPassword as refusal:
@@ -153,48 +155,48 @@ def _begin(kind: FactorKind) -> Response:
         return page.render(refusal.status)
     except ApiError as refusal:
         return _refused(kind, fresh_form(PRESENTATIONS[kind], target), refusal)
-    current_visit().renew(begun.session)
-    return journey.redirect_to(begun.address or _address(kind))
+    current_visit().renew(enrolment.session)
+    return journey.redirect_to(enrolment.address or _address(kind))
 
 
-def _carried(form: ChosenForm, kind: FactorKind) -> dict[str, str]:
+def _initial_data(form: ChosenForm, kind: FactorKind) -> dict[str, str]:
     given = {name: (form[name].data or "")[:320] for name in ("asks", "account", "target")}
     return {**given, "kind": kind.value}
 
 
-def _again(kind: FactorKind, form: FactorForm) -> Response:
-    """Draw the page after a form that was not complete."""
+def _render_invalid(kind: FactorKind, form: FactorForm) -> Response:
+    """Render the page after an incomplete form."""
     try:
-        known = api()(contract.read_one, contract.OwnFactorRead(kind=kind))
+        view = api()(contract.read_one, contract.OwnFactorRead(kind=kind))
     except ApiError:
         return journey.redirect_to(ADDRESS)
-    return _page(known, kind, form).render(form.error_status)
+    return _page(view, kind, form).render(form.error_status)
 
 
 def _refused(kind: FactorKind, form: FactorForm, refusal: ApiError) -> Response:
-    held = (refusal.data or {}).get("View")
-    if held is None:
+    view_data = (refusal.data or {}).get("View")
+    if view_data is None:
         return journey.redirect_to(ADDRESS)
-    known = contract.OwnFactorView.model_validate(held)
+    view = contract.OwnFactorView.model_validate(view_data)
     problem = None
     if not form.add_refusal(refusal):
-        usual = _TOO_SOON if isinstance(refusal, e.TooManyRequests) else refusal_notice(refusal)
-        problem = form.said(refusal) or usual
-    response = _page(known, kind, form, problem).render(refusal.status)
+        fallback = _TOO_SOON if isinstance(refusal, e.TooManyRequests) else refusal_notice(refusal)
+        problem = form.said(refusal) or fallback
+    response = _page(view, kind, form, problem).render(refusal.status)
     if refusal.retry_after_seconds:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     return response
 
 
 def _page(
-    known: contract.OwnFactorView, kind: FactorKind, form: FactorForm | None = None, problem: Notice | None = None
+    view: contract.OwnFactorView, kind: FactorKind, form: FactorForm | None = None, problem: Notice | None = None
 ) -> Page:
     presentation = PRESENTATIONS[kind]
-    if known.shown is None:
-        return ProveFirstPage(
-            ChosenForm(formdata=None, data={"kind": kind.value, **confirmation_data(known)}), presentation.name, problem
+    if view.shown is None:
+        return ConfirmPasswordPage(
+            ChosenForm(formdata=None, data={"kind": kind.value, **confirmation_data(view)}), presentation.name, problem
         )
-    return AddFactorPage(form or fresh_form(presentation), presentation, known.shown, problem=problem)
+    return AddFactorPage(form or fresh_form(presentation), presentation, view.shown, problem=problem)
 
 
 def _address(kind: FactorKind) -> str:

@@ -1,4 +1,4 @@
-"""Which applications may act for the account, and the end of that."""
+"""Applications with access to the account, and revoking it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.hub import journey, oidc_client
 from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.consent import KNOWING, Scope
+from app.hub.pages.consent import DEFAULT_SCOPES, Scope
 from app.hub.parts import formatting
 from app.hub.services import api
 from app.hub.visit import current_visit
@@ -37,7 +37,7 @@ class RevokeForm(HubForm):
 
 @dataclass(frozen=True)
 class Application:
-    """One that may act for the account."""
+    """An application in the list."""
 
     client_id: str
     name: str
@@ -48,18 +48,18 @@ class Application:
 
 @dataclass(frozen=True)
 class ApplicationsPage(Page):
-    """Each with what it may do, and since when."""
+    """Lists the applications with their scopes."""
 
     template = "pages/applications.html"
     query = {"done": 8}
 
     form: RevokeForm
     applications: tuple[Application, ...]
-    has_ended: bool = False
+    is_revoked: bool = False
 
     @property
     def notice(self) -> Notice | None:
-        return super().notice or (_ENDED if self.has_ended else None)
+        return super().notice or (_REVOKED if self.is_revoked else None)
 
     @classmethod
     def samples(cls) -> Mapping[str, ApplicationsPage]:
@@ -71,26 +71,26 @@ class ApplicationsPage(Page):
         return {
             "two": cls(RevokeForm(), (shop, own)),
             "none": cls(RevokeForm(), ()),
-            "one ended": cls(RevokeForm(), (shop,), has_ended=True),
+            "one ended": cls(RevokeForm(), (shop,), is_revoked=True),
             "token": cls(RevokeForm().with_token_error(), (shop,)),
         }
 
 
-_ENDED: Final = Notice(
+_REVOKED: Final = Notice(
     _l("Access ended"), _l("The application can no longer act for you. It asks you again before it may."), "ok"
 )
 
 
 @pages.get(ADDRESS)
 def show_applications() -> Response:
-    return _shown(RevokeForm(formdata=None))
+    return _render(RevokeForm(formdata=None))
 
 
 @pages.post(ADDRESS)
 def revoke_application() -> Response:
     form = RevokeForm()
     if not form.validate():
-        return _shown(form, form.error_status)
+        return _render(form, form.error_status)
     try:
         api()(contract.revoke_application, form.to_request())
     except e.NotAuthenticated:
@@ -98,19 +98,19 @@ def revoke_application() -> Response:
     return journey.redirect_to(f"{ADDRESS}?done=ended")
 
 
-def _shown(form: RevokeForm, status: int = 200) -> Response:
+def _render(form: RevokeForm, status: int = 200) -> Response:
     if not current_visit().session:
         return oidc_client.start_login(ADDRESS)
     try:
-        known = api()(contract.applications, contract.OwnRead())
+        view = api()(contract.applications, contract.OwnRead())
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
-    current_visit().use_account_language(known.person)
-    listed = tuple(map(_application, known.applications))
-    return ApplicationsPage(form, listed, request.args.get("done") == "ended").render(status)
+    current_visit().use_account_language(view.person)
+    applications = tuple(map(_application_row, view.applications))
+    return ApplicationsPage(form, applications, request.args.get("done") == "ended").render(status)
 
 
-def _application(one: contract.ApplicationView) -> Application:
-    scopes = tuple(Scope(scope.name, scope.description or "") for scope in one.scopes) or KNOWING
-    host = urlsplit(one.home or "").netloc
-    return Application(one.client_id, one.name, scopes, formatting.format_day(one.since), host)
+def _application_row(view: contract.ApplicationView) -> Application:
+    scopes = tuple(Scope(scope.name, scope.description or "") for scope in view.scopes) or DEFAULT_SCOPES
+    host = urlsplit(view.home or "").netloc
+    return Application(view.client_id, view.name, scopes, formatting.format_day(view.since), host)

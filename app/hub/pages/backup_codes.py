@@ -1,4 +1,4 @@
-"""Backup codes: made by a click, shown once, to be printed or kept as a file."""
+"""Backup codes: generated on request, shown once, to be printed or saved."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.hub import journey, oidc_client
 from app.hub.forms.account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.second_factors import read_own_factors
+from app.hub.pages.second_factors import read_factors
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -25,8 +25,8 @@ ADDRESS: Final = "/backup-codes"
 _SAMPLE: Final = tuple(f"{n:05x}-{n * 7:05x}" for n in range(11111, 111111, 10000))
 
 
-class MakeCodesForm(PasswordConfirmationForm):
-    """Nothing but a click."""
+class GenerateForm(PasswordConfirmationForm):
+    """A button, with the password if required."""
 
     def to_request(self) -> Proved:
         return Proved(password=self.proof)
@@ -34,65 +34,65 @@ class MakeCodesForm(PasswordConfirmationForm):
 
 @dataclass(frozen=True)
 class BackupCodesPage(Page):
-    """Before the click, what they are for; after it, the codes."""
+    """Explains the backup codes, then shows them once."""
 
     template = "pages/backup_codes.html"
     scripts = (*Page.scripts, "print", "reveal")
 
-    form: MakeCodesForm
+    form: GenerateForm
     codes: tuple[str, ...] = ()
     person: str = ""
     problem: Notice | None = None
 
     @property
     def continue_url(self) -> str:
-        """Where it goes on: to what the sign-in was for, else to the account's factors."""
+        """The next address: the sign-in in progress, else the account's factors."""
         interaction = current_visit().interaction
         return f"/login?attempt={interaction.id}" if interaction else "/second-factors"
 
     @property
     def file(self) -> str:
-        """The codes as a text file, in an address of its own: nothing is fetched."""
+        """The codes as a text file in a data URL, which needs no request."""
         return "data:text/plain;charset=utf-8," + quote("\r\n".join(self.codes) + "\r\n")
 
     @classmethod
     def samples(cls) -> Mapping[str, BackupCodesPage]:
-        asked = MakeCodesForm(data={"account": "ada@example.com"})
+        asked = GenerateForm(data={"account": "ada@example.com"})
         asked.add_refusal(e.WrongCurrentPassword())
         return {
             "with the password": cls(asked),
-            "before": cls(MakeCodesForm()),
-            "made": cls(MakeCodesForm(), _SAMPLE, "ada@example.com"),
-            "token": cls(MakeCodesForm().with_token_error()),
+            "before": cls(GenerateForm()),
+            "made": cls(GenerateForm(), _SAMPLE, "ada@example.com"),
+            "token": cls(GenerateForm().with_token_error()),
         }
 
 
 @pages.get(ADDRESS)
 def show_backup_codes() -> Response:
-    """Within a sign-in ask nobody: what is shown then is the same for everybody."""
+    """Render the page; within a sign-in it is the same for every account and makes no API call."""
     visit = current_visit()
     if visit.session and visit.interaction:
-        return BackupCodesPage(MakeCodesForm(formdata=None)).render()
+        return BackupCodesPage(GenerateForm(formdata=None)).render()
     try:
-        known = read_own_factors()
+        view = read_factors()
     except e.TwoFactorOff:
         return journey.redirect_to("/security")
-    if known is None:
+    if view is None:
         return oidc_client.start_login(ADDRESS)
-    if not known.held or known.backup_codes is None:
+    if not view.held or view.backup_codes is None:
         return journey.redirect_to("/second-factors")
-    form = MakeCodesForm(formdata=None, data=confirmation_data(known))
-    return require_confirmation(known, ADDRESS) or BackupCodesPage(form).render()
+    form = GenerateForm(formdata=None, data=confirmation_data(view))
+    return require_confirmation(view, ADDRESS) or BackupCodesPage(form).render()
 
 
 @pages.post(ADDRESS)
-def make_backup_codes() -> Response:
-    """Make new codes and show them, this once: the old ones are over."""
-    form = MakeCodesForm()
+def generate_backup_codes() -> Response:
+    """Generate new codes, which invalidates the old ones, and show them."""
+    form = GenerateForm()
     if not form.validate():
         return BackupCodesPage(form).render(form.error_status)
     try:
-        made = api()(contract.make_backup_codes, form.to_request())
+        generated = api()(contract.make_backup_codes, form.to_request())
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
     except (e.NoSecondFactor, e.NoBackupCodes):
@@ -100,5 +100,5 @@ def make_backup_codes() -> Response:
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return BackupCodesPage(form, problem=problem).render(refusal.status)
-    current_visit().renew(made.session)
-    return BackupCodesPage(MakeCodesForm(formdata=None), tuple(made.codes), made.person).render()
+    current_visit().renew(generated.session)
+    return BackupCodesPage(GenerateForm(formdata=None), tuple(generated.codes), generated.person).render()

@@ -1,4 +1,4 @@
-"""Change it: another address, or number, for a registration whose first one was mistyped. Nobody has to begin again."""
+"""Correct the mistyped address or number of a registration that waits for verification."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 
-class OtherAddressForm(HubForm):
-    """Where to write instead."""
+class CorrectedAddressForm(HubForm):
+    """The corrected email address."""
 
     to = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
 
@@ -36,23 +36,23 @@ class OtherAddressForm(HubForm):
         return verification.OtherAddressRequest(attempt=interaction.id if interaction else "", to=self.to.data or "")
 
 
-class OtherNumberForm(OtherAddressForm):
-    """Whom to text instead."""
+class CorrectedNumberForm(CorrectedAddressForm):
+    """The corrected phone number."""
 
     to = StringField(_l("Phone number"), [InputRequired(_l("Enter your phone number."))])
 
 
 @dataclass(frozen=True)
 class ChangeAddressPage(Page):
-    """Where should we write?"""
+    """Asks for the corrected address or number."""
 
     template = "pages/change_address.html"
 
-    form: OtherAddressForm
+    form: CorrectedAddressForm
     sent_to: str
     is_text: bool = False
     wait_seconds: int = 0
-    """How long until another try is worth while; 0 where there were not too many."""
+    """Seconds until the next try is allowed; 0 without a rate limit."""
 
     @property
     def notice(self) -> Notice | None:
@@ -65,7 +65,7 @@ class ChangeAddressPage(Page):
 
     @property
     def attributes(self) -> dict[str, str]:
-        """What tells keyboards and password managers what is asked."""
+        """The field's HTML attributes for keyboards and password managers."""
         if self.is_text:
             return {"type": "tel", "autocomplete": "tel", "dir": "ltr"}
         return {"type": "email", "autocomplete": "email", "spellcheck": "false"}
@@ -73,38 +73,40 @@ class ChangeAddressPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, ChangeAddressPage]:
         mail, number = "ada@exmaple.com", "+44 20 7946 0018"
-        samples = {"fresh": cls(OtherAddressForm(data={"to": mail}), mail)}
+        samples = {"fresh": cls(CorrectedAddressForm(data={"to": mail}), mail)}
         for name, kind in (
             ("no address", e.MalformedEmail),
             ("refused", e.EmailRefused),
         ):
-            samples[name] = cls(_refuse(OtherAddressForm(data={"to": "ada@example"}), kind()), mail)
-        samples["token"] = cls(OtherAddressForm(data={"to": mail}).with_token_error(), mail)
-        samples["too many"] = cls(OtherAddressForm(data={"to": mail}), mail, wait_seconds=50)
-        samples["to a phone"] = cls(OtherNumberForm(data={"to": number}), number, True)
-        samples["no number"] = cls(_refuse(OtherNumberForm(data={"to": "12"}), e.MalformedPhone()), number, True)
+            samples[name] = cls(_with_error(CorrectedAddressForm(data={"to": "ada@example"}), kind()), mail)
+        samples["token"] = cls(CorrectedAddressForm(data={"to": mail}).with_token_error(), mail)
+        samples["too many"] = cls(CorrectedAddressForm(data={"to": mail}), mail, wait_seconds=50)
+        samples["to a phone"] = cls(CorrectedNumberForm(data={"to": number}), number, True)
+        samples["no number"] = cls(
+            _with_error(CorrectedNumberForm(data={"to": "12"}), e.MalformedPhone()), number, True
+        )
         return samples
 
 
 @pages.get(check_mail.CHANGE)
 def show_change_address() -> Response:
-    """Draw the form with the address that was written to: most often one letter of it is wrong."""
-    step = _waiting()
+    """Render the form with the present address, which usually has one wrong character."""
+    step = _current_step()
     if step is None:
         return journey.start_again()
     if not step.can_change:
         return journey.follow(step)
-    return _page(_form(step)(data={"to": step.sent_to}), step.sent_to or "").render()
+    return _page(_form_class(step)(data={"to": step.sent_to}), step.sent_to or "").render()
 
 
 @pages.post(check_mail.CHANGE)
 def submit_change_address() -> Response:
-    step = _waiting()
+    step = _current_step()
     if step is None:
         return journey.start_again()
     if not step.can_change:
         return journey.follow(step)
-    form = _form(step)()
+    form = _form_class(step)()
     if not form.validate():
         return _page(form, step.sent_to or "").render(form.error_status)
     try:
@@ -115,41 +117,43 @@ def submit_change_address() -> Response:
         return _refused(form, refusal)
 
 
-def _waiting() -> Next | None:
-    """Return where the attempt stands; None where this browser has none."""
+def _current_step() -> Next | None:
+    """Return the interaction's step; None without an interaction."""
     interaction = current_visit().interaction
     return api()(contract.resume, contract.AttemptRequest(attempt=interaction.id)) if interaction else None
 
 
-def _form(step: Next) -> type[OtherAddressForm]:
-    return OtherNumberForm if step.step is Step.CHECK_MAIL and step.problem == "sms" else OtherAddressForm
+def _form_class(step: Next) -> type[CorrectedAddressForm]:
+    return CorrectedNumberForm if step.step is Step.CHECK_MAIL and step.problem == "sms" else CorrectedAddressForm
 
 
-def _page(form: OtherAddressForm, sent_to: str, wait_seconds: int = 0) -> ChangeAddressPage:
-    return ChangeAddressPage(form, sent_to, isinstance(form, OtherNumberForm), wait_seconds)
+def _page(form: CorrectedAddressForm, sent_to: str, wait_seconds: int = 0) -> ChangeAddressPage:
+    return ChangeAddressPage(form, sent_to, isinstance(form, CorrectedNumberForm), wait_seconds)
 
 
-def _refused(form: OtherAddressForm, refusal: ApiError) -> Response:
-    """Draw the page again with what was typed; the reason stands at the field."""
-    said, wait = MailedTo.model_validate(refusal.data or {}), refusal.retry_after_seconds or 0
-    is_too_much = isinstance(refusal, e.TooManyRequests)
-    page = _page(form if is_too_much else _refuse(form, refusal), said.sent_to, max(1, wait) if is_too_much else 0)
+def _refused(form: CorrectedAddressForm, refusal: ApiError) -> Response:
+    """Render the form again with the error at its field."""
+    mailed, wait = MailedTo.model_validate(refusal.data or {}), refusal.retry_after_seconds or 0
+    is_rate_limited = isinstance(refusal, e.TooManyRequests)
+    page = _page(
+        form if is_rate_limited else _with_error(form, refusal), mailed.sent_to, max(1, wait) if is_rate_limited else 0
+    )
     response = page.render(refusal.status)
     if wait:
         response.headers["Retry-After"] = str(wait)
     return response
 
 
-def _refuse(form: OtherAddressForm, refusal: ApiError) -> OtherAddressForm:
-    sentence = next((said for kind, said in _REASONS.items() if isinstance(refusal, kind)), None)
-    if sentence is None:
+def _with_error(form: CorrectedAddressForm, refusal: ApiError) -> CorrectedAddressForm:
+    message = next((mailed for kind, mailed in _FIELD_ERRORS.items() if isinstance(refusal, kind)), None)
+    if message is None:
         raise refusal
-    form.add_error("to", sentence)
+    form.add_error("to", message)
     return form
 
 
 _NOT_HERE: Final = _l("This address may not be used here. Take another one.")
-_REASONS: Final[dict[type[ApiError], Any]] = {
+_FIELD_ERRORS: Final[dict[type[ApiError], Any]] = {
     e.MalformedEmail: _l("This is not an email address."),
     e.EmailRefused: _NOT_HERE,
     e.EmailDomainRefused: _NOT_HERE,

@@ -1,4 +1,4 @@
-"""Change the own password, by the present one."""
+"""Change the password by the current one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.hub.forms.base import HubForm
 from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.profile import read_own_profile
+from app.hub.pages.profile import read_profile
 from app.hub.parts.sign_in_refusals import RefusalReason, reason_for, sign_in_notice
 from app.hub.services import api
 from app.hub.visit import current_visit
@@ -28,7 +28,7 @@ ADDRESS = "/change-password"
 
 
 class ChangePasswordForm(HubForm):
-    """The present password and the next."""
+    """The current and the new password."""
 
     old_password = PasswordField(_l("Current password"), [InputRequired(_l("Enter your current password."))])
     new_password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
@@ -41,7 +41,7 @@ class ChangePasswordForm(HubForm):
 
 @dataclass(frozen=True)
 class ChangePasswordPage(Page):
-    """Another password."""
+    """Asks for the current and a new password."""
 
     template = "pages/change_password.html"
     scripts = (*Page.scripts, "reveal", "rules")
@@ -75,44 +75,44 @@ _WRONG = _l("This is not your current password.")
 
 @pages.get(ADDRESS)
 def show_change_password() -> Response:
-    return _shown(ChangePasswordForm(), 200)
+    return _render(ChangePasswordForm(), 200)
 
 
 @pages.post(ADDRESS)
 def submit_change_password() -> Response:
     form = ChangePasswordForm()
     if not form.validate():
-        return _shown(form, form.error_status)
+        return _render(form, form.error_status)
     try:
-        turned = api()(contract.change, form.to_request())
+        result = api()(contract.change, form.to_request())
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
     except ApiError as refusal:
         return _refused(form, refusal)
-    current_visit().renew(turned.session)
+    current_visit().renew(result.session)
     return journey.redirect_to("/security?done=password")
 
 
-def _shown(
-    form: ChangePasswordForm, status: int, refusal: RefusalReason | None = None, of_password: ApiError | None = None
+def _render(
+    form: ChangePasswordForm, status: int, refusal: RefusalReason | None = None, password_error: ApiError | None = None
 ) -> Response:
-    known = read_own_profile()
-    if known is None:
+    view = read_profile()
+    if view is None:
         return oidc_client.start_login(ADDRESS)
-    if not known.has_password:
+    if not view.has_password:
         return journey.redirect_to("/set-password")
-    rules = rules_of(current_visit().tenant.password_policy, refusal=of_password)
-    return ChangePasswordPage(form, known.person.label, rules, refusal).render(status)
+    rules = rules_of(current_visit().tenant.password_policy, refusal=password_error)
+    return ChangePasswordPage(form, view.person.label, rules, refusal).render(status)
 
 
 def _refused(form: ChangePasswordForm, refusal: ApiError) -> Response:
     if isinstance(refusal, e.WrongCurrentPassword):
         form.add_error("old_password", _WRONG)
-        return _shown(form, 401)
-    if (sentence := problem_of(refusal)) is not None:
-        form.add_error("new_password", sentence)
-        return _shown(form, 422, of_password=refusal)
-    response = _shown(form, refusal.status, reason_for(refusal))
+        return _render(form, 401)
+    if (message := problem_of(refusal)) is not None:
+        form.add_error("new_password", message)
+        return _render(form, 422, password_error=refusal)
+    response = _render(form, refusal.status, reason_for(refusal))
     if refusal.retry_after_seconds:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     return response

@@ -1,6 +1,6 @@
-"""Check your mail: the address that was written to, the code from the mail, and another mail where none came.
+"""Wait for the verification of an address or number: take the code, or resend the message.
 
-Nothing here differs between an address that somebody has and one that nobody has.
+The page answers known and unknown addresses alike.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ CHANGE: Final = "/change-address"
 
 @dataclass(frozen=True)
 class CheckMailPage(CodePage):
-    """We wrote to you."""
+    """A verification message was sent."""
 
     template = "pages/check_mail.html"
 
     can_change: bool = False
-    """This browser registered: it may name another address or number."""
+    """Whether this browser registered and may correct the address or number."""
 
     @property
     def other(self) -> str:
-        """Where another address or number can be given."""
+        """The address of the page that takes another address or number."""
         interaction = current_visit().interaction
         page = CHANGE if self.can_change else "/login"
         return f"{page}?attempt={interaction.id}" if interaction else page
@@ -77,7 +77,7 @@ _BY_TEXT: Final = [outcome for outcome in Outcome if outcome not in (Outcome.UNO
 
 
 def show() -> Response:
-    """Draw the page of an attempt that waits; one that goes on elsewhere leads there."""
+    """Render the page of a waiting interaction; redirect any other to its step."""
     visit = current_visit()
     if visit.interaction is None:
         return journey.start_again()
@@ -88,40 +88,40 @@ def show() -> Response:
     return _page(CodeForm(), step, outcome).render()
 
 
-def take_code() -> Response:
-    """Send what was typed on."""
+def submit_code() -> Response:
+    """Verify the typed code."""
     form, interaction = CodeForm(), current_visit().interaction
     if interaction is None:
         return journey.start_again()
     if not form.validate():
-        return _again(form)
+        return _render_invalid(form)
     typed = (form.code.data or "")[:64]
-    return _asked(form, verification.enter_code, verification.CodeRequest(attempt=interaction.id, code=typed))
+    return _call(form, verification.enter_code, verification.CodeRequest(attempt=interaction.id, code=typed))
 
 
-def take_opened() -> Response:
-    """The link was opened, here or elsewhere: go on."""
+def submit_link_opened() -> Response:
+    """Continue after the mailed link was opened in any browser."""
     form, interaction = ButtonForm(), current_visit().interaction
     if interaction is None:
         return journey.start_again()
     if not form.validate():
-        return _again(form)
-    return _asked(form, verification.enter_code, verification.CodeRequest(attempt=interaction.id))
+        return _render_invalid(form)
+    return _call(form, verification.enter_code, verification.CodeRequest(attempt=interaction.id))
 
 
-def take_wish_for_mail() -> Response:
-    """Have another mail sent."""
+def submit_resend() -> Response:
+    """Resend the message."""
     form, interaction = ButtonForm(), current_visit().interaction
     if interaction is None:
         return journey.start_again()
     if not form.validate():
-        return _again(form)
-    return _asked(form, verification.mail_again, verification.AgainRequest(attempt=interaction.id))
+        return _render_invalid(form)
+    return _call(form, verification.mail_again, verification.AgainRequest(attempt=interaction.id))
 
 
-def _asked(form: HubForm, operation: Any, asked: Any) -> Response:
+def _call(form: HubForm, operation: Any, body: Any) -> Response:
     try:
-        step: contract.Next = api()(operation, asked)
+        step: contract.Next = api()(operation, body)
     except ApiError as refusal:
         return _refused(form, refusal)
     if step.step is Step.CHECK_MAIL and operation is verification.mail_again:
@@ -130,10 +130,10 @@ def _asked(form: HubForm, operation: Any, asked: Any) -> Response:
 
 
 def _refused(form: HubForm, refusal: ApiError) -> Response:
-    said = MailedTo.model_validate(refusal.data or {})
-    is_text, outcome = said.by == "sms", outcome_for(form, refusal)
+    mailed = MailedTo.model_validate(refusal.data or {})
+    is_text, outcome = mailed.by == "sms", outcome_for(form, refusal)
     page = CheckMailPage(
-        redisplayed(form), said.sent_to, is_text, said.resend_in_seconds, outcome, can_change=said.can_change
+        redisplayed(form), mailed.sent_to, is_text, mailed.resend_in_seconds, outcome, can_change=mailed.can_change
     )
     response = page.render(refusal.status)
     if refusal.retry_after_seconds:
@@ -141,8 +141,8 @@ def _refused(form: HubForm, refusal: ApiError) -> Response:
     return response
 
 
-def _again(form: HubForm) -> Response:
-    """Draw the page after a form that was not complete, or not ours."""
+def _render_invalid(form: HubForm) -> Response:
+    """Render the page after an incomplete form or an invalid form token."""
     interaction = current_visit().interaction
     if interaction is None:
         return journey.start_again()

@@ -1,4 +1,4 @@
-"""Is it still you? Whoever signed in a while ago proves it once more, and goes on to where they were going."""
+"""Reauthentication of a stale session, which then continues to one of our own pages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ConfirmForm(PasswordConfirmationForm):
 
 @dataclass(frozen=True)
 class ConfirmPage(Page):
-    """The password once more."""
+    """Asks for the password again."""
 
     template = "pages/confirm.html"
     scripts = (*Page.scripts, "reveal")
@@ -44,7 +44,7 @@ class ConfirmPage(Page):
 
     @property
     def address(self) -> str:
-        """Where the form is sent."""
+        """The form's action."""
         return f"{ADDRESS}?{urlencode({'next': self.landing})}"
 
     @classmethod
@@ -69,18 +69,18 @@ def show_confirm() -> Response:
     if request.args.get("anew"):
         return oidc_client.start_login(landing, again=True)
     try:
-        begun = contract.ConfirmBegun(landing=landing, attempt=interaction.id if interaction else None)
-        told = api()(contract.begin, begun)
+        request_body = contract.ConfirmBegun(landing=landing, attempt=interaction.id if interaction else None)
+        view = api()(contract.begin, request_body)
     except e.NotAuthenticated:
         return oidc_client.start_login(landing)
-    current_visit().use_account_language(told.person)
-    if told.next is not None:
-        return journey.follow(told.next)
-    if not told.is_needed:
+    current_visit().use_account_language(view.person)
+    if view.next is not None:
+        return journey.follow(view.next)
+    if not view.is_needed:
         return journey.redirect_to(landing)
-    if not told.has_password:
+    if not view.has_password:
         return oidc_client.start_login(landing, again=True)
-    return ConfirmPage(ConfirmForm(data={"asks": NEEDED, "account": told.person.label}), landing).render()
+    return ConfirmPage(ConfirmForm(data={"asks": NEEDED, "account": view.person.label}), landing).render()
 
 
 @pages.post(ADDRESS)
@@ -100,6 +100,6 @@ def submit_confirm() -> Response:
 
 
 def _landing() -> str:
-    """Return where the visitor goes on to: one of our own pages, whatever the address says."""
-    wanted = request.args.get("next", "")
-    return wanted if oidc_client.is_own_page(wanted) else "/security"
+    """Return the page to continue to: the requested one if it is our own, else /security."""
+    requested = request.args.get("next", "")
+    return requested if oidc_client.is_own_page(requested) else "/security"

@@ -1,4 +1,4 @@
-"""Consent: what an application may do with the account."""
+"""The consent page for applications."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from app.hub.visit import current_visit, requested_interaction_id
 
 
 class ConsentForm(HubForm):
-    """Two buttons of one name, `decision`: `allow` and `deny`."""
+    """Two buttons named `decision`, with the values `allow` and `deny`."""
 
     def to_request(self) -> contract.ConsentRequest:
         interaction = current_visit().interaction
@@ -34,7 +34,7 @@ class ConsentForm(HubForm):
 
 
 class SwitchForm(HubForm):
-    """Not you?"""
+    """Switches the account."""
 
     def to_request(self) -> contract.SwitchRequest:
         interaction = current_visit().interaction
@@ -43,19 +43,19 @@ class SwitchForm(HubForm):
 
 @dataclass(frozen=True)
 class Scope:
-    """Something an application asks for."""
+    """A requested scope."""
 
     name: str
     description: str = ""
-    """The tenant's own words for it, if it has any."""
+    """The tenant's own description; empty if it has none."""
 
     @property
     def words(self) -> Any:
-        """What it means for the person who is asked."""
-        return self.description or _WORDS.get(self.name, self.name)
+        """The description shown on the page."""
+        return self.description or _DESCRIPTIONS.get(self.name, self.name)
 
 
-_WORDS: Final = {
+_DESCRIPTIONS: Final = {
     "openid": _l("Know that it is you"),
     "profile": _l("See your name, picture and language"),
     "email": _l("See your email address"),
@@ -69,24 +69,24 @@ _WORDS: Final = {
 }
 
 
-KNOWING: Final = (Scope("openid"),)
-"""What an application is given that asks for nothing more."""
+DEFAULT_SCOPES: Final = (Scope("openid"),)
+"""The scopes of a request without any."""
 
 
 @dataclass(frozen=True)
 class ConsentPage(Page):
-    """Allow or deny."""
+    """Asks to allow or deny the scopes."""
 
     template = "pages/consent.html"
 
     form: ConsentForm
     relying_party: str
     account: str
-    """How the account is named on the page."""
+    """The label of the account."""
     scopes: tuple[Scope, ...]
     logo: str = ""
     home: str = ""
-    """The host of the application, so that nobody lends its name alone to another."""
+    """The host of the application, since its name alone could be spoofed."""
 
     @property
     def pictures(self) -> tuple[str, ...]:
@@ -103,7 +103,9 @@ class ConsentPage(Page):
         special = (*usual, Scope("offline_access"), Scope("orders", "See what you ordered in the last 12 months"))
         return {
             "usual": cls(ConsentForm(), "Acme Shop", "ada@example.com", usual, home="shop.example.com"),
-            "to know who it is": cls(ConsentForm(), "Acme Shop", "ada@example.com", KNOWING, home="shop.example.com"),
+            "to know who it is": cls(
+                ConsentForm(), "Acme Shop", "ada@example.com", DEFAULT_SCOPES, home="shop.example.com"
+            ),
             "with access to the account": cls(ConsentForm(), "Acme Shop", "ada@example.com", (*usual, *access)),
             "with scopes of its own": cls(ConsentForm(), "Acme Shop", "ada@example.com", special),
         }
@@ -132,25 +134,25 @@ def submit_consent() -> Response:
 
 @pages.post("/switch-account")
 def switch_account() -> Response:
-    """Not you? The session ends, and the attempt asks who you are."""
+    """End the session and show the login page of the same interaction."""
     visit, form = current_visit(), SwitchForm()
     if requested_interaction_id() and visit.interaction is None:
         return journey.start_again()
     if visit.interaction is None or not form.validate():
         return journey.redirect_to("/consent?attempt=" + visit.interaction.id if visit.interaction else "/logout")
     response = journey.follow(api()(contract.switch_account, form.to_request()))
-    set_interaction_cookie(response, replace(visit.interaction, hint=""))  # whoever was meant is not who comes now
+    set_interaction_cookie(response, replace(visit.interaction, hint=""))  # the hint named the previous account
     return response
 
 
 def _page(form: ConsentForm, step: Next) -> ConsentPage:
     current_visit().use_account_language(step.person)
-    asking = step.relying_party or contract.RelyingPartyView(name="", client_id="")
+    relying_party = step.relying_party or contract.RelyingPartyView(name="", client_id="")
     return ConsentPage(
         form,
-        relying_party=asking.name,
+        relying_party=relying_party.name,
         account=step.person.label if step.person else "",
-        scopes=tuple(Scope(scope.name, scope.description or "") for scope in step.scopes) or KNOWING,
-        logo=asking.logo or "",
-        home=urlsplit(asking.home or "").netloc,
+        scopes=tuple(Scope(scope.name, scope.description or "") for scope in step.scopes) or DEFAULT_SCOPES,
+        logo=relying_party.logo or "",
+        home=urlsplit(relying_party.home or "").netloc,
     )

@@ -1,4 +1,4 @@
-"""What the tenant asks people to agree to before they go on: a step of sign-in and sign-up."""
+"""The tenant's consent forms as a step of sign-in and registration."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ADDRESS: Final = "/consent-forms"
 
 @dataclass(frozen=True)
 class ConsentFormsPage(Page):
-    """Agree, as far as one wants to, and go on."""
+    """Asks for the consents."""
 
     template = "pages/consent_forms.html"
 
@@ -43,7 +43,7 @@ class ConsentFormsPage(Page):
 
     @property
     def events(self) -> str:
-        """Which forms these are, as the form carries it."""
+        """The events of the forms on the page, posted with the form."""
         return " ".join(form.event for form in self.forms)
 
     @classmethod
@@ -116,19 +116,19 @@ def submit_consent_forms() -> Response:
     if not form.validate() or form.refuse_unticked():
         return _page(forms, form).render(form.error_status)
     accepted = [option for option, yes in form.ticked.items() if yes]
-    asked = FormsAnswered(attempt=visit.interaction.id, events=[one.event for one in forms], accepted=accepted)
+    answer = FormsAnswered(attempt=visit.interaction.id, events=[form.event for form in forms], accepted=accepted)
     try:
-        return journey.follow(api()(answer_forms, asked))
+        return journey.follow(api()(answer_forms, answer))
     except e.NotAuthenticated:
         return journey.redirect_to(f"/login?attempt={visit.interaction.id}")
-    except (e.NoConsentForm, e.ConsentRefused):  # the forms are others now: the page draws them
+    except (e.NoConsentForm, e.ConsentRefused):  # the forms changed meanwhile: render the present ones
         return journey.redirect_to(f"{ADDRESS}?attempt={visit.interaction.id}")
     except e.TooManyRequests as refusal:
         return _page(forms, form, refusal_notice(refusal)).render(refusal.status)
 
 
 def _boxes(forms: tuple[ConsentForm, ...], agreed: tuple[str, ...] | list[str] = ()) -> BoxesForm:
-    """Return the boxes; what stands already is ticked, but for what must be agreed to anew."""
+    """Return the boxes; given consents are ticked, except mandatory ones, which must be given again."""
     options = consent.options_of(forms)
     return BoxesForm.of(options, [option.id for option in options if option.id in agreed and not option.mandatory])
 

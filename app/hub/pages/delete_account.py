@@ -1,4 +1,4 @@
-"""Delete your account: asked for here, confirmed by a mailed link, and for a while undone by signing in again."""
+"""Account deletion: requested here, confirmed by a mailed link, reverted within a grace period by signing in."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from app.hub.forms.account import (
 from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.profile import read_own_profile
+from app.hub.pages.profile import read_profile
 from app.hub.parts import mailed_link
 from app.hub.services import api, services
 from app.hub.visit import current_visit
@@ -42,19 +42,19 @@ _UNCONFIRMED: Final = Notice(
 )
 
 
-class AskForm(PasswordConfirmationForm):
-    """The wish."""
+class RequestForm(PasswordConfirmationForm):
+    """Requests the mail that confirms the deletion."""
 
     def to_request(self) -> contract.Proved:
         return contract.Proved(password=self.proof)
 
 
 class ConfirmForm(HubForm):
-    """The click that a mail leads to."""
+    """Confirms the deletion."""
 
 
 class KeepForm(HubForm):
-    """The click that undoes it."""
+    """Reverts the deletion."""
 
     keep = HiddenField()
 
@@ -64,36 +64,36 @@ class KeepForm(HubForm):
 
 @dataclass(frozen=True)
 class DeleteAccountPage(Page):
-    """What deleting means, and the wish for a mail that confirms it."""
+    """Explains the deletion and requests the confirmation mail."""
 
     template = "pages/delete_account.html"
     scripts = (*Page.scripts, "reveal")
 
-    form: AskForm
+    form: RequestForm
     problem: Notice | None = None
     has_email: bool = True
 
     @classmethod
     def samples(cls) -> Mapping[str, DeleteAccountPage]:
-        asked, wrong = (
-            AskForm(data={"account": "ada@example.com"}),
-            AskForm(data={"asks": NEEDED, "account": "ada@example.com", "password": "x"}),
+        prompted, wrong = (
+            RequestForm(data={"account": "ada@example.com"}),
+            RequestForm(data={"asks": NEEDED, "account": "ada@example.com", "password": "x"}),
         )
-        asked.add_refusal(e.WrongCurrentPassword())
+        prompted.add_refusal(e.WrongCurrentPassword())
         wrong.add_refusal(e.WrongCurrentPassword())
         return {
-            "fresh": cls(AskForm()),
-            "with the password": cls(asked),
+            "fresh": cls(RequestForm()),
+            "with the password": cls(prompted),
             "wrong password": cls(wrong),
-            "enough mail": cls(AskForm(), refusal_notice(e.MailLimitReached())),
-            "no address": cls(AskForm(), has_email=False),
-            "not confirmed": cls(AskForm(), _UNCONFIRMED),
+            "enough mail": cls(RequestForm(), refusal_notice(e.MailLimitReached())),
+            "no address": cls(RequestForm(), has_email=False),
+            "not confirmed": cls(RequestForm(), _UNCONFIRMED),
         }
 
 
 @dataclass(frozen=True)
 class DeletionMailedPage(Page):
-    """A mail is on its way."""
+    """The confirmation mail was sent."""
 
     template = "pages/deletion_mailed.html"
     scripts = ("focus", "language")
@@ -105,7 +105,7 @@ class DeletionMailedPage(Page):
 
 
 class DeletionState(StrEnum):
-    """Where the link of the mail stands."""
+    """The state of the mailed link."""
 
     OPEN = "open"
     USED = "used"
@@ -122,7 +122,7 @@ _STATES: Final[tuple[tuple[type[ApiError], DeletionState], ...]] = (
 
 @dataclass(frozen=True)
 class ConfirmDeletionPage(Page):
-    """Where the mailed link leads: a button that deletes. To look at the page uses nothing up."""
+    """Confirms the deletion by the mailed link. A GET does not use the link up."""
 
     template = "pages/confirm_deletion.html"
     query = {**Page.query, **mailed_link.QUERY, "vtype": 20}
@@ -135,57 +135,57 @@ class ConfirmDeletionPage(Page):
 
     @property
     def action(self) -> str:
-        """Where the form is sent: this page's own address, so that it can be read in another language after all."""
+        """The form's action: this page's own address, so that the language links work after a post."""
         return mailed_link.form_address(ADDRESS, self.token, vtype="deleteuser")
 
     @classmethod
     def samples(cls) -> Mapping[str, ConfirmDeletionPage]:
-        made = {state.value: cls(ConfirmForm(), state, "a-token") for state in DeletionState}
-        made["open"] = cls(ConfirmForm(), DeletionState.OPEN, "a-token", "ada@example.com", 14)
-        made["open, for good"] = cls(ConfirmForm(), DeletionState.OPEN, "a-token", "ada@example.com", 0)
-        return made
+        samples = {state.value: cls(ConfirmForm(), state, "a-token") for state in DeletionState}
+        samples["open"] = cls(ConfirmForm(), DeletionState.OPEN, "a-token", "ada@example.com", 14)
+        samples["open, for good"] = cls(ConfirmForm(), DeletionState.OPEN, "a-token", "ada@example.com", 0)
+        return samples
 
 
 @dataclass(frozen=True)
-class LeftPage(Page):
-    """The account is deleted: for good, or kept for a while."""
+class AccountDeletedPage(Page):
+    """The account is deleted, finally or with a grace period."""
 
-    template = "pages/left.html"
+    template = "pages/account_deleted.html"
     scripts = ("focus", "language")
     query = {"left": 10}
 
     until: Any = ""
-    """The day until which it can be kept; empty where it is gone."""
+    """The last day of the grace period; empty without one."""
 
     @classmethod
-    def samples(cls) -> Mapping[str, LeftPage]:
-        return {"kept for a while": cls(_day(_SAMPLE_DAY)), "gone": cls()}
+    def samples(cls) -> Mapping[str, AccountDeletedPage]:
+        return {"kept for a while": cls(_format_date(_SAMPLE_DAY)), "gone": cls()}
 
 
 @dataclass(frozen=True)
 class KeepAccountPage(Page):
-    """Somebody signed in to an account that is on its way out."""
+    """Offers to revert the deletion after a sign-in within the grace period."""
 
     template = "pages/keep_account.html"
 
     form: KeepForm
     until: Any
     is_kept: bool = False
-    is_over: bool = False
+    is_expired: bool = False
 
     @property
     def notice(self) -> Notice | None:
-        if self.is_over:
+        if self.is_expired:
             return Notice(_l("That took too long"), _l("Sign in once more, then choose again."))
         return super().notice
 
     @classmethod
     def samples(cls) -> Mapping[str, KeepAccountPage]:
-        day = _day(_SAMPLE_DAY)
+        day = _format_date(_SAMPLE_DAY)
         return {
             "offered": cls(KeepForm(data={"keep": "a-token"}), day),
             "kept": cls(KeepForm(), day, is_kept=True),
-            "too late": cls(KeepForm(), "", is_over=True),
+            "too late": cls(KeepForm(), "", is_expired=True),
         }
 
 
@@ -193,24 +193,24 @@ class KeepAccountPage(Page):
 def show_delete_account() -> Response:
     token = mailed_link.link_token()
     if token:
-        return _confirmation(ConfirmForm(formdata=None), token)
+        return _render_link(ConfirmForm(formdata=None), token)
     if "mailed" in request.args:
         return DeletionMailedPage().render()
     if "left" in request.args:
-        return LeftPage(_day(request.args["left"])).render()
-    known = read_own_profile()
-    if known is None:
+        return AccountDeletedPage(_format_date(request.args["left"])).render()
+    view = read_profile()
+    if view is None:
         return oidc_client.start_login(ADDRESS)
-    form = AskForm(data=confirmation_data(known))
-    page = DeleteAccountPage(form, has_email=bool(known.profile.get("Email")))
-    return require_confirmation(known, ADDRESS) or page.render()
+    form = RequestForm(data=confirmation_data(view))
+    page = DeleteAccountPage(form, has_email=bool(view.profile.get("Email")))
+    return require_confirmation(view, ADDRESS) or page.render()
 
 
 @pages.post(ADDRESS)
 def submit_delete_account() -> Response:
     if token := mailed_link.link_token():
-        return _confirmed(token)
-    form = AskForm()
+        return _delete(token)
+    form = RequestForm()
     if not form.validate():
         return DeleteAccountPage(form).render(form.error_status)
     try:
@@ -225,7 +225,7 @@ def submit_delete_account() -> Response:
 
 @pages.get(KEEP)
 def show_kept() -> Response:
-    """The account stays; whoever comes here without having said so begins at the sign-in."""
+    """Confirm the reverted deletion; without one, redirect to the login page."""
     if "kept" not in request.args:
         return journey.redirect_to("/login")
     return KeepAccountPage(KeepForm(formdata=None), "", is_kept=True).render()
@@ -239,7 +239,7 @@ def submit_keep_account() -> Response:
     try:
         api()(contract.keep_account, form.to_request())
     except e.WrongDeleteToken as refusal:
-        return KeepAccountPage(form, "", is_over=True).render(refusal.status)
+        return KeepAccountPage(form, "", is_expired=True).render(refusal.status)
     interaction = current_visit().interaction
     return journey.redirect_to(
         f"{KEEP}?{urlencode({'kept': 1, **({'attempt': interaction.id} if interaction else {})})}"
@@ -250,43 +250,43 @@ def _problem(refusal: ApiError) -> Notice:
     return _UNCONFIRMED if isinstance(refusal, e.NotProcessable) else refusal_notice(refusal)
 
 
-def offer_to_keep(refusal: e.AccountLeaving) -> Response:
-    """Return the page for a right password of an account that is on its way out."""
-    told = refusal.data or {}
-    form = KeepForm(formdata=None, data={"keep": str(told.get("keep", ""))})
-    return KeepAccountPage(form, _day(str(told.get("leaves_at") or ""))).render(refusal.status)
+def offer_to_restore(refusal: e.AccountLeaving) -> Response:
+    """Return the page for a correct sign-in to an account that is being deleted."""
+    details = refusal.data or {}
+    form = KeepForm(formdata=None, data={"keep": str(details.get("keep", ""))})
+    return KeepAccountPage(form, _format_date(str(details.get("leaves_at") or ""))).render(refusal.status)
 
 
-def _confirmation(form: ConfirmForm, token: str, status: int = 200) -> Response:
+def _render_link(form: ConfirmForm, token: str, status: int = 200) -> Response:
     try:
-        known = api()(contract.read_deletion, contract.DeletionRead(token=token))
+        view = api()(contract.read_deletion, contract.DeletionRead(token=token))
     except tuple(kind for kind, _ in _STATES) as refusal:
-        return _closed(refusal, token)
-    return ConfirmDeletionPage(form, DeletionState.OPEN, token, known.email, known.days).render(status)
+        return _refused_link(refusal, token)
+    return ConfirmDeletionPage(form, DeletionState.OPEN, token, view.email, view.days).render(status)
 
 
-def _confirmed(token: str) -> Response:
+def _delete(token: str) -> Response:
     form = ConfirmForm()
     if not form.validate():
-        return _confirmation(form, token, form.error_status)
+        return _render_link(form, token, form.error_status)
     try:
-        left = api()(contract.confirm_deletion, contract.DeletionConfirmed(token=token))
+        deletion = api()(contract.confirm_deletion, contract.DeletionConfirmed(token=token))
     except tuple(kind for kind, _ in _STATES) as refusal:
-        return _closed(refusal, token)
-    response = journey.redirect_to(f"{ADDRESS}?left={(left.leaves_at or '')[:10]}")
-    if left.ends_session:
+        return _refused_link(refusal, token)
+    response = journey.redirect_to(f"{ADDRESS}?left={(deletion.leaves_at or '')[:10]}")
+    if deletion.ends_session:
         delete_cookie(response, services().session_cookie)
         current_visit().session = ""
     return response
 
 
-def _closed(refusal: ApiError, token: str) -> Response:
+def _refused_link(refusal: ApiError, token: str) -> Response:
     state = next(state for kind, state in _STATES if isinstance(refusal, kind))
     return ConfirmDeletionPage(ConfirmForm(formdata=None), state, token).render(refusal.status)
 
 
-def _day(instant: str) -> str:
-    """Return the day of an instant in the visitor's language; nothing where there is none."""
+def _format_date(instant: str) -> str:
+    """Return the date of an instant in the visitor's language; empty for malformed text."""
     try:
         day: str = format_date(datetime.fromisoformat(instant), "long")
     except ValueError:

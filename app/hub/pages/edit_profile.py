@@ -1,4 +1,4 @@
-"""Edit your profile: the fields of the tenant's form that say something of a person."""
+"""Edit the profile fields of the tenant's form."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.hub.forms.registration import to_wire_value
 from app.hub.forms.registration_fields import widget
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.profile import read_own_profile
+from app.hub.pages.profile import read_profile
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -29,60 +29,60 @@ ADDRESS: Final = "/profile/edit"
 
 
 class FieldsForm(HubForm):
-    """The tenant's fields stand in a subclass that `of` makes."""
+    """A form with the tenant's fields, built as a subclass by `of`."""
 
-    asked: ClassVar[tuple[FormField, ...]] = ()
+    form_fields: ClassVar[tuple[FormField, ...]] = ()
 
     @classmethod
     def of(cls, fields: tuple[FormField, ...], **given: Any) -> FieldsForm:
-        """Return the form with these fields, in their order."""
+        """Return a form with these fields in this order."""
         widgets = {field.name: widget(field, is_second_name=False) for field in fields}
-        kind: type[FieldsForm] = type("TenantsFields", (cls,), {**widgets, "asked": fields})
+        kind: type[FieldsForm] = type("TenantsFields", (cls,), {**widgets, "form_fields": fields})
         return kind(**given)
 
     @property
     def rows(self) -> list[tuple[FormField, Any]]:
-        return [(field, self[field.name]) for field in self.asked]
+        return [(field, self[field.name]) for field in self.form_fields]
 
     @property
     def typed(self) -> dict[str, str]:
-        """What was typed, as the service reads it."""
-        return {field.name: to_wire_value(field, self[field.name].data) for field in self.asked}
+        """The typed values in wire format."""
+        return {field.name: to_wire_value(field, self[field.name].data) for field in self.form_fields}
 
     def to_request(self) -> ProfileEdit:
         return ProfileEdit(fields=self.typed)
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Lay what the service refuses on the fields; returns whether it had one for everything."""
-        for kind, name, sentence in _ON_A_FIELD:
+        for kind, name, message in _FIELD_ERRORS:
             if isinstance(refusal, kind) and name in self._fields:
-                self.add_error(name, sentence)
+                self.add_error(name, message)
                 return True
-        by_wire = {field.wire_name: field.name for field in self.asked}
-        named = [by_wire[name] for name, _ in refusal.problems if name in by_wire]
-        for name in named:
+        by_wire = {field.wire_name: field.name for field in self.form_fields}
+        refused_names = [by_wire[name] for name, _ in refusal.problems if name in by_wire]
+        for name in refused_names:
             self.add_error(name, _l("Check how this is written."))
-        return bool(named)
+        return bool(refused_names)
 
 
-_ON_A_FIELD: Final[tuple[tuple[type[ApiError], str, Any], ...]] = (
+_FIELD_ERRORS: Final[tuple[tuple[type[ApiError], str, Any], ...]] = (
     (e.MalformedDate, "birth_date", _l("There is no such day.")),
     (e.TooYoung, "birth_date", _l("You are too young for an account here.")),
 )
 
 
-def as_held(fields: tuple[FormField, ...], profile: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a profile holds of the fields, as their widgets show it."""
+def initial_values(fields: tuple[FormField, ...], profile: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the profile's values of the fields as initial data of their widgets."""
     custom = profile.get("CustomFields") or {}
-    held: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for field in fields:
         value = custom.get(field.name.removeprefix(CUSTOM)) if field.is_custom else profile.get(field.member or "")
-        held[field.name] = value in (True, "true") if field.type == "multi" else _shown(field, value)
-    return held
+        values[field.name] = value in (True, "true") if field.type == "multi" else _initial_value(field, value)
+    return values
 
 
-def _shown(field: FormField, value: Any) -> str:
-    """A day as a browser's own field takes it; anything else as it is."""
+def _initial_value(field: FormField, value: Any) -> str:
+    """Return a birth date in ISO format for the date field; any other value unchanged."""
     text = value if isinstance(value, str) else ""
     parts = text.replace("/", "-").split("-")
     if field.name != "birth_date" or len(parts) != 3 or len(parts[2]) != 4:
@@ -92,7 +92,7 @@ def _shown(field: FormField, value: Any) -> str:
 
 @dataclass(frozen=True)
 class EditProfilePage(Page):
-    """Edit your profile."""
+    """Edits the profile."""
 
     template = "pages/edit_profile.html"
 
@@ -101,24 +101,24 @@ class EditProfilePage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, EditProfilePage]:
-        held = {
+        values = {
             "first_name": "Ada",
             "last_name": "Lovelace",
             "birth_date": "1815-12-10",
             "company": "Analytical Engines",
         }
-        wrong = FieldsForm.of(FULL, data=held)
+        wrong = FieldsForm.of(SAMPLE_FIELDS, data=values)
         wrong.add_error("birth_date", _l("There is no such day."))
         wrong.add_error("first_name", _l("Fill in this field."))
         return {
-            "usual": cls(FieldsForm.of(editable(()), data=held)),
-            "every kind of field": cls(FieldsForm.of(FULL, data=held)),
+            "usual": cls(FieldsForm.of(editable(()), data=values)),
+            "every kind of field": cls(FieldsForm.of(SAMPLE_FIELDS, data=values)),
             "refused": cls(wrong),
-            "failed": cls(FieldsForm.of(editable(()), data=held), refusal_notice(ApiError())),
+            "failed": cls(FieldsForm.of(editable(()), data=values), refusal_notice(ApiError())),
         }
 
 
-FULL: Final = (
+SAMPLE_FIELDS: Final = (
     FormField(name="first_name", required=True),
     FormField(name="last_name"),
     FormField(name="birth_date"),
@@ -135,11 +135,11 @@ FULL: Final = (
 
 @pages.get(ADDRESS)
 def show_edit_profile() -> Response:
-    known = read_own_profile()
-    if known is None:
+    view = read_profile()
+    if view is None:
         return oidc_client.start_login(ADDRESS)
     fields = editable(current_visit().tenant.form)
-    return EditProfilePage(FieldsForm.of(fields, data=as_held(fields, known.profile))).render()
+    return EditProfilePage(FieldsForm.of(fields, data=initial_values(fields, view.profile))).render()
 
 
 @pages.post(ADDRESS)

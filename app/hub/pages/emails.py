@@ -1,4 +1,4 @@
-"""Email addresses: add, remove, and choose the first one."""
+"""The account's email addresses: add, remove, choose the primary one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from app.hub.forms.code import resend_hint
 from app.hub.page import Notice, Page
 from app.hub.pages import email_code, pages
 from app.hub.pages.email_code import LIST
-from app.hub.pages.profile import read_own_profile
+from app.hub.pages.profile import read_profile
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -44,7 +44,7 @@ class ChooseForm(HubForm):
 
 
 class AddForm(PasswordConfirmationForm):
-    """A further address."""
+    """A new address, with the password if required."""
 
     email = EmailField(
         _l("New email"),
@@ -57,14 +57,14 @@ class AddForm(PasswordConfirmationForm):
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Lay what was refused on its field; returns whether it has one."""
-        sentence = next((words for kind, words in _ON_THE_EMAIL.items() if isinstance(refusal, kind)), None)
-        if sentence is not None:
-            self.add_error("email", sentence)
-        return sentence is not None or super().add_refusal(refusal)
+        message = next((message for kind, message in _EMAIL_ERRORS.items() if isinstance(refusal, kind)), None)
+        if message is not None:
+            self.add_error("email", message)
+        return message is not None or super().add_refusal(refusal)
 
 
 class ChangeForm(PasswordConfirmationForm):
-    """Says yes to what a button began."""
+    """Confirms the removal or the new primary address."""
 
     address = HiddenField()
     action = HiddenField()
@@ -73,7 +73,7 @@ class ChangeForm(PasswordConfirmationForm):
         return contract.EmailEdit(email=self.address.data or "", password=self.proof)
 
 
-_ON_THE_EMAIL: Final[dict[type[ApiError], Any]] = {
+_EMAIL_ERRORS: Final[dict[type[ApiError], Any]] = {
     e.MalformedEmail: _l("This is not an email address."),
     e.EmailTaken: _l("You have this address already."),
     e.EmailRefused: _l("This address is not accepted here."),
@@ -83,13 +83,13 @@ _ON_THE_EMAIL: Final[dict[type[ApiError], Any]] = {
 
 @dataclass(frozen=True)
 class Address:
-    """One address of the account."""
+    """An address in the list."""
 
     email: str
     is_first: bool = False
     is_confirmed: bool = True
     is_asked: bool = False
-    """It is added once it is confirmed."""
+    """Whether the address is added only once confirmed."""
     can_resend: bool = False
     resend_in_seconds: int = 0
 
@@ -104,7 +104,7 @@ class Address:
 
 @dataclass(frozen=True)
 class EmailsPage(Page):
-    """The addresses, each with what can be done with it."""
+    """Lists the addresses with their actions."""
 
     template = "pages/emails.html"
     scripts = (*Page.scripts, "wait")
@@ -119,23 +119,26 @@ class EmailsPage(Page):
         return super().notice or _DONE.get(self.done)
 
     @property
-    def held(self) -> int:
-        """How many addresses are the account's own by now."""
+    def confirmed_count(self) -> int:
+        """The number of addresses that belong to the account already."""
         return sum(not address.is_asked for address in self.addresses)
 
     @classmethod
     def samples(cls) -> Mapping[str, EmailsPage]:
         new = Address("ada@example.com", is_first=True, is_confirmed=False, can_resend=True)
-        asked = Address("countess@example.org", is_confirmed=False, is_asked=True, can_resend=True)
-        first, long = Address("ada@example.com", is_first=True), Address(f"{'countess.of.' * 4}lovelace@example.org")
+        pending = Address("countess@example.org", is_confirmed=False, is_asked=True, can_resend=True)
+        first, long_address = (
+            Address("ada@example.com", is_first=True),
+            Address(f"{'countess.of.' * 4}lovelace@example.org"),
+        )
         return {
             "one": cls(ChooseForm(), (first,)),
-            "three": cls(ChooseForm(), (first, Address("countess@example.org"), long)),
+            "three": cls(ChooseForm(), (first, Address("countess@example.org"), long_address)),
             "not confirmed": cls(ChooseForm(), (new,)),
             "not confirmed, a moment ago": cls(ChooseForm(), (replace(new, resend_in_seconds=27),)),
             "not to be confirmed": cls(ChooseForm(), (replace(new, can_resend=False),)),
-            "one is asked for": cls(ChooseForm(), (first, asked)),
-            "all kinds": cls(ChooseForm(), (first, replace(new, email=long.email, is_first=False), asked)),
+            "one is asked for": cls(ChooseForm(), (first, pending)),
+            "all kinds": cls(ChooseForm(), (first, replace(new, email=long_address.email, is_first=False), pending)),
             "none": cls(ChooseForm(), ()),
             **{done: cls(ChooseForm(), (first, Address("countess@example.org")), done) for done in _DONE},
         }
@@ -151,7 +154,7 @@ _DONE: Final = {
 
 @dataclass(frozen=True)
 class AddEmailPage(Page):
-    """Add an address."""
+    """Adds an address."""
 
     template = "pages/add_email.html"
     scripts = (*Page.scripts, "reveal")
@@ -163,12 +166,12 @@ class AddEmailPage(Page):
     def samples(cls) -> Mapping[str, AddEmailPage]:
         wrong = AddForm(data={"email": "ada"})
         wrong.add_refusal(e.MalformedEmail())
-        asked = AddForm(data={"email": "countess@example.org", "account": "ada@example.com"})
-        asked.add_refusal(e.WrongCurrentPassword())
+        pending = AddForm(data={"email": "countess@example.org", "account": "ada@example.com"})
+        pending.add_refusal(e.WrongCurrentPassword())
         return {
             "fresh": cls(AddForm()),
             "refused": cls(wrong),
-            "with the password": cls(asked),
+            "with the password": cls(pending),
             "enough mail": cls(AddForm(data={"email": "a@b.example"}), refusal_notice(e.MailLimitReached())),
             "not confirmed": cls(AddForm(data={"email": "a@b.example"}), refusal_notice(e.EmailNotAddable())),
         }
@@ -176,7 +179,7 @@ class AddEmailPage(Page):
 
 @dataclass(frozen=True)
 class ChangeEmailPage(Page):
-    """Do you mean it?"""
+    """Asks to confirm the change."""
 
     template = "pages/change_email.html"
     scripts = (*Page.scripts, "reveal")
@@ -187,11 +190,11 @@ class ChangeEmailPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, ChangeEmailPage]:
         given = {"address": "countess@example.org", "account": "ada@example.com"}
-        asked = ChangeForm(data={**given, "action": REMOVE})
-        asked.add_refusal(e.WrongCurrentPassword())
+        pending = ChangeForm(data={**given, "action": REMOVE})
+        pending.add_refusal(e.WrongCurrentPassword())
         return {
             "remove": cls(ChangeForm(data={**given, "action": REMOVE})),
-            "remove with the password": cls(asked),
+            "remove with the password": cls(pending),
             "make first": cls(ChangeForm(data={**given, "action": PRIMARY})),
             "only one": cls(ChangeForm(data={**given, "action": REMOVE}), refusal_notice(e.LastEmail())),
         }
@@ -199,25 +202,25 @@ class ChangeEmailPage(Page):
 
 @pages.get(LIST)
 def show_emails() -> Response:
-    return _list(ChooseForm(formdata=None))
+    return _render_list(ChooseForm(formdata=None))
 
 
 @pages.post(LIST)
 def choose_email() -> Response:
-    """A button was pressed: ask whether it is meant. This asks nobody else."""
+    """Ask to confirm the chosen action, without an API call."""
     form, action = ChooseForm(), request.form.get("action", "")
     if not form.validate() or action not in (REMOVE, PRIMARY):
-        return _list(form, form.error_status)
+        return _render_list(form, form.error_status)
     given = {name: (form[name].data or "")[:320] for name in ("address", "asks", "account")}
     return ChangeEmailPage(ChangeForm(formdata=None, data={**given, "action": action})).render()
 
 
 @pages.get(ADD)
 def show_add_email() -> Response:
-    known = read_own_profile()
-    if known is None:
+    view = read_profile()
+    if view is None:
         return oidc_client.start_login(ADD)
-    return require_confirmation(known, ADD) or AddEmailPage(AddForm(data=confirmation_data(known))).render()
+    return require_confirmation(view, ADD) or AddEmailPage(AddForm(data=confirmation_data(view))).render()
 
 
 @pages.post(ADD)
@@ -237,7 +240,7 @@ def submit_add_email() -> Response:
 
 @pages.get(CHANGE)
 def show_change_email() -> Response:
-    """A change begins with a button of the list."""
+    """Redirect a reload to the list."""
     return journey.redirect_to(LIST)
 
 
@@ -251,19 +254,19 @@ def submit_change_email() -> Response:
     try:
         current_visit().renew(api()(operation, form.to_request()).session)
     except e.NotAuthenticated:
-        return redirect_to_confirmation(LIST)  # the list asks for no proof by itself
+        return redirect_to_confirmation(LIST)  # the list itself needs no reauthentication
     except e.EmailNotOnProfile:
-        return journey.redirect_to(LIST)  # gone already: the list without it is the answer
+        return journey.redirect_to(LIST)  # already gone: the list shows it
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return ChangeEmailPage(form, problem).render(refusal.status)
     return journey.redirect_to(f"{LIST}?done={action}")
 
 
-def _list(form: ChooseForm, status: int = 200) -> Response:
-    known = read_own_profile(with_addresses=True)
-    if known is None:
+def _render_list(form: ChooseForm, status: int = 200) -> Response:
+    view = read_profile(with_addresses=True)
+    if view is None:
         return oidc_client.start_login(LIST)
-    form.asks.data, form.account.data = confirmation_data(known).values()
-    listed = tuple(Address(**dict(one)) for one in known.addresses)
-    return EmailsPage(form, listed, request.args.get("done", "")).render(status)
+    form.asks.data, form.account.data = confirmation_data(view).values()
+    addresses = tuple(Address(**dict(one)) for one in view.addresses)
+    return EmailsPage(form, addresses, request.args.get("done", "")).render(status)

@@ -1,4 +1,4 @@
-"""Connected accounts: identities of other providers that open one's account. Which there are, one more, one less."""
+"""The account's linked identities of other providers: list, link, unlink."""
 
 from __future__ import annotations
 
@@ -33,39 +33,39 @@ ADD: Final = f"{ADDRESS}/add"
 REMOVE: Final = f"{ADDRESS}/remove"
 
 
-class ConnectForm(PasswordConfirmationForm):
-    """Goes to the provider."""
+class LinkForm(PasswordConfirmationForm):
+    """Starts linking at the provider."""
 
     provider = HiddenField()
 
 
-class DisconnectForm(PasswordConfirmationForm):
-    """Says yes."""
+class UnlinkForm(PasswordConfirmationForm):
+    """Confirms the unlinking."""
 
     identity = HiddenField()
 
 
 @dataclass(frozen=True)
-class Linked:
-    """One identity, as a row."""
+class LinkedIdentity:
+    """A linked identity in the list."""
 
     id: str
     title: str
-    who: str = ""
-    """The address there, else the name."""
+    name_there: str = ""
+    """The email address at the provider, else the name."""
     since: str = ""
     used: str = ""
 
     @classmethod
-    def sample(cls) -> Linked:
-        """Return one for samples."""
+    def sample(cls) -> LinkedIdentity:
+        """Return a sample."""
         since, used = (formatting.format_day(f"2026-11-{day}T10:00:00+00:00") for day in (12, 20))
         return cls("a", "Google", "ada@example.com", since, used)
 
 
 @dataclass(frozen=True)
-class Connectable:
-    """A provider where one may be had."""
+class Provider:
+    """A provider whose identities can be linked."""
 
     name: str
     title: str
@@ -73,35 +73,35 @@ class Connectable:
 
 @dataclass(frozen=True)
 class IdentitiesPage(Page):
-    """Which there are, and which there could be."""
+    """Lists the linked identities and the available providers."""
 
     template = "pages/identities.html"
     query = {"done": 8, "problem": 8}
 
-    linked: tuple[Linked, ...]
-    offered: tuple[Connectable, ...] = ()
-    said: str = ""
-    """What the last click did, or what came back from the provider."""
+    linked: tuple[LinkedIdentity, ...]
+    providers: tuple[Provider, ...] = ()
+    result: str = ""
+    """The result of the last unlinking or of the provider's callback: a key of `_RESULTS`."""
 
     @property
     def notice(self) -> Notice | None:
-        return _SAID.get(self.said)
+        return _RESULTS.get(self.result)
 
     @classmethod
     def samples(cls) -> Mapping[str, IdentitiesPage]:
-        google = Linked.sample()
-        linked = (google, Linked("b", "GitHub", "ada-l", google.since))
-        offered = (Connectable("google", "Google"), Connectable("live", "Microsoft"))
+        google = LinkedIdentity.sample()
+        linked = (google, LinkedIdentity("b", "GitHub", "ada-l", google.since))
+        providers = (Provider("google", "Google"), Provider("live", "Microsoft"))
         return {
-            "none": cls((), offered),
+            "none": cls((), providers),
             "none possible": cls(()),
-            "some": cls(linked, offered[1:]),
+            "some": cls(linked, providers[1:]),
             "all": cls(linked),
-            **{f"after {said}": cls(linked, offered[1:], said) for said in _SAID},
+            **{f"after {result}": cls(linked, providers[1:], result) for result in _RESULTS},
         }
 
 
-_SAID: Final = {
+_RESULTS: Final = {
     "linked": Notice(_l("It is connected"), _l("From now on it opens your account here."), "ok"),
     "removed": Notice(_l("It is disconnected"), _l("It opens nothing here any more."), "ok"),
     "taken": Notice(
@@ -121,15 +121,15 @@ _SAID: Final = {
 
 @dataclass(frozen=True)
 class AddIdentityPage(Page):
-    """What happens next, before one leaves us for the provider."""
+    """Explains the redirect to the provider."""
 
     template = "pages/add_identity.html"
     scripts = (*Page.scripts, "reveal")
     query = {"provider": 60}
 
-    form: ConnectForm
+    form: LinkForm
     provider: str
-    """Its title."""
+    """The title of the provider."""
     problem: Notice | None = None
 
     @property
@@ -140,80 +140,82 @@ class AddIdentityPage(Page):
     def samples(cls) -> Mapping[str, AddIdentityPage]:
         data = {"account": "ada@example.com", "provider": "google"}
         return {
-            "fresh": cls(ConnectForm(data=data), "Google"),
-            "with the password": cls(ConnectForm(data={**data, "asks": NEEDED}), "Google"),
-            "not reached": cls(ConnectForm(data=data), "Google", _SAID["broken"]),
+            "fresh": cls(LinkForm(data=data), "Google"),
+            "with the password": cls(LinkForm(data={**data, "asks": NEEDED}), "Google"),
+            "not reached": cls(LinkForm(data=data), "Google", _RESULTS["broken"]),
         }
 
 
 @dataclass(frozen=True)
 class RemoveIdentityPage(Page):
-    """Do you mean it?"""
+    """Asks to confirm the unlinking."""
 
     template = "pages/remove_identity.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 40}
 
-    form: DisconnectForm
-    one: Linked
-    is_last_way: bool = False
-    """Nothing else opens the account: then it stays."""
+    form: UnlinkForm
+    identity: LinkedIdentity
+    is_last_method: bool = False
+    """Whether it is the last sign-in method, which cannot be unlinked."""
     problem: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, RemoveIdentityPage]:
-        data, one = {"account": "ada@example.com", "identity": "a"}, Linked.sample()
-        wrong = DisconnectForm(data={**data, "asks": NEEDED, "password": "x"})
+        data, identity = {"account": "ada@example.com", "identity": "a"}, LinkedIdentity.sample()
+        wrong = UnlinkForm(data={**data, "asks": NEEDED, "password": "x"})
         wrong.add_refusal(e.WrongCurrentPassword())
         return {
-            "fresh": cls(DisconnectForm(data=data), one),
-            "the only way in": cls(DisconnectForm(data=data), one, is_last_way=True),
-            "with the password": cls(DisconnectForm(data={**data, "asks": NEEDED}), one),
-            "wrong password": cls(wrong, one),
-            "locked": cls(DisconnectForm(data=data), one, problem=refusal_notice(e.LockedForAWhile())),
+            "fresh": cls(UnlinkForm(data=data), identity),
+            "the only way in": cls(UnlinkForm(data=data), identity, is_last_method=True),
+            "with the password": cls(UnlinkForm(data={**data, "asks": NEEDED}), identity),
+            "wrong password": cls(wrong, identity),
+            "locked": cls(UnlinkForm(data=data), identity, problem=refusal_notice(e.LockedForAWhile())),
         }
 
 
 @pages.get(ADDRESS)
 def show_identities() -> Response:
-    known = read_identities()
-    if known is None:
+    view = read_identities()
+    if view is None:
         return oidc_client.start_login(ADDRESS)
-    said = request.args.get("done") or request.args.get("problem", "")
-    offered = tuple(Connectable(one.name, one.title) for one in known.connections)
-    return IdentitiesPage(tuple(_linked(one) for one in known.identities), offered, said).render()
+    result = request.args.get("done") or request.args.get("problem", "")
+    providers = tuple(Provider(identity.name, identity.title) for identity in view.connections)
+    return IdentitiesPage(tuple(_identity_row(identity) for identity in view.identities), providers, result).render()
 
 
 @pages.get(ADD)
 def show_add_identity() -> Response:
-    wanted = request.args.get("provider", "")
-    known, landing = read_identities(), f"{ADD}?{urlencode({'provider': wanted})}"
-    if known is None:
+    requested = request.args.get("provider", "")
+    view, landing = read_identities(), f"{ADD}?{urlencode({'provider': requested})}"
+    if view is None:
         return _sign_in(landing)
-    title = _title(known, wanted)
+    title = _provider_title(view, requested)
     if title is None:
         return journey.redirect_to(ADDRESS)
-    if (first := require_confirmation(known, landing)) is not None:
-        return first
-    form = ConnectForm(formdata=None, data={**confirmation_data(known), "provider": wanted})
+    if (redirect := require_confirmation(view, landing)) is not None:
+        return redirect
+    form = LinkForm(formdata=None, data={**confirmation_data(view), "provider": requested})
     return AddIdentityPage(form, title).render()
 
 
 @pages.post(ADD)
 def submit_add_identity() -> Response:
-    """Go to the provider, whose answer comes back to /socialauth/validate.sauth."""
-    form = ConnectForm()
-    wanted = (form.provider.data or "")[:60]
+    """Redirect to the provider, which calls back at /socialauth/validate.sauth."""
+    form = LinkForm()
+    requested = (form.provider.data or "")[:60]
     problem, status = None, form.error_status
     if form.validate():
         try:
-            return journey.follow(api()(contract.connect, contract.IdentityBegun(provider=wanted, password=form.proof)))
+            return journey.follow(
+                api()(contract.connect, contract.IdentityBegun(provider=requested, password=form.proof))
+            )
         except e.NotAuthenticated:
-            return _sign_in(f"{ADD}?{urlencode({'provider': wanted})}")
+            return _sign_in(f"{ADD}?{urlencode({'provider': requested})}")
         except ApiError as refusal:
             problem, status = _problem(form, refusal), refusal.status
-    known = read_identities()
-    title = _title(known, wanted) if known is not None else None
+    view = read_identities()
+    title = _provider_title(view, requested) if view is not None else None
     if title is None:
         return journey.redirect_to(ADDRESS)
     return AddIdentityPage(form, title, problem).render(status)
@@ -221,75 +223,77 @@ def submit_add_identity() -> Response:
 
 @pages.get(REMOVE)
 def show_remove_identity() -> Response:
-    known = read_identities()
-    if known is None:
+    view = read_identities()
+    if view is None:
         return oidc_client.start_login(ADDRESS)
-    wanted = request.args.get("id", "")
-    page = _removing(
-        known, DisconnectForm(formdata=None, data={**confirmation_data(known), "identity": wanted}), wanted
+    requested = request.args.get("id", "")
+    page = _removal_page(
+        view, UnlinkForm(formdata=None, data={**confirmation_data(view), "identity": requested}), requested
     )
     if page is None:
         return journey.redirect_to(ADDRESS)
     if (
-        not page.is_last_way
-        and (first := require_confirmation(known, f"{REMOVE}?{urlencode({'id': wanted})}")) is not None
+        not page.is_last_method
+        and (redirect := require_confirmation(view, f"{REMOVE}?{urlencode({'id': requested})}")) is not None
     ):
-        return first
+        return redirect
     return page.render()
 
 
 @pages.post(REMOVE)
 def submit_remove_identity() -> Response:
-    form = DisconnectForm()
-    wanted = (form.identity.data or "")[:64]
+    form = UnlinkForm()
+    requested = (form.identity.data or "")[:64]
     problem, status = None, form.error_status
     if form.validate():
         try:
-            done = api()(contract.disconnect, contract.IdentityNamed(id=wanted, password=form.proof))
+            outcome = api()(contract.disconnect, contract.IdentityNamed(id=requested, password=form.proof))
         except e.NotAuthenticated:
             return oidc_client.start_login(ADDRESS)
         except ApiError as refusal:
             problem, status = _problem(form, refusal), refusal.status
         else:
-            current_visit().renew(done.session)
+            current_visit().renew(outcome.session)
             return journey.redirect_to(f"{ADDRESS}?done=removed")
-    known = read_identities()
-    page = _removing(known, form, wanted) if known is not None else None
+    view = read_identities()
+    page = _removal_page(view, form, requested) if view is not None else None
     if page is None:
-        return journey.redirect_to(ADDRESS)  # a second click, or another tab
+        return journey.redirect_to(ADDRESS)  # unlinked already, by a double submit or another tab
     return replace(page, problem=problem).render(status)
 
 
 def read_identities() -> contract.OwnIdentities | None:
-    """Return the identities that are linked to the signed-in person's account; None where nobody is signed in."""
+    """Return the account's linked identities; None without a session."""
     if not current_visit().session:
         return None
     try:
-        known = api()(contract.read, contract.OwnIdentitiesRead())
+        view = api()(contract.read, contract.OwnIdentitiesRead())
     except e.NotAuthenticated:
         return None
-    current_visit().use_account_language(known.person)
-    return known
+    current_visit().use_account_language(view.person)
+    return view
 
 
 def _sign_in(landing: str) -> Response:
-    """Send the browser to sign in, and then on to where it wanted."""
+    """Start a sign-in that returns to this page, if it is one of our own."""
     return oidc_client.start_login(landing if oidc_client.is_own_page(landing) else ADDRESS)
 
 
-def _title(known: contract.OwnIdentities, wanted: str) -> str | None:
-    return next((one.title for one in known.connections if one.name == wanted), None)
+def _provider_title(view: contract.OwnIdentities, requested: str) -> str | None:
+    return next((identity.title for identity in view.connections if identity.name == requested), None)
 
 
-def _removing(known: contract.OwnIdentities, form: DisconnectForm, wanted: str) -> RemoveIdentityPage | None:
-    one = next((one for one in known.identities if one.id == wanted), None)
-    return RemoveIdentityPage(form, _linked(one), one.is_last_way) if one is not None else None
+def _removal_page(view: contract.OwnIdentities, form: UnlinkForm, requested: str) -> RemoveIdentityPage | None:
+    identity = next((identity for identity in view.identities if identity.id == requested), None)
+    return RemoveIdentityPage(form, _identity_row(identity), identity.is_last_way) if identity is not None else None
 
 
 def _problem(form: PasswordConfirmationForm, refusal: ApiError) -> Notice | None:
     return None if form.add_refusal(refusal) else refusal_notice(refusal)
 
 
-def _linked(one: contract.LinkedView) -> Linked:
+def _identity_row(identity: contract.LinkedView) -> LinkedIdentity:
     day = formatting.format_day
-    return Linked(one.id, one.title, one.email or one.name, day(one.since), day(one.used_at))
+    return LinkedIdentity(
+        identity.id, identity.title, identity.email or identity.name, day(identity.since), day(identity.used_at)
+    )

@@ -1,4 +1,4 @@
-"""Sign in: who are you, and your password."""
+"""The login page, with a password, a passkey or a link to another method."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from app.hub.forms.identifier import identifier_attributes
 from app.hub.forms.login import LoginForm
 from app.hub.page import Notice, Page, render_cached
 from app.hub.pages import delete_account, pages
-from app.hub.parts import reauthentication, sign_in_methods
-from app.hub.parts.reauthentication import Reauthentication
+from app.hub.parts import sign_in_methods
+from app.hub.parts.reauthentication import Reauthentication, current_reauthentication
 from app.hub.parts.sign_in_methods import SignInMethod
 from app.hub.parts.sign_in_refusals import (
     ASKING,
@@ -40,13 +40,13 @@ from app.hub.visit import current_visit, requested_interaction_id
 from app.kit.errors import ApiError
 
 CONNECTS: Final = "connects"
-"""Says that signing in connects what was brought from another provider: nothing is connected that the page did not name."""
+"""Value of `needs`: the sign-in links a federated identity. Only an identity that the page named is linked."""
 _WRONG_PASSWORD = Notice(_l("That did not work"), _l("Check your password, then try again."))
 
 
 @dataclass(frozen=True)
 class LoginPage(Page):
-    """Sign in."""
+    """The login page with a password field."""
 
     template = "pages/login.html"
     scripts = (*Page.scripts, "reveal")
@@ -58,55 +58,55 @@ class LoginPage(Page):
     has_remember_me: bool = True
     refusal: RefusalReason | None = None
     wait_seconds: int = 0
-    """How long until another try is worth while, where that is known."""
+    """Seconds until the next try is allowed; 0 if unknown."""
     needs: str = ""
-    """Why whoever came here is not signed in yet: one word of `NEEDS`."""
+    """Why the sign-in is not complete: a key of `NEEDS`."""
     is_reset: bool = False
-    """A new password was just set."""
-    ways: tuple[SignInMethod, ...] = ()
-    """How one signs in without a password here."""
+    """Whether a new password was just set."""
+    methods: tuple[SignInMethod, ...] = ()
+    """The tenant's passwordless methods."""
     connections: tuple[SignInMethod, ...] = ()
-    """Where else one may prove who one is."""
+    """The tenant's federated connections."""
     is_passkey_set: bool = False
-    """A new passkey was just set, by a mailed link."""
+    """Whether a new passkey was just set by a mailed link."""
     unknown: str = ""
-    """A passkey that nobody has: whoever keeps it may forget it."""
-    again: Reauthentication | None = None
-    """Who is signed in already, and proves it once more."""
+    """The id of an unknown passkey, which the password manager may delete."""
+    reauthentication: Reauthentication | None = None
+    """The signed-in account that must reauthenticate, if any."""
 
     @property
     def takes_password(self) -> bool:
-        return self.again is None or self.again.has_password
+        return self.reauthentication is None or self.reauthentication.has_password
 
     @property
     def has_autofill(self) -> bool:
-        """Whether the list under the field offers passkeys."""
+        """Whether the identifier field offers passkeys by autofill."""
         return False
 
     @property
     def has_button(self) -> bool:
-        """Whether a button asks for a passkey."""
+        """Whether the page has a passkey button."""
         return False
 
     @property
     def forgotten(self) -> str:
-        """Where a password is set by mail or by text message."""
+        """The address of the password reset page."""
         interaction = current_visit().interaction
         return f"/forgot-password?attempt={interaction.id}" if interaction else "/forgot-password"
 
     @property
     def help(self) -> str:
-        """Where the tenant helps people."""
+        """The tenant's support address; empty if it has none."""
         return dict(current_visit().tenant.brand.links).get("help", "")
 
     @property
     def has_registration(self) -> bool:
-        """Whether people may make an account of their own."""
+        """Whether the tenant allows self-registration."""
         return current_visit().tenant.registration is not None
 
     @property
     def needs_help(self) -> bool:
-        """Whether nothing that can be typed here leads on."""
+        """Whether the refusal cannot be resolved on this page."""
         return self.refusal in NEEDS_SUPPORT
 
     @property
@@ -117,7 +117,7 @@ class LoginPage(Page):
             return Notice(_l("Your password is changed"), _l("Sign in with the new one."), "ok")
         if self.is_passkey_set and not self.refusal:
             return Notice(_l("Your new passkey is set"), _l("Sign in with it."), "ok")
-        if self.refusal is RefusalReason.WRONG and self.again and self.again.has_password:
+        if self.refusal is RefusalReason.WRONG and self.reauthentication and self.reauthentication.has_password:
             return _WRONG_PASSWORD
         if self.refusal is RefusalReason.CAPTCHA and self.widget:
             return CHECK_MORE
@@ -125,7 +125,7 @@ class LoginPage(Page):
 
     @property
     def attributes(self) -> dict[str, str]:
-        """What tells keyboards and password managers what the identifier is."""
+        """The identifier field's HTML attributes for keyboards and password managers."""
         return identifier_attributes(self.identifiers)
 
     @classmethod
@@ -151,12 +151,12 @@ class LoginPage(Page):
             "by phone": cls(LoginForm.of((phone,)), (phone,)),
             "by any name": cls(LoginForm.of((email, phone, username)), (email, phone, username)),
             "with other ways": cls(
-                LoginForm.of((email,)), relying_party="Acme Shop", ways=sign_in_methods.sample_methods()
+                LoginForm.of((email,)), relying_party="Acme Shop", methods=sign_in_methods.sample_methods()
             ),
             "with other providers": cls(
                 LoginForm.of((email,)), connections=sign_in_methods.sample_connection_methods()
             ),
-            **cls._asked_again(),
+            **cls._reauthentication_samples(),
             "without remember me": cls(LoginForm.of((email,)), has_remember_me=False),
             "empty": cls(empty, relying_party="Acme Shop"),
             **{
@@ -166,19 +166,21 @@ class LoginPage(Page):
         }
 
     @classmethod
-    def _asked_again(cls) -> Mapping[str, LoginPage]:
+    def _reauthentication_samples(cls) -> Mapping[str, LoginPage]:
         form = LoginForm.of((Identifier.EMAIL,), data={"identifier": "ada@example.com"})
-        known, unknown = Reauthentication.sample("password"), Reauthentication.sample()
-        elsewhere, ways = Reauthentication.sample("mail", "sms", "device"), sign_in_methods.sample_methods()
+        common, unknown = Reauthentication.sample("password"), Reauthentication.sample()
+        provider_form, methods = Reauthentication.sample("mail", "sms", "device"), sign_in_methods.sample_methods()
         return {
-            "once more": cls(form, relying_party="Acme Shop", has_remember_me=False, again=known),
-            "once more, wrong": cls(form, has_remember_me=False, again=known, refusal=RefusalReason.WRONG),
-            "once more, without a password": cls(form, has_remember_me=False, again=elsewhere, ways=ways),
-            "once more, without anything": cls(form, has_remember_me=False, again=unknown),
+            "once more": cls(form, relying_party="Acme Shop", has_remember_me=False, reauthentication=common),
+            "once more, wrong": cls(form, has_remember_me=False, reauthentication=common, refusal=RefusalReason.WRONG),
+            "once more, without a password": cls(
+                form, has_remember_me=False, reauthentication=provider_form, methods=methods
+            ),
+            "once more, without anything": cls(form, has_remember_me=False, reauthentication=unknown),
             "once more, at another provider": cls(
                 form,
                 has_remember_me=False,
-                again=Reauthentication.sample("connection:google"),
+                reauthentication=Reauthentication.sample("connection:google"),
                 connections=sign_in_methods.sample_connection_methods()[:1],
             ),
         }
@@ -186,7 +188,7 @@ class LoginPage(Page):
 
 @dataclass(frozen=True)
 class PasskeyLoginPage(LoginPage):
-    """Sign in, with a password or with a passkey."""
+    """The login page with a password field and passkeys."""
 
     scripts = (*LoginPage.scripts, "passkey", "signal")
     allows_fetch = True
@@ -195,15 +197,15 @@ class PasskeyLoginPage(LoginPage):
 
     @property
     def has_autofill(self) -> bool:
-        return self.passkeys != "button" and self.again is None
+        return self.passkeys != "button" and self.reauthentication is None
 
     @property
     def has_button(self) -> bool:
-        return self.passkeys != "autofill" or self.again is not None
+        return self.passkeys != "autofill" or self.reauthentication is not None
 
     @property
     def attributes(self) -> dict[str, str]:
-        """The list under the field offers passkeys beside names."""
+        """The identifier field's HTML attributes, with passkey autofill if enabled."""
         return {**super().attributes, **({"autocomplete": "username webauthn"} if self.has_autofill else {})}
 
     @classmethod
@@ -217,9 +219,11 @@ class PasskeyLoginPage(LoginPage):
                 form,
                 relying_party="Acme Shop",
                 has_remember_me=False,
-                again=Reauthentication.sample("password", "passkey"),
+                reauthentication=Reauthentication.sample("password", "passkey"),
             ),
-            "once more, a passkey alone": cls(form, has_remember_me=False, again=Reauthentication.sample("passkey")),
+            "once more, a passkey alone": cls(
+                form, has_remember_me=False, reauthentication=Reauthentication.sample("passkey")
+            ),
             "passkey refused": cls(form, refusal=RefusalReason.PASSKEY, unknown="AAAA"),
             "without a script": cls(form, refusal=RefusalReason.SCRIPTLESS),
             "after a new passkey": cls(form, is_passkey_set=True),
@@ -228,42 +232,45 @@ class PasskeyLoginPage(LoginPage):
 
 @dataclass(frozen=True)
 class LockedLoginPage(LoginPage):
-    """Sign in, and answer what opens the lock."""
+    """The login page of a locked account, with a captcha or a security question."""
 
     scripts = (*LoginPage.scripts, "work")
 
     @classmethod
     def samples(cls) -> Mapping[str, LockedLoginPage]:
-        wrong_captcha, wrong_answer = _asking(captcha.sample(kind="smallest", numbers=(12, 3, 20, 8))), _asking(None)
+        wrong_captcha, wrong_answer = (
+            _locked_form(captcha.sample(kind="smallest", numbers=(12, 3, 20, 8))),
+            _locked_form(None),
+        )
         wrong_captcha.add_error("captcha", OTHER_QUESTION)
         wrong_answer.add_error("security_answer", _WRONG_ANSWER)
-        worked = _asking(captcha.sample(work_bits=8))
-        worked.captcha.work = captcha.SAMPLE_WORK
+        solved = _locked_form(captcha.sample(work_bits=8))
+        solved.captcha.work = captcha.SAMPLE_WORK
         position = captcha.sample(kind="nth", numbers=(3, 18, 7, 13, 2))
-        elsewhere, unseen = _asking(captcha.sample()), _asking(captcha.sample())
-        elsewhere.captcha.ask(captcha.sample(), Widget("tencent", "a key"))
-        unseen.captcha.ask(captcha.sample(), Widget("recaptcha_v3", "a key"))
+        provider_form, invisible_form = _locked_form(captcha.sample()), _locked_form(captcha.sample())
+        provider_form.captcha.ask(captcha.sample(), Widget("tencent", "a key"))
+        invisible_form.captcha.ask(captcha.sample(), Widget("recaptcha_v3", "a key"))
         return {
-            "captcha": cls(_asking(captcha.sample()), relying_party="Acme Shop", refusal=RefusalReason.CAPTCHA),
-            "captcha of a position": cls(_asking(position), refusal=RefusalReason.CAPTCHA),
-            "captcha after a wrong password": cls(_asking(captcha.sample()), refusal=RefusalReason.WRONG),
-            "captcha answered by the browser": cls(worked, refusal=RefusalReason.WRONG),
+            "captcha": cls(_locked_form(captcha.sample()), relying_party="Acme Shop", refusal=RefusalReason.CAPTCHA),
+            "captcha of a position": cls(_locked_form(position), refusal=RefusalReason.CAPTCHA),
+            "captcha after a wrong password": cls(_locked_form(captcha.sample()), refusal=RefusalReason.WRONG),
+            "captcha answered by the browser": cls(solved, refusal=RefusalReason.WRONG),
             "captcha answered wrongly": cls(wrong_captcha, refusal=RefusalReason.ANSWER),
-            "captcha of a provider": cls(elsewhere, refusal=RefusalReason.CAPTCHA),
-            "captcha of a provider that nobody sees": cls(unseen, refusal=RefusalReason.CAPTCHA),
+            "captcha of a provider": cls(provider_form, refusal=RefusalReason.CAPTCHA),
+            "captcha of a provider that nobody sees": cls(invisible_form, refusal=RefusalReason.CAPTCHA),
             "captcha, once more": cls(
-                _asking(captcha.sample()),
+                _locked_form(captcha.sample()),
                 has_remember_me=False,
-                again=Reauthentication.sample("password"),
+                reauthentication=Reauthentication.sample("password"),
                 refusal=RefusalReason.CAPTCHA,
             ),
-            "question": cls(_asking(None), relying_party="Acme Shop", refusal=RefusalReason.QUESTION),
+            "question": cls(_locked_form(None), relying_party="Acme Shop", refusal=RefusalReason.QUESTION),
             "question answered wrongly": cls(wrong_answer, relying_party="Acme Shop", refusal=RefusalReason.ANSWER),
         }
 
 
-def _asking(challenge: Challenge | None) -> LoginForm:
-    """Return the form of a sample that asks for a captcha, or else a security question."""
+def _locked_form(challenge: Challenge | None) -> LoginForm:
+    """Return a sample form with this captcha, or with a security question."""
     form = LoginForm.of((Identifier.EMAIL,), data={"identifier": "ada@example.com"})
     if challenge is not None:
         form.captcha.ask(challenge)
@@ -277,29 +284,29 @@ _WRONG_ANSWER = _l("That is not the answer we know.")
 
 @pages.get("/login")
 def show_login() -> Response:
-    """Draw the page. Who is signed in already goes on; for all others this asks nobody."""
+    """Render the page, or continue for a signed-in browser. Without a session this makes no API call."""
     visit = current_visit()
     if journey.is_interaction_gone():
         return journey.start_again()
-    again = None
+    reauthentication = None
     if visit.session:
         step = (
             api()(contract.resume, contract.AttemptRequest(attempt=visit.interaction.id))
             if visit.interaction
-            else _plain_visit()
+            else _resume_without_interaction()
         )
         if step.step not in (Step.LOGIN, Step.REGISTER):
             return journey.follow(step)
-        again = Reauthentication.of(step)
-    asking, hint = (visit.interaction.relying_party, visit.interaction.hint) if visit.interaction else ("", "")
-    if not hint and again is None and request.args.keys() <= {"attempt"}:
+        reauthentication = Reauthentication.of(step)
+    relying_party, hint = (visit.interaction.relying_party, visit.interaction.hint) if visit.interaction else ("", "")
+    if not hint and reauthentication is None and request.args.keys() <= {"attempt"}:
         allows_fetch = bool(visit.tenant.passkeys)
-        return render_cached(("login", asking), lambda: _page(fresh_form()), allows_fetch=allows_fetch)
-    named = again.name if again is not None else hint
-    told, needs = request.args.get("reset"), request.args.get("needs", "")
-    data = {"identifier": named, "connects": "yes" if needs == CONNECTS else ""}
-    page = _page(LoginForm.of(visit.tenant.identifiers, data=data), again=again)
-    page = replace(page, is_reset=told == "done", is_passkey_set=told == "passkey", needs=needs)
+        return render_cached(("login", relying_party), lambda: _page(fresh_form()), allows_fetch=allows_fetch)
+    identifier = reauthentication.name if reauthentication is not None else hint
+    reset, needs = request.args.get("reset"), request.args.get("needs", "")
+    data = {"identifier": identifier, "connects": "yes" if needs == CONNECTS else ""}
+    page = _page(LoginForm.of(visit.tenant.identifiers, data=data), reauthentication=reauthentication)
+    page = replace(page, is_reset=reset == "done", is_passkey_set=reset == "passkey", needs=needs)
     return page.render()
 
 
@@ -310,17 +317,17 @@ def submit_login() -> Response:
         return journey.start_again()
     form = LoginForm.of(visit.tenant.identifiers)
     if not form.validate():
-        return _page(form, again=reauthentication.current_reauthentication()).render(form.error_status)
+        return _page(form, reauthentication=current_reauthentication()).render(form.error_status)
     try:
         step = api()(contract.sign_in, form.to_request())
     except e.AccountLeaving as refusal:
-        return delete_account.offer_to_keep(refusal)
+        return delete_account.offer_to_restore(refusal)
     except ApiError as refusal:
         return _refused(form, refusal)
     return journey.follow(step)
 
 
-def _plain_visit() -> contract.Next:
+def _resume_without_interaction() -> contract.Next:
     return api()(contract.open_return, contract.ReturnRequest())
 
 
@@ -329,69 +336,79 @@ def _page(
     refusal: RefusalReason | None = None,
     wait_seconds: int = 0,
     *,
-    again: Reauthentication | None = None,
+    reauthentication: Reauthentication | None = None,
 ) -> LoginPage:
     visit = current_visit()
-    asking = visit.interaction.relying_party if visit.interaction else ""
-    known = (visit.tenant.identifiers, asking, visit.tenant.has_remember_me and again is None, refusal, wait_seconds)
-    offered = {"ways": sign_in_methods.tenant_methods(), "connections": sign_in_methods.connection_methods()}
-    shown: dict[str, Any] = {name: _open_to(again, ways) for name, ways in offered.items()}
+    relying_party = visit.interaction.relying_party if visit.interaction else ""
+    common = (
+        visit.tenant.identifiers,
+        relying_party,
+        visit.tenant.has_remember_me and reauthentication is None,
+        refusal,
+        wait_seconds,
+    )
+    by_kind = {"methods": sign_in_methods.tenant_methods(), "connections": sign_in_methods.connection_methods()}
+    shown: dict[str, Any] = {name: _available_methods(reauthentication, methods) for name, methods in by_kind.items()}
     if form.captcha.is_asked or form.asks_question:
-        return LockedLoginPage(form, *known, **shown, again=again)
-    if visit.tenant.passkeys and (again is None or again.has_passkey):
-        return PasskeyLoginPage(form, *known, **shown, again=again, passkeys=visit.tenant.passkeys)
-    return LoginPage(form, *known, **shown, again=again)
+        return LockedLoginPage(form, *common, **shown, reauthentication=reauthentication)
+    if visit.tenant.passkeys and (reauthentication is None or reauthentication.has_passkey):
+        return PasskeyLoginPage(
+            form, *common, **shown, reauthentication=reauthentication, passkeys=visit.tenant.passkeys
+        )
+    return LoginPage(form, *common, **shown, reauthentication=reauthentication)
 
 
-def _open_to(again: Reauthentication | None, ways: tuple[SignInMethod, ...]) -> tuple[SignInMethod, ...]:
-    """Return which of the ways are open to whoever proves it once more; all of them to anybody else."""
-    return tuple(way for way in ways if again is None or way.key in again.ways)
+def _available_methods(
+    reauthentication: Reauthentication | None, methods: tuple[SignInMethod, ...]
+) -> tuple[SignInMethod, ...]:
+    """Return the methods that the account can reauthenticate with; all methods without a reauthentication."""
+    return tuple(method for method in methods if reauthentication is None or method.key in reauthentication.ways)
 
 
 def fresh_form(**given: Any) -> LoginForm:
-    """Return the form that nobody filled in, but for what is given."""
+    """Return an unsubmitted form with these initial values."""
     return LoginForm.of(current_visit().tenant.identifiers, formdata=None, data=given)
 
 
-def again(
+def render_after_refusal(
     refusal: RefusalReason | None = None, *, form: LoginForm | None = None, status: int = 403, unknown: str = ""
 ) -> Response:
-    """Draw the page again for somebody who came by another way than the password."""
-    known, drawn = reauthentication.current_reauthentication(), form or fresh_form()
-    if known is not None:
-        drawn.identifier.data = known.name
-    page = _page(drawn, refusal, again=known)
+    """Render the page after a failed sign-in by another method than the password."""
+    common, form_shown = current_reauthentication(), form or fresh_form()
+    if common is not None:
+        form_shown.identifier.data = common.name
+    page = _page(form_shown, refusal, reauthentication=common)
     if isinstance(page, PasskeyLoginPage):
         page = replace(page, unknown=unknown)
     return page.render(status)
 
 
 def _refused(form: LoginForm, refusal: ApiError) -> Response:
-    """Draw the page again; a lock is asked about at once, and what it refused lies on its field."""
-    has_asked = form.captcha.is_asked or form.asks_question
-    form.ask(Lock.model_validate(refusal.data or {}), by_captcha=isinstance(refusal, _BY_CAPTCHA))
+    """Render the page with the refusal; a lock shows its challenge at once, a wrong answer its field error."""
+    had_challenge = form.captcha.is_asked or form.asks_question
+    form.ask(Lock.model_validate(refusal.data or {}), by_captcha=isinstance(refusal, _CAPTCHA_ERRORS))
     reason = reason_for(refusal)
-    for field, sentence in _problems(form, refusal) if has_asked else ():
-        form.add_error(field, sentence)
+    for field, message in _field_errors(form, refusal) if had_challenge else ():
+        form.add_error(field, message)
         reason = RefusalReason.ANSWER
     if reason is RefusalReason.QUESTION and not form.asks_question:
         reason = RefusalReason.LOCKED
     seconds = wait_seconds(refusal, services().now())
-    response = _page(form, reason, seconds, again=reauthentication.current_reauthentication()).render(refusal.status)
+    response = _page(form, reason, seconds, reauthentication=current_reauthentication()).render(refusal.status)
     if refusal.retry_after_seconds:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     return response
 
 
-def _problems(form: LoginForm, refusal: ApiError) -> list[tuple[str, Any]]:
+def _field_errors(form: LoginForm, refusal: ApiError) -> list[tuple[str, Any]]:
     if isinstance(refusal, e.WrongCaptcha) or (isinstance(refusal, e.LockedForCaptcha) and form.captcha.provided):
         return [form.captcha.refused]
-    return [(field, sentence) for kind, field, sentence in _ON_A_FIELD if isinstance(refusal, kind)]
+    return [(field, message) for kind, field, message in _FIELD_ERRORS if isinstance(refusal, kind)]
 
 
-_BY_CAPTCHA = (e.LockedForCaptcha, e.WrongCaptcha)
+_CAPTCHA_ERRORS = (e.LockedForCaptcha, e.WrongCaptcha)
 _UNANSWERED = _l("Answer this question, too.")
-_ON_A_FIELD = (
+_FIELD_ERRORS = (
     (e.LockedForCaptcha, "captcha", _UNANSWERED),
     (e.LockedForSecurityQuestion, "security_answer", _UNANSWERED),
     (e.WrongQuestionOrAnswer, "security_answer", _WRONG_ANSWER),

@@ -1,4 +1,4 @@
-"""Sign out: asking first, and afterwards."""
+"""Sign-out, after a confirmation."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ from app.hub.pages import pages
 from app.hub.services import api, services
 from app.hub.visit import current_visit
 
-_WISHES: Final = {
+_PARAMETERS: Final = {
     "id_token_hint": 2000,
     "client_id": 128,
     "post_logout_redirect_uri": 500,
     "state": 500,
     "return_url": 500,
 }
-"""What an application may ask with, each with how much of it a link to this page in another language repeats."""
+"""Parameters of a sign-out request, each with the maximum length that the language links repeat."""
 
 
 class LogoutForm(HubForm):
-    """Nothing but the wish; what an application asked with rides in `request`."""
+    """A button; the application's request is in the field `request`."""
 
 
 @dataclass(frozen=True)
 class LogoutPage(Page):
-    """Sign out? An application alone cannot do it, nor can a link."""
+    """Asks to confirm the sign-out, which neither an application nor a link can do alone."""
 
     template = "pages/logout.html"
-    query = {"action": 10, **_WISHES}
+    query = {"action": 10, **_PARAMETERS}
 
     form: LogoutForm
     account: str
     relying_party: str = ""
     request: str = ""
-    """The application's own request, sealed, for the answer after the click."""
+    """The application's request, encrypted, for the post."""
 
     @property
     def letters(self) -> str:
@@ -57,43 +57,48 @@ class LogoutPage(Page):
         }
 
 
-_PLACE = "sign-out request"
+_ENCRYPTION_CONTEXT = "sign-out request"
 
 
-def sign_out(asked: contract.SignOutRequest) -> Response:
-    """Sign out as asked, or ask the person first where nothing proves who asks."""
-    step = api()(contract.sign_out, asked)
+def sign_out(sign_out_request: contract.SignOutRequest) -> Response:
+    """Sign out, or ask for a confirmation if the request is not authenticated."""
+    step = api()(contract.sign_out, sign_out_request)
     if step.step is Step.CONFIRM_SIGN_OUT:
-        return _question(LogoutForm(), asked, step)
+        return _confirmation(LogoutForm(), sign_out_request, step)
     return journey.follow(step)
 
 
 @pages.get("/logout")
 def show_logout() -> Response:
-    return sign_out(contract.SignOutRequest(**_wishes()))
+    return sign_out(contract.SignOutRequest(**_request_parameters()))
 
 
 @pages.post("/logout")
 def submit_logout() -> Response:
-    form, held = LogoutForm(), services().cookie_cipher.decrypt(request.form.get("request", ""), _PLACE)
-    asked = contract.SignOutRequest(**(held if isinstance(held, dict) else {}))
+    form, decrypted = (
+        LogoutForm(),
+        services().cookie_cipher.decrypt(request.form.get("request", ""), _ENCRYPTION_CONTEXT),
+    )
+    sign_out_request = contract.SignOutRequest(**(decrypted if isinstance(decrypted, dict) else {}))
     if not form.validate():
-        step = api()(contract.sign_out, asked)
+        step = api()(contract.sign_out, sign_out_request)
         if step.step is not Step.CONFIRM_SIGN_OUT:
             return journey.follow(step)
-        return _question(form, asked, step, form.error_status)
-    return journey.follow(api()(contract.sign_out, asked.model_copy(update={"confirmed": True})))
+        return _confirmation(form, sign_out_request, step, form.error_status)
+    return journey.follow(api()(contract.sign_out, sign_out_request.model_copy(update={"confirmed": True})))
 
 
-def _wishes() -> dict[str, Any]:
-    return {name: value for name in _WISHES if (value := request.args.get(name))}
+def _request_parameters() -> dict[str, Any]:
+    return {name: value for name in _PARAMETERS if (value := request.args.get(name))}
 
 
-def _question(form: LogoutForm, asked: contract.SignOutRequest, step: contract.Next, status: int = 200) -> Response:
-    kept = asked.model_dump(by_alias=False, exclude_none=True, exclude={"confirmed"})
+def _confirmation(
+    form: LogoutForm, sign_out_request: contract.SignOutRequest, step: contract.Next, status: int = 200
+) -> Response:
+    fields = sign_out_request.model_dump(by_alias=False, exclude_none=True, exclude={"confirmed"})
     current_visit().use_account_language(step.person)
-    asking = step.relying_party.name if step.relying_party else ""
+    relying_party = step.relying_party.name if step.relying_party else ""
     account = step.person.label if step.person else ""
-    return LogoutPage(form, account, asking, services().cookie_cipher.encrypt(kept, _PLACE) if kept else "").render(
-        status
-    )
+    return LogoutPage(
+        form, account, relying_party, services().cookie_cipher.encrypt(fields, _ENCRYPTION_CONTEXT) if fields else ""
+    ).render(status)

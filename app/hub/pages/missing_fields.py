@@ -1,4 +1,4 @@
-"""Something is missing: the tenant's form requires a field that the account lacks."""
+"""A step of sign-in: required fields of the tenant's form that the account lacks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.hub import journey
 from app.hub.forms.account import refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.edit_profile import FULL, FieldsForm
+from app.hub.pages.edit_profile import SAMPLE_FIELDS, FieldsForm
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -28,7 +28,7 @@ ADDRESS: Final = "/missing-fields"
 
 @dataclass(frozen=True)
 class MissingFieldsPage(Page):
-    """Fill in what is missing."""
+    """Asks for the missing fields."""
 
     template = "pages/missing_fields.html"
 
@@ -38,11 +38,11 @@ class MissingFieldsPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, MissingFieldsPage]:
-        asked = (FormField(name="first_name", required=True), FULL[3].model_copy(update={"required": True}))
+        fields = (FormField(name="first_name", required=True), SAMPLE_FIELDS[3].model_copy(update={"required": True}))
         return {
-            "fresh": cls(FieldsForm.of(asked)),
-            "for an application": cls(FieldsForm.of(asked), "Acme Shop"),
-            "failed": cls(FieldsForm.of(asked), problem=refusal_notice(ApiError())),
+            "fresh": cls(FieldsForm.of(fields)),
+            "for an application": cls(FieldsForm.of(fields), "Acme Shop"),
+            "failed": cls(FieldsForm.of(fields), problem=refusal_notice(ApiError())),
         }
 
 
@@ -75,8 +75,8 @@ def submit_missing_fields() -> Response:
 
 
 def _fields(names: Iterable[str]) -> tuple[FormField, ...]:
-    wanted = set(names)
-    return tuple(field for field in current_visit().tenant.form if field.name in wanted and field.required)
+    requested = set(names)
+    return tuple(field for field in current_visit().tenant.form if field.name in requested and field.required)
 
 
 def _page(form: FieldsForm, problem: Notice | None = None) -> MissingFieldsPage:

@@ -1,4 +1,4 @@
-"""A lost passkey: a mail leads here, and a new one takes the place of all that were there."""
+"""Lost passkeys: request a mailed link, which replaces all passkeys of the account by a new one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RESET: Final = "/passkeys/reset"
 
 
 class LostForm(IdentifierForm):
-    """Whose."""
+    """The identifier of the account."""
 
     def to_request(self) -> contract.LostPasskey:
         visit = current_visit()
@@ -37,13 +37,13 @@ class LostForm(IdentifierForm):
 
     @classmethod
     def of(cls, identifiers: tuple[Identifier, ...], **given: Any) -> LostForm:
-        """Return the form for what a tenant's people may be named by."""
+        """Return the form for the tenant's kinds of identifiers."""
         return cls(**given).accept_identifiers(identifiers)
 
 
 @dataclass(frozen=True)
 class LostPasskeyPage(Page):
-    """Whose passkey is lost? Or: a mail is on its way."""
+    """Asks for the identifier, then confirms that a mail was sent."""
 
     template = "pages/passkey_lost.html"
 
@@ -61,13 +61,13 @@ class LostPasskeyPage(Page):
             "fresh": cls(LostForm.of(email), names),
             "empty": cls(empty, names),
             "sent": cls(LostForm.of(email), names, sent_to="ada@example.com"),
-            "too often": cls(LostForm.of(email), names, problem=_TOO_OFTEN),
+            "too often": cls(LostForm.of(email), names, problem=_RATE_LIMITED),
         }
 
 
 @dataclass(frozen=True)
 class ResetPasskeyPage(Page):
-    """Set a new one, by the link of a mail."""
+    """Creates a new passkey by a mailed link."""
 
     template = "pages/passkey_reset.html"
     scripts = (*Page.scripts, "passkey")
@@ -86,15 +86,15 @@ class ResetPasskeyPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetPasskeyPage]:
-        made = cls(CredentialForm(), label="ada@example.com", token="x")
+        sample = cls(CredentialForm(), label="ada@example.com", token="x")
         return {
-            **{state: replace(made, state=state) for state in ("open", *_STATES)},
-            "without a script": replace(made, problem=SCRIPTLESS),
-            "refused": replace(made, problem=notice_for(e.PasskeyRefused())),
+            **{state: replace(sample, state=state) for state in ("open", *_STATES)},
+            "without a script": replace(sample, problem=SCRIPTLESS),
+            "refused": replace(sample, problem=notice_for(e.PasskeyRefused())),
         }
 
 
-_TOO_OFTEN: Final = Notice(_l("That was a lot at once"), _l("Try again later."))
+_RATE_LIMITED: Final = Notice(_l("That was a lot at once"), _l("Try again later."))
 _STATES: Final = {
     "used": Notice(_l("This link was used"), _l("Your new passkey is set. Sign in with it."), "note"),
     "expired": Notice(_l("This link is over"), _l("Have a new one sent to you."), "note"),
@@ -102,7 +102,7 @@ _STATES: Final = {
         _l("This link does not work"), _l("Open it as it stands in the mail, or have a new one sent to you.")
     ),
 }
-_LINKS: Final[dict[type[ApiError], str]] = {
+_LINK_STATES: Final[dict[type[ApiError], str]] = {
     e.UsedLink: "used",
     e.ExpiredLink: "expired",
     e.UnknownLink: "unknown",
@@ -112,41 +112,41 @@ _LINKS: Final[dict[type[ApiError], str]] = {
 
 @pages.get(LOST)
 def show_lost_passkey() -> Response:
-    _refuse_off()
-    return _lost(LostForm.of(current_visit().tenant.identifiers, formdata=None)).render()
+    _require_passkeys()
+    return _page(LostForm.of(current_visit().tenant.identifiers, formdata=None)).render()
 
 
 @pages.post(LOST)
 def submit_lost_passkey() -> Response:
-    _refuse_off()
+    _require_passkeys()
     form = LostForm.of(current_visit().tenant.identifiers)
     if not form.validate():
-        return _lost(form).render(form.error_status)
+        return _page(form).render(form.error_status)
     try:
         api()(contract.lost, form.to_request())
     except e.TooManyRequests as refusal:
-        return _lost(form, problem=_TOO_OFTEN).render(refusal.status)
-    return _lost(form, sent_to=(form.identifier.data or "").strip()[:320]).render()
+        return _page(form, problem=_RATE_LIMITED).render(refusal.status)
+    return _page(form, sent_to=(form.identifier.data or "").strip()[:320]).render()
 
 
 @pages.get(RESET)
 def show_reset_passkey() -> Response:
-    """Looking uses nothing up, whoever looks."""
-    _refuse_off()
+    """Render the link's page. A GET does not use the link up."""
+    _require_passkeys()
     token = mailed_link.link_token()
-    known = api()(contract.read_lost, mailed_link.link_read(token))
-    return ResetPasskeyPage(CredentialForm(formdata=None), known.state, known.label, token).render()
+    link = api()(contract.read_lost, mailed_link.link_read(token))
+    return ResetPasskeyPage(CredentialForm(formdata=None), link.state, link.label, token).render()
 
 
 @pages.post(f"{RESET}/options")
-def options_of_reset() -> Response:
+def reset_options() -> Response:
     token = request.form.get(mailed_link.PARAMETER, "")[:300]
     return options_response(CredentialForm(), lambda: api()(contract.begin_lost, contract.LostBegin(token=token)))
 
 
 @pages.post(RESET)
 def submit_reset_passkey() -> Response:
-    _refuse_off()
+    _require_passkeys()
     form, token = CredentialForm(), request.form.get(mailed_link.PARAMETER, "")[:300]
     page = ResetPasskeyPage(form, token=token, label=request.form.get("label", "")[:320])
     if not form.validate():
@@ -158,17 +158,17 @@ def submit_reset_passkey() -> Response:
     try:
         step = api()(contract.finish_lost, contract.LostFinish(token=token, credential=credential))
     except ApiError as refusal:
-        state = _LINKS.get(type(refusal), "")
+        state = _LINK_STATES.get(type(refusal), "")
         problem = None if state else notice_for(refusal)
         return replace(page, state=state or "open", problem=problem).render(refusal.status)
     return journey.follow(step, reset="passkey")
 
 
-def _lost(form: LostForm, *, sent_to: str = "", problem: Notice | None = None) -> LostPasskeyPage:
+def _page(form: LostForm, *, sent_to: str = "", problem: Notice | None = None) -> LostPasskeyPage:
     attributes = identifier_attributes(current_visit().tenant.identifiers)
     return LostPasskeyPage(form, attributes, sent_to, problem)
 
 
-def _refuse_off() -> None:
+def _require_passkeys() -> None:
     if not current_visit().tenant.passkeys:
         raise NotFound

@@ -1,4 +1,4 @@
-"""After a sign-in: a passkey for the next time? Whoever says "not now" is asked again after a while."""
+"""Offer of a passkey after a sign-in; "not now" defers the offer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ADDRESS: Final = "/passkeys/offer"
 
 @dataclass(frozen=True)
 class PasskeyOfferPage(Page):
-    """Easier next time?"""
+    """Offers to create a passkey."""
 
     template = "pages/passkey_offer.html"
     scripts = (*Page.scripts, "passkey")
@@ -84,5 +84,5 @@ def _page(
     form: CredentialForm | None = None, *, is_local: bool = False, problem: Notice | None = None
 ) -> PasskeyOfferPage:
     interaction = current_visit().interaction
-    asking = interaction.relying_party if interaction else ""
-    return PasskeyOfferPage(form or CredentialForm(formdata=None), is_local, asking, problem)
+    relying_party = interaction.relying_party if interaction else ""
+    return PasskeyOfferPage(form or CredentialForm(formdata=None), is_local, relying_party, problem)

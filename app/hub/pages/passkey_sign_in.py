@@ -1,4 +1,4 @@
-"""Sign-in by a passkey: the page of sign-in shows the button, and its script asks here."""
+"""Sign-in with a passkey: the endpoints behind the login page's button and script."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ ADDRESS = "/login/passkey"
 
 
 class PasskeySignInForm(CredentialForm):
-    """The passkey, and the box that the page has for the password, too."""
+    """The passkey response and the "remember me" box."""
 
     remember = BooleanField()
 
 
 @pages.post(f"{ADDRESS}/options")
-def options_of_sign_in() -> Response:
-    """Answer the script; a page that is only looked at asks nobody."""
+def sign_in_options() -> Response:
+    """Return WebAuthn options to the script, on demand."""
     return options_response(CredentialForm(), lambda: api()(contract.begin_sign_in, contract.Begin()))
 
 
 @pages.get(ADDRESS)
 def show_passkey_sign_in() -> Response:
-    """Whoever looks at it again is at the page that the button stands on."""
+    """Redirect a reload to the login page."""
     attempt = requested_interaction_id()
     return journey.redirect_to(f"/login?{urlencode({'attempt': attempt})}" if attempt else "/login")
 
@@ -46,20 +46,22 @@ def submit_passkey_sign_in() -> Response:
         return journey.start_again()
     form = PasskeySignInForm()
     remember = bool(form.remember.data)
-    drawn = login.fresh_form(remember=remember)
+    form_shown = login.fresh_form(remember=remember)
     if not form.validate():
-        return login.again(form=drawn.with_token_error(), status=403)
+        return login.render_after_refusal(form=form_shown.with_token_error(), status=403)
     credential = read_credential(form)
     if credential is None:
-        return login.again(RefusalReason.SCRIPTLESS, form=drawn, status=422)
+        return login.render_after_refusal(RefusalReason.SCRIPTLESS, form=form_shown, status=422)
     attempt = visit.interaction.id if visit.interaction else None
-    shown = contract.PasskeySignIn(attempt=attempt, credential=credential, remember=remember)
+    assertion = contract.PasskeySignIn(attempt=attempt, credential=credential, remember=remember)
     try:
-        return journey.follow(api()(contract.sign_in, shown))
+        return journey.follow(api()(contract.sign_in, assertion))
     except e.AccountLeaving as refusal:
-        return delete_account.offer_to_keep(refusal)
+        return delete_account.offer_to_restore(refusal)
     except (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured) as refusal:
         unknown = str((refusal.data or {}).get("UnknownPasskey") or "")
-        return login.again(RefusalReason.PASSKEY, form=drawn, status=refusal.status, unknown=unknown)
+        return login.render_after_refusal(
+            RefusalReason.PASSKEY, form=form_shown, status=refusal.status, unknown=unknown
+        )
     except ApiError as refusal:
-        return login.again(reason_for(refusal), form=drawn, status=refusal.status)
+        return login.render_after_refusal(reason_for(refusal), form=form_shown, status=refusal.status)

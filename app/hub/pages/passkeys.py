@@ -1,4 +1,4 @@
-"""One's own passkeys: which there are, one more, another name, one less. And what managers of passwords look up."""
+"""The account's passkeys: list, add, rename, remove; and the well-known resources about passkeys."""
 
 from __future__ import annotations
 
@@ -38,27 +38,27 @@ EDIT: Final = f"{ADDRESS}/edit"
 
 
 class AddForm(PasswordConfirmationForm):
-    """A new passkey, and the password where it is asked again."""
+    """A new passkey, with the password if required."""
 
     credential = HiddenField()
 
 
 class NameForm(HubForm):
-    """Another name for one."""
+    """A new name for a passkey."""
 
     passkey = HiddenField()
     name = StringField(_l("Name"), render_kw={"dir": "auto", "maxlength": 60})
 
 
 class RemoveForm(PasswordConfirmationForm):
-    """Says yes."""
+    """Confirms the removal."""
 
     passkey = HiddenField()
 
 
 @dataclass(frozen=True)
-class Held:
-    """One passkey, as a row."""
+class PasskeyRow:
+    """A passkey in the list."""
 
     id: str
     name: str
@@ -67,15 +67,15 @@ class Held:
 
 @dataclass(frozen=True)
 class PasskeysPage(Page):
-    """Which there are."""
+    """Lists the passkeys."""
 
     template = "pages/passkeys.html"
     scripts = (*Page.scripts, "signal")
     query = {"done": 8}
 
-    held: tuple[Held, ...]
+    passkeys: tuple[PasskeyRow, ...]
     accepted: str = ""
-    """What managers of passwords are told, as JSON."""
+    """The JSON for the WebAuthn signal API: accepted credentials and the user's names."""
     can_add: bool = True
     done: str = ""
 
@@ -86,13 +86,13 @@ class PasskeysPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, PasskeysPage]:
         day = formatting.format_day("2026-11-12T10:00:00+00:00")
-        held = (Held("a", "Apple Passwords", day), Held("b", "My blue key", day))
+        passkeys = (PasskeyRow("a", "Apple Passwords", day), PasskeyRow("b", "My blue key", day))
         return {
             "none": cls(()),
             "none possible": cls((), can_add=False),
-            "some": cls(held),
-            "as many as may be": cls(held, can_add=False),
-            **{f"just {done}": cls(held, done=done) for done in _DONE},
+            "some": cls(passkeys),
+            "as many as may be": cls(passkeys, can_add=False),
+            **{f"just {result}": cls(passkeys, done=result) for result in _DONE},
         }
 
 
@@ -107,7 +107,7 @@ _DONE: Final = {
 
 @dataclass(frozen=True)
 class AddPasskeyPage(Page):
-    """Make one."""
+    """Creates a passkey."""
 
     template = "pages/add_passkey.html"
     scripts = (*Page.scripts, "reveal", "passkey")
@@ -129,53 +129,53 @@ class AddPasskeyPage(Page):
 
 @dataclass(frozen=True)
 class EditPasskeyPage(Page):
-    """Another name, or none of it."""
+    """Renames or removes a passkey."""
 
     template = "pages/edit_passkey.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 40}
 
     form: RemoveForm
-    naming: NameForm
-    one: Held
+    name_form: NameForm
+    passkey: PasskeyRow
     is_last: bool = False
     problem: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, EditPasskeyPage]:
-        one, data = Held("a", "Apple Passwords"), {"account": "ada@example.com", "passkey": "a"}
-        naming = NameForm(data={"name": one.name, "passkey": "a"})
+        passkey, data = PasskeyRow("a", "Apple Passwords"), {"account": "ada@example.com", "passkey": "a"}
+        name_form = NameForm(data={"name": passkey.name, "passkey": "a"})
         return {
-            "fresh": cls(RemoveForm(data=data), naming, one),
-            "the last one": cls(RemoveForm(data=data), naming, one, is_last=True),
-            "with the password": cls(RemoveForm(data={**data, "asks": NEEDED}), naming, one),
-            "locked": cls(RemoveForm(data=data), naming, one, problem=refusal_notice(e.LockedForAWhile())),
+            "fresh": cls(RemoveForm(data=data), name_form, passkey),
+            "the last one": cls(RemoveForm(data=data), name_form, passkey, is_last=True),
+            "with the password": cls(RemoveForm(data={**data, "asks": NEEDED}), name_form, passkey),
+            "locked": cls(RemoveForm(data=data), name_form, passkey, problem=refusal_notice(e.LockedForAWhile())),
         }
 
 
 @pages.get(ADDRESS)
 def show_passkeys() -> Response:
-    known = read_passkeys()
-    return _list(known).render() if known is not None else oidc_client.start_login(ADDRESS)
+    view = read_passkeys()
+    return _list_page(view).render() if view is not None else oidc_client.start_login(ADDRESS)
 
 
 @pages.post(f"{ADDRESS}/options")
-def options_of_own() -> Response:
-    """Answer the script of the pages that make a passkey."""
+def creation_options() -> Response:
+    """Return WebAuthn creation options to the page's script."""
     is_local = request.form.get("local") == "1"
     return options_response(CredentialForm(), lambda: api()(contract.begin_own, contract.BeginOwn(local=is_local)))
 
 
 @pages.get(ADD)
 def show_add_passkey() -> Response:
-    known = read_passkeys()
-    if known is None:
+    view = read_passkeys()
+    if view is None:
         return oidc_client.start_login(ADD)
-    if not known.can_add:
+    if not view.can_add:
         return journey.redirect_to(ADDRESS)
-    if (first := require_confirmation(known, ADD)) is not None:
-        return first
-    return AddPasskeyPage(AddForm(formdata=None, data=confirmation_data(known))).render()
+    if (redirect := require_confirmation(view, ADD)) is not None:
+        return redirect
+    return AddPasskeyPage(AddForm(formdata=None, data=confirmation_data(view))).render()
 
 
 @pages.post(ADD)
@@ -185,51 +185,51 @@ def submit_add_passkey() -> Response:
     if not form.validate():
         return page.render(form.error_status)
     credential = read_credential(form)
-    form.credential.data = ""  # it is good for one try
+    form.credential.data = ""  # a response can be used once
     if credential is None:
         return replace(page, problem=SCRIPTLESS).render(422)
     try:
-        done = api()(contract.add, contract.NewOwnPasskey(credential=credential, password=form.proof))
+        result = api()(contract.add, contract.NewOwnPasskey(credential=credential, password=form.proof))
     except e.NotAuthenticated:
         return oidc_client.start_login(ADD)
     except ApiError as refusal:
         return replace(page, problem=_problem(form, refusal)).render(refusal.status)
-    current_visit().renew(done.session)
+    current_visit().renew(result.session)
     return journey.redirect_to(f"{ADDRESS}?done=added")
 
 
 @pages.get(EDIT)
 def show_edit_passkey() -> Response:
-    known = read_passkeys()
-    if known is None:
+    view = read_passkeys()
+    if view is None:
         return oidc_client.start_login(ADDRESS)
-    wanted = request.args.get("id", "")
-    if wanted not in {one.id for one in known.passkeys}:
+    passkey_id = request.args.get("id", "")
+    if passkey_id not in {passkey.id for passkey in view.passkeys}:
         return journey.redirect_to(ADDRESS)
-    if (first := require_confirmation(known, f"{EDIT}?{urlencode({'id': wanted})}")) is not None:
-        return first
-    form = RemoveForm(formdata=None, data={**confirmation_data(known), "passkey": wanted})
-    return _edit(known, form, wanted).render()
+    if (redirect := require_confirmation(view, f"{EDIT}?{urlencode({'id': passkey_id})}")) is not None:
+        return redirect
+    form = RemoveForm(formdata=None, data={**confirmation_data(view), "passkey": passkey_id})
+    return _edit_page(view, form, passkey_id).render()
 
 
 @pages.post(EDIT)
 def submit_edit_passkey() -> Response:
-    """Another name, or the end."""
+    """Rename or remove the passkey."""
     return _rename() if request.form.get("do") == "rename" else _remove()
 
 
 @pages.get("/.well-known/passkey-endpoints")
 def passkey_endpoints() -> Response:
-    """Where managers of passwords send people (W3C passkey-endpoints)."""
-    _refuse_off()
+    """Serve the addresses for password managers (W3C passkey-endpoints)."""
+    _require_passkeys()
     base = services().settings.hub_url(current_visit().tenant.name)
     return _json({"enroll": f"{base}{ADD}", "manage": f"{base}{ADDRESS}"})
 
 
 @pages.get("/.well-known/webauthn")
 def related_origins() -> Response:
-    """Which other addresses share the tenant's passkeys (WebAuthn level 3 section 5.11); 404 where none does."""
-    _refuse_off()
+    """Serve the tenant's related origins (WebAuthn level 3 section 5.11); 404 if it has none."""
+    _require_passkeys()
     visit = current_visit().tenant
     if not visit.related_origins:
         raise NotFound
@@ -237,21 +237,25 @@ def related_origins() -> Response:
 
 
 def read_passkeys() -> contract.OwnPasskeys | None:
-    """Return the signed-in person's passkeys; None where nobody is signed in. 404 where the tenant has none."""
-    _refuse_off()
+    """Return the account's passkeys; None without a session.
+
+    Raises:
+        NotFound: the tenant has no passkeys.
+    """
+    _require_passkeys()
     if not current_visit().session:
         return None
     try:
-        known = api()(contract.own, contract.OwnPasskeysRead())
+        view = api()(contract.own, contract.OwnPasskeysRead())
     except e.NotAuthenticated:
         return None
     except e.PasskeysOff:
         raise NotFound from None
-    current_visit().use_account_language(known.person)
-    return known
+    current_visit().use_account_language(view.person)
+    return view
 
 
-def _refuse_off() -> None:
+def _require_passkeys() -> None:
     if not current_visit().tenant.passkeys:
         raise NotFound
 
@@ -272,51 +276,57 @@ def _rename() -> Response:
 
 def _remove() -> Response:
     form = RemoveForm()
-    wanted = (form.passkey.data or "")[:100]
+    passkey_id = (form.passkey.data or "")[:100]
     problem, status = None, form.error_status
     if form.validate():
         try:
-            done = api()(contract.remove, contract.GonePasskey(id=wanted, password=form.proof))
+            result = api()(contract.remove, contract.GonePasskey(id=passkey_id, password=form.proof))
         except e.NotAuthenticated:
             return oidc_client.start_login(ADDRESS)
         except e.UnknownPasskey:
-            return journey.redirect_to(ADDRESS)  # a second click, or another tab
+            return journey.redirect_to(ADDRESS)  # removed already, by a double submit or another tab
         except ApiError as refusal:
             problem, status = _problem(form, refusal), refusal.status
         else:
-            current_visit().renew(done.session)
+            current_visit().renew(result.session)
             return journey.redirect_to(f"{ADDRESS}?done=removed")
-    known = read_passkeys()
-    if known is None or wanted not in {one.id for one in known.passkeys}:
+    view = read_passkeys()
+    if view is None or passkey_id not in {passkey.id for passkey in view.passkeys}:
         return journey.redirect_to(ADDRESS)
-    return replace(_edit(known, form, wanted), problem=problem).render(status)
+    return replace(_edit_page(view, form, passkey_id), problem=problem).render(status)
 
 
 def _problem(form: PasswordConfirmationForm, refusal: ApiError) -> Notice | None:
     if form.add_refusal(refusal):
         return None
-    is_of_passkey = isinstance(refusal, (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured))
-    return notice_for(refusal) if is_of_passkey else refusal_notice(refusal)
+    is_passkey_error = isinstance(refusal, (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured))
+    return notice_for(refusal) if is_passkey_error else refusal_notice(refusal)
 
 
-def _list(known: contract.OwnPasskeys) -> PasskeysPage:
-    told = known.accepted
-    said = {"rp": told.rp_id, "user": told.user_id, "ids": told.ids, "name": told.name, "shown": told.display_name}
-    held = tuple(_held(one) for one in known.passkeys)
-    return PasskeysPage(held, json.dumps(said), known.can_add, request.args.get("done", ""))
+def _list_page(view: contract.OwnPasskeys) -> PasskeysPage:
+    accepted = view.accepted
+    signals = {
+        "rp": accepted.rp_id,
+        "user": accepted.user_id,
+        "ids": accepted.ids,
+        "name": accepted.name,
+        "shown": accepted.display_name,
+    }
+    passkeys = tuple(_row(passkey) for passkey in view.passkeys)
+    return PasskeysPage(passkeys, json.dumps(signals), view.can_add, request.args.get("done", ""))
 
 
-def _edit(known: contract.OwnPasskeys, form: RemoveForm, wanted: str) -> EditPasskeyPage:
-    one = next(_held(one) for one in known.passkeys if one.id == wanted)
-    naming = NameForm(formdata=None, data={"name": one.name, "passkey": one.id})
-    return EditPasskeyPage(form, naming, one, len(known.passkeys) == 1)
+def _edit_page(view: contract.OwnPasskeys, form: RemoveForm, passkey_id: str) -> EditPasskeyPage:
+    passkey = next(_row(passkey) for passkey in view.passkeys if passkey.id == passkey_id)
+    name_form = NameForm(formdata=None, data={"name": passkey.name, "passkey": passkey.id})
+    return EditPasskeyPage(form, name_form, passkey, len(view.passkeys) == 1)
 
 
-def _held(one: Any) -> Held:
-    return Held(one.id, one.authenticator, formatting.format_day(one.created_at))
+def _row(passkey: Any) -> PasskeyRow:
+    return PasskeyRow(passkey.id, passkey.authenticator, formatting.format_day(passkey.created_at))
 
 
-def _json(told: dict[str, Any]) -> Response:
-    response = Response(json.dumps(told), content_type="application/json")
+def _json(document: dict[str, Any]) -> Response:
+    response = Response(json.dumps(document), content_type="application/json")
     response.headers["Cache-Control"] = "public, max-age=3600"
     return response

@@ -1,4 +1,4 @@
-"""The phone number: add it, change it, prove it by the code that was texted, and remove it."""
+"""The account's phone number: add, change, confirm by a texted code, remove."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from app.hub.forms.base import HubForm
 from app.hub.forms.code import AGAIN, CodePage, Outcome
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.profile import read_own_profile
+from app.hub.pages.profile import read_profile
 from app.hub.services import api
 from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit
@@ -34,7 +34,7 @@ _SAMPLE: Final = "+44 20 7946 0018"
 
 
 class NumberForm(PasswordConfirmationForm):
-    """Another number."""
+    """A new number, with the password if required."""
 
     phone = StringField(
         _l("Phone number"),
@@ -47,21 +47,21 @@ class NumberForm(PasswordConfirmationForm):
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Lay what was refused on its field; returns whether it has one."""
-        sentence = next((words for kind, words in _ON_THE_NUMBER.items() if isinstance(refusal, kind)), None)
-        if sentence is not None:
-            self.add_error("phone", sentence)
-        return sentence is not None or super().add_refusal(refusal)
+        message = next((message for kind, message in _NUMBER_ERRORS.items() if isinstance(refusal, kind)), None)
+        if message is not None:
+            self.add_error("phone", message)
+        return message is not None or super().add_refusal(refusal)
 
 
 class CodeForm(code.CodeForm):
-    """The code from the message."""
+    """The texted code."""
 
     def to_request(self) -> contract.PhoneCode:
         return contract.PhoneCode(code=(self.code.data or "")[:64])
 
 
-class AgainForm(code.ButtonForm):
-    """Another message, please."""
+class ResendForm(code.ButtonForm):
+    """Resends the message."""
 
     phone = HiddenField()
 
@@ -70,32 +70,32 @@ class AgainForm(code.ButtonForm):
 
 
 class RemoveForm(PasswordConfirmationForm):
-    """Says yes."""
+    """Confirms the removal."""
 
     def to_request(self) -> contract.Proved:
         return contract.Proved(password=self.proof)
 
 
-_ON_THE_NUMBER: Final[dict[type[ApiError], Any]] = {
+_NUMBER_ERRORS: Final[dict[type[ApiError], Any]] = {
     e.MalformedPhone: _l("This is not a whole phone number."),
     e.PhoneRegistered: _l("This is your number already."),
 }
-_ONLY_NAME: Final = Notice(
+_ONLY_IDENTIFIER: Final = Notice(
     _l("You sign in with this number only"), _l("Add an email first. Then you can remove the number.")
 )
 
 
 @dataclass(frozen=True)
 class PhonePage(Page):
-    """The number, and what can be done with it."""
+    """Shows the number with its actions."""
 
     template = "pages/phone.html"
     query = {"done": 8}
 
     number: str = ""
     is_confirmed: bool = False
-    asked: str = ""
-    """Another number, whose code did not come back yet."""
+    pending: str = ""
+    """A number that waits for its code; empty if none."""
     done: str = ""
 
     @property
@@ -106,10 +106,10 @@ class PhonePage(Page):
     def samples(cls) -> Mapping[str, PhonePage]:
         return {
             "none": cls(),
-            "none, and one is asked for": cls(asked=_SAMPLE),
+            "none, and one is asked for": cls(pending=_SAMPLE),
             "confirmed": cls(_SAMPLE, is_confirmed=True),
             "not confirmed": cls(_SAMPLE),
-            "another is asked for": cls(_SAMPLE, is_confirmed=True, asked="+4930 123456"),
+            "another is asked for": cls(_SAMPLE, is_confirmed=True, pending="+4930 123456"),
             "just saved": cls(_SAMPLE, is_confirmed=True, done="saved"),
             "just removed": cls(done="removed"),
         }
@@ -123,7 +123,7 @@ _DONE: Final = {
 
 @dataclass(frozen=True)
 class ChangePhonePage(Page):
-    """Which number?"""
+    """Asks for a number."""
 
     template = "pages/change_phone.html"
     scripts = (*Page.scripts, "reveal")
@@ -136,14 +136,14 @@ class ChangePhonePage(Page):
         wrong, own = NumberForm(data={"phone": "12"}), NumberForm(data={"phone": _SAMPLE})
         wrong.add_refusal(e.MalformedPhone())
         own.add_refusal(e.PhoneRegistered())
-        asked = NumberForm(data={"phone": _SAMPLE, "account": "ada@example.com"})
-        asked.add_refusal(e.WrongCurrentPassword())
+        pending = NumberForm(data={"phone": _SAMPLE, "account": "ada@example.com"})
+        pending.add_refusal(e.WrongCurrentPassword())
         given = {"phone": _SAMPLE}
         return {
             "fresh": cls(NumberForm()),
             "no number": cls(wrong),
             "one's own": cls(own),
-            "with the password": cls(asked),
+            "with the password": cls(pending),
             "enough messages": cls(NumberForm(data=given), refusal_notice(e.SmsLimitReached())),
             "no messages": cls(NumberForm(data=given), refusal_notice(e.NoSmsConfiguration())),
             "locked": cls(NumberForm(data=given), refusal_notice(e.LockedForAWhile())),
@@ -152,7 +152,7 @@ class ChangePhonePage(Page):
 
 @dataclass(frozen=True)
 class PhoneCodePage(CodePage):
-    """Look at the phone with the new number."""
+    """Asks for the texted code."""
 
     template = "pages/phone_code.html"
     is_text: bool = True
@@ -161,19 +161,19 @@ class PhoneCodePage(CodePage):
 
     @classmethod
     def samples(cls) -> Mapping[str, PhoneCodePage]:
-        said = [Outcome.SENT, Outcome.WRONG, Outcome.TOO_SOON, Outcome.ENOUGH, Outcome.TOO_MANY, Outcome.TAKEN]
+        done = [Outcome.SENT, Outcome.WRONG, Outcome.TOO_SOON, Outcome.ENOUGH, Outcome.TOO_MANY, Outcome.TAKEN]
         return {
             "fresh": cls(CodeForm(), _SAMPLE),
             "empty": cls(code.sample_empty_form(), _SAMPLE),
             "token": cls(code.sample_filled_form().with_token_error(), _SAMPLE),
             "a moment ago": cls(CodeForm(), _SAMPLE, resend_in_seconds=27),
-            **{one.value: cls(code.sample_filled_form(), _SAMPLE, True, 21, one) for one in said},
+            **{one.value: cls(code.sample_filled_form(), _SAMPLE, True, 21, one) for one in done},
         }
 
 
 @dataclass(frozen=True)
 class RemovePhonePage(Page):
-    """Do you mean it?"""
+    """Asks to confirm the removal."""
 
     template = "pages/remove_phone.html"
     scripts = (*Page.scripts, "reveal")
@@ -183,32 +183,36 @@ class RemovePhonePage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, RemovePhonePage]:
-        asked = RemoveForm(data={"account": "ada@example.com"})
-        asked.add_refusal(e.WrongCurrentPassword())
-        return {"fresh": cls(RemoveForm()), "with the password": cls(asked), "only name": cls(RemoveForm(), _ONLY_NAME)}
+        pending = RemoveForm(data={"account": "ada@example.com"})
+        pending.add_refusal(e.WrongCurrentPassword())
+        return {
+            "fresh": cls(RemoveForm()),
+            "with the password": cls(pending),
+            "only name": cls(RemoveForm(), _ONLY_IDENTIFIER),
+        }
 
 
 @pages.get(SHOWN)
 def show_phone() -> Response:
-    known = read_own_profile(with_asked_phone=True)
-    if known is None:
+    view = read_profile(with_asked_phone=True)
+    if view is None:
         return oidc_client.start_login(SHOWN)
-    if not _has_numbers():
+    if not _has_phone_login():
         return journey.redirect_to("/profile")
-    is_confirmed, said = bool(known.profile.get("PhoneIdVerified")), request.args.get("done", "")
-    return PhonePage(known.phone or "", is_confirmed, known.asked_phone or "", said).render()
+    is_confirmed, done = bool(view.profile.get("PhoneIdVerified")), request.args.get("done", "")
+    return PhonePage(view.phone or "", is_confirmed, view.asked_phone or "", done).render()
 
 
 @pages.get(CHANGE)
 def show_change_phone() -> Response:
-    known = read_own_profile()
-    if known is None:
+    view = read_profile()
+    if view is None:
         return oidc_client.start_login(CHANGE)
-    if not _has_numbers():
+    if not _has_phone_login():
         return journey.redirect_to("/profile")
-    waiting = "" if known.profile.get("PhoneIdVerified") else known.phone or ""
-    page = ChangePhonePage(NumberForm(data={"phone": waiting, **confirmation_data(known)}))
-    return require_confirmation(known, CHANGE) or page.render()
+    unconfirmed = "" if view.profile.get("PhoneIdVerified") else view.phone or ""
+    page = ChangePhonePage(NumberForm(data={"phone": unconfirmed, **confirmation_data(view)}))
+    return require_confirmation(view, CHANGE) or page.render()
 
 
 @pages.post(CHANGE)
@@ -228,47 +232,47 @@ def submit_change_phone() -> Response:
 
 @pages.get(CODE)
 def show_phone_code() -> Response:
-    """The page that waits for the code, in whichever browser: the service knows the number."""
-    known = read_own_profile(with_asked_phone=True)
-    if known is None:
+    """Render the code page in any browser of the account; the identity service knows the pending number."""
+    view = read_profile(with_asked_phone=True)
+    if view is None:
         return oidc_client.start_login(SHOWN)
-    if not known.asked_phone:
+    if not view.asked_phone:
         return journey.redirect_to(SHOWN)
     outcome = Outcome.SENT if request.args.get("sent") else None
-    waits = known.resend_in_seconds
-    return PhoneCodePage(CodeForm(formdata=None), known.asked_phone, True, waits, outcome).render()
+    resend_seconds = view.resend_in_seconds
+    return PhoneCodePage(CodeForm(formdata=None), view.asked_phone, True, resend_seconds, outcome).render()
 
 
 @pages.post(CODE)
 def submit_phone_code() -> Response:
-    """Take the code, or send another message."""
-    form: Any = AgainForm() if request.form.get("do") == AGAIN else CodeForm()
+    """Verify the code, or resend the message."""
+    form: Any = ResendForm() if request.form.get("do") == AGAIN else CodeForm()
     if not form.validate():
-        return _code_page(form, None, form.error_status)
-    operation: Any = contract.text_phone_again if isinstance(form, AgainForm) else contract.confirm_phone
+        return _render_code_page(form, None, form.error_status)
+    operation: Any = contract.text_phone_again if isinstance(form, ResendForm) else contract.confirm_phone
     try:
         api()(operation, form.to_request())
     except e.NotAuthenticated:
         return oidc_client.start_login(SHOWN)
     except (e.NoPhoneOnProfile, e.PhoneRegistered):
-        return journey.redirect_to(SHOWN)  # another tab gave another number, or proved this one
+        return journey.redirect_to(SHOWN)  # another tab changed or confirmed the number
     except ApiError as refusal:
-        left = MailedTo.model_validate(refusal.data or {}).resend_in_seconds
-        response = _code_page(form, code.outcome_for(form, refusal), refusal.status, left)
+        resend_seconds = MailedTo.model_validate(refusal.data or {}).resend_in_seconds
+        response = _render_code_page(form, code.outcome_for(form, refusal), refusal.status, resend_seconds)
         if refusal.retry_after_seconds:
             response.headers["Retry-After"] = str(refusal.retry_after_seconds)
         return response
-    return journey.redirect_to(f"{CODE}?sent={AGAIN}" if isinstance(form, AgainForm) else f"{SHOWN}?done=saved")
+    return journey.redirect_to(f"{CODE}?sent={AGAIN}" if isinstance(form, ResendForm) else f"{SHOWN}?done=saved")
 
 
 @pages.get(REMOVE)
 def show_remove_phone() -> Response:
-    known = read_own_profile()
-    if known is None:
+    view = read_profile()
+    if view is None:
         return oidc_client.start_login(REMOVE)
-    if not (known.phone and _has_numbers()):
+    if not (view.phone and _has_phone_login()):
         return journey.redirect_to(SHOWN)
-    return require_confirmation(known, REMOVE) or RemovePhonePage(RemoveForm(data=confirmation_data(known))).render()
+    return require_confirmation(view, REMOVE) or RemovePhonePage(RemoveForm(data=confirmation_data(view))).render()
 
 
 @pages.post(REMOVE)
@@ -281,23 +285,23 @@ def submit_remove_phone() -> Response:
     except e.NotAuthenticated:
         return oidc_client.start_login(REMOVE)
     except (e.NoPhoneOnProfile, e.NoPhoneRegistered):
-        return journey.redirect_to(f"{SHOWN}?done=removed")  # a second click: gone already
+        return journey.redirect_to(f"{SHOWN}?done=removed")  # a double submit: already removed
     except e.NotProcessable as refusal:
-        return RemovePhonePage(form, _ONLY_NAME).render(refusal.status)
+        return RemovePhonePage(form, _ONLY_IDENTIFIER).render(refusal.status)
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return RemovePhonePage(form, problem).render(refusal.status)
     return journey.redirect_to(f"{SHOWN}?done=removed")
 
 
-def _has_numbers() -> bool:
-    """Whether people sign in with numbers here."""
+def _has_phone_login() -> bool:
+    """Return whether the tenant allows sign-in by phone number."""
     return Identifier.PHONE in current_visit().tenant.identifiers
 
 
-def _code_page(form: HubForm, outcome: Outcome | None, status: int, left: int = 0) -> Response:
-    """Draw the page again with the number that it showed, so that nobody is asked for it: a number, and no words of others."""
-    shown = request.form.get("phone", "")
-    if not _NUMBER.fullmatch(shown):
+def _render_code_page(form: HubForm, outcome: Outcome | None, status: int, resend_seconds: int = 0) -> Response:
+    """Render the page for the posted number, after checking that it is a number and not injected text."""
+    number = request.form.get("phone", "")
+    if not _NUMBER.fullmatch(number):
         return journey.redirect_to(CODE)
-    return PhoneCodePage(code.redisplayed(form), shown, True, left, outcome).render(status)
+    return PhoneCodePage(code.redisplayed(form), number, True, resend_seconds, outcome).render(status)

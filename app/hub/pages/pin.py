@@ -1,4 +1,4 @@
-"""The PIN: set at sign-in where the tenant asks for one, and set or changed later."""
+"""The account's PIN: set during sign-in if the tenant asks for it, or set and changed later."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.hub.forms.account import NEEDED, confirmation_data, refusal_notice, req
 from app.hub.forms.pin import PinForm, hint
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.profile import read_own_profile
+from app.hub.pages.profile import read_profile
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -29,7 +29,7 @@ STEP: Final = "/set-pin"
 
 @dataclass(frozen=True)
 class PinPage(Page):
-    """Set or change the PIN; who proves who they are need not know the one before."""
+    """Sets or changes the PIN; a fresh reauthentication replaces the old PIN."""
 
     template = "pages/pin.html"
     scripts = (*Page.scripts, "reveal")
@@ -43,19 +43,19 @@ class PinPage(Page):
     def samples(cls) -> Mapping[str, PinPage]:
         rule, refused = hint(Pins()), PinForm()
         refused.add_refusal(e.BadParameter())
-        asked = PinForm(data={"asks": NEEDED, "account": "ada@example.com"})
+        request_body = PinForm(data={"asks": NEEDED, "account": "ada@example.com"})
         return {
             "first": cls(PinForm(), rule),
             "another": cls(PinForm(), rule, has_pin=True),
             "refused": cls(refused, rule),
-            "with the password": cls(asked, rule, has_pin=True),
-            "locked": cls(asked, rule, problem=refusal_notice(e.LockedForAWhile())),
+            "with the password": cls(request_body, rule, has_pin=True),
+            "locked": cls(request_body, rule, problem=refusal_notice(e.LockedForAWhile())),
         }
 
 
 @dataclass(frozen=True)
 class SetPinPage(Page):
-    """A step of sign-in: a PIN is asked for, or offered."""
+    """Requires or offers a PIN during sign-in."""
 
     template = "pages/set_pin.html"
     scripts = (*Page.scripts, "reveal")
@@ -80,21 +80,21 @@ class SetPinPage(Page):
 
 @pages.get(OWN)
 def show_pin() -> Response:
-    known = read_own_profile()
-    if known is None:
+    view = read_profile()
+    if view is None:
         return oidc_client.start_login(OWN)
-    if (first := require_confirmation(known, OWN)) is not None:
-        return first
-    return _own(PinForm(data=confirmation_data(known)), has_pin=_has_pin(known)).render()
+    if (redirect := require_confirmation(view, OWN)) is not None:
+        return redirect
+    return _own_page(PinForm(data=confirmation_data(view)), has_pin=_has_pin(view)).render()
 
 
 @pages.post(OWN)
 def submit_pin() -> Response:
-    form, known = PinForm(), read_own_profile()
-    if known is None:
+    form, view = PinForm(), read_profile()
+    if view is None:
         return oidc_client.start_login(OWN)
     if not form.validate():
-        return _own(form, has_pin=_has_pin(known)).render(form.error_status)
+        return _own_page(form, has_pin=_has_pin(view)).render(form.error_status)
     try:
         chosen = contract.PinChosen(pin=(form.pin.data or "")[:64], password=form.proof)
         current_visit().renew(api()(contract.set_own, chosen).session)
@@ -102,7 +102,7 @@ def submit_pin() -> Response:
         return oidc_client.start_login(OWN)
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
-        return _own(form, has_pin=_has_pin(known), problem=problem).render(refusal.status)
+        return _own_page(form, has_pin=_has_pin(view), problem=problem).render(refusal.status)
     return journey.redirect_to("/security?done=saved")
 
 
@@ -114,7 +114,7 @@ def show_set_pin() -> Response:
     step = api()(hub_contract.resume, hub_contract.AttemptRequest(attempt=visit.interaction.id))
     if step.step is not Step.PIN:
         return journey.follow(step)
-    return _step(PinForm(), can_skip=step.can_skip).render()
+    return _step_page(PinForm(), can_skip=step.can_skip).render()
 
 
 @pages.post(STEP)
@@ -126,28 +126,28 @@ def submit_set_pin() -> Response:
     if is_skipped:
         form.pin.validators = ()
     if not form.validate():
-        return _step(form, can_skip=can_skip).render(form.error_status)
-    asked = contract.PinStep(
+        return _step_page(form, can_skip=can_skip).render(form.error_status)
+    request_body = contract.PinStep(
         attempt=visit.interaction.id, pin=(form.pin.data or "")[:64], password=form.proof, skip=is_skipped
     )
     try:
-        return journey.follow(api()(contract.set_at_sign_in, asked))
+        return journey.follow(api()(contract.set_at_sign_in, request_body))
     except e.NotAuthenticated:
         return journey.redirect_to(f"/login?attempt={visit.interaction.id}")
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
-        return _step(form, can_skip=can_skip, problem=problem).render(refusal.status)
+        return _step_page(form, can_skip=can_skip, problem=problem).render(refusal.status)
 
 
-def _own(form: PinForm, *, has_pin: bool, problem: Notice | None = None) -> PinPage:
+def _own_page(form: PinForm, *, has_pin: bool, problem: Notice | None = None) -> PinPage:
     return PinPage(form, hint(current_visit().tenant.pin), has_pin, problem)
 
 
-def _step(form: PinForm, *, can_skip: bool, problem: Notice | None = None) -> SetPinPage:
+def _step_page(form: PinForm, *, can_skip: bool, problem: Notice | None = None) -> SetPinPage:
     visit = current_visit()
-    asking = visit.interaction.relying_party if visit.interaction else ""
-    return SetPinPage(form, hint(visit.tenant.pin), can_skip, asking, problem)
+    relying_party = visit.interaction.relying_party if visit.interaction else ""
+    return SetPinPage(form, hint(visit.tenant.pin), can_skip, relying_party, problem)
 
 
-def _has_pin(known: hub_contract.ProfileAnswer) -> bool:
-    return bool((known.profile.get("PIN") or {}).get("PIN"))
+def _has_pin(view: hub_contract.ProfileAnswer) -> bool:
+    return bool((view.profile.get("PIN") or {}).get("PIN"))

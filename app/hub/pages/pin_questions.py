@@ -1,6 +1,6 @@
-"""A forgotten PIN: a new one by the answers to security questions.
+"""PIN reset by the answers to security questions.
 
-Everybody is asked all of the tenant's questions: whose answers are kept, and which, is told to nobody.
+The page asks all of the tenant's questions, so that it does not reveal which ones an account has answered.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ADDRESS: Final = "/forgot-pin/questions"
 
 
 class PinAnswersForm(QuestionsForm, IdentifierForm, PinForm):
-    """Who one is, the answers, and the new PIN."""
+    """The identifier, the answers and the new PIN."""
 
     def to_request(self) -> contract.PinByAnswers:
         answers = {question: text for question, text in self.typed.items() if text.strip()}
@@ -43,7 +43,7 @@ class PinAnswersForm(QuestionsForm, IdentifierForm, PinForm):
 
 @dataclass(frozen=True)
 class PinQuestionsPage(Page):
-    """Answer, and choose a new PIN."""
+    """Asks for the answers and a new PIN."""
 
     template = "pages/pin_questions.html"
     scripts = (*Page.scripts, "reveal")
@@ -55,7 +55,7 @@ class PinQuestionsPage(Page):
 
     @property
     def attributes(self) -> dict[str, str]:
-        """What tells keyboards and password managers what the identifier is."""
+        """The identifier field's HTML attributes for keyboards and password managers."""
         return identifier_attributes(self.identifiers)
 
     @classmethod
@@ -80,15 +80,15 @@ _WRONG: Final = Notice(
 def show_pin_questions() -> Response:
     if journey.is_interaction_gone():
         return journey.start_again()
-    return _way_out() or _page(_form()).render()
+    return _redirect_if_unavailable() or _page(_form()).render()
 
 
 @pages.post(ADDRESS)
 def submit_pin_questions() -> Response:
     if requested_interaction_id() and current_visit().interaction is None:
         return journey.start_again()
-    if (elsewhere := _way_out()) is not None:
-        return elsewhere
+    if (redirect := _redirect_if_unavailable()) is not None:
+        return redirect
     form = _form()
     if not form.validate():
         return _page(form).render(form.error_status)
@@ -103,8 +103,8 @@ def submit_pin_questions() -> Response:
     return journey.redirect_to("/reset-pin?done=1")
 
 
-def _way_out() -> Response | None:
-    """Return the way elsewhere where the tenant has no PINs, or asks no questions."""
+def _redirect_if_unavailable() -> Response | None:
+    """Return a redirect if the tenant has no PINs or no security questions; else None."""
     tenant = current_visit().tenant
     if not tenant.pin.is_on:
         return journey.redirect_to("/login")

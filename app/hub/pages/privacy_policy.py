@@ -1,4 +1,4 @@
-"""The privacy policy has changed: read it, accept it, go on."""
+"""A step of sign-in: accept the new version of the privacy policy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ADDRESS: Final = "/privacy-policy"
 
 
 class AcceptForm(HubForm):
-    """The click."""
+    """A button."""
 
     def to_request(self) -> PolicyAccepted:
         interaction = current_visit().interaction
@@ -33,14 +33,14 @@ class AcceptForm(HubForm):
 
 @dataclass(frozen=True)
 class PrivacyPolicyPage(Page):
-    """Accept the present policy, or leave."""
+    """Asks to accept the current policy."""
 
     template = "pages/privacy_policy.html"
 
     form: AcceptForm
     relying_party: str = ""
     link: str = ""
-    """Where the text stands."""
+    """The address of the policy."""
 
     @classmethod
     def samples(cls) -> Mapping[str, PrivacyPolicyPage]:

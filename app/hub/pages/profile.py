@@ -1,4 +1,4 @@
-"""Profile: what the account says of its person."""
+"""The account's profile."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from app.kit.web_addresses import is_web_address
 
 @dataclass(frozen=True)
 class Fact:
-    """One line of a profile."""
+    """One line of the profile."""
 
     label: Any
     value: Any
     is_verified: bool | None = None
-    """None where there is nothing to verify."""
+    """None if the value is never verified."""
     is_code: bool = False
-    """Drawn left to right in every language: an address, a number."""
+    """Whether the value is rendered left to right in every language, like an address."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Lines that belong together."""
+    """A titled group of lines."""
 
     heading: Any
     facts: tuple[Fact, ...]
@@ -45,7 +45,7 @@ class Group:
 
 @dataclass(frozen=True)
 class ProfilePage(Page):
-    """The account as its owner sees it."""
+    """Shows the profile and links to the pages that edit it."""
 
     template = "pages/profile.html"
     scripts = ("language",)
@@ -55,15 +55,15 @@ class ProfilePage(Page):
     account: str
     groups: tuple[Group, ...]
     picture: str = ""
-    is_landing_refused: bool = False
-    """The visitor asked to be sent to an address that is not registered, and landed here instead."""
+    is_return_url_refused: bool = False
+    """Whether the requested return URL was refused, so that the browser landed here."""
     is_saved: bool = False
     has_phone: bool = False
-    """People sign in with numbers here."""
+    """Whether the tenant allows sign-in by phone number."""
     has_username: bool = False
-    """People sign in with usernames here, or this one has one."""
+    """Whether the tenant allows sign-in by username, or the account has one."""
     has_consents: bool = False
-    """The tenant asks for consent, or has a privacy policy that is accepted."""
+    """Whether the tenant has consent forms or a versioned privacy policy."""
 
     @property
     def notice(self) -> Notice | None:
@@ -85,7 +85,7 @@ class ProfilePage(Page):
                 (
                     Fact(_l("First name"), "Ada"),
                     Fact(_l("Last name"), "Lovelace"),
-                    Fact(_l("Date of birth"), _day("12/10/1815")),
+                    Fact(_l("Date of birth"), _format_date("12/10/1815")),
                     Fact(_l("Language"), "English"),
                 ),
             ),
@@ -109,80 +109,80 @@ class ProfilePage(Page):
                 (Group(_l("How to reach you"), (Fact(_l("Email"), "ada@example.com", True, True),)),),
             ),
             "after a change": cls("Ada Lovelace", "ada@example.com", full, is_saved=True),
-            "after a refused address": cls("Ada Lovelace", "ada@example.com", full, is_landing_refused=True),
+            "after a refused address": cls("Ada Lovelace", "ada@example.com", full, is_return_url_refused=True),
         }
 
 
-def read_own_profile(**more: bool) -> contract.ProfileAnswer | None:
-    """Return the signed-in person's profile, with what else of `ProfileRequest` is asked; None where nobody is signed in."""
+def read_profile(**parts: bool) -> contract.ProfileAnswer | None:
+    """Return the account's profile, with the optional parts of `ProfileRequest`; None without a session."""
     if not current_visit().session:
         return None
     try:
-        known = api()(contract.profile, contract.ProfileRequest(**more))
+        view = api()(contract.profile, contract.ProfileRequest(**parts))
     except NotAuthenticated:
         return None
-    current_visit().use_account_language(known.person)
-    return known
+    current_visit().use_account_language(view.person)
+    return view
 
 
 @pages.get("/profile")
 def show_profile() -> Response:
-    known = read_own_profile()
-    if known is None:
+    view = read_profile()
+    if view is None:
         return oidc_client.start_login("/profile")
     tenant = current_visit().tenant
-    groups = tuple(group for group in (_you(known.profile), _reach(known), _place(known.profile)) if group.facts)
-    picture, named_by = str(known.profile.get("ImageUrl") or ""), tenant.identifiers
+    groups = tuple(group for group in (_personal(view.profile), _contact(view), _location(view.profile)) if group.facts)
+    picture, identifiers = str(view.profile.get("ImageUrl") or ""), tenant.identifiers
     return ProfilePage(
-        name=known.person.name or "",
-        account=known.person.label,
+        name=view.person.name or "",
+        account=view.person.label,
         groups=groups,
         picture=picture if picture.startswith("https://") and is_web_address(picture) else "",
-        is_landing_refused=request.args.get("landing") == "refused",
+        is_return_url_refused=request.args.get("landing") == "refused",
         is_saved=request.args.get("saved") == "1",
-        has_phone=Identifier.PHONE in named_by,
+        has_phone=Identifier.PHONE in identifiers,
         has_consents=bool(tenant.consent_forms) or tenant.has_privacy_policy,
-        has_username=Identifier.USERNAME in named_by or bool(known.profile.get("UserName")),
+        has_username=Identifier.USERNAME in identifiers or bool(view.profile.get("UserName")),
     ).render()
 
 
 def _facts(profile: Mapping[str, Any], table: tuple[tuple[str, Any], ...]) -> tuple[Fact, ...]:
-    held = ((name, label, profile.get(name)) for name, label in table)
+    values = ((name, label, profile.get(name)) for name, label in table)
     return tuple(
-        Fact(label, _day(value) if name == "BirthDate" else value)
-        for name, label, value in held
+        Fact(label, _format_date(value) if name == "BirthDate" else value)
+        for name, label, value in values
         if isinstance(value, str) and value
     )
 
 
-def _day(text: str) -> str:
-    """Return a day of the profile (MM/dd/yyyy) in the visitor's language; what is no such day as it is."""
+def _format_date(text: str) -> str:
+    """Return a date of the profile (MM/dd/yyyy) in the visitor's language; malformed text unchanged."""
     try:
         return str(format_date(datetime.strptime(text.replace("-", "/"), "%m/%d/%Y").date(), "long"))  # noqa: DTZ007 - a day has no zone
     except ValueError:
         return text
 
 
-def _you(profile: Mapping[str, Any]) -> Group:
+def _personal(profile: Mapping[str, Any]) -> Group:
     return Group(_l("You"), _facts(profile, _PERSON))
 
 
-def _reach(known: contract.ProfileAnswer) -> Group:
-    """Each address with whether it is confirmed: the flag of the account speaks of its first one."""
-    profile, facts = known.profile, []
+def _contact(view: contract.ProfileAnswer) -> Group:
+    """Return addresses, phone number and username; the account's own flag applies to its primary address."""
+    profile, facts = view.profile, []
     for entry in profile.get("Email") or ():
         if isinstance(entry, dict) and entry.get("Value"):
             is_verified = bool(entry.get("IsVerified", entry.get("Verified", profile.get("EmailVerified"))))
             facts.append(Fact(_l("Email"), str(entry["Value"]), is_verified, is_code=True))
-    if known.phone:
+    if view.phone:
         is_verified = bool(profile.get("PhoneIdVerified"))
-        facts.append(Fact(_l("Phone number"), known.phone, is_verified, is_code=True))
+        facts.append(Fact(_l("Phone number"), view.phone, is_verified, is_code=True))
     if profile.get("UserName"):
         facts.append(Fact(_l("Username"), str(profile["UserName"]), is_code=True))
     return Group(_l("How to reach you"), tuple(facts))
 
 
-def _place(profile: Mapping[str, Any]) -> Group:
+def _location(profile: Mapping[str, Any]) -> Group:
     return Group(_l("Where you are"), _facts(profile, _PLACE))
 
 

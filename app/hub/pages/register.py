@@ -1,4 +1,4 @@
-"""Sign up: an account of one's own, asked for by the tenant's form."""
+"""Registration with the tenant's form, with a password, a passkey or a federated identity."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from app.kit.errors import ApiError
 
 @dataclass(frozen=True)
 class RegisterPage(Page):
-    """Sign up."""
+    """The registration page with a password."""
 
     template = "pages/register.html"
     scripts = (*Page.scripts, "reveal", "rules", "work")
@@ -51,9 +51,9 @@ class RegisterPage(Page):
     wait_seconds: int = 0
     problem: Notice | None = None
     connections: tuple[SignInMethod, ...] = ()
-    """Where else one may prove who one is, in place of a password."""
-    told_by: str = ""
-    """The provider that said who this is: nothing else proves it here, no password and no passkey."""
+    """The tenant's federated connections."""
+    provider_title: str = ""
+    """Title of the provider of a federated registration, which has no password and no passkey."""
 
     @property
     def notice(self) -> Notice | None:
@@ -61,12 +61,12 @@ class RegisterPage(Page):
 
     @property
     def has_passkey(self) -> bool:
-        """Whether a passkey may stand in the place of the password."""
+        """Whether a passkey may replace the password."""
         return False
 
     @property
     def links(self) -> dict[str, str]:
-        """The tenant's terms and privacy notice; empty where it has none."""
+        """The addresses of the tenant's terms and privacy notice; empty if it has none."""
         return {"terms": "", "privacy": "", **dict(current_visit().tenant.brand.links)}
 
     @classmethod
@@ -74,55 +74,60 @@ class RegisterPage(Page):
         rules, too_weak = rules_of(PasswordPolicy(), is_first=True), sample_refusals()["too weak"]
         every = rules_of(PasswordPolicy(require_lowercase=True, require_uppercase=True), is_first=True)
         marked = rules_of(PasswordPolicy(), is_first=True, refusal=too_weak)
-        plain, typed = RegisterForm.of(_USUAL), {"email": "ada@example.com"}
-        wrong = RegisterForm.of(_USUAL, typed)
+        plain, typed = RegisterForm.of(_DEFAULT_FIELDS), {"email": "ada@example.com"}
+        wrong = RegisterForm.of(_DEFAULT_FIELDS, typed)
         wrong.add_error("email", _l("This is not an email address."))
         wrong.add_error("password", problem_of(too_weak))
-        full = RegisterForm.of(_FULL, data={"email": "ada@example.com", "first_name": "Ada", "cf_size": "m"})
+        full = RegisterForm.of(_ALL_FIELDS, data={"email": "ada@example.com", "first_name": "Ada", "cf_size": "m"})
         full.add_error("birth_date", _l("There is no such day."))
         full.add_error(TERMS, _l("Tick this box to go on."))
-        puzzled, again = RegisterForm.of(_USUAL), RegisterForm.of(_USUAL, typed)
-        puzzled.captcha.ask(captcha.sample())
-        again.captcha.ask(captcha.sample(kind="largest", numbers=(4, 19, 7)))
-        again.add_error("captcha", captcha.OTHER_QUESTION)
-        boxed, unproved, alone = (RegisterForm.of(_USUAL, typed) for _ in range(3))
-        boxed.captcha.ask(captcha.sample(), Widget("hcaptcha", "a key"))
-        unproved.captcha.ask(captcha.sample(), Widget("recaptcha_v2", "a key"))
-        alone.captcha.ask(None, Widget("hcaptcha", "a key", has_question=False))
-        for form in (unproved, alone):
+        with_captcha, wrong_captcha = RegisterForm.of(_DEFAULT_FIELDS), RegisterForm.of(_DEFAULT_FIELDS, typed)
+        with_captcha.captcha.ask(captcha.sample())
+        wrong_captcha.captcha.ask(captcha.sample(kind="largest", numbers=(4, 19, 7)))
+        wrong_captcha.add_error("captcha", captcha.OTHER_QUESTION)
+        with_widget, widget_refused, widget_only = (RegisterForm.of(_DEFAULT_FIELDS, typed) for _ in range(3))
+        with_widget.captcha.ask(captcha.sample(), Widget("hcaptcha", "a key"))
+        widget_refused.captcha.ask(captcha.sample(), Widget("recaptcha_v2", "a key"))
+        widget_only.captcha.ask(None, Widget("hcaptcha", "a key", has_question=False))
+        for form in (widget_refused, widget_only):
             form.add_error(*form.captcha.refused)
         return {
             "fresh": cls(plain, rules),
             "for an application": cls(plain, rules, relying_party="Acme Shop"),
-            **cls._brought(),
-            "every kind of field": cls(RegisterForm.of(_FULL), every, relying_party="Acme Shop"),
+            **cls._federated_samples(),
+            "every kind of field": cls(RegisterForm.of(_ALL_FIELDS), every, relying_party="Acme Shop"),
             "every kind of field refused": cls(full, every),
             "refused": cls(wrong, marked, relying_party="Acme Shop"),
             "with other providers": cls(plain, rules, connections=sign_in_methods.sample_connection_methods()[:2]),
-            "with a captcha": cls(puzzled, rules),
-            "captcha answered wrongly": cls(again, rules),
-            "captcha of a provider": cls(boxed, rules),
-            "captcha of a provider refused": cls(unproved, rules),
-            "captcha of a provider alone refused": cls(alone, rules),
-            "too many": cls(RegisterForm.of(_USUAL, typed), rules, refusal=RefusalReason.TOO_MANY, wait_seconds=50),
-            "token": cls(RegisterForm.of(_USUAL, typed).with_token_error(), rules),
+            "with a captcha": cls(with_captcha, rules),
+            "captcha answered wrongly": cls(wrong_captcha, rules),
+            "captcha of a provider": cls(with_widget, rules),
+            "captcha of a provider refused": cls(widget_refused, rules),
+            "captcha of a provider alone refused": cls(widget_only, rules),
+            "too many": cls(
+                RegisterForm.of(_DEFAULT_FIELDS, typed), rules, refusal=RefusalReason.TOO_MANY, wait_seconds=50
+            ),
+            "token": cls(RegisterForm.of(_DEFAULT_FIELDS, typed).with_token_error(), rules),
         }
 
     @classmethod
-    def _brought(cls) -> Mapping[str, RegisterPage]:
-        told, silent = (RegisterForm.of(_USUAL, data, is_connected=True) for data in (_TOLD, {"connection": "globex"}))
-        silent.add_error("email", _l("Enter your email."))
+    def _federated_samples(cls) -> Mapping[str, RegisterPage]:
+        with_profile, without_profile = (
+            RegisterForm.of(_DEFAULT_FIELDS, data, is_connected=True)
+            for data in (_FEDERATED_PROFILE, {"connection": "globex"})
+        )
+        without_profile.add_error("email", _l("Enter your email."))
         return {
-            "from another provider": cls(told, relying_party="Acme Shop", told_by="Globex"),
-            "from another provider, no address": cls(silent, told_by="Globex"),
+            "from another provider": cls(with_profile, relying_party="Acme Shop", provider_title="Globex"),
+            "from another provider, no address": cls(without_profile, provider_title="Globex"),
         }
 
 
 @dataclass(frozen=True)
 class PasskeyRegisterPage(RegisterPage):
-    """Sign up, with a password or with a passkey."""
+    """The registration page with a password or a passkey."""
 
-    scripts = (*RegisterPage.scripts, "passkey")  # after `work`: what it holds back waits
+    scripts = (*RegisterPage.scripts, "passkey")  # after `work`, whose pending submit it must see
     allows_fetch = True
 
     @property
@@ -132,22 +137,24 @@ class PasskeyRegisterPage(RegisterPage):
     @classmethod
     def samples(cls) -> Mapping[str, PasskeyRegisterPage]:
         rules, typed = rules_of(PasswordPolicy(), is_first=True), {"email": "ada@example.com"}
-        asked = RegisterForm.of(_USUAL, is_by_passkey=True)
+        asked = RegisterForm.of(_DEFAULT_FIELDS, is_by_passkey=True)
         asked.captcha.ask(captcha.sample())
-        empty = RegisterForm.of(_USUAL, is_by_passkey=True)
+        empty = RegisterForm.of(_DEFAULT_FIELDS, is_by_passkey=True)
         empty.add_error("email", _l("Enter your email."))
         return {
-            "with a passkey": cls(RegisterForm.of(_USUAL), rules, relying_party="Acme Shop"),
+            "with a passkey": cls(RegisterForm.of(_DEFAULT_FIELDS), rules, relying_party="Acme Shop"),
             "with a passkey and a captcha": cls(asked, rules),
             "with a passkey, no address": cls(empty, rules),
-            "with a passkey, without a script": cls(RegisterForm.of(_USUAL, typed), rules, problem=_SCRIPTLESS),
-            "with a passkey, refused": cls(RegisterForm.of(_USUAL, typed), rules, problem=_FAILED),
+            "with a passkey, without a script": cls(
+                RegisterForm.of(_DEFAULT_FIELDS, typed), rules, problem=_SCRIPTLESS
+            ),
+            "with a passkey, refused": cls(RegisterForm.of(_DEFAULT_FIELDS, typed), rules, problem=_FAILED),
         }
 
 
 @dataclass(frozen=True)
 class RegistrationOffPage(Page):
-    """The tenant takes no registrations: somebody else makes the accounts."""
+    """The tenant does not allow self-registration."""
 
     template = "pages/registration_off.html"
     scripts = ("language",)
@@ -156,7 +163,7 @@ class RegistrationOffPage(Page):
 
     @property
     def help(self) -> str:
-        """Where the tenant helps people."""
+        """The tenant's support address; empty if it has none."""
         return dict(current_visit().tenant.brand.links).get("help", "")
 
     @classmethod
@@ -164,10 +171,10 @@ class RegistrationOffPage(Page):
         return {"alone": cls(), "for an application": cls("Acme Shop")}
 
 
-_TOLD = {"email": "ada@example.com", "connection": "globex"}
+_FEDERATED_PROFILE = {"email": "ada@example.com", "connection": "globex"}
 _PASSWORD = FormField(name="password", type="password", required=True)
-_USUAL = (FormField(name="email", required=True), _PASSWORD)
-_FULL = (
+_DEFAULT_FIELDS = (FormField(name="email", required=True), _PASSWORD)
+_ALL_FIELDS = (
     FormField(name="first_name", required=True),
     FormField(name="last_name"),
     FormField(name="email", required=True),
@@ -189,36 +196,38 @@ _FULL = (
 
 @pages.get("/register")
 def show_register() -> Response:
-    """Draw the form. Who is signed in already goes on; for all others this asks nobody, but for a captcha."""
+    """Render the form, or continue for a signed-in browser. Without a session only a captcha makes an API call."""
     visit = current_visit()
     if journey.is_interaction_gone():
         return journey.start_again()
     if visit.session:
-        step = _resumed()
+        step = _resume()
         if step.step not in (Step.LOGIN, Step.REGISTER):
             return journey.follow(step)
-    offered = visit.tenant.registration
-    if offered is None:
-        return _off()
-    asking = visit.interaction.relying_party if visit.interaction else ""
-    if request.args.get("with") and (brought := _brought()) is not None:
-        data = {**brought.fields, "connection": request.args["with"]}
-        form = RegisterForm.of(offered.form, data, is_connected=True)
-        return _page(_asking(form) if offered.has_captcha else form, told_by=brought.title).render()
-    if offered.has_captcha:
-        return _page(_asking(RegisterForm.of(offered.form))).render()
+    registration = visit.tenant.registration
+    if registration is None:
+        return _registration_off()
+    relying_party = visit.interaction.relying_party if visit.interaction else ""
+    if request.args.get("with") and (identity := _federated_identity()) is not None:
+        data = {**identity.fields, "connection": request.args["with"]}
+        form = RegisterForm.of(registration.form, data, is_connected=True)
+        return _page(_with_captcha(form) if registration.has_captcha else form, provider_title=identity.title).render()
+    if registration.has_captcha:
+        return _page(_with_captcha(RegisterForm.of(registration.form))).render()
     hint = visit.interaction.hint if visit.interaction and "@" in visit.interaction.hint else ""
     if hint or request.args.keys() - {"attempt"}:
-        return _page(RegisterForm.of(offered.form, data={"email": hint})).render()
-    allows_fetch = _has_passkeys(offered)
-    return render_cached(("register", asking), lambda: _page(RegisterForm.of(offered.form)), allows_fetch=allows_fetch)
+        return _page(RegisterForm.of(registration.form, data={"email": hint})).render()
+    allows_fetch = _has_passkeys(registration)
+    return render_cached(
+        ("register", relying_party), lambda: _page(RegisterForm.of(registration.form)), allows_fetch=allows_fetch
+    )
 
 
 @pages.post("/register/passkey/options")
-def options_of_registration() -> Response:
-    """Answer the script with what a passkey is made of; with nothing where the page has to say what is wrong."""
-    offered = current_visit().tenant.registration
-    form = RegisterForm.of(offered.form if offered else (), is_by_passkey=True)
+def registration_options() -> Response:
+    """Return WebAuthn creation options to the script; nothing if the form has errors, which the page then shows."""
+    registration = current_visit().tenant.registration
+    form = RegisterForm.of(registration.form if registration else (), is_by_passkey=True)
     return options_response(form, lambda: api()(begin_with_passkey, form.to_request()))
 
 
@@ -227,34 +236,34 @@ def submit_register() -> Response:
     visit = current_visit()
     if requested_interaction_id() and visit.interaction is None:
         return journey.start_again()
-    offered = visit.tenant.registration
-    if offered is None:
-        return _off()
+    registration = visit.tenant.registration
+    if registration is None:
+        return _registration_off()
     by_passkey = request.form.get("do") == _PASSKEY or bool(request.form.get("credential"))
     is_connected = bool(request.form.get("with")) and not by_passkey
-    form = RegisterForm.of(offered.form, is_by_passkey=by_passkey, is_connected=is_connected)
+    form = RegisterForm.of(registration.form, is_by_passkey=by_passkey, is_connected=is_connected)
     if not form.validate():
         return _page(form).render(form.error_status)
     try:
         if by_passkey and read_credential(form) is None:
-            return _scriptless(offered, form)
+            return _without_script(registration, form)
         step = api()(operation, form.to_request())
     except e.RegistrationOff:
-        return _off()
+        return _registration_off()
     except ApiError as refusal:
-        return _refused(offered, form, refusal)
+        return _refused(registration, form, refusal)
     return journey.follow(step)
 
 
-def _scriptless(offered: Registration, form: RegisterForm) -> Response:
-    """Say why a passkey is none, which the script leaves to the page; else that there was no script."""
+def _without_script(registration: Registration, form: RegisterForm) -> Response:
+    """Show the form's errors, which the script leaves to the page; without errors, that JavaScript is missing."""
     api()(begin_with_passkey, form.to_request())
-    drawn = _asking(form) if offered.has_captcha else form
-    return replace(_page(drawn), problem=_SCRIPTLESS).render(422)
+    form_shown = _with_captcha(form) if registration.has_captcha else form
+    return replace(_page(form_shown), problem=_SCRIPTLESS).render(422)
 
 
-def _brought() -> Connected | None:
-    """Return what a provider said of whoever registers in this attempt."""
+def _federated_identity() -> Connected | None:
+    """Return the federated identity of this interaction; None if there is none."""
     interaction = current_visit().interaction
     try:
         return api()(connected, ConnectedRead(attempt=interaction.id)) if interaction else None
@@ -262,21 +271,21 @@ def _brought() -> Connected | None:
         return None
 
 
-def _asking(form: RegisterForm) -> RegisterForm:
-    """Return the form with a fresh captcha."""
+def _with_captcha(form: RegisterForm) -> RegisterForm:
+    """Return the form with a new captcha."""
     widget = current_visit().tenant.captcha
     is_asked = widget is None or widget.has_question
     form.captcha.ask(api()(contract.captcha, contract.CaptchaRead()) if is_asked else None)
     return form
 
 
-def _has_passkeys(offered: Registration) -> bool:
+def _has_passkeys(registration: Registration) -> bool:
     tenant = current_visit().tenant
-    names = {field.name for field in offered.form}
+    names = {field.name for field in registration.form}
     return bool(tenant.passkeys) and "email" in names and Identifier.EMAIL in tenant.identifiers
 
 
-def _resumed() -> contract.Next:
+def _resume() -> contract.Next:
     interaction = current_visit().interaction
     if interaction:
         return api()(contract.resume, contract.AttemptRequest(attempt=interaction.id))
@@ -287,37 +296,39 @@ def _page(
     form: RegisterForm,
     refusal: RefusalReason | None = None,
     wait_seconds: int = 0,
-    of_password: ApiError | None = None,
+    password_error: ApiError | None = None,
     *,
-    told_by: str = "",
+    provider_title: str = "",
 ) -> RegisterPage:
     visit = current_visit()
-    asking = visit.interaction.relying_party if visit.interaction else ""
-    rules = rules_of(visit.tenant.password_policy, is_first=True, refusal=of_password)
-    offered = visit.tenant.registration
+    relying_party = visit.interaction.relying_party if visit.interaction else ""
+    rules = rules_of(visit.tenant.password_policy, is_first=True, refusal=password_error)
+    registration = visit.tenant.registration
     if form.is_connected:
-        brought = None if told_by else _brought()
-        title = told_by or (brought.title if brought else "")
-        return RegisterPage(form, (), asking, refusal, wait_seconds, told_by=title)
-    kind = PasskeyRegisterPage if offered is not None and _has_passkeys(offered) else RegisterPage
-    return kind(form, rules, asking, refusal, wait_seconds, connections=sign_in_methods.connection_methods())
+        identity = None if provider_title else _federated_identity()
+        title = provider_title or (identity.title if identity else "")
+        return RegisterPage(form, (), relying_party, refusal, wait_seconds, provider_title=title)
+    kind = PasskeyRegisterPage if registration is not None and _has_passkeys(registration) else RegisterPage
+    return kind(form, rules, relying_party, refusal, wait_seconds, connections=sign_in_methods.connection_methods())
 
 
-def _off() -> Response:
+def _registration_off() -> Response:
     interaction = current_visit().interaction
     return RegistrationOffPage(interaction.relying_party if interaction else "").render(403)
 
 
-def _refused(offered: Registration, form: RegisterForm, refusal: ApiError) -> Response:
-    """Draw the page again with what was typed; each reason stands at its field."""
+def _refused(registration: Registration, form: RegisterForm, refusal: ApiError) -> Response:
+    """Render the form again with an error at each refused field."""
     lock = Lock.model_validate(refusal.data or {})
     if lock.captcha is not None or isinstance(refusal, e.WrongCaptcha):
         form.captcha.ask(lock.captcha)
     reason = RefusalReason.TOO_MANY if isinstance(refusal, e.TooManyRequests) else None
-    problem = _FAILED if isinstance(refusal, _OF_THE_PASSKEY) else None
-    reasons = [form.captcha.refused] if isinstance(refusal, e.WrongCaptcha) else _reasons(offered, refusal)
-    for name, sentence in reasons if not (reason or problem) else ():
-        form.add_error(name, sentence)
+    problem = _FAILED if isinstance(refusal, _PASSKEY_ERRORS) else None
+    field_errors = (
+        [form.captcha.refused] if isinstance(refusal, e.WrongCaptcha) else _field_errors(registration, refusal)
+    )
+    for name, message in field_errors if not (reason or problem) else ():
+        form.add_error(name, message)
     page = _page(form, reason, refusal.retry_after_seconds or 0, refusal)
     response = replace(page, problem=problem).render(refusal.status)
     if refusal.retry_after_seconds:
@@ -325,24 +336,24 @@ def _refused(offered: Registration, form: RegisterForm, refusal: ApiError) -> Re
     return response
 
 
-def _reasons(offered: Registration, refusal: ApiError) -> list[tuple[str, Any]]:
-    """Return which fields are refused, and what to do about each."""
-    by_wire = {field.wire_name: field.name for field in offered.form}
+def _field_errors(registration: Registration, refusal: ApiError) -> list[tuple[str, Any]]:
+    """Return the refused fields, each with its message."""
+    by_wire = {field.wire_name: field.name for field in registration.form}
     if isinstance(refusal, e.FieldsRefused):
-        named = {by_wire.get(name.lower(), name.lower()) for name, _ in refusal.problems or ()}
-        return [(name, problem_of(refusal) if name == "password" else _CHECK) for name in sorted(named)]
+        refused_names = {by_wire.get(name.lower(), name.lower()) for name, _ in refusal.problems or ()}
+        return [(name, problem_of(refusal) if name == "password" else _CHECK) for name in sorted(refused_names)]
     if isinstance(refusal, e.BadParameter):
         words = {word.strip(".:").lower() for word in refusal.description.replace("CustomFields.", "cf_").split()}
         return [(name, _CHECK) for wire, name in by_wire.items() if wire.lower() in words] or [("", _CHECK_ALL)]
-    if (sentence := problem_of(refusal)) is not None:
-        return [("password", sentence)]
+    if (message := problem_of(refusal)) is not None:
+        return [("password", message)]
     return next(
-        ([(name, sentence)] for kind, name, sentence in _ON_A_FIELD if isinstance(refusal, kind)), [("", _CHECK_ALL)]
+        ([(name, message)] for kind, name, message in _FIELD_ERRORS if isinstance(refusal, kind)), [("", _CHECK_ALL)]
     )
 
 
 _PASSKEY = "passkey"
-_OF_THE_PASSKEY = (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured)
+_PASSKEY_ERRORS = (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured)
 _FAILED = Notice(_l("That passkey did not work"), _l("Try once more, or choose a password."))
 _SCRIPTLESS = Notice(
     _l("A passkey needs JavaScript"),
@@ -353,7 +364,7 @@ _CHECK = _l("Check how this is written.")
 _CHECK_ALL = _l("Check what you typed, then try again.")
 _TAKEN = _l("Somebody has this one already. Choose another one.")
 _NOT_HERE = _l("This address may not be used here. Take another one.")
-_ON_A_FIELD = (
+_FIELD_ERRORS = (
     (e.PasskeyNeedsEmail, "email", _l("Enter your email.")),
     (e.MalformedEmail, "email", _l("This is not an email address.")),
     (e.EmailRefused, "email", _NOT_HERE),

@@ -1,4 +1,4 @@
-"""Where a mailed link leads: a new password. To look at the page uses nothing up."""
+"""Password reset by a mailed link or a code. A GET does not use the link up."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ADDRESS: Final = "/reset-password"
 
 
 class ResetForm(HubForm):
-    """The new password; once, because it can be shown."""
+    """The new password; typed once because it can be revealed."""
 
     password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
 
@@ -49,7 +49,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True)
 class ResetPage(Page):
-    """A new password."""
+    """Asks for a new password."""
 
     template = "pages/reset.html"
     scripts = (*Page.scripts, "reveal", "rules")
@@ -60,17 +60,17 @@ class ResetPage(Page):
     account: str
     rules: tuple[Rule, ...] = ()
     reason: Reason = Reason.FORGOTTEN
-    is_too_many: bool = False
+    is_rate_limited: bool = False
 
     @property
     def notice(self) -> Notice | None:
-        if self.is_too_many:
+        if self.is_rate_limited:
             return Notice(_l("That was a lot at once"), _l("Wait a minute, then try again."))
         return super().notice
 
     @property
     def address(self) -> str:
-        """Where the form is sent: this page's own address, so that it can be read in another language after all."""
+        """The form's action: this page's own address, so that the language links work after a post."""
         return mailed_link.form_address(ADDRESS, self.token)
 
     @classmethod
@@ -93,17 +93,17 @@ class ResetPage(Page):
                     )
                 ),
             ),
-            "too many": replace(fresh, is_too_many=True),
+            "too many": replace(fresh, is_rate_limited=True),
             **refused,
         }
 
 
 class RenewForm(HubForm):
-    """Nothing but the click."""
+    """A button."""
 
 
 class LinkState(StrEnum):
-    """Why a link leads no further."""
+    """Why a link is refused."""
 
     USED = "used"
     EXPIRED = "expired"
@@ -113,7 +113,7 @@ class LinkState(StrEnum):
 
 @dataclass(frozen=True)
 class ResetLinkPage(Page):
-    """The link leads no further; a new one is a click away."""
+    """The link is refused; offers a new one."""
 
     template = "pages/reset_link.html"
     query = {**Page.query, **mailed_link.QUERY}
@@ -137,7 +137,7 @@ def show_reset() -> Response:
     token = mailed_link.link_token()
     if not token:
         return journey.redirect_to("/forgot-password")
-    return _drawn(token, ResetForm(), 200)
+    return _render_form(token, ResetForm(), 200)
 
 
 @pages.post(ADDRESS)
@@ -147,45 +147,45 @@ def submit_reset() -> Response:
         return _renew(token)
     form, interaction = ResetForm(), current_visit().interaction
     if not form.validate():
-        return _drawn(token, form, form.error_status)
+        return _render_form(token, form, form.error_status)
     try:
         asked = contract.NewPassword(
             token=token, attempt=interaction.id if interaction else None, password=form.password.data or ""
         )
     except ValidationError:
         form.add_error("password", _l("This is too long."))
-        return _drawn(token, form, 422)
+        return _render_form(token, form, 422)
     try:
         step = api()(contract.reset, asked)
     except ApiError as refusal:
         return _refused(token, form, refusal)
-    return finished(step)
+    return finish(step)
 
 
-def finished(step: Next) -> Response:
-    """Go on signed in, or to the sign-in, which knows the name and says that the password is new."""
+def finish(step: Next) -> Response:
+    """Continue signed in, or on the login page with the identifier filled in and a notice."""
     if step.step is not Step.LOGIN:
         return journey.follow(step)
     response = journey.follow(step, reset="done")
     shared, visit = services(), current_visit()
-    kept = interaction_from_step(step, step.binding, shared.now()) if step.binding else visit.interaction
-    if kept is not None:
-        set_interaction_cookie(response, replace(kept, hint=(step.login_hint or "")[:120]))
+    interaction = interaction_from_step(step, step.binding, shared.now()) if step.binding else visit.interaction
+    if interaction is not None:
+        set_interaction_cookie(response, replace(interaction, hint=(step.login_hint or "")[:120]))
     return response
 
 
-def _drawn(
-    token: str, form: ResetForm, status: int, *, is_too_many: bool = False, refusal: ApiError | None = None
+def _render_form(
+    token: str, form: ResetForm, status: int, *, is_rate_limited: bool = False, refusal: ApiError | None = None
 ) -> Response:
     link = api()(contract.read_reset, mailed_link.link_read(token))
     if link.state != "open":
-        return _over(LinkState(link.state), token, 200 if request.method in ("GET", "HEAD") else 403)
+        return _render_refused_link(LinkState(link.state), token, 200 if request.method in ("GET", "HEAD") else 403)
     rules = rules_of(current_visit().tenant.password_policy, refusal=refusal)
     reason = Reason(link.reason) if link.reason in set(Reason) else Reason.FORGOTTEN
-    return ResetPage(form, token, link.label, rules, reason, is_too_many).render(status)
+    return ResetPage(form, token, link.label, rules, reason, is_rate_limited).render(status)
 
 
-def _over(state: LinkState, token: str, status: int, form: RenewForm | None = None) -> Response:
+def _render_refused_link(state: LinkState, token: str, status: int, form: RenewForm | None = None) -> Response:
     interaction = current_visit().interaction
     page = ResetLinkPage(
         form or RenewForm(formdata=None), state, token, interaction.relying_party if interaction else ""
@@ -194,11 +194,11 @@ def _over(state: LinkState, token: str, status: int, form: RenewForm | None = No
 
 
 def _refused(token: str, form: ResetForm, refusal: ApiError) -> Response:
-    if (sentence := problem_of(refusal)) is not None:
-        form.add_error("password", sentence)
-        return _drawn(token, form, 422, refusal=refusal)
+    if (message := problem_of(refusal)) is not None:
+        form.add_error("password", message)
+        return _render_form(token, form, 422, refusal=refusal)
     if isinstance(refusal, e.TooManyRequests):
-        response = _drawn(token, form, 429, is_too_many=True)
+        response = _render_form(token, form, 429, is_rate_limited=True)
         response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
         return response
     states: dict[type[ApiError], LinkState] = {
@@ -207,7 +207,7 @@ def _refused(token: str, form: ResetForm, refusal: ApiError) -> Response:
         e.AccountBlocked: LinkState.BLOCKED,
     }
     state = next((state for kind, state in states.items() if isinstance(refusal, kind)), LinkState.UNKNOWN)
-    return _over(state, token, refusal.status)
+    return _render_refused_link(state, token, refusal.status)
 
 
 def _renew(token: str) -> Response:
@@ -215,11 +215,11 @@ def _renew(token: str) -> Response:
     if not form.validate():
         link = api()(contract.read_reset, LinkRead(token=token))
         state = LinkState(link.state) if link.state in set(LinkState) else LinkState.EXPIRED
-        return _over(state, token, form.error_status, form)
+        return _render_refused_link(state, token, form.error_status, form)
     try:
         step = api()(
             contract.renew_reset, contract.LinkRequest(token=token, attempt=interaction.id if interaction else None)
         )
     except e.UnknownLink:
-        return _over(LinkState.UNKNOWN, "", 403)
+        return _render_refused_link(LinkState.UNKNOWN, "", 403)
     return journey.follow(step)

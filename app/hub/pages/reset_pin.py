@@ -1,4 +1,4 @@
-"""A new PIN by the link of a mail, where a program's page does not take it."""
+"""PIN reset by a mailed link, for tenants without a reset page of their own."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OPEN, DONE = "open", "done"
 
 @dataclass(frozen=True)
 class ResetPinPage(Page):
-    """Choose a new PIN; or why this link leads no further."""
+    """Asks for a new PIN, or tells why the link is refused."""
 
     template = "pages/reset_pin.html"
     scripts = (*Page.scripts, "reveal")
@@ -46,7 +46,7 @@ class ResetPinPage(Page):
 
     @property
     def another(self) -> str:
-        """Where another link is sent."""
+        """The address of the page that sends a new link."""
         interaction = current_visit().interaction
         return f"/forgot-pin?attempt={interaction.id}" if interaction else "/forgot-pin"
 
@@ -68,25 +68,25 @@ def show_reset_pin() -> Response:
         return ResetPinPage(PinForm(formdata=None), DONE).render()
     if not token:
         return journey.redirect_to("/forgot-pin")
-    return _drawn(PinForm(), token, 200)
+    return _render(PinForm(), token, 200)
 
 
 @pages.post(ADDRESS)
 def submit_reset_pin() -> Response:
     form, token = PinForm(), mailed_link.link_token()
     if not form.validate():
-        return _drawn(form, token, form.error_status)
+        return _render(form, token, form.error_status)
     try:
         api()(contract.reset, contract.PinReset(token=token, pin=(form.pin.data or "")[:64]))
     except (e.UsedLink, e.ExpiredLink, e.UnknownLink) as refusal:
-        return _drawn(form, token, refusal.status)
+        return _render(form, token, refusal.status)
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
-        return _drawn(form, token, refusal.status, problem)
+        return _render(form, token, refusal.status, problem)
     return journey.redirect_to(f"{ADDRESS}?{DONE}=1")
 
 
-def _drawn(form: PinForm, token: str, status: int, problem: Notice | None = None) -> Response:
+def _render(form: PinForm, token: str, status: int, problem: Notice | None = None) -> Response:
     link = api()(contract.read_link, mailed_link.link_read(token))
     rule = hint(current_visit().tenant.pin)
     return ResetPinPage(form, link.state, link.label, token, rule, problem).render(status)

@@ -1,4 +1,4 @@
-"""The second factor, between the first one and where the visitor was going: prove it, choose another, or enrol one."""
+"""The second factor during a sign-in: verify it, choose another one, or enrol one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CHOOSE: Final = "choose"
 
 
 class ChoiceForm(HubForm):
-    """Another way, please; or where a code is sent that enrols one."""
+    """The chosen factor, and the target of an enrolment code."""
 
     kind = HiddenField()
     target = StringField()
@@ -46,8 +46,8 @@ class ChoiceForm(HubForm):
 
 
 @dataclass(frozen=True)
-class Way:
-    """One of the other ways, as a row."""
+class FactorChoiceRow:
+    """A factor in the list of choices."""
 
     kind: str
     name: Any
@@ -57,48 +57,48 @@ class Way:
 
 @dataclass(frozen=True)
 class ChooseFactorPage(Page):
-    """Which one?"""
+    """Lists the factors to choose from."""
 
     template = "pages/choose_factor.html"
 
     form: ChoiceForm
-    ways: tuple[Way, ...]
+    choices: tuple[FactorChoiceRow, ...]
     must_enrol: bool = False
     problem: Notice | None = None
 
     @property
     def form_targets(self) -> tuple[str, ...]:
-        return (*super().form_targets, *choice_redirect_targets(*(way.kind for way in self.ways)))
+        return (*super().form_targets, *choice_redirect_targets(*(way.kind for way in self.choices)))
 
     @classmethod
     def samples(cls) -> Mapping[str, ChooseFactorPage]:
-        ways = tuple(_way(contract.FactorChoice(kind=kind)) for kind in PRESENTATIONS)
+        choices = tuple(_choice_row(contract.FactorChoice(kind=kind)) for kind in PRESENTATIONS)
         return {
-            "other ways": cls(ChoiceForm(), ways),
-            "to enrol one": cls(ChoiceForm(), ways, must_enrol=True),
-            "not now": cls(ChoiceForm(), ways, problem=_TOO_SOON),
+            "other ways": cls(ChoiceForm(), choices),
+            "to enrol one": cls(ChoiceForm(), choices, must_enrol=True),
+            "not now": cls(ChoiceForm(), choices, problem=_TOO_SOON),
         }
 
 
 @dataclass(frozen=True)
 class SecondFactorPage(FactorPage):
-    """Prove it, or enrol it by the first proof."""
+    """Verifies a factor, or enrols it by its first verification."""
 
     template = "pages/second_factor.html"
     action = ADDRESS
     query = {**Page.query, "kind": 24}
 
-    has_other_ways: bool = False
+    has_alternatives: bool = False
     must_enrol: bool = False
-    is_elsewhere: bool = False
+    is_unfamiliar: bool = False
     trust_days: int = 0
     problem: Notice | None = None
     landing: str = ""
-    """The page that asks whether it is still them."""
+    """The page to return to after a reauthentication; empty during a sign-in."""
 
     @property
-    def anew(self) -> str:
-        """Where whoever is signed in signs in once more, by whatever the account has."""
+    def sign_in_again(self) -> str:
+        """The address that reauthenticates by a new sign-in; empty during a sign-in."""
         return f"/confirm?{urlencode({'next': self.landing, 'anew': 1})}" if self.landing else ""
 
     @property
@@ -109,42 +109,48 @@ class SecondFactorPage(FactorPage):
 
     @classmethod
     def samples(cls) -> Mapping[str, SecondFactorPage]:
-        made: dict[str, SecondFactorPage] = {}
+        samples: dict[str, SecondFactorPage] = {}
         for presentation in PRESENTATIONS.values():
             for state, shown in presentation.samples.items():
                 name, is_new = f"{presentation.kind.value}, {state}", not shown.is_enrolled
-                rest: dict[str, Any] = {"has_other_ways": True, "must_enrol": is_new, "trust_days": 0 if is_new else 30}
-                made[name] = cls(fresh_form(presentation), presentation, shown, **rest)
+                rest: dict[str, Any] = {
+                    "has_alternatives": True,
+                    "must_enrol": is_new,
+                    "trust_days": 0 if is_new else 30,
+                }
+                samples[name] = cls(fresh_form(presentation), presentation, shown, **rest)
                 wrong = fresh_form(presentation)
                 if wrong.wrong is not None and (shown.sent_to or not presentation.needs_target):
                     wrong.add_error(wrong.named, wrong.wrong)
-                    made[f"{name}, wrong"] = cls(wrong, presentation, shown, **rest)
+                    samples[f"{name}, wrong"] = cls(wrong, presentation, shown, **rest)
         presentation = PRESENTATIONS[FactorKind.TOTP]
-        made["locked"] = cls(
+        samples["locked"] = cls(
             fresh_form(presentation), presentation, presentation.samples["enrolled"], trust_days=30, problem=_LOCKED
         )
-        made["at one's own pages"] = cls(
+        samples["at one's own pages"] = cls(
             fresh_form(presentation), presentation, presentation.samples["enrolled"], landing="/emails"
         )
         mail = PRESENTATIONS[FactorKind.EMAIL]
-        made["from elsewhere"] = cls(fresh_form(mail), mail, mail.samples["sent"], is_elsewhere=True)
-        made["alone"] = cls(fresh_form(presentation), presentation, presentation.samples["enrolled"])
-        made["token"] = cls(fresh_form(presentation).with_token_error(), presentation, presentation.samples["enrolled"])
-        return made
+        samples["from elsewhere"] = cls(fresh_form(mail), mail, mail.samples["sent"], is_unfamiliar=True)
+        samples["alone"] = cls(fresh_form(presentation), presentation, presentation.samples["enrolled"])
+        samples["token"] = cls(
+            fresh_form(presentation).with_token_error(), presentation, presentation.samples["enrolled"]
+        )
+        return samples
 
 
 @dataclass(frozen=True)
-class BeginAgainPage(Page):
-    """Too many tries: nothing that could be typed here leads on."""
+class SecondFactorLockedPage(Page):
+    """The second factor is locked."""
 
-    template = "pages/begin_again.html"
+    template = "pages/second_factor_locked.html"
 
     @property
     def notice(self) -> Notice:
         return _LOCKED
 
     @classmethod
-    def samples(cls) -> Mapping[str, BeginAgainPage]:
+    def samples(cls) -> Mapping[str, SecondFactorLockedPage]:
         return {"locked": cls()}
 
 
@@ -154,18 +160,18 @@ _LOCKED: Final = Notice(
 _TOO_SOON: Final = Notice(
     _l("A code is on its way"), _l("Wait half a minute before you have another one sent."), "note"
 )
-_UNSENT: Final[dict[type[ApiError], Notice]] = {
+_NOT_SENT: Final[dict[type[ApiError], Notice]] = {
     e.MailLimitReached: code.ENOUGH_MAILS,
     **dict.fromkeys((e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration), code.ENOUGH_TEXTS),
 }
 _FAILED: Final = Notice(_l("That did not work"), _l("Try again, or take another way."))
-_LOCKS: Final = (
+_LOCK_ERRORS: Final = (
     e.LockedDuringStep, e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion, e.AccountBlocked,
 )  # fmt: skip
 
 
 def kind_of(text: str | None) -> FactorKind | None:
-    """Return the kind of that name; None for anything else."""
+    """Return the factor kind with this name, or None."""
     return next((kind for kind in FactorKind if kind.value == text), None)
 
 
@@ -174,16 +180,16 @@ def show_second_factor() -> Response:
     interaction = current_visit().interaction
     if interaction is None:
         return journey.start_again()
-    wanted = request.args.get("kind")
-    step = api()(contract.read_factor, contract.FactorRead(attempt=interaction.id, kind=kind_of(wanted)))
+    requested = request.args.get("kind")
+    step = api()(contract.read_factor, contract.FactorRead(attempt=interaction.id, kind=kind_of(requested)))
     if step.view is None:
         return journey.follow(step.next) if step.next else journey.start_again()
-    return _page(step.view, chooses=wanted == CHOOSE).render()
+    return _page(step.view, chooses=requested == CHOOSE).render()
 
 
 @pages.post(ADDRESS)
 def submit_second_factor() -> Response:
-    """Take a proof, or the wish for another way."""
+    """Verify the factor, or choose another one."""
     interaction = current_visit().interaction
     if interaction is None:
         return journey.start_again()
@@ -194,7 +200,7 @@ def submit_second_factor() -> Response:
         return journey.redirect_to(address(interaction.id))
     form = PRESENTATIONS[kind].form()
     if not form.validate():
-        return _again(form, kind)
+        return _render_invalid(form, kind)
     try:
         return journey.follow(api()(contract.prove_factor, form.proof(interaction.id)))
     except ApiError as refusal:
@@ -202,19 +208,19 @@ def submit_second_factor() -> Response:
 
 
 @pages.get(ANSWERED)
-def tell_answered() -> Response:
-    """Tell the page's script whether the request to another device stands as it stood."""
+def push_state() -> Response:
+    """Return to the page's script whether the push request is still undecided."""
     interaction, state = current_visit().interaction, ""
     if interaction is not None:
         step = api()(contract.read_factor, contract.FactorRead(attempt=interaction.id, kind=FactorKind.PUSH))
         state = (step.view.shown.state if step.view and step.view.shown else None) or ""
-    waits = state and state == request.args.get("state")
-    return Response("waits" if waits else "answered", mimetype="text/plain", headers={"Cache-Control": "no-store"})
+    is_pending = state and state == request.args.get("state")
+    return Response("waits" if is_pending else "answered", mimetype="text/plain", headers={"Cache-Control": "no-store"})
 
 
 @pages.get(f"{ADDRESS}/duo")
-def back_from_duo() -> Response:
-    """Take what Duo gave the browser on its way back."""
+def duo_callback() -> Response:
+    """Handle the redirect back from Duo."""
     interaction = current_visit().interaction
     if interaction is None:
         return journey.start_again()
@@ -235,12 +241,12 @@ def _choose() -> Response:
         return journey.start_again()
     if not form.validate():
         return journey.redirect_to(address(interaction.id, CHOOSE))
-    wish = form.to_request()
+    choice = form.to_request()
     try:
-        step = api()(contract.choose_factor, wish)
+        step = api()(contract.choose_factor, choice)
     except ApiError as refusal:
         return _refused(
-            fresh_form(PRESENTATIONS[wish.kind], wish.target) if wish.kind in PRESENTATIONS else None, refusal
+            fresh_form(PRESENTATIONS[choice.kind], choice.target) if choice.kind in PRESENTATIONS else None, refusal
         )
     if step.view is None:
         return journey.follow(step.next) if step.next else journey.start_again()
@@ -250,8 +256,8 @@ def _choose() -> Response:
     return journey.redirect_to(address(interaction.id, shown.kind.value if shown else CHOOSE))
 
 
-def _again(form: FactorForm, kind: FactorKind) -> Response:
-    """Draw the page after a form that was not complete, or not ours."""
+def _render_invalid(form: FactorForm, kind: FactorKind) -> Response:
+    """Render the page after an incomplete form or an invalid form token."""
     interaction = current_visit().interaction
     step = api()(contract.read_factor, contract.FactorRead(attempt=interaction.id if interaction else "", kind=kind))
     if step.view is None:
@@ -260,13 +266,13 @@ def _again(form: FactorForm, kind: FactorKind) -> Response:
 
 
 def _refused(form: FactorForm | None, refusal: ApiError) -> Response:
-    held = (refusal.data or {}).get("View")
-    view = contract.FactorView.model_validate(held) if held else None
-    problem = _LOCKED if isinstance(refusal, _LOCKS) else form.said(refusal) if form else None
+    view_data = (refusal.data or {}).get("View")
+    view = contract.FactorView.model_validate(view_data) if view_data else None
+    problem = _LOCKED if isinstance(refusal, _LOCK_ERRORS) else form.said(refusal) if form else None
     problem = problem or (_TOO_SOON if isinstance(refusal, e.TooManyRequests) else None)
-    problem = problem or next((notice for kind, notice in _UNSENT.items() if isinstance(refusal, kind)), None)
+    problem = problem or next((notice for kind, notice in _NOT_SENT.items() if isinstance(refusal, kind)), None)
     if view is None:
-        return BeginAgainPage().render(refusal.status)
+        return SecondFactorLockedPage().render(refusal.status)
     if problem is None and (form is None or not form.add_refusal(refusal)):
         problem = _FAILED
     response = _page(view, form, problem).render(refusal.status)
@@ -280,16 +286,18 @@ def _page(
 ) -> Page:
     presentation = PRESENTATIONS.get(view.shown.kind) if view.shown else None
     if presentation is None or view.shown is None or chooses:
-        own = [contract.FactorChoice(kind=view.shown.kind)] if view.shown else []
-        ways = tuple(_way(one) for one in (*own, *view.choices) if one.kind in PRESENTATIONS)
-        return ChooseFactorPage(ChoiceForm(formdata=None), ways, view.must_enrol, problem)
-    drawn = form or fresh_form(presentation)
+        present = [contract.FactorChoice(kind=view.shown.kind)] if view.shown else []
+        choices = tuple(_choice_row(item) for item in (*present, *view.choices) if item.kind in PRESENTATIONS)
+        return ChooseFactorPage(ChoiceForm(formdata=None), choices, view.must_enrol, problem)
+    form_shown = form or fresh_form(presentation)
     return SecondFactorPage(
-        drawn, presentation, view.shown, bool(view.choices), view.must_enrol, view.is_elsewhere, view.trust_days, problem,
+        form_shown, presentation, view.shown, bool(view.choices), view.must_enrol, view.is_elsewhere, view.trust_days, problem,
         view.landing,
     )  # fmt: skip
 
 
-def _way(choice: contract.FactorChoice) -> Way:
+def _choice_row(choice: contract.FactorChoice) -> FactorChoiceRow:
     presentation = PRESENTATIONS[choice.kind]
-    return Way(presentation.kind.value, presentation.name, choice.hint or presentation.hint, presentation.icon)
+    return FactorChoiceRow(
+        presentation.kind.value, presentation.name, choice.hint or presentation.hint, presentation.icon
+    )

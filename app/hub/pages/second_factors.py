@@ -1,4 +1,4 @@
-"""The second factors of an account: which there are, one more, one less."""
+"""The second factors of the account: list and remove."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from app.hub.forms.account import (
 )
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.second_factor import Way, kind_of
+from app.hub.pages.second_factor import FactorChoiceRow, kind_of
 from app.hub.parts import formatting
 from app.hub.services import api
 from app.hub.visit import current_visit
@@ -39,7 +39,7 @@ REMOVE: Final = f"{ADDRESS}/remove"
 
 
 class Effect(StrEnum):
-    """What a removal leaves."""
+    """What remains after the removal."""
 
     OTHERS = "others"
     MUST_ENROL = "must_enrol"
@@ -47,14 +47,14 @@ class Effect(StrEnum):
 
 
 class ChosenForm(PasswordConfirmationForm):
-    """Which one, and where its codes are to go."""
+    """The chosen factor, and the target of its codes."""
 
     kind = HiddenField()
     target = HiddenField()
 
 
 class RemoveForm(PasswordConfirmationForm):
-    """Says yes."""
+    """Confirms the removal."""
 
     kind = HiddenField()
     effect = HiddenField()
@@ -65,8 +65,8 @@ class RemoveForm(PasswordConfirmationForm):
 
 
 @dataclass(frozen=True)
-class Held:
-    """One that the account has."""
+class EnrolledFactor:
+    """An enrolled factor."""
 
     kind: str
     name: Any
@@ -78,22 +78,22 @@ class Held:
 
 @dataclass(frozen=True)
 class FactorsPage(Page):
-    """Which there are, and which there could be."""
+    """Lists the enrolled and the available factors."""
 
     template = "pages/second_factors.html"
     query = {"done": 8}
 
     form: ChosenForm
-    held: tuple[Held, ...]
-    offered: tuple[Way, ...]
+    enrolled: tuple[EnrolledFactor, ...]
+    available: tuple[FactorChoiceRow, ...]
     backup_codes: int | None = None
-    """How many are left; None where the tenant has none."""
+    """How many are left; None if the tenant has no backup codes."""
     is_required: bool = False
     done: str = ""
 
     @property
     def form_targets(self) -> tuple[str, ...]:
-        return (*super().form_targets, *choice_redirect_targets(*(way.kind for way in self.offered)))
+        return (*super().form_targets, *choice_redirect_targets(*(choice.kind for choice in self.available)))
 
     @property
     def notice(self) -> Notice | None:
@@ -101,18 +101,20 @@ class FactorsPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, FactorsPage]:
-        ways = tuple(
-            Way(presentation.kind.value, presentation.name, presentation.hint, presentation.icon)
-            for presentation in _faces()
+        choices = tuple(
+            FactorChoiceRow(presentation.kind.value, presentation.name, presentation.hint, presentation.icon)
+            for presentation in _sample_presentations()
         )
         day = formatting.format_day("2026-11-12T10:00:00+00:00")
-        held = tuple(Held(way.kind, way.name, way.icon, since=day, used=day) for way in ways)
-        visit = cls(ChosenForm(), held, (), 8)
+        enrolled = tuple(
+            EnrolledFactor(choice.kind, choice.name, choice.icon, since=day, used=day) for choice in choices
+        )
+        visit = cls(ChosenForm(), enrolled, (), 8)
         return {
             "all": visit,
-            "none": cls(ChosenForm(), (), ways, 0),
-            "one more": replace(visit, held=held[:1], offered=ways[1:], is_required=True),
-            "no codes left": replace(visit, held=held[:1], backup_codes=0),
+            "none": cls(ChosenForm(), (), choices, 0),
+            "one more": replace(visit, enrolled=enrolled[:1], available=choices[1:], is_required=True),
+            "no codes left": replace(visit, enrolled=enrolled[:1], backup_codes=0),
             "no codes here": replace(visit, backup_codes=None),
             "token": replace(visit, form=ChosenForm().with_token_error()),
             **{f"just {done}": replace(visit, done=done) for done in _DONE},
@@ -127,7 +129,7 @@ _DONE: Final = {
 
 @dataclass(frozen=True)
 class RemoveFactorPage(Page):
-    """Do you mean it?"""
+    """Asks to confirm the removal."""
 
     template = "pages/remove_factor.html"
     scripts = (*Page.scripts, "reveal")
@@ -155,28 +157,28 @@ class RemoveFactorPage(Page):
 @pages.get(ADDRESS)
 def show_second_factors() -> Response:
     try:
-        known = read_own_factors()
+        view = read_factors()
     except e.TwoFactorOff:
         return journey.redirect_to("/security")
-    return _page(known).render() if known is not None else oidc_client.start_login(ADDRESS)
+    return _page(view).render() if view is not None else oidc_client.start_login(ADDRESS)
 
 
 @pages.get(REMOVE)
 def show_remove_factor() -> Response:
     kind = kind_of(request.args.get("kind"))
     try:
-        known = read_own_factors()
+        view = read_factors()
     except e.TwoFactorOff:
         return journey.redirect_to("/security")
-    if known is None:
+    if view is None:
         return oidc_client.start_login(ADDRESS)
-    if kind is None or kind not in PRESENTATIONS or kind not in {one.kind for one in known.held}:
+    if kind is None or kind not in PRESENTATIONS or kind not in {item.kind for item in view.held}:
         return journey.redirect_to(ADDRESS)
     landing = f"{REMOVE}?{urlencode({'kind': kind.value})}"
-    if (first := require_confirmation(known, landing)) is not None:
-        return first
-    effect = _effect(known)
-    form = RemoveForm(data={"kind": kind.value, "effect": effect.value, **confirmation_data(known)})
+    if (redirect := require_confirmation(view, landing)) is not None:
+        return redirect
+    effect = _effect(view)
+    form = RemoveForm(data={"kind": kind.value, "effect": effect.value, **confirmation_data(view)})
     return RemoveFactorPage(form, PRESENTATIONS[kind].name, effect).render()
 
 
@@ -186,7 +188,7 @@ def submit_remove_factor() -> Response:
     kind = kind_of(form.kind.data)
     if kind is None or kind not in PRESENTATIONS:
         return journey.redirect_to(ADDRESS)
-    effect = next((one for one in Effect if one.value == form.effect.data), Effect.NOTHING)
+    effect = next((item for item in Effect if item.value == form.effect.data), Effect.NOTHING)
     page = RemoveFactorPage(form, PRESENTATIONS[kind].name, effect)
     if not form.validate():
         return page.render(form.error_status)
@@ -200,47 +202,53 @@ def submit_remove_factor() -> Response:
     return journey.redirect_to(f"{ADDRESS}?done=removed")
 
 
-def read_own_factors() -> contract.FactorsView | None:
-    """Return the signed-in person's second factors; None where nobody is signed in. Raises TwoFactorOff."""
+def read_factors() -> contract.FactorsView | None:
+    """Return the account's second factors; None without a session.
+
+    Raises:
+        TwoFactorOff: the tenant has no second factors.
+    """
     if not current_visit().session:
         return None
     try:
-        known = api()(contract.read, contract.OwnFactorsRead())
+        view = api()(contract.read, contract.OwnFactorsRead())
     except e.NotAuthenticated:
         return None
-    current_visit().use_account_language(known.person)
-    return known
+    current_visit().use_account_language(view.person)
+    return view
 
 
-def _page(known: contract.FactorsView) -> FactorsPage:
-    form = ChosenForm(formdata=None, data=confirmation_data(known))
-    offered = tuple(one for one in known.offered if one.kind in PRESENTATIONS)
-    ways = ((PRESENTATIONS[one.kind], one.hint) for one in offered)
+def _page(view: contract.FactorsView) -> FactorsPage:
+    form = ChosenForm(formdata=None, data=confirmation_data(view))
+    available = tuple(item for item in view.offered if item.kind in PRESENTATIONS)
+    choices = ((PRESENTATIONS[item.kind], item.hint) for item in available)
     return FactorsPage(
         form,
-        tuple(_held(one) for one in known.held if one.kind in PRESENTATIONS),
+        tuple(_enrolled_factor(item) for item in view.held if item.kind in PRESENTATIONS),
         tuple(
-            Way(presentation.kind.value, presentation.name, hint or presentation.hint, presentation.icon)
-            for presentation, hint in ways
+            FactorChoiceRow(presentation.kind.value, presentation.name, hint or presentation.hint, presentation.icon)
+            for presentation, hint in choices
         ),
-        known.backup_codes,
-        known.is_required,
+        view.backup_codes,
+        view.is_required,
         request.args.get("done", ""),
     )
 
 
-def _held(one: contract.FactorHeld) -> Held:
-    presentation, day = PRESENTATIONS[one.kind], formatting.format_day
-    return Held(one.kind.value, presentation.name, presentation.icon, one.hint or "", day(one.since), day(one.used_at))
+def _enrolled_factor(item: contract.FactorHeld) -> EnrolledFactor:
+    presentation, day = PRESENTATIONS[item.kind], formatting.format_day
+    return EnrolledFactor(
+        item.kind.value, presentation.name, presentation.icon, item.hint or "", day(item.since), day(item.used_at)
+    )
 
 
-def _effect(known: contract.FactorsView) -> Effect:
-    if len(known.held) > 1:
+def _effect(view: contract.FactorsView) -> Effect:
+    if len(view.held) > 1:
         return Effect.OTHERS
-    return Effect.MUST_ENROL if known.is_required else Effect.NOTHING
+    return Effect.MUST_ENROL if view.is_required else Effect.NOTHING
 
 
-def _faces() -> list[Any]:
+def _sample_presentations() -> list[Any]:
     return [
         presentation
         for kind, presentation in PRESENTATIONS.items()

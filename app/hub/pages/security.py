@@ -1,4 +1,4 @@
-"""Security: what opens the account, where it is signed in, and who else may read it."""
+"""The security page: credentials, sessions, trusted browsers, applications with access."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FORGET: Final = "forget"
 
 
 class EndSessionForm(HubForm):
-    """Ends one session, or with `everywhere` all but this one."""
+    """Ends one session; with `everywhere`, all other sessions."""
 
     session_id = HiddenField()
     everywhere = HiddenField()
@@ -42,8 +42,8 @@ class EndSessionForm(HubForm):
         return sessions.EndSessionRequest(id=self.session_id.data or "")
 
 
-class ForgetForm(HubForm):
-    """Asks a browser for a second factor again, or with `every` all of them."""
+class RevokeTrustForm(HubForm):
+    """Revokes the trust of one browser; with `every`, of all browsers."""
 
     browser_id = HiddenField()
     every = HiddenField()
@@ -53,8 +53,8 @@ class ForgetForm(HubForm):
 
 
 @dataclass(frozen=True)
-class Row:
-    """Something that opens the account, or that may read it, and the page for it."""
+class CredentialRow:
+    """A credential, with its state and the page that manages it."""
 
     name: Any
     hint: Any
@@ -64,33 +64,33 @@ class Row:
 
 @dataclass(frozen=True)
 class Browser:
-    """A browser in which the account is signed in, or which is trusted."""
+    """A browser with a session, or a trusted one."""
 
     id: str
     name: Any
-    """"Firefox on Windows", or what the browser calls itself."""
+    """Such as "Firefox on Windows", or the user agent's own name."""
     place: str = ""
     """City and country, or the network address."""
     when: Any = ""
-    """In words."""
+    """Localised text."""
     is_current: bool = False
     is_handheld: bool = False
 
 
 @dataclass(frozen=True)
 class SecurityPage(Page):
-    """Everything on one page, each with a way to change or end it."""
+    """Lists credentials, sessions, trusted browsers and applications."""
 
     template = "pages/security.html"
     query = {"done": 12}
 
     form: HubForm
-    ways: tuple[Row, ...]
+    credentials: tuple[CredentialRow, ...]
     sessions: tuple[Browser, ...]
     browsers: tuple[Browser, ...] = ()
     applications: int = 0
     done: str = ""
-    """What the last click did."""
+    """The result of the last post: a key of `_DONE`."""
 
     @property
     def notice(self) -> Notice | None:
@@ -102,7 +102,7 @@ class SecurityPage(Page):
 
     @property
     def readers(self) -> Any:
-        """How many applications may act for the account, in words."""
+        """The localised number of applications with access."""
         return (
             _n("%(num)s application", "%(num)s applications", self.applications)
             if self.applications
@@ -112,33 +112,38 @@ class SecurityPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, SecurityPage]:
         firefox, safari, chrome = (
-            formatting.browser_label(*one)
-            for one in (("Firefox", "Linux"), ("Safari", "iPhone"), ("Chrome", "Windows"))
+            formatting.browser_label(*factor)
+            for factor in (("Firefox", "Linux"), ("Safari", "iPhone"), ("Chrome", "Windows"))
         )
         day = formatting.format_day("2026-11-12T10:00:00+00:00")
         visit = Browser("s1", firefox, "Berlin, Germany", _l("now"), is_current=True)
-        others = (
+        other_sessions = (
             Browser("s2", safari, "Hamburg, Germany", day, is_handheld=True),
             Browser("s3", chrome, "203.0.113.77", day),
             Browser("s4", "Acme Desk", "203.0.113.77", day),
         )
-        password = Row(_l("Password"), _changed(day), "lock", "/change-password")
+        password = CredentialRow(_l("Password"), _changed_on(day), "lock", "/change-password")
         bare = cls(EndSessionForm(), (password,), (visit,))
-        ways = (
+        credentials = (
             password,
-            Row(_l("Passkeys"), _keys(2), "key", "/passkeys"),
-            Row(_l("Connected accounts"), _connected(2), "link", "/identities"),
-            Row(_l("Second step"), _l("Authenticator app") + " · " + _left(8), "shield", "/second-factors"),
-            Row(_l("PIN"), _l("Set"), "lock", "/pin"),
-            Row(_l("Phone number"), "+44 20 7946 0018", "phone", "/phone"),
-            Row(_l("Security questions"), _answered(2), "note", "/security-questions"),
+            CredentialRow(_l("Passkeys"), _passkey_count(2), "key", "/passkeys"),
+            CredentialRow(_l("Connected accounts"), _identity_count(2), "link", "/identities"),
+            CredentialRow(
+                _l("Second step"), _l("Authenticator app") + " · " + _codes_left(8), "shield", "/second-factors"
+            ),
+            CredentialRow(_l("PIN"), _l("Set"), "lock", "/pin"),
+            CredentialRow(_l("Phone number"), "+44 20 7946 0018", "phone", "/phone"),
+            CredentialRow(_l("Security questions"), _answer_count(2), "note", "/security-questions"),
         )
-        trusted = (Browser("b1", firefox, when=_until(day)), Browser("b2", safari, when=_until(day), is_handheld=True))
+        trusted = (
+            Browser("b1", firefox, when=_until_day(day)),
+            Browser("b2", safari, when=_until_day(day), is_handheld=True),
+        )
         return {
-            "full": cls(EndSessionForm(), ways, (visit, *others), trusted, 3),
+            "full": cls(EndSessionForm(), credentials, (visit, *other_sessions), trusted, 3),
             "this one alone": bare,
             "without a password": replace(
-                bare, ways=(replace(password, hint=_NO_PASSWORD), replace(ways[3], hint=_OFF))
+                bare, credentials=(replace(password, hint=_NO_PASSWORD), replace(credentials[3], hint=_OFF))
             ),
             "token": replace(bare, form=EndSessionForm().with_token_error()),
             **{f"after {done}": replace(bare, done=done) for done in _DONE},
@@ -158,28 +163,28 @@ _DONE: Final = {
 
 @pages.get(ADDRESS)
 def show_security() -> Response:
-    return _shown(EndSessionForm(formdata=None), done=request.args.get("done", ""))
+    return _render(EndSessionForm(formdata=None), done=request.args.get("done", ""))
 
 
 @pages.post(ADDRESS)
 def submit_security() -> Response:
-    """End sessions, or ask trusted browsers again."""
-    form: EndSessionForm | ForgetForm = ForgetForm() if request.form.get("do") == FORGET else EndSessionForm()
+    """End sessions, or revoke trusted browsers."""
+    form: EndSessionForm | RevokeTrustForm = RevokeTrustForm() if request.form.get("do") == FORGET else EndSessionForm()
     if not form.validate():
-        return _shown(form, status=form.error_status)
-    return _forgotten(form) if isinstance(form, ForgetForm) else _ended(form)
+        return _render(form, status=form.error_status)
+    return _revoke_trust(form) if isinstance(form, RevokeTrustForm) else _end_sessions(form)
 
 
-def _ended(form: EndSessionForm) -> Response:
-    """Ending the present session is signing out."""
+def _end_sessions(form: EndSessionForm) -> Response:
+    """End the sessions; ending the current one signs out."""
     try:
         step = api()(sessions.end_session, form.to_request())
     except (e.NotAuthenticated, e.SessionExpired):
-        return journey.redirect_to(ADDRESS)  # gone already: the list without it is the answer
+        return journey.redirect_to(ADDRESS)  # already gone: the list shows it
     return journey.redirect_to(f"{ADDRESS}?done=ended") if step.step is Step.PROFILE else journey.follow(step)
 
 
-def _forgotten(form: ForgetForm) -> Response:
+def _revoke_trust(form: RevokeTrustForm) -> Response:
     try:
         api()(contract.forget_browsers, form.to_request())
     except e.NotAuthenticated:
@@ -187,81 +192,82 @@ def _forgotten(form: ForgetForm) -> Response:
     return journey.redirect_to(f"{ADDRESS}?done=forgotten")
 
 
-def _shown(form: HubForm, status: int = 200, done: str = "") -> Response:
-    known = read_own_security()
-    if known is None:
+def _render(form: HubForm, status: int = 200, done: str = "") -> Response:
+    overview = read_security()
+    if overview is None:
         return oidc_client.start_login(ADDRESS)
-    rows, trusted = map(_session, known.sessions), map(_trusted, known.browsers)
+    rows, trusted = map(_session_row, overview.sessions), map(_trusted_row, overview.browsers)
     return SecurityPage(
-        form, tuple(_ways(known)), tuple(rows), tuple(trusted), known.applications, done
+        form, tuple(_credential_rows(overview)), tuple(rows), tuple(trusted), overview.applications, done
     ).render(status)  # fmt: skip
 
 
-def read_own_security() -> contract.SecurityView | None:
-    """Return what opens the signed-in person's account; None where nobody is signed in."""
+def read_security() -> contract.SecurityView | None:
+    """Return the account's security overview; None without a session."""
     if not current_visit().session:
         return None
     try:
-        known = api()(contract.read, contract.OwnRead())
+        overview = api()(contract.read, contract.OwnRead())
     except e.NotAuthenticated:
         return None
-    current_visit().use_account_language(known.person)
-    return known
+    current_visit().use_account_language(overview.person)
+    return overview
 
 
-def _ways(known: contract.SecurityView) -> Iterable[Row]:
+def _credential_rows(overview: contract.SecurityView) -> Iterable[CredentialRow]:
     tenant = current_visit().tenant
-    changed = formatting.format_day(known.password_changed_at)
-    hint = (_changed(changed) if changed else _l("Set")) if known.has_password else _NO_PASSWORD
-    yield Row(_l("Password"), hint, "lock", "/change-password")
+    changed = formatting.format_day(overview.password_changed_at)
+    hint = (_changed_on(changed) if changed else _l("Set")) if overview.has_password else _NO_PASSWORD
+    yield CredentialRow(_l("Password"), hint, "lock", "/change-password")
     if tenant.passkeys:
-        yield Row(_l("Passkeys"), _keys(known.passkeys or 0), "key", "/passkeys")
-    if known.identities is not None:
-        yield Row(_l("Connected accounts"), _connected(known.identities), "link", "/identities")
-    if known.factors is not None and (known.factors.held or known.factors.offered):
-        yield Row(_l("Second step"), _steps(known.factors), "shield", "/second-factors")
+        yield CredentialRow(_l("Passkeys"), _passkey_count(overview.passkeys or 0), "key", "/passkeys")
+    if overview.identities is not None:
+        yield CredentialRow(_l("Connected accounts"), _identity_count(overview.identities), "link", "/identities")
+    if overview.factors is not None and (overview.factors.held or overview.factors.offered):
+        yield CredentialRow(_l("Second step"), _factor_hint(overview.factors), "shield", "/second-factors")
     if tenant.pin.is_on:
-        yield Row(_l("PIN"), _l("Set") if known.has_pin else _l("None yet"), "lock", "/pin")
+        yield CredentialRow(_l("PIN"), _l("Set") if overview.has_pin else _l("None yet"), "lock", "/pin")
     if Identifier.PHONE in tenant.identifiers:
-        yield Row(_l("Phone number"), known.phone or _l("None yet"), "phone", "/phone")
+        yield CredentialRow(_l("Phone number"), overview.phone or _l("None yet"), "phone", "/phone")
     if tenant.every_question:
-        yield Row(_l("Security questions"), _answered(known.answered), "note", "/security-questions")
+        yield CredentialRow(_l("Security questions"), _answer_count(overview.answered), "note", "/security-questions")
 
 
-def _steps(factors: FactorsView) -> Any:
-    held = [PRESENTATIONS[one.kind].name for one in factors.held if one.kind in PRESENTATIONS]
-    if not held:
+def _factor_hint(factors: FactorsView) -> Any:
+    enrolled = [PRESENTATIONS[factor.kind].name for factor in factors.held if factor.kind in PRESENTATIONS]
+    if not enrolled:
         return _OFF
     return " · ".join(
-        str(part) for part in (*held, *([_left(factors.backup_codes)] if factors.backup_codes is not None else []))
+        str(part)
+        for part in (*enrolled, *([_codes_left(factors.backup_codes)] if factors.backup_codes is not None else []))
     )
 
 
-def _changed(day: str) -> Any:
+def _changed_on(day: str) -> Any:
     return _l("Changed on %(day)s", day=day)
 
 
-def _keys(count: int) -> Any:
+def _passkey_count(count: int) -> Any:
     return _n("%(num)s passkey", "%(num)s passkeys", count) if count else _l("None yet")
 
 
-def _connected(count: int) -> Any:
+def _identity_count(count: int) -> Any:
     return _n("%(num)s account", "%(num)s accounts", count) if count else _l("None yet")
 
 
-def _left(count: int) -> Any:
+def _codes_left(count: int) -> Any:
     return _n("%(num)s backup code left", "%(num)s backup codes left", count)
 
 
-def _answered(count: int) -> Any:
+def _answer_count(count: int) -> Any:
     return _n("%(num)s answer", "%(num)s answers", count) if count else _l("Not answered yet")
 
 
-def _until(day: str) -> Any:
+def _until_day(day: str) -> Any:
     return _l("until %(day)s", day=day)
 
 
-def _session(view: sessions.SessionView) -> Browser:
+def _session_row(view: sessions.SessionView) -> Browser:
     return Browser(
         id=view.id,
         name=view.application or formatting.browser_label(view.browser, view.os),
@@ -272,8 +278,8 @@ def _session(view: sessions.SessionView) -> Browser:
     )
 
 
-def _trusted(view: contract.BrowserView) -> Browser:
-    name, until = formatting.browser_label(view.browser, view.os), _until(formatting.format_day(view.ends_at))
+def _trusted_row(view: contract.BrowserView) -> Browser:
+    name, until = formatting.browser_label(view.browser, view.os), _until_day(formatting.format_day(view.ends_at))
     return Browser(view.id, name, when=until, is_handheld=_is_handheld(view.device_type))
 
 

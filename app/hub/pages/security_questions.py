@@ -1,4 +1,4 @@
-"""Security questions: answers that are never shown again."""
+"""The account's answers to security questions, which are never shown again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from app.hub.forms.account import (
 from app.hub.forms.security_questions import QuestionsForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.profile import read_own_profile
+from app.hub.pages.profile import read_profile
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -32,7 +32,7 @@ ADDRESS: Final = "/security-questions"
 
 
 class AnswersForm(QuestionsForm, PasswordConfirmationForm):
-    """A field for each question, and the password where the last proof is too old."""
+    """A field for each question, and the password if the session is stale."""
 
     def to_request(self) -> AnswersEdit:
         return AnswersEdit(answers=self.typed, password=self.proof)
@@ -40,7 +40,7 @@ class AnswersForm(QuestionsForm, PasswordConfirmationForm):
 
 @dataclass(frozen=True)
 class SecurityQuestionsPage(Page):
-    """The questions, and which of them have an answer."""
+    """Lists the questions and takes new answers."""
 
     template = "pages/security_questions.html"
     scripts = (*Page.scripts, "reveal")
@@ -51,7 +51,7 @@ class SecurityQuestionsPage(Page):
 
     @property
     def hints(self) -> list[bool]:
-        """Of each question, whether it has an answer already."""
+        """For each question, whether it has an answer."""
         return [question in self.answered for question, _ in self.form.questions]
 
     @classmethod
@@ -69,11 +69,11 @@ class SecurityQuestionsPage(Page):
 
 @pages.get(ADDRESS)
 def show_security_questions() -> Response:
-    known = read_own_profile()
-    if known is None:
+    view = read_profile()
+    if view is None:
         return oidc_client.start_login(ADDRESS)
-    form = AnswersForm.of(current_visit().tenant.every_question, data=confirmation_data(known))
-    return require_confirmation(known, ADDRESS) or SecurityQuestionsPage(form, tuple(known.answered)).render()
+    form = AnswersForm.of(current_visit().tenant.every_question, data=confirmation_data(view))
+    return require_confirmation(view, ADDRESS) or SecurityQuestionsPage(form, tuple(view.answered)).render()
 
 
 @pages.post(ADDRESS)
@@ -86,11 +86,11 @@ def submit_security_questions() -> Response:
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
     except e.UnknownSecurityQuestion as refusal:
-        problem = Notice(
+        not_changed = Notice(
             _l("Nothing was changed"), _l("Only the questions that you have answered before can be changed.")
         )
-        return SecurityQuestionsPage(form, problem=problem).render(refusal.status)
+        return SecurityQuestionsPage(form, problem=not_changed).render(refusal.status)
     except ApiError as refusal:
-        told = None if form.add_refusal(refusal) else refusal_notice(refusal)
-        return SecurityQuestionsPage(form, problem=told).render(refusal.status)
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        return SecurityQuestionsPage(form, problem=problem).render(refusal.status)
     return journey.redirect_to("/security?done=saved")

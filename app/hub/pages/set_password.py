@@ -1,4 +1,4 @@
-"""Set a password, for whoever signs in without one."""
+"""Set the first password of an account without one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.hub.forms.base import HubForm
 from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.profile import read_own_profile
+from app.hub.pages.profile import read_profile
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -29,7 +29,7 @@ ADDRESS: Final = "/set-password"
 
 
 class SetPasswordForm(HubForm):
-    """The first one."""
+    """The first password."""
 
     new_password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
 
@@ -39,7 +39,7 @@ class SetPasswordForm(HubForm):
 
 @dataclass(frozen=True)
 class SetPasswordPage(Page):
-    """A password, beside the other ways."""
+    """Asks for the first password."""
 
     template = "pages/set_password.html"
     scripts = (*Page.scripts, "reveal", "rules")
@@ -64,12 +64,12 @@ class SetPasswordPage(Page):
 
 @pages.get(ADDRESS)
 def show_set_password() -> Response:
-    known = read_own_profile()
-    if known is None:
+    view = read_profile()
+    if view is None:
         return oidc_client.start_login(ADDRESS)
-    if known.has_password:
+    if view.has_password:
         return journey.redirect_to("/change-password")
-    return require_confirmation(known, ADDRESS) or _page(SetPasswordForm(formdata=None), known.person.label).render()
+    return require_confirmation(view, ADDRESS) or _page(SetPasswordForm(formdata=None), view.person.label).render()
 
 
 @pages.post(ADDRESS)
@@ -78,21 +78,21 @@ def submit_set_password() -> Response:
     if not form.validate():
         return _page(form).render(form.error_status)
     try:
-        turned = api()(contract.set_first, form.to_request())
+        result = api()(contract.set_first, form.to_request())
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
     except e.WrongCurrentPassword:
-        return journey.redirect_to(ADDRESS)  # there is one by now, or that took minutes
+        return journey.redirect_to(ADDRESS)  # set meanwhile, or the session grew stale
     except ApiError as refusal:
         return _refused(form, refusal)
-    current_visit().renew(turned.session)
+    current_visit().renew(result.session)
     return journey.redirect_to("/security?done=password-set")
 
 
 def _refused(form: SetPasswordForm, refusal: ApiError) -> Response:
-    if (sentence := problem_of(refusal)) is not None:
-        form.add_error("new_password", sentence)
-        return _page(form, of_password=refusal).render(422)
+    if (message := problem_of(refusal)) is not None:
+        form.add_error("new_password", message)
+        return _page(form, password_error=refusal).render(422)
     response = _page(form, problem=refusal_notice(refusal)).render(refusal.status)
     if refusal.retry_after_seconds:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
@@ -100,8 +100,10 @@ def _refused(form: SetPasswordForm, refusal: ApiError) -> Response:
 
 
 def _page(
-    form: SetPasswordForm, account: str = "", problem: Notice | None = None, of_password: ApiError | None = None
+    form: SetPasswordForm, account: str = "", problem: Notice | None = None, password_error: ApiError | None = None
 ) -> SetPasswordPage:
-    """Draw the page; after a click with the name that it showed, so that nobody is asked for it."""
-    shown = account or request.form.get("username", "")[:320]
-    return SetPasswordPage(form, shown, rules_of(current_visit().tenant.password_policy, refusal=of_password), problem)
+    """Return the page; after a post, with the username that the form carried."""
+    username = account or request.form.get("username", "")[:320]
+    return SetPasswordPage(
+        form, username, rules_of(current_visit().tenant.password_policy, refusal=password_error), problem
+    )

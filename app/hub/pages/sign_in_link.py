@@ -1,4 +1,4 @@
-"""Where mails lead that sign in: a button that signs this browser in, or a yes for a device that waits. To look uses nothing up."""
+"""Mailed sign-in links: sign this browser in, or approve a waiting device. A GET does not use the link up."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ APPROVE: Final = "/sign-in/approve"
 
 
 class NumberForm(HubForm):
-    """The number that stands on the device that waits; nothing where it shows none."""
+    """The number shown on the waiting device; empty if it shows none."""
 
     number = StringField(_l("The number on the other device"))
 
 
 class LinkState(StrEnum):
-    """Where a link stands."""
+    """The state of a sign-in link."""
 
     OPEN = "open"
     USED = "used"
     EXPIRED = "expired"
     UNKNOWN = "unknown"
     REFUSED = "refused"
-    """It is good, but the account may not sign in."""
+    """The link is valid, but the account may not sign in."""
 
 
 class RequestState(StrEnum):
-    """Where a device stands that waits."""
+    """The state of a request to approve a device."""
 
     OPEN = "open"
     APPROVED = "approved"
@@ -59,7 +59,7 @@ class RequestState(StrEnum):
 
 @dataclass(frozen=True)
 class SignInLinkPage(Page):
-    """Continue as whom?"""
+    """Confirms a sign-in in this browser."""
 
     template = "pages/sign_in_link.html"
     query = {**Page.query, **mailed_link.QUERY}
@@ -69,7 +69,7 @@ class SignInLinkPage(Page):
     label: str = ""
     token: str = ""
     relying_party: str = ""
-    takes_in: bool = False
+    creates_account: bool = False
     refusal: RefusalReason | None = None
     wait_seconds: int = 0
 
@@ -83,25 +83,25 @@ class SignInLinkPage(Page):
 
     @property
     def reset_helps(self) -> bool:
-        """Whether a new password opens what keeps the account closed."""
+        """Whether a password reset unlocks the account."""
         return self.refusal in (RefusalReason.SUSPENDED, RefusalReason.LOCKED)
 
     @classmethod
     def samples(cls) -> Mapping[str, SignInLinkPage]:
         given = ("ada@example.com", "a-token")
-        made = {state.value: cls(ButtonForm(), state, *given) for state in LinkState}
-        made["open for an application"] = cls(ButtonForm(), LinkState.OPEN, *given, "Acme Shop")
-        made["open for whoever is new"] = cls(ButtonForm(), LinkState.OPEN, *given, takes_in=True)
-        made["refused"] = cls(
+        samples = {state.value: cls(ButtonForm(), state, *given) for state in LinkState}
+        samples["open for an application"] = cls(ButtonForm(), LinkState.OPEN, *given, "Acme Shop")
+        samples["open for whoever is new"] = cls(ButtonForm(), LinkState.OPEN, *given, creates_account=True)
+        samples["refused"] = cls(
             ButtonForm(), LinkState.REFUSED, *given, refusal=RefusalReason.SUSPENDED, wait_seconds=840
         )
-        made["token"] = cls(ButtonForm().with_token_error(), LinkState.OPEN, *given)
-        return made
+        samples["token"] = cls(ButtonForm().with_token_error(), LinkState.OPEN, *given)
+        return samples
 
 
 @dataclass(frozen=True)
 class SignInRequestPage(Page):
-    """Is it you who signs in there?"""
+    """Approves or denies the sign-in of another device."""
 
     template = "pages/sign_in_request.html"
     query = {**Page.query, **mailed_link.QUERY}
@@ -124,15 +124,15 @@ class SignInRequestPage(Page):
         given: dict[str, Any] = {
             "label": "ada@example.com", "token": "a-token", "browser": "Firefox, Linux", "place": "203.0.113.7",
         }  # fmt: skip
-        made = {state.value: cls(NumberForm(), state, **given) for state in RequestState}
+        samples = {state.value: cls(NumberForm(), state, **given) for state in RequestState}
         wrong = NumberForm(data={"number": "12"})
         wrong.add_error("number", _WRONG)
-        made["with a number"] = cls(
+        samples["with a number"] = cls(
             NumberForm(), RequestState.OPEN, **given, relying_party="Acme Shop", needs_number=True
         )
-        made["a wrong number"] = cls(wrong, RequestState.OPEN, **given, relying_party="Acme Shop", needs_number=True)
-        made["token"] = cls(NumberForm().with_token_error(), RequestState.OPEN, **given, needs_number=True)
-        return made
+        samples["a wrong number"] = cls(wrong, RequestState.OPEN, **given, relying_party="Acme Shop", needs_number=True)
+        samples["token"] = cls(NumberForm().with_token_error(), RequestState.OPEN, **given, needs_number=True)
+        return samples
 
 
 _WRONG: Final = _l("That is not the number on the device that asks. If you see no such device, say no.")
@@ -150,11 +150,13 @@ def submit_sign_in_link() -> Response:
     form, token, interaction = ButtonForm(), mailed_link.link_token(), current_visit().interaction
     if not form.validate():
         return _link(form, token, api()(contract.read_link, LinkRead(token=token))).render(form.error_status)
-    wanted = contract.renew_link if request.form.get("do") == "renew" else contract.open_link
+    operation = contract.renew_link if request.form.get("do") == "renew" else contract.open_link
     try:
-        return journey.follow(api()(wanted, LinkRequest(token=token, attempt=interaction.id if interaction else None)))
+        return journey.follow(
+            api()(operation, LinkRequest(token=token, attempt=interaction.id if interaction else None))
+        )
     except ApiError as refusal:
-        return _not_opened(token, refusal)
+        return _refused(token, refusal)
 
 
 @pages.get(APPROVE)
@@ -165,15 +167,15 @@ def show_sign_in_request() -> Response:
 
 @pages.post(APPROVE)
 def submit_sign_in_request() -> Response:
-    form, token, is_yes = NumberForm(), mailed_link.link_token(), request.form.get("do") == "yes"
+    form, token, is_approved = NumberForm(), mailed_link.link_token(), request.form.get("do") == "yes"
     if not form.validate():
         return _request(form, token, api()(contract.read_request, LinkRead(token=token))).render(form.error_status)
     number = (form.number.data or "").strip()[:20]
-    if is_yes and "number" in request.form and not number:
+    if is_approved and "number" in request.form and not number:
         form.add_error("number", _MISSING)
         return _request(form, token, api()(contract.read_request, LinkRead(token=token))).render(422)
     try:
-        view = api()(contract.decide, contract.Decision(token=token, is_yes=is_yes, number=number))
+        view = api()(contract.decide, contract.Decision(token=token, is_yes=is_approved, number=number))
     except (e.UnknownLink, e.ExpiredLink, e.UsedLink):
         view = api()(contract.read_request, LinkRead(token=token))
     if view.is_wrong:
@@ -187,20 +189,20 @@ def _link(form: ButtonForm, token: str, view: contract.LinkView) -> SignInLinkPa
     return SignInLinkPage(form, LinkState(view.state), view.label, token, name, view.registers)
 
 
-def _not_opened(token: str, refusal: ApiError) -> Response:
-    """Only who holds the mailbox gets here, so that they are told why their account may not sign in."""
+def _refused(token: str, refusal: ApiError) -> Response:
+    """Show why the account may not sign in; only the owner of the mailbox reaches this page."""
     state = next((state for kind, state in _STATES.items() if isinstance(refusal, kind)), None)
     view = api()(contract.read_link, LinkRead(token=token))
     form, name = ButtonForm(formdata=None), current_visit().interaction
-    asking = name.relying_party if name else ""
+    relying_party = name.relying_party if name else ""
     if state is not None:
-        return SignInLinkPage(form, state, view.label, token, asking).render(refusal.status)
+        return SignInLinkPage(form, state, view.label, token, relying_party).render(refusal.status)
     reason = reason_for(refusal)
     reason = RefusalReason.LOCKED if reason in (RefusalReason.CAPTCHA, RefusalReason.QUESTION) else reason
     wait = wait_seconds(refusal, services().now())
-    return SignInLinkPage(form, LinkState.REFUSED, view.label, token, asking, refusal=reason, wait_seconds=wait).render(
-        refusal.status
-    )
+    return SignInLinkPage(
+        form, LinkState.REFUSED, view.label, token, relying_party, refusal=reason, wait_seconds=wait
+    ).render(refusal.status)
 
 
 def _request(form: NumberForm, token: str, view: contract.RequestView) -> SignInRequestPage:

@@ -1,4 +1,4 @@
-"""Username: set it or change it."""
+"""Sets or changes the username."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.hub import journey, oidc_client
 from app.hub.forms.account import NEEDED, PasswordConfirmationForm, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.profile import read_own_profile
+from app.hub.pages.profile import read_profile
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -40,17 +40,17 @@ class UsernameForm(PasswordConfirmationForm):
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Lay what was refused on its field; returns whether it has one."""
-        sentence = next((words for kind, words in _ON_THE_NAME.items() if isinstance(refusal, kind)), None)
-        if sentence is not None:
-            self.add_error("username", sentence)
-        return sentence is not None or super().add_refusal(refusal)
+        message = next((message for kind, message in _USERNAME_ERRORS.items() if isinstance(refusal, kind)), None)
+        if message is not None:
+            self.add_error("username", message)
+        return message is not None or super().add_refusal(refusal)
 
 
 ONE_ALPHABET: Final = _l("Use letters of one alphabet, digits and dashes: no @, nothing invisible, and no mere number.")
-_WRITTEN: Final = _l("Use up to 32 letters, digits and signs, without spaces and without @.")
-_ON_THE_NAME: Final[dict[type[ApiError], Any]] = {
+_MALFORMED: Final = _l("Use up to 32 letters, digits and signs, without spaces and without @.")
+_USERNAME_ERRORS: Final[dict[type[ApiError], Any]] = {
     e.UsernameTaken: _l("Somebody else has this username. Choose another one."),
-    e.MalformedUsername: _WRITTEN,
+    e.MalformedUsername: _MALFORMED,
     e.UsernameFormatRefused: ONE_ALPHABET,
     e.UsernameMissing: _l("Choose a username."),
 }
@@ -58,7 +58,7 @@ _ON_THE_NAME: Final[dict[type[ApiError], Any]] = {
 
 @dataclass(frozen=True)
 class UsernamePage(Page):
-    """Set or change the username."""
+    """Sets or changes the username."""
 
     template = "pages/username.html"
     scripts = (*Page.scripts, "reveal")
@@ -84,12 +84,12 @@ class UsernamePage(Page):
 
 @pages.get(ADDRESS)
 def show_username() -> Response:
-    known = read_own_profile()
-    if known is None:
+    view = read_profile()
+    if view is None:
         return oidc_client.start_login(ADDRESS)
-    asks = NEEDED if known.needs_password else ""
-    page = UsernamePage(UsernameForm(data={"username": known.profile.get("UserName") or "", "asks": asks}))
-    return require_confirmation(known, ADDRESS) or page.render()
+    asks = NEEDED if view.needs_password else ""
+    page = UsernamePage(UsernameForm(data={"username": view.profile.get("UserName") or "", "asks": asks}))
+    return require_confirmation(view, ADDRESS) or page.render()
 
 
 @pages.post(ADDRESS)

@@ -1,4 +1,4 @@
-"""Where the link of a mail leads: a button that confirms the address. To look at the page uses nothing up."""
+"""Mailed verification links. A GET does not use the link up; the button confirms the address."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from app.kit.errors import ApiError
 
 
 class LinkForm(HubForm):
-    """The click; and the password, where more than one registered with the address."""
+    """The button, and the password if several registrations wait for the address."""
 
     password = PasswordField(_l("Password"), render_kw={"autocomplete": "current-password", "maxlength": 1000})
 
 
 class LinkState(StrEnum):
-    """Where a link stands."""
+    """The state of a verification link."""
 
     OPEN = "open"
     PASSWORD = "password"
@@ -44,12 +44,12 @@ class LinkState(StrEnum):
     CLOSED = "closed"
 
 
-_NOT_THIS_ONE: Final = _l("That is not the password of the registration that this mail belongs to.")
+_WRONG_PASSWORD: Final = _l("That is not the password of the registration that this mail belongs to.")
 
 
 @dataclass(frozen=True)
 class LinkPage(Page):
-    """Is this address yours?"""
+    """Confirms an email address."""
 
     template = "pages/verify.html"
     scripts = (*Page.scripts, "reveal")
@@ -69,21 +69,21 @@ class LinkPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, LinkPage]:
         token = "a-token"
-        made = {state.value: cls(LinkForm(), state, "ada@example.com", token) for state in LinkState}
+        samples = {state.value: cls(LinkForm(), state, "ada@example.com", token) for state in LinkState}
         wrong = LinkForm()
-        wrong.add_error("password", _NOT_THIS_ONE)
-        made["a wrong password"] = cls(wrong, LinkState.PASSWORD, "ada@example.com", token)
-        made["open for an application"] = cls(LinkForm(), LinkState.OPEN, "ada@example.com", token, "Acme Shop")
-        made["open for another account"] = cls(
+        wrong.add_error("password", _WRONG_PASSWORD)
+        samples["a wrong password"] = cls(wrong, LinkState.PASSWORD, "ada@example.com", token)
+        samples["open for an application"] = cls(LinkForm(), LinkState.OPEN, "ada@example.com", token, "Acme Shop")
+        samples["open for another account"] = cls(
             LinkForm(), LinkState.OPEN, "ada@example.com", token, added_by="g***@e***.com"
         )
-        made["used for an application"] = cls(LinkForm(), LinkState.USED, "ada@example.com", token, "Acme Shop")
-        return made
+        samples["used for an application"] = cls(LinkForm(), LinkState.USED, "ada@example.com", token, "Acme Shop")
+        return samples
 
 
 @dataclass(frozen=True)
 class ConfirmedPage(Page):
-    """The address is confirmed; from here on to where somebody was going."""
+    """The address is confirmed; links to where the sign-in continues."""
 
     template = "pages/confirmed.html"
     scripts = ("language",)
@@ -104,36 +104,36 @@ class ConfirmedPage(Page):
 
 @pages.get(check_mail.ADDRESS)
 def show_verify() -> Response:
-    """The link of a mail, the page that waits for it, or the one that says that it is done."""
+    """Render a mailed link, the confirmation, or the page that waits for either."""
     if token := request.args.get("vtoken", ""):
         return _show_link(token)
-    if said := request.args.get("confirmed", ""):
-        return _confirmed(was_before=said == "before")
+    if confirmed := request.args.get("confirmed", ""):
+        return _confirmed(was_before=confirmed == "before")
     return check_mail.show() if request.args.get("attempt") else journey.redirect_to("/login")
 
 
 @pages.post(check_mail.ADDRESS)
 def submit_verify() -> Response:
-    view = _CLICKS.get(request.form.get("do", ""))
-    return view() if view else check_mail.take_code()
+    view = _ACTIONS.get(request.form.get("do", ""))
+    return view() if view else check_mail.submit_code()
 
 
 def _show_link(token: str) -> Response:
     link = api()(contract.read_link, mailed_link.link_read(token))
-    if link.state == LinkState.USED and not _waiting_attempt():
+    if link.state == LinkState.USED and not _live_interaction_id():
         return _confirmed(was_before=True)
     return _page(LinkForm(), LinkState(link.state), token, link).render()
 
 
 def _confirm() -> Response:
-    return _clicked(lambda asked: api()(contract.open_link, asked))
+    return _submit(lambda body: api()(contract.open_link, body))
 
 
 def _renew() -> Response:
-    return _clicked(lambda asked: api()(contract.renew_link, asked))
+    return _submit(lambda body: api()(contract.renew_link, body))
 
 
-def _clicked(ask: Callable[[contract.LinkRequest], Next]) -> Response:
+def _submit(ask: Callable[[contract.LinkRequest], Next]) -> Response:
     form, token, visit = LinkForm(), mailed_link.link_token(), current_visit()
     if not form.validate():
         link = api()(contract.read_link, LinkRead(token=token))
@@ -156,12 +156,12 @@ def _clicked(ask: Callable[[contract.LinkRequest], Next]) -> Response:
 
 
 def _ask_password(token: str, refusal: ApiError) -> Response:
-    """Ask for the password of the registration: on the first click as a question, then as a mistake."""
+    """Ask for the registration's password; the first time without an error."""
     form, link = LinkForm(formdata=None), api()(contract.read_link, LinkRead(token=token))
     is_wrong = isinstance(refusal, e.WrongCredentials) or "password" in request.form
     if is_wrong:
         form.add_error(
-            "password", _NOT_THIS_ONE if isinstance(refusal, e.WrongCredentials) else _l("Enter your password.")
+            "password", _WRONG_PASSWORD if isinstance(refusal, e.WrongCredentials) else _l("Enter your password.")
         )
     return _page(form, LinkState.PASSWORD, token, link).render(refusal.status if is_wrong else 200)
 
@@ -172,28 +172,28 @@ def _page(form: LinkForm, state: LinkState, token: str, link: contract.LinkView 
     return LinkPage(form, state, link.sent_to, token[:MOST_TOKEN_LETTERS], name, link.added_by)
 
 
-def _waiting_attempt() -> str:
-    """The attempt of this browser, as long as it may go on."""
+def _live_interaction_id() -> str:
+    """Return the id of this browser's live interaction; empty if there is none."""
     interaction = current_visit().interaction
     return interaction.id if interaction and interaction.expires_at > services().now() else ""
 
 
 def _confirmed(*, was_before: bool) -> Response:
-    interaction, waiting = current_visit().interaction, _waiting_attempt()
+    interaction, interaction_id = current_visit().interaction, _live_interaction_id()
     name = interaction.relying_party if interaction else ""
-    if waiting:
-        return ConfirmedPage(f"/login?{urlencode({'attempt': waiting})}", name, was_before).render()
+    if interaction_id:
+        return ConfirmedPage(f"/login?{urlencode({'attempt': interaction_id})}", name, was_before).render()
     if interaction and interaction.home:
         return ConfirmedPage(interaction.home, name, was_before).render()
     name, home = remembered_relying_party()
     return ConfirmedPage(home or "/login", name if home else "", was_before).render()
 
 
-_CLICKS: Final[Mapping[str, Callable[[], Response]]] = {
+_ACTIONS: Final[Mapping[str, Callable[[], Response]]] = {
     "link": _confirm,
     "renew": _renew,
-    "opened": check_mail.take_opened,
-    "mail": check_mail.take_wish_for_mail,
+    "opened": check_mail.submit_link_opened,
+    "mail": check_mail.submit_resend,
 }
 _REFUSED: Final[dict[type[ApiError], LinkState]] = {
     e.UnknownLink: LinkState.UNKNOWN,

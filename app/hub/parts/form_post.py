@@ -14,7 +14,7 @@ from app.kit.web_addresses import origin
 class FormPostPage(Page):
     """Going back to the application (OAuth 2.0 Form Post Response Mode)."""
 
-    template = "pages/hand_over.html"
+    template = "pages/form_post.html"
     scripts = ("onward",)
 
     address: str

@@ -1,4 +1,4 @@
-"""Download your data: everything that is kept of a person, as one file."""
+"""Download all data of the account as one file."""
 
 from __future__ import annotations
 
@@ -17,67 +17,69 @@ from app.hub import oidc_client
 from app.hub.forms.account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.profile import read_own_profile
+from app.hub.pages.profile import read_profile
 from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/download-data"
-_ENOUGH: Final = Notice(_l("That is enough for now"), _l("You have downloaded it several times. Come back in an hour."))
-_PIECE_CHARACTERS: Final = 16_384
+_RATE_LIMITED: Final = Notice(
+    _l("That is enough for now"), _l("You have downloaded it several times. Come back in an hour.")
+)
+_CHUNK_CHARACTERS: Final = 16_384
 
 
 class DownloadForm(PasswordConfirmationForm):
-    """Nothing but a click."""
+    """A button, with the password if required."""
 
     def to_request(self) -> Proved:
         return Proved(password=self.proof)
 
 
 @dataclass(frozen=True)
-class DownloadPage(Page):
-    """What the file has in it."""
+class DownloadDataPage(Page):
+    """Explains the contents of the file."""
 
-    template = "pages/own_data.html"
+    template = "pages/download_data.html"
     scripts = ("focus", "language", "reveal")
-    """Not `once`: the page stays after the click, and may be used again."""
+    """Without `once`: the page stays open after the download and may be used again."""
 
     form: DownloadForm
     problem: Notice | None = None
 
     @classmethod
-    def samples(cls) -> Mapping[str, DownloadPage]:
+    def samples(cls) -> Mapping[str, DownloadDataPage]:
         asked = DownloadForm(data={"account": "ada@example.com"})
         asked.add_refusal(e.WrongCurrentPassword())
         return {
             "fresh": cls(DownloadForm()),
             "with the password": cls(asked),
-            "enough": cls(DownloadForm(), _ENOUGH),
+            "enough": cls(DownloadForm(), _RATE_LIMITED),
             "token": cls(DownloadForm().with_token_error()),
         }
 
 
 @pages.get(ADDRESS)
-def show_own_data() -> Response:
-    known = read_own_profile()
-    if known is None:
+def show_download_data() -> Response:
+    view = read_profile()
+    if view is None:
         return oidc_client.start_login(ADDRESS)
-    return require_confirmation(known, ADDRESS) or DownloadPage(DownloadForm(data=confirmation_data(known))).render()
+    return require_confirmation(view, ADDRESS) or DownloadDataPage(DownloadForm(data=confirmation_data(view))).render()
 
 
 @pages.post(ADDRESS)
-def download_own_data() -> Response:
+def download_data() -> Response:
     form = DownloadForm()
     if not form.validate():
-        return DownloadPage(form).render(form.error_status)
+        return DownloadDataPage(form).render(form.error_status)
     try:
-        made = api()(contract.own_data, form.to_request())
+        export = api()(contract.own_data, form.to_request())
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
     except ApiError as refusal:
         return _refused(form, refusal)
-    current_visit().renew(made.session)
-    response = Response(_pieces(made.data), content_type="application/json; charset=utf-8")
+    current_visit().renew(export.session)
+    response = Response(_chunks(export.data), content_type="application/json; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="{_file_name()}"'
     return response
 
@@ -85,8 +87,8 @@ def download_own_data() -> Response:
 def _refused(form: DownloadForm, refusal: ApiError) -> Response:
     problem = None
     if not form.add_refusal(refusal):
-        problem = _ENOUGH if isinstance(refusal, e.TooManyRequests) else refusal_notice(refusal)
-    response = DownloadPage(form, problem).render(refusal.status)
+        problem = _RATE_LIMITED if isinstance(refusal, e.TooManyRequests) else refusal_notice(refusal)
+    response = DownloadDataPage(form, problem).render(refusal.status)
     if refusal.retry_after_seconds:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     return response
@@ -96,14 +98,14 @@ def _file_name() -> str:
     return f"{current_visit().tenant.name}-account-{services().clock.now():%Y-%m-%d}.json"
 
 
-def _pieces(data: dict[str, Any]) -> Iterator[bytes]:
-    """Yield the document while it is written: it is never held a second time as one text."""
-    held: list[str] = []
+def _chunks(data: dict[str, Any]) -> Iterator[bytes]:
+    """Yield the JSON document in chunks, without a second copy in memory."""
+    buffered: list[str] = []
     size = 0
     for part in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(data):
-        held.append(part)
+        buffered.append(part)
         size += len(part)
-        if size >= _PIECE_CHARACTERS:
-            yield "".join(held).encode("utf-8", "replace")
-            held, size = [], 0
-    yield ("".join(held) + "\n").encode("utf-8", "replace")
+        if size >= _CHUNK_CHARACTERS:
+            yield "".join(buffered).encode("utf-8", "replace")
+            buffered, size = [], 0
+    yield ("".join(buffered) + "\n").encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""A program on another device asks for the sign-in that was finished here: it gets in when the person says so, and not before."""
+"""Device handoff: a program on another device gets the finished sign-in only after an explicit approval."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ ADDRESS: Final = "/sign-in/elsewhere"
 
 
 @dataclass(frozen=True)
-class ElsewherePage(Page):
-    """Did you begin this on another device?"""
+class DeviceHandoffPage(Page):
+    """Asks whether the sign-in was started on another device."""
 
-    template = "pages/elsewhere.html"
+    template = "pages/device_handoff.html"
     query = {**Page.query, "said": 4}
 
     form: ButtonForm
-    said: str = ""
-    """`done` or `no`, once it is answered."""
+    decision: str = ""
+    """`done` or `no` once answered, else empty."""
 
     @classmethod
-    def samples(cls) -> Mapping[str, ElsewherePage]:
+    def samples(cls) -> Mapping[str, DeviceHandoffPage]:
         return {
             "asked": cls(ButtonForm()),
             "yes": cls(ButtonForm(), "done"),
@@ -41,19 +41,19 @@ class ElsewherePage(Page):
 
 
 @pages.get(ADDRESS)
-def show_elsewhere() -> Response:
-    said = request.args.get("said", "")
-    if said not in ("done", "no") and (current_visit().interaction is None or journey.is_interaction_gone()):
+def show_device_handoff() -> Response:
+    decision = request.args.get("said", "")
+    if decision not in ("done", "no") and (current_visit().interaction is None or journey.is_interaction_gone()):
         return journey.start_again()
-    return ElsewherePage(ButtonForm(), said).render()
+    return DeviceHandoffPage(ButtonForm(), decision).render()
 
 
 @pages.post(ADDRESS)
-def submit_elsewhere() -> Response:
+def submit_device_handoff() -> Response:
     interaction, form = current_visit().interaction, ButtonForm()
     if interaction is None:
         return journey.start_again()
     if not form.validate():
-        return ElsewherePage(form).render(form.error_status)
-    allow = request.form.get("do") == "yes"
-    return journey.follow(api()(contract.hand_over, contract.HandOver(attempt=interaction.id, allow=allow)))
+        return DeviceHandoffPage(form).render(form.error_status)
+    is_allowed = request.form.get("do") == "yes"
+    return journey.follow(api()(contract.hand_over, contract.HandOver(attempt=interaction.id, allow=is_allowed)))

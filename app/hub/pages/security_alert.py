@@ -1,4 +1,4 @@
-"""Where the mail about a changed password leads whoever did not change it. To look at the page ends nothing."""
+"""Security alert links ("this was not me"). A GET changes nothing."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from app.hub.services import api
 ADDRESS: Final = "/not-me"
 
 
-class AlarmForm(HubForm):
-    """Nothing but the click."""
+class AlertForm(HubForm):
+    """A button."""
 
 
-class AlarmState(StrEnum):
-    """Where the link stands."""
+class AlertState(StrEnum):
+    """The state of an alert link."""
 
     OPEN = "open"
     OWN = "own"
@@ -40,14 +40,14 @@ class AlarmState(StrEnum):
 
 
 @dataclass(frozen=True)
-class NotMePage(Page):
-    """Was it somebody else?"""
+class SecurityAlertPage(Page):
+    """Asks whether the account was changed by somebody else."""
 
-    template = "pages/not_me.html"
+    template = "pages/security_alert.html"
     query = mailed_link.QUERY
 
-    form: AlarmForm
-    state: AlarmState
+    form: AlertForm
+    state: AlertState
     account: str = ""
     token: str = ""
 
@@ -56,30 +56,32 @@ class NotMePage(Page):
         return mailed_link.form_address(ADDRESS, self.token)
 
     @classmethod
-    def samples(cls) -> Mapping[str, NotMePage]:
-        return {state.value: cls(AlarmForm(), state, "ada@example.com", "a-token") for state in AlarmState}
+    def samples(cls) -> Mapping[str, SecurityAlertPage]:
+        return {state.value: cls(AlertForm(), state, "ada@example.com", "a-token") for state in AlertState}
 
 
 @pages.get(ADDRESS)
-def show_not_me() -> Response:
-    return _shown(AlarmForm(), 200)
+def show_security_alert() -> Response:
+    return _render(AlertForm(), 200)
 
 
 @pages.post(ADDRESS)
-def submit_not_me() -> Response:
-    form = AlarmForm()
+def submit_security_alert() -> Response:
+    form = AlertForm()
     if not form.validate():
-        return _shown(form, form.error_status)
+        return _render(form, form.error_status)
     try:
         if request.form.get("do") == "own":
             link = api()(contract.own_doing, contract.AlarmRequest(token=mailed_link.link_token()))
-            return NotMePage(AlarmForm(formdata=None), AlarmState.OWN, link.label, mailed_link.link_token()).render()
+            return SecurityAlertPage(
+                AlertForm(formdata=None), AlertState.OWN, link.label, mailed_link.link_token()
+            ).render()
         step = api()(contract.alarm, contract.AlarmRequest(token=mailed_link.link_token()))
         return journey.follow(step, **({CLOSED: "1"} if step.step is Step.RESET_SENT else {}))
     except (e.UsedLink, e.ExpiredLink, e.UnknownLink, e.AccountBlocked) as refusal:
-        return _shown(AlarmForm(formdata=None), refusal.status)
+        return _render(AlertForm(formdata=None), refusal.status)
 
 
-def _shown(form: AlarmForm, status: int) -> Response:
+def _render(form: AlertForm, status: int) -> Response:
     link = api()(contract.read_alarm, mailed_link.link_read(mailed_link.link_token()))
-    return NotMePage(form, AlarmState(link.state), link.label, mailed_link.link_token()).render(status)
+    return SecurityAlertPage(form, AlertState(link.state), link.label, mailed_link.link_token()).render(status)

@@ -1,6 +1,6 @@
-"""Sign in without a password: who are you; then the page that says where to look, takes the code, or waits for a yes elsewhere.
+"""Passwordless sign-in: ask for the identifier, then take the code or wait for an approval on another device.
 
-Nothing here differs between a name that somebody has and one that nobody has.
+These pages answer known and unknown identifiers alike.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from app.hub.forms.code import (
 from app.hub.forms.identifier import IdentifierForm, identifier_attributes
 from app.hub.page import Notice, Page, render_cached
 from app.hub.pages import pages
-from app.hub.parts import reauthentication, sign_in_methods
+from app.hub.parts import sign_in_methods
+from app.hub.parts.reauthentication import current_reauthentication
 from app.hub.parts.sign_in_methods import DEVICE, MAIL, SMS
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.services import api
@@ -46,47 +47,47 @@ SENT: Final = "/sign-in/sent"
 WAITING: Final = "/sign-in/waiting"
 
 
-class AskForm(IdentifierForm):
-    """Who one is, and by which way."""
+class PasswordlessForm(IdentifierForm):
+    """The identifier and the method."""
 
     remember = BooleanField(_l("Keep me signed in on this device"))
-    way = MAIL
+    method = MAIL
 
     def to_request(self) -> contract.SignInAsked:
         interaction = current_visit().interaction
         return contract.SignInAsked(
             attempt=interaction.id if interaction else None,
             identifier=self.identifier.data or "",
-            by=cast(Literal["mail", "sms", "device"], self.way),
+            by=cast(Literal["mail", "sms", "device"], self.method),
             remember=bool(self.remember.data),
         )
 
     @classmethod
-    def of(cls, way: str, identifiers: tuple[Identifier, ...], **given: Any) -> AskForm:
-        """Return the form of a way, for what a tenant's people may be named by."""
-        form = cls(**given).accept_identifiers({Identifier.PHONE} if way == SMS else identifiers)
-        form.way = way
+    def of(cls, method: str, identifiers: tuple[Identifier, ...], **given: Any) -> PasswordlessForm:
+        """Return the form of a method for the tenant's kinds of identifiers."""
+        form = cls(**given).accept_identifiers({Identifier.PHONE} if method == SMS else identifiers)
+        form.method = method
         return form
 
 
 @dataclass(frozen=True)
-class AskPage(Page):
-    """Who are you?"""
+class PasswordlessPage(Page):
+    """Asks for the identifier."""
 
-    template = "pages/without_password.html"
+    template = "pages/passwordless.html"
 
-    form: AskForm
-    way: str
+    form: PasswordlessForm
+    method: str
     identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
     has_remember_me: bool = True
-    takes_in: bool = False
-    """Whoever is new gets an account by it."""
+    creates_account: bool = False
+    """Whether an unknown identifier gets an account (one-touch)."""
     refusal: RefusalReason | None = None
     wait_seconds: int = 0
 
     @property
     def address(self) -> str:
-        return sign_in_methods.ADDRESSES[self.way]
+        return sign_in_methods.ADDRESSES[self.method]
 
     @property
     def notice(self) -> Notice | None:
@@ -94,53 +95,55 @@ class AskPage(Page):
 
     @property
     def attributes(self) -> dict[str, str]:
-        """What tells keyboards and password managers what the identifier is."""
-        return identifier_attributes((Identifier.PHONE,) if self.way == SMS else self.identifiers)
+        """The identifier field's HTML attributes for keyboards and password managers."""
+        return identifier_attributes((Identifier.PHONE,) if self.method == SMS else self.identifiers)
 
     @classmethod
-    def samples(cls) -> Mapping[str, AskPage]:
+    def samples(cls) -> Mapping[str, PasswordlessPage]:
         email, given = (Identifier.EMAIL,), {"data": {"identifier": "ada@example.com"}}
-        empty = AskForm.of(MAIL, email)
+        empty = PasswordlessForm.of(MAIL, email)
         empty.add_error("identifier", _l("Enter your email."))
         return {
-            "by mail": cls(AskForm.of(MAIL, email), MAIL),
-            "by mail, for whoever is new": cls(AskForm.of(MAIL, email, **given), MAIL, takes_in=True),
-            "by text message": cls(AskForm.of(SMS, email), SMS),
-            "on another device": cls(AskForm.of(DEVICE, email, **given), DEVICE, has_remember_me=False),
+            "by mail": cls(PasswordlessForm.of(MAIL, email), MAIL),
+            "by mail, for whoever is new": cls(PasswordlessForm.of(MAIL, email, **given), MAIL, creates_account=True),
+            "by text message": cls(PasswordlessForm.of(SMS, email), SMS),
+            "on another device": cls(PasswordlessForm.of(DEVICE, email, **given), DEVICE, has_remember_me=False),
             "empty": cls(empty, MAIL),
-            "too many": cls(AskForm.of(MAIL, email, **given), MAIL, refusal=RefusalReason.TOO_MANY, wait_seconds=50),
-            "token": cls(AskForm.of(MAIL, email, **given).with_token_error(), MAIL),
+            "too many": cls(
+                PasswordlessForm.of(MAIL, email, **given), MAIL, refusal=RefusalReason.TOO_MANY, wait_seconds=50
+            ),
+            "token": cls(PasswordlessForm.of(MAIL, email, **given).with_token_error(), MAIL),
         }
 
 
 @dataclass(frozen=True)
 class SignInSentPage(CodePage):
-    """We wrote to you, if we know you."""
+    """A code or link was sent if the account exists."""
 
     template = "pages/sign_in_sent.html"
 
     @property
     def other(self) -> str:
-        """Where another name can be given."""
-        return _asking_page(SMS if self.is_text else MAIL)
+        """The address of the page that asks for the identifier."""
+        return _form_address(SMS if self.is_text else MAIL)
 
     @classmethod
     def samples(cls) -> Mapping[str, SignInSentPage]:
         mail, number = "ada@example.com", "+44 20 7946 0018"
-        said = [Outcome.SENT, Outcome.WRONG, Outcome.TOO_SOON, Outcome.TOO_MANY]
+        answer = [Outcome.SENT, Outcome.WRONG, Outcome.TOO_SOON, Outcome.TOO_MANY]
         return {
             "fresh": cls(CodeForm(), mail),
             "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
             "to a phone": cls(CodeForm(), number, is_text=True),
             "empty": cls(sample_empty_form(), mail),
-            **{outcome.value: cls(sample_filled_form(), mail, False, 21, outcome) for outcome in said},
+            **{outcome.value: cls(sample_filled_form(), mail, False, 21, outcome) for outcome in answer},
             "token": cls(sample_filled_form().with_token_error(), mail),
         }
 
 
 @dataclass(frozen=True)
-class DevicePage(Page):
-    """This device waits for a yes in the mailbox."""
+class DeviceApprovalPage(Page):
+    """Waits for the approval on another device."""
 
     template = "pages/sign_in_device.html"
     scripts = (*Page.scripts, "wait", "poll")
@@ -150,7 +153,7 @@ class DevicePage(Page):
     sent_to: str
     number: str = ""
     state: str = "waits"
-    """Or approved, denied, over."""
+    """waits, approved, denied or over."""
     resend_in_seconds: int = 0
     outcome: Outcome | None = None
 
@@ -166,17 +169,17 @@ class DevicePage(Page):
 
     @property
     def other(self) -> str:
-        """Where it begins anew."""
-        return _asking_page(DEVICE)
+        """The address of the page that asks for the identifier."""
+        return _form_address(DEVICE)
 
     @property
     def polls(self) -> str:
-        """Where the script asks."""
+        """The address that the script polls."""
         interaction = current_visit().interaction
         return f"{WAITING}?attempt={interaction.id}" if interaction else WAITING
 
     @classmethod
-    def samples(cls) -> Mapping[str, DevicePage]:
+    def samples(cls) -> Mapping[str, DeviceApprovalPage]:
         mail = "ada@example.com"
         return {
             "waits": cls(ButtonForm(), mail, "47", resend_in_seconds=27),
@@ -202,37 +205,45 @@ _NOTICES: Final = {
 }
 
 
-@pages.get("/sign-in/<way>")
-def show_without_password(way: str) -> Response:
-    """Draw the form; this asks nobody. What was typed at the sign-in, or the application's hint, is filled in."""
+@pages.get("/sign-in/<method>")
+def show_passwordless(method: str) -> Response:
+    """Render the form with the login hint, without an API call unless a session must reauthenticate."""
     visit = current_visit()
-    if way not in visit.tenant.ways:
+    if method not in visit.tenant.ways:
         return journey.redirect_to("/login")
     if journey.is_interaction_gone():
         return journey.start_again()
-    known = reauthentication.current_reauthentication()
-    hint = known.ways.get(way, "") if known else visit.interaction.hint if visit.interaction else ""
+    reauthentication = current_reauthentication()
+    hint = (
+        reauthentication.ways.get(method, "")
+        if reauthentication
+        else visit.interaction.hint
+        if visit.interaction
+        else ""
+    )
     if not hint and request.args.keys() <= {"attempt"}:
-        return render_cached(("without password", way), lambda: _asking(AskForm.of(way, visit.tenant.identifiers), way))
-    return _asking(AskForm.of(way, visit.tenant.identifiers, data={"identifier": hint}), way).render()
+        return render_cached(
+            ("without password", method), lambda: _page(PasswordlessForm.of(method, visit.tenant.identifiers), method)
+        )
+    return _page(PasswordlessForm.of(method, visit.tenant.identifiers, data={"identifier": hint}), method).render()
 
 
-@pages.post("/sign-in/<way>")
-def submit_without_password(way: str) -> Response:
+@pages.post("/sign-in/<method>")
+def submit_passwordless(method: str) -> Response:
     visit = current_visit()
-    if way not in visit.tenant.ways:
+    if method not in visit.tenant.ways:
         return journey.redirect_to("/login")
     if requested_interaction_id() and visit.interaction is None:
         return journey.start_again()
-    form = AskForm.of(way, visit.tenant.identifiers)
+    form = PasswordlessForm.of(method, visit.tenant.identifiers)
     if not form.validate():
-        return _asking(form, way).render(form.error_status)
+        return _page(form, method).render(form.error_status)
     try:
         step = api()(contract.ask, form.to_request())
     except e.PasswordlessOff:
         return journey.redirect_to("/login")
     except e.TooManyRequests as refusal:
-        response = _asking(form, way, RefusalReason.TOO_MANY, refusal.retry_after_seconds or 0).render(429)
+        response = _page(form, method, RefusalReason.TOO_MANY, refusal.retry_after_seconds or 0).render(429)
         response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
         return response
     return journey.follow(step)
@@ -240,17 +251,17 @@ def submit_without_password(way: str) -> Response:
 
 @pages.get(SENT)
 def show_sign_in_sent() -> Response:
-    """Draw the page of an attempt that waits; one that goes on elsewhere leads there."""
+    """Render the page of a waiting interaction; redirect any other to its step."""
     interaction = current_visit().interaction
     if interaction is None:
         return journey.start_again() if requested_interaction_id() else journey.redirect_to("/login")
     step = api()(contract.waiting, AttemptOnly(attempt=interaction.id))
-    return _drawn(step, CodeForm(), Outcome.SENT if request.args.get("sent") else None, 200)
+    return _render_state(step, CodeForm(), Outcome.SENT if request.args.get("sent") else None, 200)
 
 
 @pages.get(WAITING)
-def tell_waiting() -> Response:
-    """Say in a word where it stands, for the script of the page."""
+def waiting_state() -> Response:
+    """Return the state as one word for the page's script."""
     interaction = current_visit().interaction
     step = api()(contract.waiting, AttemptOnly(attempt=interaction.id)) if interaction else None
     is_waiting = step is not None and step.step is Step.SIGN_IN_SENT
@@ -260,17 +271,17 @@ def tell_waiting() -> Response:
 
 @pages.post(SENT)
 def submit_sign_in_sent() -> Response:
-    """Take the code, go on after a yes, or send another message."""
-    interaction, wish = current_visit().interaction, request.form.get("do")
+    """Verify the code, continue after an approval, or resend the message."""
+    interaction, action = current_visit().interaction, request.form.get("do")
     if interaction is None:
         return journey.start_again()
-    form: HubForm = ButtonForm() if wish in ("again", "go") else CodeForm()
+    form: HubForm = ButtonForm() if action in ("again", "go") else CodeForm()
     if not form.validate():
         step = api()(contract.waiting, AttemptOnly(attempt=interaction.id))
-        return _drawn(step, redisplayed(form), None, form.error_status)
+        return _render_state(step, redisplayed(form), None, form.error_status)
     try:
-        if wish == "go":
-            return _gone_on(api()(contract.go_on, AttemptOnly(attempt=interaction.id)))
+        if action == "go":
+            return _continue(api()(contract.go_on, AttemptOnly(attempt=interaction.id)))
         if isinstance(form, CodeForm):
             typed = (form.code.data or "")[:64]
             return journey.follow(api()(contract.code, CodeRequest(attempt=interaction.id, code=typed)))
@@ -280,50 +291,58 @@ def submit_sign_in_sent() -> Response:
         return _refused(form, refusal, interaction.id)
 
 
-def _asking(form: AskForm, way: str, refusal: RefusalReason | None = None, wait_seconds: int = 0) -> AskPage:
+def _page(
+    form: PasswordlessForm, method: str, refusal: RefusalReason | None = None, wait_seconds: int = 0
+) -> PasswordlessPage:
     tenant = current_visit().tenant
-    takes_in = tenant.has_one_touch and way != DEVICE
-    return AskPage(form, way, tenant.identifiers, tenant.has_remember_me, takes_in, refusal, wait_seconds)
-
-
-def _asking_page(way: str) -> str:
-    interaction = current_visit().interaction
-    return (
-        f"{sign_in_methods.ADDRESSES[way]}?attempt={interaction.id}" if interaction else sign_in_methods.ADDRESSES[way]
+    creates_account = tenant.has_one_touch and method != DEVICE
+    return PasswordlessPage(
+        form, method, tenant.identifiers, tenant.has_remember_me, creates_account, refusal, wait_seconds
     )
 
 
-def _gone_on(step: Next) -> Response:
-    """Nobody said yes yet, or somebody said no: the page says so."""
-    if step.step is not Step.SIGN_IN_SENT:
-        return journey.follow(step)
-    still = step.fields.get("state") == "waits"
-    return _drawn(step, CodeForm(formdata=None), Outcome.UNOPENED if still else None, 200)
+def _form_address(method: str) -> str:
+    interaction = current_visit().interaction
+    return (
+        f"{sign_in_methods.ADDRESSES[method]}?attempt={interaction.id}"
+        if interaction
+        else sign_in_methods.ADDRESSES[method]
+    )
 
 
-def _drawn(step: Next, form: CodeForm, outcome: Outcome | None, status: int) -> Response:
+def _continue(step: Next) -> Response:
+    """Follow the step; while undecided or denied, render the page."""
     if step.step is not Step.SIGN_IN_SENT:
         return journey.follow(step)
-    name, left = step.sent_to or "", step.resend_in_seconds
+    is_undecided = step.fields.get("state") == "waits"
+    return _render_state(step, CodeForm(formdata=None), Outcome.UNOPENED if is_undecided else None, 200)
+
+
+def _render_state(step: Next, form: CodeForm, outcome: Outcome | None, status: int) -> Response:
+    if step.step is not Step.SIGN_IN_SENT:
+        return journey.follow(step)
+    name, resend_seconds = step.sent_to or "", step.resend_in_seconds
     if step.problem == DEVICE:
-        click = ButtonForm(formdata=None)
-        shown = click.with_token_error() if form.is_token_invalid else click
+        button_form = ButtonForm(formdata=None)
+        shown = button_form.with_token_error() if form.is_token_invalid else button_form
         number, state = step.fields.get("number", ""), step.fields.get("state", "over")
-        return DevicePage(shown, name, number, state, left, outcome).render(status)
-    return SignInSentPage(form, name, step.problem == SMS, left, outcome).render(status)
+        return DeviceApprovalPage(shown, name, number, state, resend_seconds, outcome).render(status)
+    return SignInSentPage(form, name, step.problem == SMS, resend_seconds, outcome).render(status)
 
 
 def _refused(form: HubForm, refusal: ApiError, attempt: str) -> Response:
-    """Whatever is wrong with a code, an account's lock among it, the page says the same, at one status."""
-    is_often = isinstance(refusal, e.TooManyRequests)
-    outcome = outcome_for(form, refusal) if is_often else Outcome.WRONG
-    said = MailedTo.model_validate(refusal.data or {})
-    if said.sent_to and said.by != DEVICE:
-        page = SignInSentPage(redisplayed(form), said.sent_to, said.by == SMS, said.resend_in_seconds, outcome)
-        response = page.render(429 if is_often else 403)
+    """Show one message and status for every refused code, including a locked account."""
+    is_rate_limited = isinstance(refusal, e.TooManyRequests)
+    outcome = outcome_for(form, refusal) if is_rate_limited else Outcome.WRONG
+    answer = MailedTo.model_validate(refusal.data or {})
+    if answer.sent_to and answer.by != DEVICE:
+        page = SignInSentPage(redisplayed(form), answer.sent_to, answer.by == SMS, answer.resend_in_seconds, outcome)
+        response = page.render(429 if is_rate_limited else 403)
     else:
         step = api()(contract.waiting, AttemptOnly(attempt=attempt))
-        response = _drawn(step, redisplayed(form), outcome if is_often else None, 429 if is_often else 403)
-    if is_often:
+        response = _render_state(
+            step, redisplayed(form), outcome if is_rate_limited else None, 429 if is_rate_limited else 403
+        )
+    if is_rate_limited:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
     return response

@@ -1,4 +1,4 @@
-"""Your consents: what one agreed to, what can be changed, and how it came to that."""
+"""The account's consents: current choices, history, accepted privacy policies."""
 
 from __future__ import annotations
 
@@ -26,46 +26,46 @@ from app.hub.services import api
 from app.hub.visit import current_visit
 
 ADDRESS: Final = "/consents"
-_MOST_SHOWN: Final = 50
+_MAX_ENTRIES: Final = 50
 
 
 @dataclass(frozen=True)
-class Line:
-    """One thing of the history: which change, and of what."""
+class ChangeLine:
+    """One change in the history."""
 
     change: str
     title: str
 
 
 @dataclass(frozen=True)
-class Entry:
-    """What was answered on a day."""
+class HistoryEntry:
+    """The changes of one day."""
 
     day: str
-    lines: tuple[Line, ...]
+    lines: tuple[ChangeLine, ...]
 
 
 @dataclass(frozen=True)
-class Accepted:
-    """A version of the privacy policy, and the day it was accepted."""
+class AcceptedVersion:
+    """An accepted version of the privacy policy."""
 
     version: str
     day: str
 
 
 @dataclass(frozen=True)
-class OwnConsentsPage(Page):
-    """Change what is optional; what the account needs is shown as such."""
+class ConsentsPage(Page):
+    """Edits the optional consents and shows the mandatory ones."""
 
-    template = "pages/own_consents.html"
+    template = "pages/consents.html"
     query = {"saved": 1}
 
     form: BoxesForm
     forms: tuple[ConsentForm, ...]
     since: Mapping[str, str]
-    """The day since when an option is agreed to, by its id."""
-    history: tuple[Entry, ...] = ()
-    policies: tuple[Accepted, ...] = ()
+    """The day of the consent, by option id."""
+    history: tuple[HistoryEntry, ...] = ()
+    policies: tuple[AcceptedVersion, ...] = ()
     is_saved: bool = False
     problem: Notice | None = None
 
@@ -79,32 +79,45 @@ class OwnConsentsPage(Page):
 
     @property
     def has_choice(self) -> bool:
-        """Whether anything can be changed."""
+        """Whether any consent is optional."""
         return bool(self.form.options)
 
     @property
     def shown(self) -> str:
-        """Which boxes there are, as the form carries it: one that the page did not have is not taken back by silence."""
+        """The ids of the boxes on the page, posted with the form: a consent without a box is not withdrawn."""
         return " ".join(option.id for option in self.form.options)
 
     @property
     def link(self) -> str:
-        """Where the privacy policy stands."""
+        """The address of the tenant's privacy policy."""
         return dict(current_visit().tenant.brand.links).get("privacy", "")
 
     @classmethod
-    def samples(cls) -> Mapping[str, OwnConsentsPage]:
+    def samples(cls) -> Mapping[str, ConsentsPage]:
         both, since = (
             (SIGN_UP, NEWS),
-            {"age": _day("2025-03-01"), "terms": _day("2026-05-02"), "news": _day("2026-05-02")},
+            {
+                "age": _format_date("2025-03-01"),
+                "terms": _format_date("2026-05-02"),
+                "news": _format_date("2026-05-02"),
+            },
         )
-        named = consent.titles(both)
+        titles = consent.titles(both)
         history = (
-            Entry(_day("2026-05-02"), (Line("Subscribe", named["terms"]), Line("Subscribe", named["news"]))),
-            Entry(_day("2025-08-11"), (Line("Unsubscribe", named["mail"]),)),
-            Entry(_day("2025-03-01"), (Line("Subscribe", named["age"]), Line("NotOpted", named["news"]))),
+            HistoryEntry(
+                _format_date("2026-05-02"),
+                (ChangeLine("Subscribe", titles["terms"]), ChangeLine("Subscribe", titles["news"])),
+            ),
+            HistoryEntry(_format_date("2025-08-11"), (ChangeLine("Unsubscribe", titles["mail"]),)),
+            HistoryEntry(
+                _format_date("2025-03-01"),
+                (ChangeLine("Subscribe", titles["age"]), ChangeLine("NotOpted", titles["news"])),
+            ),
         )
-        accepted = (Accepted("2026-05", _day("2026-05-02")), Accepted("1", _day("2025-03-01")))
+        accepted = (
+            AcceptedVersion("2026-05", _format_date("2026-05-02")),
+            AcceptedVersion("1", _format_date("2025-03-01")),
+        )
         form = _boxes(both, since)
         return {
             "full": cls(form, both, since, history, accepted),
@@ -117,8 +130,8 @@ class OwnConsentsPage(Page):
 
 @pages.get(ADDRESS)
 def show_consents() -> Response:
-    known = _read()
-    return _page(known).render() if known else oidc_client.start_login(ADDRESS)
+    view = _read()
+    return _page(view).render() if view else oidc_client.start_login(ADDRESS)
 
 
 @pages.post(ADDRESS)
@@ -139,9 +152,9 @@ def submit_consents() -> Response:
 
 
 def _refused(status: int, problem: Notice | None) -> Response:
-    """What stands is drawn again, and what is wrong above it."""
-    known = _read()
-    return _page(known, problem).render(status) if known else oidc_client.start_login(ADDRESS)
+    """Render the stored consents with the problem above them."""
+    view = _read()
+    return _page(view, problem).render(status) if view else oidc_client.start_login(ADDRESS)
 
 
 def _read() -> contract.OwnConsents | None:
@@ -153,23 +166,23 @@ def _read() -> contract.OwnConsents | None:
         return None
 
 
-def _page(known: contract.OwnConsents, problem: Notice | None = None) -> OwnConsentsPage:
-    forms = consent.forms_of(known.events)
+def _page(view: contract.OwnConsents, problem: Notice | None = None) -> ConsentsPage:
+    forms = consent.forms_of(view.events)
     titles = consent.titles(current_visit().tenant.consent_forms)
-    since = {one.option: _day(one.at) for one in known.agreed}
-    return OwnConsentsPage(
+    since = {item.option: _format_date(item.at) for item in view.agreed}
+    return ConsentsPage(
         form=_boxes(forms, since),
         forms=forms,
         since=since,
-        history=tuple(_entry(one, titles) for one in known.history[:_MOST_SHOWN]),
-        policies=tuple(_accepted(one) for one in known.policies),
+        history=tuple(_history_entry(item, titles) for item in view.history[:_MAX_ENTRIES]),
+        policies=tuple(_accepted_version(item) for item in view.policies),
         is_saved=request.method == "GET" and request.args.get("saved") == "1",
         problem=problem,
     )
 
 
 def _boxes(forms: tuple[ConsentForm, ...], agreed: Mapping[str, Any]) -> BoxesForm:
-    """Return boxes for what can be changed, as it stands: whatever was just sent."""
+    """Return the boxes of the optional consents in their stored state, whatever was posted."""
     return BoxesForm.of(_optional(forms), agreed, formdata=None)
 
 
@@ -177,15 +190,15 @@ def _optional(forms: tuple[ConsentForm, ...]) -> list[Any]:
     return [option for option in consent.options_of(forms) if not option.mandatory]
 
 
-def _entry(logged: contract.ConsentEntry, titles: Mapping[str, str]) -> Entry:
-    lines = tuple(Line(one.change, titles.get(one.option, one.option)) for one in logged.choices)
-    return Entry(_day(logged.at), lines)
+def _history_entry(logged: contract.ConsentEntry, titles: Mapping[str, str]) -> HistoryEntry:
+    lines = tuple(ChangeLine(item.change, titles.get(item.option, item.option)) for item in logged.choices)
+    return HistoryEntry(_format_date(logged.at), lines)
 
 
-def _accepted(policy: AcceptedPolicy) -> Accepted:
-    return Accepted(policy.version, _day(policy.accept_date_time))
+def _accepted_version(policy: AcceptedPolicy) -> AcceptedVersion:
+    return AcceptedVersion(policy.version, _format_date(policy.accept_date_time))
 
 
-def _day(instant: str) -> str:
+def _format_date(instant: str) -> str:
     day: str = format_date(datetime.fromisoformat(instant), "long")
     return day
