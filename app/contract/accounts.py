@@ -8,7 +8,8 @@ from pydantic import ConfigDict, Field
 from app.contract import errors as e
 from app.contract.auth import READ, K, M, S, U
 from app.contract.consents import ConsentsGiven
-from app.contract.groups import AT, PW, UID_REFUSALS, F, PhoneInQuery, SecurityAnswer, Uid
+from app.contract.error_groups import UID_ERRORS
+from app.contract.groups import AT, PW, F, PhoneInQuery, SecurityAnswer, Uid
 from app.contract.hashing import HASHES_IN_BULK, HASHES_SECRETS_IN_BULK
 from app.contract.operations import operation
 from app.contract.profile import Profile, Profiles, Write
@@ -146,28 +147,27 @@ class ReadOwnAccount(F, AT, Wire):
     verification_url: Annotated[str | None, Query] = None
 
 
-MODEL_REFUSALS = (
+MODEL_ERRORS = (
     e.MalformedEmail, e.EmailTypeMissing, e.EmailTwice, e.PrimaryEmailTwice, e.MalformedPhone, e.MalformedUsername,
-    e.UsernameFormatRefused, e.AddressTypeTwice, e.AddressTypeMissing, e.PhoneTypeTwice, e.PhoneTypeMissing,
-    e.MalformedDate, e.UnknownCustomField, e.UnknownPolicyVersion, e.UnknownSecurityQuestion, e.SecurityQuestionsOff,
-    e.FieldsRefused, e.WeakPassword, e.NewPasswordBreached, e.EmailRegistered, e.UsernameTaken, e.PhoneTaken,
+    e.UsernameFormatRefused, e.AddressTypeTwice, e.AddressTypeMissing, e.PhoneTypeTwice, e.PhoneTypeMissing, e.MalformedDate,
+    e.UnknownCustomField, e.UnknownPolicyVersion, e.UnknownSecurityQuestion, e.SecurityQuestionsOff, e.FieldsRefused, e.WeakPassword,
+    e.NewPasswordBreached, e.EmailRegistered, e.UsernameTaken, e.PhoneTaken,
 )  # fmt: skip
-LOOKUP_REFUSALS = (e.IdentifierMissing, e.MalformedEmail, e.UnknownAccount, e.UnknownUsername, e.UnknownPhone)
-CHANGE_REFUSALS = (*MODEL_REFUSALS, e.EmailUpdateRefused, e.PasswordNotAcceptable)
+LOOKUP_ERRORS = (e.IdentifierMissing, e.MalformedEmail, e.UnknownAccount, e.UnknownUsername, e.UnknownPhone)
+CHANGE_ERRORS = (*MODEL_ERRORS, e.EmailUpdateRefused, e.PasswordNotAcceptable)
 
+_CREATE_ERRORS = (*MODEL_ERRORS, e.UidTaken, e.MalformedUid, e.PasswordMissing, e.NoConsentForm, e.ConsentRefused)
 create = operation(
     "accounts.create", "POST /identity/v2/manage/account", CreateAccount, Profile, auth=K & S | M, scope="profile:create",
-    accepts=Accept.JSON, hashing=HASHES_IN_BULK, row="A01",
-    errors=(*MODEL_REFUSALS, e.UidTaken, e.MalformedUid, e.PasswordMissing, e.NoConsentForm, e.ConsentRefused),
-    summary="Create an account. No email is sent.",
+    accepts=Accept.JSON, hashing=HASHES_IN_BULK, row="A01", errors=_CREATE_ERRORS, summary="Create an account. No email is sent.",
 )  # fmt: skip
 read_by_identifier = operation(
     "accounts.read_by_identifier", "GET /identity/v2/manage/account", ReadAccount, Profile, auth=K & S | M, scope="profile:read",
-    row="A02", errors=LOOKUP_REFUSALS, summary="Read an account by its email, username or phone.",
+    row="A02", errors=LOOKUP_ERRORS, summary="Read an account by its email, username or phone.",
 )  # fmt: skip
 read_by_uid = operation(
     "accounts.read_by_uid", "GET /identity/v2/manage/account/{uid}", ReadAccountByUid, Profile, auth=K & S | M, scope="profile:read",
-    row="A03", errors=UID_REFUSALS, summary="Read an account by its id.",
+    row="A03", errors=UID_ERRORS, summary="Read an account by its id.",
 )  # fmt: skip
 identities = operation(
     "accounts.identities", "GET /identity/v2/manage/account/identities", ReadIdentities, Profiles, auth=K & S | M, scope="profile:read",
@@ -175,21 +175,21 @@ identities = operation(
 )  # fmt: skip
 update = operation(
     "accounts.update", "PUT /identity/v2/manage/account/{uid}", UpdateAccount, Profile, auth=K & S | M, scope="profile:update",
-    accepts=Accept.JSON, hashing=HASHES_SECRETS_IN_BULK, row="A05", errors=(*UID_REFUSALS, *CHANGE_REFUSALS),
+    accepts=Accept.JSON, hashing=HASHES_SECRETS_IN_BULK, row="A05", errors=(*CHANGE_ERRORS, *UID_ERRORS),
     summary="Update an account by its id.",
 )  # fmt: skip
 update_by_identifier = operation(
     "accounts.update_by_identifier", "PUT /identity/v2/manage/account", UpdateIdentified, Profile, auth=K & S | M, scope="profile:update",
-    accepts=Accept.JSON, hashing=HASHES_SECRETS_IN_BULK, errors=(*LOOKUP_REFUSALS, *CHANGE_REFUSALS),
+    accepts=Accept.JSON, hashing=HASHES_SECRETS_IN_BULK, errors=(*LOOKUP_ERRORS, *CHANGE_ERRORS),
     summary="Update an account by its email, username or phone.",
 )  # fmt: skip
 delete_by_uid = operation(
     "accounts.delete_by_uid", "DELETE /identity/v2/manage/account/{uid}", DeleteAccountByUid, AccountDeleted, auth=K & S | M,
-    scope="profile:delete", row="A06", errors=UID_REFUSALS, summary="Delete an account by its id, with its sessions and tokens.",
+    scope="profile:delete", row="A06", errors=UID_ERRORS, summary="Delete an account by its id, with its sessions and tokens.",
 )  # fmt: skip
 delete_by_identifier = operation(
     "accounts.delete_by_identifier", "DELETE /identity/v2/manage/account", DeleteAccount, AccountDeleted, auth=K & S | M,
-    scope="profile:delete", row="A07", errors=(e.EmailMissing, *LOOKUP_REFUSALS[1:]),
+    scope="profile:delete", row="A07", errors=(*LOOKUP_ERRORS[1:], e.EmailMissing),
     summary="Delete an account by its email, username or phone.",
 )  # fmt: skip
 read_own = operation(

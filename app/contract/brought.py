@@ -11,7 +11,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import K, M, S
-from app.contract.groups import UID_REFUSALS
+from app.contract.error_groups import ADDED_EMAIL, UID_ERRORS
 from app.contract.operations import operation
 from app.kit.wire import From, Lower, Wire
 
@@ -74,38 +74,30 @@ class SmsCode(Wire):
 
 _OFF = (e.PasswordlessOff, e.SmartLoginOff, e.OneTouchOff, e.PinOff, e.NoPin)
 _VERIFY = (
-    e.UnknownAccount,
-    e.EmailVerifiedBefore,
-    e.EmailVerificationOff,
-    e.TokenLimitReached,
-    e.MalformedEmail,
-    e.EmailMissing,
-)
+    e.UnknownAccount, e.EmailVerifiedBefore, e.EmailVerificationOff, e.TokenLimitReached, e.MalformedEmail, e.EmailMissing,
+)  # fmt: skip
 _BASE = "/identity/v2/manage/account"
 
 verify_token = operation(
-    "brought.verify_token", f"POST {_BASE}/verify/token", VerifyTokenAsked, VerifyToken, auth=K & S | M, scope="profile:update", row="A18",
-    errors=_VERIFY, summary="Create a token that verifies an email address.",
+    "brought.verify_token", f"POST {_BASE}/verify/token", VerifyTokenAsked, VerifyToken, auth=K & S | M, scope="profile:update",
+    row="A18", errors=_VERIFY, summary="Create a token that verifies an email address.",
 )  # fmt: skip
 read_verify_token = operation(
     "brought.read_verify_token", f"GET {_BASE}/vtoken", VerifyTokenRead, VerifyToken, auth=K & S | M, scope="profile:update", row="A19",
     errors=_VERIFY, summary="Create a token that verifies an email address, with a lifetime of your choice.",
 )  # fmt: skip
+_MAIL_TOKEN_ERRORS = (
+    *_VERIFY, *_OFF, *ADDED_EMAIL, *UID_ERRORS, e.WrongTokenType, e.EmailOrUsernameMissing, e.ClientGuidTaken, e.RegistrationOff,
+)  # fmt: skip
 mail_token = operation(
     "brought.mail_token", f"POST {_BASE}/emailtoken/{{tokentype}}", MailTokenAsked, MailToken, auth=K & S | M, scope="profile:update",
-    row="A20",
-    errors=(
-        e.WrongTokenType, e.EmailOrUsernameMissing, *_VERIFY, *UID_REFUSALS, *_OFF, e.EmailTypeMissing, e.EmailActionRefused,
-        e.EmailNotAddable, e.EmailUpdateRefused, e.EmailTaken, e.EmailRegistered, e.EmailRefused, e.EmailDomainRefused, e.ClientGuidTaken,
-        e.RegistrationOff,
-    ),
-    summary="Create the token or the code that an email of one type would carry.",
+    row="A20", errors=_MAIL_TOKEN_ERRORS, summary="Create the token or the code that an email of one type would carry.",
+)  # fmt: skip
+_SMS_CODE_ERRORS = (
+    *_OFF, *UID_ERRORS, e.WrongCodeType, e.UnknownPhone, e.PhoneLoginOff, e.CodeLimitReached, e.PhoneVerifiedBefore, e.PhoneMissing,
+    e.NoPhoneOnProfile, e.PhoneTaken, e.PhoneUnverified, e.ClientGuidTaken, e.RegistrationOff,
 )  # fmt: skip
 sms_code = operation(
     "brought.sms_code", f"POST {_BASE}/smsotp/{{smsotptype}}", SmsCodeAsked, SmsCode, auth=K & S | M, scope="profile:update", row="A21",
-    errors=(
-        e.WrongCodeType, e.UnknownPhone, e.PhoneLoginOff, e.CodeLimitReached, e.PhoneVerifiedBefore, e.PhoneMissing, e.NoPhoneOnProfile,
-        e.PhoneTaken, *UID_REFUSALS, *_OFF, e.PhoneUnverified, e.ClientGuidTaken, e.RegistrationOff,
-    ),
-    summary="Create the code that a text message of one type would carry.",
+    errors=_SMS_CODE_ERRORS, summary="Create the code that a text message of one type would carry.",
 )  # fmt: skip

@@ -7,9 +7,10 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import K
 from app.contract.consents import ConsentsGiven
+from app.contract.error_groups import SESSION_ERRORS
 from app.contract.groups import PW
 from app.contract.operations import operation
-from app.contract.sign_in import GATE_REFUSALS, Login
+from app.contract.sign_in import Login
 from app.kit.operation import Accept
 from app.kit.wire import From
 
@@ -18,12 +19,11 @@ class ConsentSubmitted(PW, ConsentsGiven):
     consent_token: Annotated[str, From.QUERY, Field(max_length=200)]
 
 
+_SUBMIT_ERRORS = (
+    *SESSION_ERRORS, e.ConsentsOff, e.NoConsentForm, e.ConsentRefused, e.WrongConsentToken, e.ExpiredConsentToken, e.EmailUnverified,
+    e.PhoneUnverified,
+)  # fmt: skip
 submit = operation(
     "consents.submit", "POST /identity/v2/auth/consent", ConsentSubmitted, Login, auth=K, accepts=Accept.JSON, row="U83",
-    errors=(
-        e.ConsentsOff, e.NoConsentForm, e.ConsentRefused, e.WrongConsentToken, e.ExpiredConsentToken, *GATE_REFUSALS, e.AccountBlocked,
-        e.LoginDisabled, e.EmailUnverified, e.PhoneUnverified, e.TooManySessions, e.LockedForAWhile, e.LockedForCaptcha,
-        e.LockedForSecurityQuestion,
-    ),
-    summary="Answer the consent forms that a sign-in waits for, and get its session.",
+    errors=_SUBMIT_ERRORS, summary="Answer the consent forms that a sign-in waits for, and get its session.",
 )  # fmt: skip

@@ -7,7 +7,8 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import READ, WRITE, K, M, S, U
 from app.contract.consent_forms import MOST_OPTIONS
-from app.contract.groups import AT, PW, UID_REFUSALS, Uid
+from app.contract.error_groups import UID_ERRORS
+from app.contract.groups import AT, PW, Uid
 from app.contract.operations import operation
 from app.contract.profile import Profile
 from app.kit.operation import Accept
@@ -104,19 +105,19 @@ class ConsentLogs(Wire):
     consent_logs: list[ConsentLog]
 
 
-_REFUSALS = (e.ConsentsOff, e.NoConsentForm, e.PrivacyPolicyOutdated)
+_ERRORS = (e.ConsentsOff, e.NoConsentForm, e.PrivacyPolicyOutdated)
 
 give = operation(
     "consents.give", "POST /identity/v2/auth/consent/profile", OwnConsentsGiven, Profile, auth=K & U, access=WRITE, accepts=Accept.JSON,
-    row="U84", errors=(*_REFUSALS, e.ConsentRefused), summary="Answer consent forms for the signed-in account.",
+    row="U84", errors=(*_ERRORS, e.ConsentRefused), summary="Answer consent forms for the signed-in account.",
 )  # fmt: skip
 change = operation(
     "consents.change", "PUT /identity/v2/auth/consent", ConsentsChanged, ConsentProfile, auth=K & U, access=WRITE, accepts=Accept.JSON,
-    row="U85", errors=(*_REFUSALS, e.ConsentRefused), summary="Change what the signed-in account agreed to on consent forms.",
+    row="U85", errors=(*_ERRORS, e.ConsentRefused), summary="Change what the signed-in account agreed to on consent forms.",
 )  # fmt: skip
 verify = operation(
     "consents.verify", "GET /identity/v2/auth/consent/verify", ConsentAsked, ConsentValidity, auth=K & U, access=READ, row="U86",
-    errors=(*_REFUSALS, e.RequestInvalid), summary="Check whether the current version of a consent form is answered.",
+    errors=(*_ERRORS, e.RequestInvalid), summary="Check whether the current version of a consent form is answered.",
 )  # fmt: skip
 logs = operation(
     "consents.logs", "GET /identity/v2/auth/consent/logs", OwnLogsRead, ConsentLogs, auth=K & U, access=READ, row="U87",
@@ -125,5 +126,5 @@ logs = operation(
 )  # fmt: skip
 managed_logs = operation(
     "consents.managed_logs", "GET /identity/v2/manage/account/{uid}/consent/logs", Uid, ConsentLogs, auth=K & S | M, scope="consent:read",
-    row="A36", errors=(*UID_REFUSALS, e.ConsentsOff, e.NoConsentLogs), summary="List how an account answered consent forms over time.",
+    row="A36", errors=(*UID_ERRORS, e.ConsentsOff, e.NoConsentLogs), summary="List how an account answered consent forms over time.",
 )  # fmt: skip

@@ -7,7 +7,8 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import READ, WRITE, K, M, S, U
-from app.contract.groups import AT, PW, UID_REFUSALS, Deleted, Uid
+from app.contract.error_groups import UID_ERRORS
+from app.contract.groups import AT, PW, Deleted, Uid
 from app.contract.operations import operation
 from app.kit.operation import Accept
 from app.kit.wire import From, Lower, Wire
@@ -125,24 +126,24 @@ remove = operation(
 
 managed_add = operation(
     "custom_objects.managed_add", f"POST {_MANAGED}", RecordAdded, Record, auth=K & S | M, scope="customobject:create",
-    accepts=Accept.JSON, no_object=e.MalformedObject, row="A31", errors=(*UID_REFUSALS, *NAMING, e.ObjectFull),
+    accepts=Accept.JSON, no_object=e.MalformedObject, row="A31", errors=(*NAMING, *UID_ERRORS, e.ObjectFull),
     summary="Add a record of a custom object to an account.",
 )  # fmt: skip
 managed_read_all = operation(
     "custom_objects.managed_read_all", f"GET {_MANAGED}", RecordsRead, Records, auth=K & S | M, scope="customobject:read", row="A32",
-    errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject), summary="Read an account's records of a custom object.",
+    errors=(*NAMING, *UID_ERRORS, e.NoSuchObject), summary="Read an account's records of a custom object.",
 )  # fmt: skip
 managed_read = operation(
     "custom_objects.managed_read", f"GET {_MANAGED}/{{objectrecordid}}", RecordRead, Record, auth=K & S | M, scope="customobject:read",
-    row="A33", errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject, e.MalformedRecordId), summary="Read one of an account's records.",
+    row="A33", errors=(*NAMING, *UID_ERRORS, e.NoSuchObject, e.MalformedRecordId), summary="Read one of an account's records.",
 )  # fmt: skip
 managed_change = operation(
     "custom_objects.managed_change", f"PUT {_MANAGED}/{{objectrecordid}}", RecordChanged, Record, auth=K & S | M,
     scope="customobject:update", accepts=Accept.JSON, no_object=e.MalformedObject, row="A34",
-    errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject), summary="Change one of an account's records, member by member or as a whole.",
+    errors=(*NAMING, *UID_ERRORS, e.NoSuchObject), summary="Change one of an account's records, member by member or as a whole.",
 )  # fmt: skip
 managed_remove = operation(
     "custom_objects.managed_remove", f"DELETE {_MANAGED}/{{objectrecordid}}", RecordRemoved, Deleted, auth=K & S | M,
-    scope="customobject:delete", accepts=Accept.JSON, row="A35", errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject),
+    scope="customobject:delete", accepts=Accept.JSON, row="A35", errors=(*NAMING, *UID_ERRORS, e.NoSuchObject),
     summary="Remove one of an account's records.",
 )  # fmt: skip

@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from app.contract import errors as e
 from app.kit.wire import Also, From, Lower, Wire
 
 Query = From.QUERY
@@ -121,10 +120,6 @@ class Uid(Lower):
     """An account addressed by the id in the path."""
 
     uid: Annotated[str, From.PATH]
-
-
-UID_REFUSALS = (e.MalformedUid, e.UnknownUid)
-"""Of every operation that addresses an account by its id, in the path or in the query."""
 
 
 class Posted(Wire):

@@ -13,6 +13,7 @@ from app.contract import errors as e
 from app.contract.captcha import CaptchaAnswer, Challenge, Widget
 from app.contract.configuration import PasswordPolicy
 from app.contract.consent_forms import ConsentForm
+from app.contract.error_groups import IDENTIFIER_KINDS, LOCKS
 from app.contract.groups import SecurityAnswer
 from app.contract.hashing import HASHES
 from app.contract.operations import hub_operation
@@ -250,15 +251,14 @@ captcha = hub_operation(
 )  # fmt: skip
 
 
-SIGN_IN_REFUSALS = (
-    e.WrongCredentials, e.AccountBlocked, e.LoginDisabled, e.EmailUnverified, e.PhoneUnverified, e.LockedForCaptcha,
-    e.LockedForSecurityQuestion, e.LockedForAWhile, e.TooManySessions, e.LoginNotAllowed, e.WrongCaptcha,
-    e.PasswordBreached, e.PasswordResetMailed, e.RiskBlocked, e.NewDevice, e.NewBrowser, e.NewCity, e.NewCountry, e.NewAddress,
-    e.WrongQuestionOrAnswer, e.AccountLeaving, e.PhoneLoginOff, e.PhoneLoginOn, e.UsernameLoginOn, e.UsernameLoginOff,
+SIGN_IN_ERRORS = (
+    *LOCKS, *IDENTIFIER_KINDS, e.WrongCredentials, e.LoginDisabled, e.EmailUnverified, e.PhoneUnverified, e.TooManySessions,
+    e.LoginNotAllowed, e.WrongCaptcha, e.PasswordBreached, e.PasswordResetMailed, e.RiskBlocked, e.NewDevice, e.NewBrowser, e.NewCity,
+    e.NewCountry, e.NewAddress, e.WrongQuestionOrAnswer, e.AccountLeaving,
 )  # fmt: skip
 
 sign_in = hub_operation(
-    "hub.sign_in", "POST /hub/sign-in", SignInRequest, Next, hashing=HASHES, errors=SIGN_IN_REFUSALS,
+    "hub.sign_in", "POST /hub/sign-in", SignInRequest, Next, hashing=HASHES, errors=SIGN_IN_ERRORS,
     summary="Sign in with identifier and password within an attempt. A refusal by a lock bears `captcha.Lock` as its data.",
 )  # fmt: skip
 

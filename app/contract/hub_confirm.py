@@ -3,9 +3,10 @@
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.error_groups import REAUTHENTICATION
 from app.contract.hashing import HASHES
 from app.contract.hub import Next, PersonView
-from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
+from app.contract.hub_self_service import Done, Proved
 from app.contract.operations import hub_operation
 from app.kit.wire import Wire
 
@@ -31,6 +32,6 @@ begin = hub_operation(
     summary="Begin to prove once more who is signed in; nothing is sent by it.",
 )  # fmt: skip
 with_password = hub_operation(
-    "hub.confirm_with_password", "POST /hub/own/confirm/password", Proved, Done, hashing=HASHES, errors=PROOF_REFUSALS,
+    "hub.confirm_with_password", "POST /hub/own/confirm/password", Proved, Done, hashing=HASHES, errors=REAUTHENTICATION,
     summary="Prove it with the password, where no second factor stands beside it.",
 )  # fmt: skip

@@ -7,7 +7,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.errors import federation as refusals
 from app.contract.hashing import HASHES_SECRETS
-from app.contract.hub import SIGN_IN_REFUSALS, Next
+from app.contract.hub import SIGN_IN_ERRORS, Next
 from app.contract.operations import hub_operation
 from app.kit.wire import From, Wire
 
@@ -71,7 +71,7 @@ handle = hub_operation(
     summary="Lead a program's visitor to another provider, and afterwards back to the program (user.md row U14).",
 )  # fmt: skip
 finish = hub_operation(
-    "hub.finish_connection", "POST /hub/connections/finish", ConnectionAnswer, Next, hashing=HASHES_SECRETS, errors=SIGN_IN_REFUSALS,
+    "hub.finish_connection", "POST /hub/connections/finish", ConnectionAnswer, Next, hashing=HASHES_SECRETS, errors=SIGN_IN_ERRORS,
     summary="Go on with whom the provider sends back: signed in, linked, registered, or asked first.",
 )  # fmt: skip
 hand_over = hub_operation(

@@ -5,10 +5,11 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.error_groups import REAUTHENTICATION
 from app.contract.errors import federation as refusals
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import ConnectionView, Next, PersonView
-from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
+from app.contract.hub_self_service import Done, Proved
 from app.contract.operations import hub_operation
 from app.kit.wire import Wire
 
@@ -55,11 +56,11 @@ read = hub_operation(
 )  # fmt: skip
 connect = hub_operation(
     "hub.link_identity", "POST /hub/own/identities", IdentityBegun, Next, hashing=HASHES_SECRETS,
-    errors=(*PROOF_REFUSALS, refusals.AccountLinkingOff, refusals.UnknownConnection, refusals.ConnectionNotConfigured),
+    errors=(*REAUTHENTICATION, refusals.AccountLinkingOff, refusals.UnknownConnection, refusals.ConnectionNotConfigured),
     summary="Begin to link an identity: answers the provider's address, and the attempt that its answer belongs to.",
 )  # fmt: skip
 disconnect = hub_operation(
     "hub.unlink_identity", "POST /hub/own/identities/remove", IdentityNamed, Done, hashing=HASHES_SECRETS,
-    errors=(*PROOF_REFUSALS, refusals.UnknownIdentity, refusals.NothingToUnlink),
+    errors=(*REAUTHENTICATION, refusals.UnknownIdentity, refusals.NothingToUnlink),
     summary="Unlink an identity, unless nothing else opens the account.",
 )  # fmt: skip

@@ -5,10 +5,11 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.error_groups import REAUTHENTICATION
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import PersonView
-from app.contract.hub_second_factors import FACTOR_REFUSALS, FactorChoice, FactorProof, FactorShown
-from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
+from app.contract.hub_second_factors import FACTOR_ERRORS, FactorChoice, FactorProof, FactorShown
+from app.contract.hub_self_service import Done, Proved
 from app.contract.operations import hub_operation
 from app.contract.second_factors.challenge import FactorKind
 from app.kit.wire import From, Wire
@@ -83,20 +84,20 @@ read = hub_operation(
     summary="List the signed-in person's second factors.",
 )  # fmt: skip
 read_one = hub_operation(
-    "hub.own_factor", "GET /hub/own/factor", OwnFactorRead, OwnFactorView, errors=(e.NotAuthenticated, e.TwoFactorOff, *FACTOR_REFUSALS),
+    "hub.own_factor", "GET /hub/own/factor", OwnFactorRead, OwnFactorView, errors=(*FACTOR_ERRORS, e.NotAuthenticated, e.TwoFactorOff),
     summary="Read what it takes to add a second factor.",
 )  # fmt: skip
 begin = hub_operation(
     "hub.begin_factor", "POST /hub/own/factors/begin", OwnFactorChosen, FactorBegun, hashing=HASHES_SECRETS,
-    errors=(*PROOF_REFUSALS, e.TwoFactorOff, *FACTOR_REFUSALS),
+    errors=(*FACTOR_ERRORS, *REAUTHENTICATION, e.TwoFactorOff),
     summary="Begin to add a second factor: what must be sent is sent. A refusal bears `OwnFactorView` as its data.",
 )  # fmt: skip
 add = hub_operation(
     "hub.add_factor", "POST /hub/own/factors", FactorProof, FactorAdded, hashing=HASHES_SECRETS,
-    errors=(*PROOF_REFUSALS, e.TwoFactorOff, *FACTOR_REFUSALS),
+    errors=(*FACTOR_ERRORS, *REAUTHENTICATION, e.TwoFactorOff),
     summary="Add a second factor by its first proof. A refusal bears `OwnFactorView` as its data.",
 )  # fmt: skip
 remove = hub_operation(
-    "hub.remove_factor", "POST /hub/own/factors/remove", FactorNamed, Done, hashing=HASHES_SECRETS, errors=PROOF_REFUSALS,
+    "hub.remove_factor", "POST /hub/own/factors/remove", FactorNamed, Done, hashing=HASHES_SECRETS, errors=REAUTHENTICATION,
     summary="Remove a second factor; one that is gone is no error.",
 )  # fmt: skip

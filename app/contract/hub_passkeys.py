@@ -5,14 +5,15 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.error_groups import LINK, PASSKEY, REAUTHENTICATION
 from app.contract.groups import Posted
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import Next, PersonView
-from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
+from app.contract.hub_self_service import Done, Proved
 from app.contract.mailed import LinkRead, Token
 from app.contract.operations import hub_operation
 from app.contract.passkeys.shapes import ListedPasskey, ShownCredential
-from app.contract.passkeys.signing_in import ENTERING
+from app.contract.passkeys.signing_in import SIGN_IN_ERRORS
 from app.kit.wire import From, Wire
 
 Name = Annotated[str, Field(max_length=60)]
@@ -117,9 +118,8 @@ class LostFinish(Wire):
     credential: ShownCredential
 
 
-_SHOWN = (e.PasskeysOff, e.PasskeyRefused, e.PasskeyMisconfigured)
 _BEGUN = (e.PasskeysOff, e.PasskeyMisconfigured, e.TooManyRequests)
-_LINK = (e.UnknownLink, e.UsedLink, e.ExpiredLink, e.AccountBlocked)
+_LINK = (*LINK, e.AccountBlocked)
 
 begin_sign_in = hub_operation(
     "hub.begin_passkey", "POST /hub/passkeys/begin", Begin, PasskeyOptions, errors=_BEGUN,
@@ -127,7 +127,7 @@ begin_sign_in = hub_operation(
 )  # fmt: skip
 sign_in = hub_operation(
     "hub.sign_in_by_passkey", "POST /hub/passkeys/sign-in", PasskeySignIn, Next,
-    errors=(*_SHOWN, *ENTERING, e.AccountLeaving, e.PhoneUnverified), summary="Sign in with a passkey within an attempt.",
+    errors=(*SIGN_IN_ERRORS, *PASSKEY, e.AccountLeaving, e.PhoneUnverified), summary="Sign in with a passkey within an attempt.",
 )  # fmt: skip
 own = hub_operation(
     "hub.own_passkeys", "GET /hub/own/passkeys", OwnPasskeysRead, OwnPasskeys, errors=(e.NotAuthenticated, e.PasskeysOff),
@@ -135,10 +135,10 @@ own = hub_operation(
 )  # fmt: skip
 begin_own = hub_operation(
     "hub.begin_own_passkey", "POST /hub/own/passkeys/begin", BeginOwn, PasskeyOptions,
-    errors=(e.NotAuthenticated, e.PasskeyNeedsEmail, *_BEGUN), summary="Begin to add a passkey.",
+    errors=(*_BEGUN, e.NotAuthenticated, e.PasskeyNeedsEmail), summary="Begin to add a passkey.",
 )  # fmt: skip
 add = hub_operation(
-    "hub.add_passkey", "POST /hub/own/passkeys", NewOwnPasskey, Done, hashing=HASHES_SECRETS, errors=(*PROOF_REFUSALS, *_SHOWN),
+    "hub.add_passkey", "POST /hub/own/passkeys", NewOwnPasskey, Done, hashing=HASHES_SECRETS, errors=(*REAUTHENTICATION, *PASSKEY),
     summary="Add a passkey to the signed-in person's account.",
 )  # fmt: skip
 rename = hub_operation(
@@ -147,14 +147,14 @@ rename = hub_operation(
 )  # fmt: skip
 remove = hub_operation(
     "hub.remove_passkey", "POST /hub/own/passkeys/remove", GonePasskey, Done, hashing=HASHES_SECRETS,
-    errors=(*PROOF_REFUSALS, e.UnknownPasskey), summary="Remove a passkey.",
+    errors=(*REAUTHENTICATION, e.UnknownPasskey), summary="Remove a passkey.",
 )  # fmt: skip
 read_offer = hub_operation(
     "hub.read_passkey_offer", "GET /hub/passkeys/offer", OfferRead, Offer, errors=(e.NotAuthenticated,),
     summary="Read whether a passkey is offered after this sign-in.",
 )  # fmt: skip
 answer_offer = hub_operation(
-    "hub.answer_passkey_offer", "POST /hub/passkeys/offer", OfferAnswer, Next, errors=(e.NotAuthenticated, *_SHOWN),
+    "hub.answer_passkey_offer", "POST /hub/passkeys/offer", OfferAnswer, Next, errors=(*PASSKEY, e.NotAuthenticated),
     summary="Take the offer of a passkey, or not now; and go on.",
 )  # fmt: skip
 lost = hub_operation(
@@ -162,13 +162,14 @@ lost = hub_operation(
     summary="Mail a link that sets a new passkey; said of every name.",
 )  # fmt: skip
 read_lost = hub_operation(
-    "hub.read_lost_passkey", "GET /hub/passkeys/reset", LinkRead, LostView, summary="Read what a mailed link stands for; uses nothing up.",
+    "hub.read_lost_passkey", "GET /hub/passkeys/reset", LinkRead, LostView,
+    summary="Read what a mailed link stands for; uses nothing up.",
 )  # fmt: skip
 begin_lost = hub_operation(
     "hub.begin_lost_passkey", "POST /hub/passkeys/reset/begin", LostBegin, PasskeyOptions, errors=(*_BEGUN, *_LINK),
     summary="Begin to set a new passkey by a mailed link.",
 )  # fmt: skip
 finish_lost = hub_operation(
-    "hub.finish_lost_passkey", "POST /hub/passkeys/reset", LostFinish, Next, errors=(*_SHOWN, *_LINK, e.TooManyRequests),
+    "hub.finish_lost_passkey", "POST /hub/passkeys/reset", LostFinish, Next, errors=(*_LINK, *PASSKEY, e.TooManyRequests),
     summary="Set a new passkey by a mailed link.",
 )  # fmt: skip

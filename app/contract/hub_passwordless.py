@@ -5,13 +5,12 @@ from typing import Literal
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.error_groups import CONTACT_TAKEN, EMAIL_CODE, EMAIL_DOMAINS, LINK, LOCK_CHALLENGES, SMS_CODE
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import Next
 from app.contract.hub_recovery import AttemptOnly, CodeRequest, LinkRequest
 from app.contract.mailed import LinkRead, Token
 from app.contract.operations import hub_operation
-from app.contract.passwordless import CLAIM
-from app.contract.passwords import LINK, LOCKED, MAIL_CODE, SMS_CODE
 from app.kit.wire import Wire
 
 SignInWay = Literal["mail", "sms", "device"]
@@ -53,8 +52,8 @@ class Decision(Wire):
     number: str = Field(default="", max_length=20)
 
 
-_MAY_NOT = (e.LoginDisabled, e.EmailUnverified, e.PhoneUnverified, e.TooManySessions, *LOCKED, *CLAIM)
-_NEW = (e.RegistrationOff, e.EmailRefused, e.EmailDomainRefused, e.PhoneLoginOff)
+_MAY_NOT = (*LOCK_CHALLENGES, *CONTACT_TAKEN, e.LoginDisabled, e.EmailUnverified, e.PhoneUnverified, e.TooManySessions)
+_NEW = (*EMAIL_DOMAINS, e.RegistrationOff, e.PhoneLoginOff)
 
 ask = hub_operation(
     "hub.ask_sign_in", "POST /hub/passwordless", SignInAsked, Next, errors=(e.PasswordlessOff,),
@@ -70,18 +69,19 @@ again = hub_operation(
 )  # fmt: skip
 code = hub_operation(
     "hub.sign_in_code", "POST /hub/passwordless/code", CodeRequest, Next, hashing=HASHES_SECRETS,
-    errors=(*MAIL_CODE, *SMS_CODE, *_MAY_NOT, *_NEW), summary="Sign in by the code that was sent. A refusal bears `MailedTo` as its data.",
+    errors=(*_MAY_NOT, *_NEW, *SMS_CODE, *EMAIL_CODE),
+    summary="Sign in by the code that was sent. A refusal bears `MailedTo` as its data.",
 )  # fmt: skip
 go_on = hub_operation(
     "hub.sign_in_approved", "POST /hub/passwordless/approved", AttemptOnly, Next, hashing=HASHES_SECRETS,
-    errors=(e.UsedSmartLink, e.WrongClientGuid, *_MAY_NOT), summary="Go on where another device said yes; else say that it did not yet.",
+    errors=(*_MAY_NOT, e.UsedSmartLink, e.WrongClientGuid), summary="Go on where another device said yes; else say that it did not yet.",
 )  # fmt: skip
 read_link = hub_operation(
     "hub.read_sign_in_link", "POST /hub/passwordless/look", LinkRead, LinkView,
     summary="Read where a mailed link stands; nothing is used up.",
 )  # fmt: skip
 open_link = hub_operation(
-    "hub.open_sign_in_link", "POST /hub/passwordless/link", LinkRequest, Next, hashing=HASHES_SECRETS, errors=(*LINK, *_MAY_NOT, *_NEW),
+    "hub.open_sign_in_link", "POST /hub/passwordless/link", LinkRequest, Next, hashing=HASHES_SECRETS, errors=(*_MAY_NOT, *_NEW, *LINK),
     summary="Sign this browser in by a mailed link.",
 )  # fmt: skip
 renew_link = hub_operation(

@@ -3,14 +3,14 @@
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.error_groups import LINK, REAUTHENTICATION
 from app.contract.groups import Posted, SecurityAnswer
 from app.contract.hashing import HASHES
 from app.contract.hub import Next
 from app.contract.hub_recovery import LinkView
-from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
+from app.contract.hub_self_service import Done, Proved
 from app.contract.mailed import LinkRead, Token
 from app.contract.operations import hub_operation
-from app.contract.passwords import LINK
 from app.kit.wire import Wire
 
 
@@ -40,11 +40,11 @@ class PinReset(Wire):
 
 
 set_at_sign_in = hub_operation(
-    "hub.set_pin_at_sign_in", "POST /hub/pin", PinStep, Next, hashing=HASHES, errors=PROOF_REFUSALS,
+    "hub.set_pin_at_sign_in", "POST /hub/pin", PinStep, Next, hashing=HASHES, errors=REAUTHENTICATION,
     summary="Set the PIN that the tenant asks for, and go on with the attempt. 908: it is no PIN that may be.",
 )  # fmt: skip
 set_own = hub_operation(
-    "hub.set_own_pin", "POST /hub/own/pin", PinChosen, Done, hashing=HASHES, errors=(*PROOF_REFUSALS, e.PinOff),
+    "hub.set_own_pin", "POST /hub/own/pin", PinChosen, Done, hashing=HASHES, errors=(*REAUTHENTICATION, e.PinOff),
     summary="Set or change the signed-in person's PIN; who proves who they are need not know the one before.",
 )  # fmt: skip
 read_link = hub_operation(

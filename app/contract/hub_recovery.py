@@ -5,12 +5,11 @@ from typing import Literal
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.error_groups import EMAIL_CODE, LINK, LOCK_CHALLENGES, NEW_PASSWORD, REAUTHENTICATION, SMS_CODE
 from app.contract.hashing import HASHES
 from app.contract.hub import Next, Session
-from app.contract.hub_self_service import PROOF_REFUSALS
 from app.contract.mailed import LinkRead, Token
 from app.contract.operations import hub_operation
-from app.contract.passwords import LINK, LOCKED, MAIL_CODE, NEW_PASSWORD, SMS_CODE
 from app.kit.wire import Wire
 
 
@@ -83,14 +82,14 @@ again = hub_operation(
     summary="Send it once more, unless that was done a moment ago. A refusal bears `MailedTo` as its data.",
 )  # fmt: skip
 reset_code = hub_operation(
-    "hub.reset_code", "POST /hub/password/code", CodeRequest, Next, errors=(*MAIL_CODE, *SMS_CODE, *LOCKED),
+    "hub.reset_code", "POST /hub/password/code", CodeRequest, Next, errors=(*LOCK_CHALLENGES, *SMS_CODE, *EMAIL_CODE),
     summary="Take the code that was sent. A refusal bears `MailedTo` as its data.",
 )  # fmt: skip
 read_reset = hub_operation(
     "hub.read_reset", "POST /hub/password/look", LinkRead, LinkView, summary="Read where a mailed link stands; nothing is used up.",
 )  # fmt: skip
 reset = hub_operation(
-    "hub.reset", "POST /hub/password/reset", NewPassword, Next, hashing=HASHES, errors=(*LINK, *NEW_PASSWORD, e.AccountBlocked),
+    "hub.reset", "POST /hub/password/reset", NewPassword, Next, hashing=HASHES, errors=(*NEW_PASSWORD, *LINK, e.AccountBlocked),
     summary="Set a new password by a link, and go on: signed in where the tenant wants it.",
 )  # fmt: skip
 renew_reset = hub_operation(
@@ -99,11 +98,12 @@ renew_reset = hub_operation(
 )  # fmt: skip
 change = hub_operation(
     "hub.change_password", "POST /hub/password/change", OtherPassword, PasswordTurned, hashing=HASHES,
-    errors=(e.NotAuthenticated, e.WrongCurrentPassword, *LOCKED, *NEW_PASSWORD),
+    errors=(*LOCK_CHALLENGES, *NEW_PASSWORD, *REAUTHENTICATION),
     summary="Change the signed-in person's password; every other session ends.",
 )  # fmt: skip
 set_first = hub_operation(
-    "hub.set_password", "POST /hub/password/first", FirstPassword, PasswordTurned, hashing=HASHES, errors=(*PROOF_REFUSALS, *NEW_PASSWORD),
+    "hub.set_password", "POST /hub/password/first", FirstPassword, PasswordTurned, hashing=HASHES,
+    errors=(*REAUTHENTICATION, *NEW_PASSWORD),
     summary="Set the password of a signed-in person who has none. 967: there is one, or the last proof is too old.",
 )  # fmt: skip
 read_alarm = hub_operation(

@@ -6,12 +6,13 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.captcha import CaptchaAnswer
+from app.contract.error_groups import PASSKEY
 from app.contract.hashing import HASHES_IN_BULK
 from app.contract.hub import Next
 from app.contract.hub_passkeys import PasskeyOptions
 from app.contract.operations import hub_operation
 from app.contract.passkeys.shapes import ShownCredential
-from app.contract.registration import REGISTRATION_REFUSALS
+from app.contract.registration import REGISTRATION_ERRORS
 from app.contract.registration_form import MOST_LETTERS
 from app.kit.wire import Wire
 
@@ -28,15 +29,13 @@ class RegisterRequest(Wire):
     is_connected: bool = False  # what another provider said stands there: it waits in the attempt
 
 
-_PASSKEY = (e.PasskeysOff, e.PasskeyRefused, e.PasskeyMisconfigured)
-
 register = hub_operation(
     "hub.register", "POST /hub/register", RegisterRequest, Next, hashing=HASHES_IN_BULK,
-    errors=(e.WrongCaptcha, *_PASSKEY, *REGISTRATION_REFUSALS),
+    errors=(*REGISTRATION_ERRORS, *PASSKEY, e.WrongCaptcha),
     summary="Register. An address that has an account is answered as one that has none; its owner gets a mail.",
 )  # fmt: skip
 begin_with_passkey = hub_operation(
     "hub.begin_register_with_passkey", "POST /hub/register/passkey", RegisterRequest, PasskeyOptions,
-    errors=(e.WrongCaptcha, *_PASSKEY, e.PasskeyNeedsEmail, *REGISTRATION_REFUSALS),
+    errors=(*REGISTRATION_ERRORS, *PASSKEY, e.WrongCaptcha, e.PasskeyNeedsEmail),
     summary="Begin to register with a passkey. What could be refused is refused before a browser makes one.",
 )  # fmt: skip

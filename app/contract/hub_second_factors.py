@@ -6,13 +6,12 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.error_groups import EMAIL_CODE, LOCKS, REAUTHENTICATION, SMS_CODE, SMS_SENDING
 from app.contract.groups import SecurityAnswer
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import Next
-from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
+from app.contract.hub_self_service import Done, Proved
 from app.contract.operations import hub_operation
-from app.contract.passwords import MAIL_CODE, SMS_CODE
-from app.contract.phones import NOT_TEXTED
 from app.contract.second_factors.challenge import DUO_REDIRECT, FactorKind, Question
 from app.kit.wire import From, Wire
 
@@ -87,28 +86,23 @@ class FactorProof(Wire):
     trust: bool = False
 
 
-FACTOR_LOCKS = (
-    e.LockedDuringStep, e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion, e.AccountBlocked,
-    e.LoginDisabled, e.TooManySessions,
+FACTOR_LOCKS = (*LOCKS, e.LockedDuringStep, e.LoginDisabled, e.TooManySessions)
+_SENT_ERRORS = (
+    *SMS_SENDING, *SMS_CODE, *EMAIL_CODE, e.SmsFactorOff, e.NoPhoneRegistered, e.MalformedPhone, e.PhoneRegistered, e.EmailFactorOff,
+    e.MalformedEmail, e.EmailNotOnProfile, e.MailLimitReached,
 )  # fmt: skip
-_SENT_REFUSALS = (
-    e.SmsFactorOff, e.NoPhoneRegistered, e.MalformedPhone, e.PhoneRegistered, *NOT_TEXTED, *SMS_CODE,
-    e.EmailFactorOff, e.MalformedEmail, e.EmailNotOnProfile, e.MailLimitReached, *MAIL_CODE,
+_QUESTION_ERRORS = (
+    e.QuestionFactorOff, e.QuestionFactorNotEnrolled, e.UnknownSecurityQuestion, e.TooFewAnswers, e.WrongSecurityAnswer,
+    e.WrongQuestionOrAnswer,
 )  # fmt: skip
-_QUESTION_REFUSALS = (
-    e.QuestionFactorOff, e.QuestionFactorNotEnrolled, e.UnknownSecurityQuestion, e.TooFewAnswers,
-    e.WrongSecurityAnswer, e.WrongQuestionOrAnswer,
+_ELSEWHERE_ERRORS = (
+    *DUO_REDIRECT, e.PushOff, e.PushNotEnrolled, e.PushMisconfigured, e.PushPending, e.PushDenied, e.PushFailed, e.PushAnswered,
+    e.WrongPushToken, e.DuoOff, e.DuoMisconfigured, e.DuoFailed, e.WrongDuoState, e.DuoNotEnrolled,
 )  # fmt: skip
-_ELSEWHERE_REFUSALS = (
-    e.PushOff, e.PushNotEnrolled, e.PushMisconfigured, e.PushPending, e.PushDenied, e.PushFailed, e.PushAnswered,
-    e.WrongPushToken, e.DuoOff, e.DuoMisconfigured, e.DuoFailed, e.WrongDuoState, e.DuoNotEnrolled, *DUO_REDIRECT,
-)  # fmt: skip
-_PASSKEY_REFUSALS = (
-    e.PasskeyRefused, e.PasskeyMisconfigured, e.PasskeyFactorOff, e.PasskeyFactorNotEnrolled,
-)  # fmt: skip
-FACTOR_REFUSALS = (
-    *FACTOR_LOCKS, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.NoBackupCodes, e.WrongBackupCode,
-    *_SENT_REFUSALS, *_QUESTION_REFUSALS, *_ELSEWHERE_REFUSALS, *_PASSKEY_REFUSALS,
+_PASSKEY_ERRORS = (e.PasskeyRefused, e.PasskeyMisconfigured, e.PasskeyFactorOff, e.PasskeyFactorNotEnrolled)
+FACTOR_ERRORS = (
+    *FACTOR_LOCKS, *_SENT_ERRORS, *_QUESTION_ERRORS, *_ELSEWHERE_ERRORS, *_PASSKEY_ERRORS, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode,
+    e.NoBackupCodes, e.WrongBackupCode,
 )  # fmt: skip
 """Each authenticator adds its own."""
 
@@ -117,11 +111,11 @@ read_factor = hub_operation(
     summary="Read what the page of the second factor shows.",
 )  # fmt: skip
 choose_factor = hub_operation(
-    "hub.choose_factor", "POST /hub/second-factor/choose", FactorChosen, FactorStep, errors=FACTOR_REFUSALS,
+    "hub.choose_factor", "POST /hub/second-factor/choose", FactorChosen, FactorStep, errors=FACTOR_ERRORS,
     summary="Use another factor, or begin to enrol one: what must be sent is sent.",
 )  # fmt: skip
 prove_factor = hub_operation(
-    "hub.prove_factor", "POST /hub/second-factor", FactorProof, Next, hashing=HASHES_SECRETS, errors=FACTOR_REFUSALS,
+    "hub.prove_factor", "POST /hub/second-factor", FactorProof, Next, hashing=HASHES_SECRETS, errors=FACTOR_ERRORS,
     summary="Prove the second factor. A refusal bears the page's view as its data.",
 )  # fmt: skip
 
@@ -135,6 +129,6 @@ class BackupCodesShown(Done):
 
 make_backup_codes = hub_operation(
     "hub.make_backup_codes", "POST /hub/own/backup-codes", Proved, BackupCodesShown, hashing=HASHES_SECRETS,
-    errors=(*PROOF_REFUSALS, e.NoSecondFactor, e.NoBackupCodes),
+    errors=(*REAUTHENTICATION, e.NoSecondFactor, e.NoBackupCodes),
     summary="Make new backup codes for the signed-in person; the old ones are over.",
 )  # fmt: skip

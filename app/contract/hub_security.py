@@ -5,11 +5,12 @@ from typing import Any
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.error_groups import REAUTHENTICATION
 from app.contract.groups import Posted
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import PersonView, ScopeView, SessionView
 from app.contract.hub_own_factors import FactorsView
-from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
+from app.contract.hub_self_service import Done, Proved
 from app.contract.operations import hub_operation
 from app.kit.wire import Wire
 
@@ -95,6 +96,6 @@ revoke_application = hub_operation(
     summary="End what an application may do for the signed-in person: the consent, its codes and all of its tokens.",
 )  # fmt: skip
 own_data = hub_operation(
-    "hub.own_data", "POST /hub/own/data", Proved, DataView, hashing=HASHES_SECRETS, errors=PROOF_REFUSALS,
+    "hub.own_data", "POST /hub/own/data", Proved, DataView, hashing=HASHES_SECRETS, errors=REAUTHENTICATION,
     summary="Read everything that is kept of the signed-in person, without secrets.",
 )  # fmt: skip

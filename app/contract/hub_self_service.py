@@ -8,14 +8,22 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.accounts import MODEL_REFUSALS
+from app.contract.accounts import MODEL_ERRORS
+from app.contract.error_groups import (
+    ADDED_EMAIL,
+    EMAIL_CODE,
+    EMAIL_DOMAINS,
+    EMAIL_SENDING,
+    LOCKS,
+    REAUTHENTICATION,
+    SMS_CODE,
+    SMS_SENDING,
+)
 from app.contract.groups import Posted, SecurityAnswer
 from app.contract.hashing import HASHES, HASHES_SECRETS
 from app.contract.hub import Next, Session
 from app.contract.mailed import Token
 from app.contract.operations import hub_operation
-from app.contract.passwords import SMS_CODE
-from app.contract.phones import NOT_TEXTED
 from app.contract.registration_form import MOST_LETTERS, FormField
 from app.kit.wire import From, Wire
 
@@ -117,87 +125,69 @@ class MissingFields(Wire):
     fields: dict[str, FieldText] = Field(max_length=60)
 
 
-FORM_REFUSALS = (
-    e.NotAuthenticated, *MODEL_REFUSALS, e.TooYoung, e.PrivacyPolicyOutdated, e.SecurityQuestionsOff, e.EmailUpdateRefused,
-    e.EmailRefused, e.EmailDomainRefused, e.VerificationUrlRefused, e.MailLimitReached, e.PasswordNotAcceptable,
-)  # fmt: skip
-PROOF_REFUSALS = (
-    e.NotAuthenticated, e.WrongCurrentPassword, e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion,
-    e.AccountBlocked,
+FORM_ERRORS = (
+    *MODEL_ERRORS, *EMAIL_SENDING, *EMAIL_DOMAINS, e.NotAuthenticated, e.TooYoung, e.PrivacyPolicyOutdated, e.EmailUpdateRefused,
+    e.PasswordNotAcceptable,
 )  # fmt: skip
 
 edit_profile = hub_operation(
-    "hub.edit_profile", "POST /hub/own/profile", ProfileEdit, Posted, hashing=HASHES_SECRETS, errors=FORM_REFUSALS,
+    "hub.edit_profile", "POST /hub/own/profile", ProfileEdit, Posted, hashing=HASHES_SECRETS, errors=FORM_ERRORS,
     summary="Change the signed-in person's profile.",
 )  # fmt: skip
 edit_username = hub_operation(
     "hub.edit_username", "POST /hub/own/username", UsernameEdit, Done, hashing=HASHES_SECRETS,
-    errors=(*PROOF_REFUSALS, e.UsernameMissing, e.MalformedUsername, e.UsernameFormatRefused, e.UsernameTaken),
+    errors=(*REAUTHENTICATION, e.UsernameMissing, e.MalformedUsername, e.UsernameFormatRefused, e.UsernameTaken),
     summary="Set or change the signed-in person's username.",
 )  # fmt: skip
 add_email = hub_operation(
     "hub.add_email", "POST /hub/own/emails/add", EmailEdit, Done, hashing=HASHES_SECRETS,
-    errors=(
-        *PROOF_REFUSALS, e.MalformedEmail, e.EmailTaken, e.EmailNotAddable, e.EmailUpdateRefused, e.EmailRefused, e.EmailDomainRefused,
-        e.MailLimitReached, e.EmailTypeMissing, e.EmailActionRefused, e.EmailRegistered, e.VerificationUrlRefused,
-    ),
+    errors=(*ADDED_EMAIL, *REAUTHENTICATION, *EMAIL_SENDING),
     summary="Mail a link and a code to another address; one of somebody else is answered as a free one.",
 )  # fmt: skip
 mail_email_again = hub_operation(
     "hub.mail_email_again", "POST /hub/own/emails/again", EmailNamed, Posted,
-    errors=(
-        e.NotAuthenticated, e.EmailNotOnProfile, e.EmailVerifiedBefore, e.EmailVerificationOff, e.MalformedEmail, e.EmailTaken,
-        e.EmailNotAddable, e.EmailUpdateRefused, e.EmailRefused, e.EmailDomainRefused, e.MailLimitReached, e.EmailTypeMissing,
-        e.EmailActionRefused, e.EmailRegistered, e.VerificationUrlRefused,
-    ),
+    errors=(*ADDED_EMAIL, *EMAIL_SENDING, e.NotAuthenticated, e.EmailNotOnProfile, e.EmailVerifiedBefore, e.EmailVerificationOff),
     summary="Mail link and code once more to an address of the account that is not proved yet.",
 )  # fmt: skip
 confirm_email = hub_operation(
     "hub.confirm_email", "POST /hub/own/emails/confirm", EmailCode, Posted,
-    errors=(
-        e.NotAuthenticated, e.MalformedEmail, e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.ClosedMailCode, e.EmailRegistered,
-        e.EmailVerifiedBefore, e.ClosedLink, e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion, e.AccountBlocked,
-    ),
+    errors=(*LOCKS, *EMAIL_CODE, e.NotAuthenticated, e.MalformedEmail, e.EmailRegistered, e.EmailVerifiedBefore, e.ClosedLink),
     summary="Confirm the address that a code was mailed to.",
 )  # fmt: skip
 remove_email = hub_operation(
     "hub.remove_email", "POST /hub/own/emails/remove", EmailEdit, Done, hashing=HASHES_SECRETS,
-    errors=(*PROOF_REFUSALS, e.MalformedEmail, e.EmailNotOnProfile, e.LastEmail), summary="Remove an address.",
+    errors=(*REAUTHENTICATION, e.MalformedEmail, e.EmailNotOnProfile, e.LastEmail), summary="Remove an address.",
 )  # fmt: skip
 make_primary = hub_operation(
     "hub.make_primary", "POST /hub/own/emails/primary", EmailEdit, Done, hashing=HASHES_SECRETS,
-    errors=(*PROOF_REFUSALS, e.MalformedEmail, e.EmailNotOnProfile, e.EmailNotAddable), summary="Let another address be the first one.",
+    errors=(*REAUTHENTICATION, e.MalformedEmail, e.EmailNotOnProfile, e.EmailNotAddable), summary="Let another address be the first one.",
 )  # fmt: skip
 ask_phone = hub_operation(
     "hub.ask_phone", "POST /hub/own/phone/ask", PhoneEdit, Done, hashing=HASHES_SECRETS,
-    errors=(*PROOF_REFUSALS, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered, *NOT_TEXTED),
+    errors=(*REAUTHENTICATION, *SMS_SENDING, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered),
     summary="Text a code to another number; one of somebody else is answered as a free one.",
 )  # fmt: skip
 text_phone_again = hub_operation(
     "hub.text_phone_again", "POST /hub/own/phone/again", PhoneNamed, Posted,
-    errors=(e.NotAuthenticated, e.PhoneLoginOff, e.NoPhoneOnProfile, e.PhoneRegistered, *NOT_TEXTED),
+    errors=(*SMS_SENDING, e.NotAuthenticated, e.PhoneLoginOff, e.NoPhoneOnProfile, e.PhoneRegistered),
     summary="Text another code to the number that was asked for last.",
 )  # fmt: skip
 confirm_phone = hub_operation(
     "hub.confirm_phone", "POST /hub/own/phone/confirm", PhoneCode, Posted,
-    errors=(
-        e.NotAuthenticated, e.PhoneLoginOff, *SMS_CODE, e.PhoneTaken, e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion,
-        e.AccountBlocked,
-    ),
+    errors=(*SMS_CODE, *LOCKS, e.NotAuthenticated, e.PhoneLoginOff, e.PhoneTaken),
     summary="Take the number that was asked for last, by the code that was texted to it.",
 )  # fmt: skip
 remove_phone = hub_operation(
     "hub.remove_phone", "POST /hub/own/phone/remove", Proved, Done, hashing=HASHES_SECRETS,
-    errors=(*PROOF_REFUSALS, e.PhoneLoginOff, e.NoPhoneRegistered, e.NoPhoneOnProfile, e.NotProcessable), summary="Remove the number.",
+    errors=(*REAUTHENTICATION, e.PhoneLoginOff, e.NoPhoneRegistered, e.NoPhoneOnProfile, e.NotProcessable), summary="Remove the number.",
 )  # fmt: skip
 edit_answers = hub_operation(
-    "hub.edit_answers", "POST /hub/own/answers", AnswersEdit, Done, hashing=HASHES, errors=(*PROOF_REFUSALS, *FORM_REFUSALS),
+    "hub.edit_answers", "POST /hub/own/answers", AnswersEdit, Done, hashing=HASHES, errors=(*FORM_ERRORS, *REAUTHENTICATION),
     summary="Change the answers to security questions.",
 )  # fmt: skip
 ask_deletion = hub_operation(
     "hub.ask_deletion", "POST /hub/own/deletion", Proved, Done, hashing=HASHES_SECRETS,
-    errors=(*PROOF_REFUSALS, e.NoEmailOnProfile, e.NotProcessable, e.MailLimitReached, e.VerificationUrlRefused),
-    summary="Mail a link that deletes the account.",
+    errors=(*REAUTHENTICATION, *EMAIL_SENDING, e.NoEmailOnProfile, e.NotProcessable), summary="Mail a link that deletes the account.",
 )  # fmt: skip
 read_deletion = hub_operation(
     "hub.read_deletion", "GET /hub/deletion", DeletionRead, DeletionView, errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink),
@@ -216,6 +206,6 @@ accept_policy = hub_operation(
     summary="Accept the present privacy policy, and go on with the attempt.",
 )  # fmt: skip
 fill_missing = hub_operation(
-    "hub.fill_missing", "POST /hub/own/missing-fields", MissingFields, Next, hashing=HASHES_SECRETS, errors=FORM_REFUSALS,
+    "hub.fill_missing", "POST /hub/own/missing-fields", MissingFields, Next, hashing=HASHES_SECRETS, errors=FORM_ERRORS,
     summary="Fill in what the tenant's form requires, and go on with the attempt.",
 )  # fmt: skip

@@ -3,12 +3,11 @@
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.error_groups import CONTACT_TAKEN, EMAIL_CODE, EMAIL_DOMAINS, LOCKS, SMS_CODE, SMS_SENDING
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import Next
 from app.contract.mailed import LinkRead, Token
 from app.contract.operations import hub_operation
-from app.contract.passwords import SMS_CODE
-from app.contract.phones import NOT_TEXTED
 from app.kit.wire import Wire
 
 
@@ -49,17 +48,16 @@ class OtherAddressRequest(Wire):
     to: str = Field(max_length=320)
 
 
-CODE_REFUSALS = (
-    e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.ClosedMailCode, e.EmailUnverified, e.LockedForCaptcha,
-    e.LockedForSecurityQuestion, e.LockedForAWhile, e.AccountBlocked, e.ClosedLink, e.EmailRegistered, *SMS_CODE, e.PhoneTaken,
-)  # fmt: skip
+CODE_ERRORS = (*SMS_CODE, *LOCKS, *EMAIL_CODE, *CONTACT_TAKEN, e.EmailUnverified)
 
 read_link = hub_operation(
     "hub.read_link", "POST /hub/verification/look", LinkRead, LinkView, summary="Read where a mailed link stands; nothing is used up.",
 )  # fmt: skip
+_OPEN_LINK_ERRORS = (
+    e.UnknownLink, e.ExpiredLink, e.ClosedLink, e.EmailRegistered, e.PasswordMissing, e.WrongCredentials,
+)  # fmt: skip
 open_link = hub_operation(
-    "hub.open_link", "POST /hub/verification/link", LinkRequest, Next, hashing=HASHES_SECRETS,
-    errors=(e.UnknownLink, e.ExpiredLink, e.ClosedLink, e.EmailRegistered, e.PasswordMissing, e.WrongCredentials),
+    "hub.open_link", "POST /hub/verification/link", LinkRequest, Next, hashing=HASHES_SECRETS, errors=_OPEN_LINK_ERRORS,
     summary="Confirm an address by its link, and go on with the sign-in that waits for it. 1089: others registered with it "
     "too, so that the password typed at registration has to tell which account is meant.",
 )  # fmt: skip
@@ -68,15 +66,15 @@ renew_link = hub_operation(
     summary="Mail a new link where one is over.",
 )  # fmt: skip
 enter_code = hub_operation(
-    "hub.enter_code", "POST /hub/verification/code", CodeRequest, Next, errors=CODE_REFUSALS,
+    "hub.enter_code", "POST /hub/verification/code", CodeRequest, Next, errors=CODE_ERRORS,
     summary="Confirm an address by its code. A refusal bears `MailedTo` as its data.",
 )  # fmt: skip
 mail_again = hub_operation(
-    "hub.mail_again", "POST /hub/verification/mail", AgainRequest, Next, errors=(e.MailLimitReached, *NOT_TEXTED),
+    "hub.mail_again", "POST /hub/verification/mail", AgainRequest, Next, errors=(*SMS_SENDING, e.MailLimitReached),
     summary="Send link and code once more. A refusal bears `MailedTo` as its data.",
 )  # fmt: skip
 change_address = hub_operation(
     "hub.change_address", "POST /hub/verification/address", OtherAddressRequest, Next,
-    errors=(e.MalformedEmail, e.EmailRefused, e.EmailDomainRefused, e.MalformedPhone, e.EmailUnverified),
+    errors=(*EMAIL_DOMAINS, e.MalformedEmail, e.MalformedPhone, e.EmailUnverified),
     summary="Let the registration of this browser wait for another address; what was sent to the first is over.",
 )  # fmt: skip

@@ -143,7 +143,7 @@ change_sms = operation(
     summary="Replace a text message template; `Name` says which one.",
 )  # fmt: skip
 remove_sms = operation(
-    "letter_templates.remove_sms", f"DELETE {_SMS}{_ONE}", SmsTemplateGone, Deleted, auth=M, scope="template:delete", error_profile=MANAGE,
-    also=(_SMS_OLDER + _ONE,), accepts=Accept.JSON, errors=(e.UnknownSmsTemplate, e.UnknownSmsType),
+    "letter_templates.remove_sms", f"DELETE {_SMS}{_ONE}", SmsTemplateGone, Deleted, auth=M, scope="template:delete",
+    error_profile=MANAGE, also=(_SMS_OLDER + _ONE,), accepts=Accept.JSON, errors=(e.UnknownSmsTemplate, e.UnknownSmsType),
     summary="Delete a text message template; the built-in one is sent again.",
 )  # fmt: skip

@@ -9,10 +9,11 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, U
+from app.contract.error_groups import REQUIRED_ACTIONS
 from app.contract.errors import federation as refusals
 from app.contract.groups import AT, PW, Deleted, F, Posted
 from app.contract.operations import operation
-from app.contract.sign_in import GATE_REFUSALS, Login
+from app.contract.sign_in import Login
 from app.kit.wire import From
 
 Query = From.QUERY
@@ -55,29 +56,29 @@ class Unlink(AT, PW):
     provider_id: Name = None
 
 
-LINK_REFUSALS = (
-    refusals.NotLinkable, refusals.IdentityTaken, refusals.AccountLinkingOff, refusals.NoCallbackLoginOff,
-    e.WrongClientGuid, e.PrivacyPolicyOutdated,
+LINK_ERRORS = (
+    refusals.NotLinkable, refusals.IdentityTaken, refusals.AccountLinkingOff, refusals.NoCallbackLoginOff, e.WrongClientGuid,
+    e.PrivacyPolicyOutdated,
 )  # fmt: skip
 
 sign_in = operation(
     "linking.sign_in", "GET /identity/v2/auth/account/ping", Ping, Login, auth=K, row="U13",
-    errors=(refusals.NoCallbackLoginOff, e.WrongClientGuid, *GATE_REFUSALS),
+    errors=(*REQUIRED_ACTIONS, refusals.NoCallbackLoginOff, e.WrongClientGuid),
     summary="Finish a sign-in through another provider that started without a callback.",
 )  # fmt: skip
 link = operation(
     "linking.link", "POST /identity/v2/auth/socialidentity", Link, Posted, auth=K & U, access=CREDENTIALS, row="U29",
-    errors=(*LINK_REFUSALS, refusals.WrongCandidate), summary="Link an identity of another provider to the signed-in account.",
+    errors=(*LINK_ERRORS, refusals.WrongCandidate), summary="Link an identity of another provider to the signed-in account.",
 )  # fmt: skip
 link_by_guid = operation(
     "linking.link_by_guid", "POST /identity/v2/auth/socialidentity/ping", LinkByGuid, Posted, auth=K & U, access=CREDENTIALS, row="U30",
-    errors=LINK_REFUSALS, summary="Link the identity of a sign-in that started without a callback.",
+    errors=LINK_ERRORS, summary="Link the identity of a sign-in that started without a callback.",
+)  # fmt: skip
+_UNLINK_ERRORS = (
+    refusals.NothingToUnlink, refusals.UnknownIdentity, refusals.UnknownProvider, refusals.OwnIdentityKept, refusals.IdentityElsewhere,
+    refusals.LastWayIn, e.PrivacyPolicyOutdated,
 )  # fmt: skip
 unlink = operation(
     "linking.unlink", "DELETE /identity/v2/auth/socialidentity", Unlink, Deleted, auth=K & U, access=CREDENTIALS, row="U31",
-    errors=(
-        refusals.NothingToUnlink, refusals.UnknownIdentity, refusals.UnknownProvider, refusals.OwnIdentityKept, refusals.IdentityElsewhere,
-        refusals.LastWayIn, e.PrivacyPolicyOutdated,
-    ),
-    summary="Unlink an identity of another provider.",
+    errors=_UNLINK_ERRORS, summary="Unlink an identity of another provider.",
 )  # fmt: skip

@@ -6,12 +6,21 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import K
+from app.contract.error_groups import (
+    CAPTCHA,
+    CONTACT_TAKEN,
+    EMAIL_CODE,
+    EMAIL_SENDING,
+    IDENTIFIER_KINDS,
+    LOCK_CHALLENGES,
+    SESSION_ERRORS,
+    SMS_CODE,
+    SMS_SENDING,
+)
 from app.contract.groups import CAP, LOCK, MF, PW, CapQuery, F, PhoneInQuery, Posted, PostedSms
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.operations import operation
-from app.contract.passwords import LOCKED, MAIL_CODE, SENT_SMS, SMS_CODE
 from app.contract.second_factors.challenge import DUO_REDIRECT, FactorLogin
-from app.contract.sign_in import GATE_REFUSALS
 from app.kit.wire import From, Lower
 
 Query = From.QUERY
@@ -71,52 +80,45 @@ class Texted(Lower):
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
 
 
-KIND = (e.UsernameLoginOn, e.UsernameLoginOff, e.PhoneLoginOn, e.PhoneLoginOff)
-"""Which names an account at sign-in is the tenant's choice."""
-SHOWN_CAPTCHA = (e.WrongCaptcha, e.WrongSecondCaptcha)
-ENTRY = (
-    e.TwoFactorOn, e.AccountBlocked, e.LoginDisabled, e.PhoneUnverified, e.TooManySessions, *GATE_REFUSALS, *LOCKED,
-    *DUO_REDIRECT,
-)  # fmt: skip
+SIGN_IN_ERRORS = (*DUO_REDIRECT, *LOCK_CHALLENGES, *SESSION_ERRORS, e.TwoFactorOn, e.PhoneUnverified)
 """Why an account may not sign in though its proof is good."""
-CLAIM = (e.ClosedLink, e.EmailRegistered, e.PhoneTaken)
-"""The address or the number became another's meanwhile."""
 _PATH = "/identity/v2/auth/login/passwordlesslogin"
 
+_SEND_MAIL_ERRORS = (
+    *IDENTIFIER_KINDS, *EMAIL_SENDING, *CAPTCHA, e.PasswordlessOff, e.UnknownAccount, e.MalformedEmail, e.UsernameMissing,
+    e.EmailOrUsernameMissing, e.AccountBlocked, e.TooManyRequests,
+)  # fmt: skip
 send_mail = operation(
-    "passwordless.send_mail", f"GET {_PATH}/email", MailWanted, Posted, auth=K, row="U49",
-    errors=(
-        e.PasswordlessOff, e.UnknownAccount, e.MalformedEmail, e.UsernameMissing, e.EmailOrUsernameMissing, e.MailLimitReached,
-        e.VerificationUrlRefused, e.AccountBlocked, e.TooManyRequests, *KIND, *SHOWN_CAPTCHA,
-    ),
+    "passwordless.send_mail", f"GET {_PATH}/email", MailWanted, Posted, auth=K, row="U49", errors=_SEND_MAIL_ERRORS,
     summary="Email a sign-in link and a code.",
 )  # fmt: skip
+_BY_LINK_ERRORS = (
+    *SIGN_IN_ERRORS, *CONTACT_TAKEN, e.PasswordlessOff, e.WrongVerificationLink, e.UnknownLink, e.ExpiredLink, e.UsedPasswordlessLink,
+    e.TooManyRequests,
+)  # fmt: skip
 by_link = operation(
-    "passwordless.by_link", f"GET {_PATH}/email/verify", LinkShown, FactorLogin, auth=K, row="U50",
-    errors=(
-        e.PasswordlessOff, e.WrongVerificationLink, e.UnknownLink, e.ExpiredLink, e.UsedPasswordlessLink, e.TooManyRequests, *ENTRY,
-        *CLAIM,
-    ),
+    "passwordless.by_link", f"GET {_PATH}/email/verify", LinkShown, FactorLogin, auth=K, row="U50", errors=_BY_LINK_ERRORS,
     summary="Sign in with an emailed link; a HEAD request leaves it unused.",
 )  # fmt: skip
-_BY_CODE = (e.PasswordlessOff, e.UnknownAccount, e.TooManyRequests, *KIND, *ENTRY, *CLAIM)
+_BY_CODE = (*SIGN_IN_ERRORS, *IDENTIFIER_KINDS, *CONTACT_TAKEN, e.PasswordlessOff, e.UnknownAccount, e.TooManyRequests)
 by_email_code = operation(
     "passwordless.by_email_code", f"POST {_PATH}/email/verifyotp", EmailCodeShown, FactorLogin, auth=K, hashing=HASHES_SECRETS, row="U51",
-    errors=(*MAIL_CODE, e.MalformedEmail, *_BY_CODE), summary="Sign in with an emailed code.",
+    errors=(*_BY_CODE, *EMAIL_CODE, e.MalformedEmail), summary="Sign in with an emailed code.",
 )  # fmt: skip
 by_username_code = operation(
     "passwordless.by_username_code", f"POST {_PATH}/username/verifyotp", UsernameCodeShown, FactorLogin, auth=K, hashing=HASHES_SECRETS,
-    row="U52", errors=(*MAIL_CODE, e.UsernameMissing, *_BY_CODE), summary="Sign in with an emailed code; the username names the account.",
+    row="U52", errors=(*_BY_CODE, *EMAIL_CODE, e.UsernameMissing),
+    summary="Sign in with an emailed code; the username names the account.",
+)  # fmt: skip
+_SEND_SMS_ERRORS = (
+    *SMS_SENDING, *IDENTIFIER_KINDS, *CAPTCHA, e.PasswordlessOff, e.UnknownAccount, e.UnknownPhone, e.PhoneMissing, e.PhoneUnverified,
+    e.AccountBlocked, e.TooManyRequests,
 )  # fmt: skip
 send_sms = operation(
-    "passwordless.send_sms", f"GET {_PATH}/otp", SmsWanted, PostedSms, auth=K, row="U53",
-    errors=(
-        e.PasswordlessOff, e.UnknownAccount, e.UnknownPhone, e.PhoneMissing, e.PhoneUnverified, e.AccountBlocked, e.TooManyRequests, *KIND,
-        *SENT_SMS, *SHOWN_CAPTCHA,
-    ),
+    "passwordless.send_sms", f"GET {_PATH}/otp", SmsWanted, PostedSms, auth=K, row="U53", errors=_SEND_SMS_ERRORS,
     summary="Text a sign-in code.",
 )  # fmt: skip
 by_sms_code = operation(
     "passwordless.by_sms_code", f"PUT {_PATH}/otp/verify", SmsCodeShown, FactorLogin, auth=K, hashing=HASHES_SECRETS, row="U54",
-    errors=(*SMS_CODE, e.UnknownPhone, e.PhoneMissing, *_BY_CODE), summary="Sign in with a texted code.",
+    errors=(*_BY_CODE, *SMS_CODE, e.UnknownPhone, e.PhoneMissing), summary="Sign in with a texted code.",
 )  # fmt: skip

@@ -7,8 +7,19 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, READ, K, M, S, U
+from app.contract.error_groups import (
+    CAPTCHA,
+    EMAIL_CODE,
+    LINK,
+    LOCK_CHALLENGES,
+    NEW_PASSWORD,
+    SECURITY_ANSWERS,
+    SMS_CODE,
+    SMS_SENDING,
+    UID_ERRORS,
+)
 from app.contract.error_profiles import MAIN
-from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, PhoneInQuery, Posted, PostedSms, SecurityAnswer, Uid
+from app.contract.groups import AT, CAP, LOCK, PW, PhoneInQuery, Posted, PostedSms, SecurityAnswer, Uid
 from app.contract.hashing import HASHES, HASHES_IN_BULK
 from app.contract.operations import operation
 from app.contract.sign_in import Login
@@ -22,17 +33,6 @@ Code = Annotated[str | None, Field(max_length=200)]
 
 NAMED = replace(MAIN, bad_put_body=e.BadPostBody)
 """The seed has one name, and so one number, for an unreadable body of the two password operations (errors.md section 5)."""
-
-NEW_PASSWORD = (e.FieldsRefused, e.WeakPassword, e.PasswordNotAcceptable, e.NewPasswordBreached)
-LOCKED = (
-    e.AccountBlocked, e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion, e.LockedDuringStep,
-    e.UnknownSecurityQuestion, e.WrongQuestionOrAnswer, e.WrongSecurityAnswer, e.WrongCaptcha, e.WrongSecondCaptcha,
-)  # fmt: skip
-LINK = (e.UnknownLink, e.UsedLink, e.ExpiredLink)
-MAIL_CODE = (e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.ClosedMailCode)
-SMS_CODE = (e.WrongSmsCode, e.UsedSmsCode, e.ExpiredSmsCode, e.ClosedSmsCode)
-CAPTCHA = (e.WrongCaptcha, e.WrongSecondCaptcha)
-SENT_SMS = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached)
 
 
 class Forgot(PW, CAP):
@@ -143,46 +143,46 @@ class ForgotTokenMade(Wire):
     identity_providers: list[str]
 
 
+_FORGOT_ERRORS = (
+    *CAPTCHA, e.MalformedKey, e.UsernameMissing, e.EmailOrUsernameMissing, e.MalformedEmail, e.NotAuthenticated, e.ResetUrlRefused,
+    e.UnknownAccount, e.AccountBlocked, e.MailLimitReached,
+)  # fmt: skip
 forgot = operation(
     "passwords.forgot", "POST /identity/v2/auth/password", Forgot, Posted, auth=K, error_profile=NAMED, accepts=Accept.JSON, row="U33",
-    errors=(
-        e.MalformedKey, e.UsernameMissing, e.EmailOrUsernameMissing, e.MalformedEmail, e.NotAuthenticated, *CAPTCHA, e.ResetUrlRefused,
-        e.UnknownAccount, e.AccountBlocked, e.MailLimitReached,
-    ),
-    summary="Email a link or a code that resets a forgotten password.",
+    errors=_FORGOT_ERRORS, summary="Email a link or a code that resets a forgotten password.",
+)  # fmt: skip
+_RESET_ERRORS = (
+    *NEW_PASSWORD[1:], *LOCK_CHALLENGES, *EMAIL_CODE, *LINK, e.MalformedKey, e.UsernameMissing, e.MalformedEmail, e.EmailMissing,
+    e.NotAuthenticated, e.NoEmailProfile, e.UnknownAccount, e.PrivacyPolicyOutdated, e.FieldsRefused.at(400),
+    e.EmailOrPhoneMissing.at(400),
 )  # fmt: skip
 reset = operation(
     "passwords.reset", "PUT /identity/v2/auth/password", Reset, PasswordReset, auth=K, error_profile=NAMED,
-    also=("/identity/v2/auth/password/reset",), accepts=Accept.JSON, hashing=HASHES, row="U34",
-    errors=(
-        e.MalformedKey, e.FieldsRefused.at(400), *NEW_PASSWORD[1:], e.UsernameMissing, e.MalformedEmail, e.EmailMissing,
-        e.EmailOrPhoneMissing.at(400), e.NotAuthenticated, e.NoEmailProfile, *LOCKED, *MAIL_CODE, *LINK, e.UnknownAccount,
-        e.PrivacyPolicyOutdated,
-    ),
+    also=("/identity/v2/auth/password/reset",), accepts=Accept.JSON, hashing=HASHES, row="U34", errors=_RESET_ERRORS,
     summary="Set a new password with the token of an emailed link, or with an emailed code.",
+)  # fmt: skip
+_FORGOT_BY_SMS_ERRORS = (
+    *SMS_SENDING, *CAPTCHA, e.UnknownAccount, e.UnknownPhone, e.PhoneMissing, e.PhoneUnverified, e.PhoneLoginOff, e.AccountBlocked,
 )  # fmt: skip
 forgot_by_sms = operation(
     "passwords.forgot_by_sms", "POST /identity/v2/auth/password/otp", ForgotBySms, PostedSms, auth=K, row="U35",
-    errors=(e.UnknownAccount, e.UnknownPhone, e.PhoneMissing, e.PhoneUnverified, e.PhoneLoginOff, e.AccountBlocked, *CAPTCHA, *SENT_SMS),
-    summary="Text a code that resets a forgotten password.",
+    errors=_FORGOT_BY_SMS_ERRORS, summary="Text a code that resets a forgotten password.",
+)  # fmt: skip
+_RESET_BY_SMS_ERRORS = (
+    *LOCK_CHALLENGES, *SMS_CODE, *NEW_PASSWORD, e.PhoneMissing, e.PhoneLoginOff, e.UnknownPhone, e.UnknownAccount, e.NoEmailProfile,
 )  # fmt: skip
 reset_by_sms = operation(
     "passwords.reset_by_sms", "PUT /identity/v2/auth/password/otp", ResetBySms, PasswordReset, auth=K, hashing=HASHES, row="U36",
-    errors=(e.PhoneMissing, e.PhoneLoginOff, e.UnknownPhone, e.UnknownAccount, e.NoEmailProfile, *SMS_CODE, *LOCKED, *NEW_PASSWORD),
-    summary="Set a new password with a texted code.",
+    errors=_RESET_BY_SMS_ERRORS, summary="Set a new password with a texted code.",
 )  # fmt: skip
 reset_by_answer = operation(
     "passwords.reset_by_answer", "PUT /identity/v2/auth/password/securityanswer", ResetByAnswer, PasswordReset, auth=K, hashing=HASHES,
-    row="U37",
-    errors=(
-        e.UnknownAccount, e.AccountBlocked, e.UnknownSecurityQuestion, e.NoSecurityAnswers, e.WrongSecurityAnswer, e.WrongQuestionOrAnswer,
-        e.SecurityQuestionsOff, e.MalformedEmail, *CAPTCHA, *NEW_PASSWORD,
-    ),
+    row="U37", errors=(*SECURITY_ANSWERS, *NEW_PASSWORD, *CAPTCHA, e.UnknownAccount, e.AccountBlocked, e.MalformedEmail),
     summary="Set a new password with the answers to security questions.",
 )  # fmt: skip
 change = operation(
     "passwords.change", "PUT /identity/v2/auth/password/change", ChangePassword, Posted, auth=K & U, access=CREDENTIALS, hashing=HASHES,
-    row="U32", errors=(e.WrongCurrentPassword, e.UnknownUid, e.PrivacyPolicyOutdated, *LOCKED, *NEW_PASSWORD),
+    row="U32", errors=(*LOCK_CHALLENGES, *NEW_PASSWORD, e.WrongCurrentPassword, e.UnknownUid, e.PrivacyPolicyOutdated),
     summary="Change the signed-in account's password; every other session and token ends.",
 )  # fmt: skip
 
@@ -207,19 +207,19 @@ own_questions = operation(
 
 read_hash = operation(
     "passwords.read_hash", "GET /identity/v2/manage/account/{uid}/password", ReadHash, PasswordHash, auth=K & S | M, scope="profile:read",
-    row="A15", errors=(*UID_REFUSALS, e.NoEmailProfile), summary="Read the hash of an account's password.",
+    row="A15", errors=(*UID_ERRORS, e.NoEmailProfile), summary="Read the hash of an account's password.",
 )  # fmt: skip
 set_password = operation(
     "passwords.set", "PUT /identity/v2/manage/account/{uid}/password", SetPassword, PasswordHash, auth=K & S | M, scope="profile:update",
-    hashing=HASHES_IN_BULK, row="A16", errors=(*UID_REFUSALS, e.NoEmailProfile, *NEW_PASSWORD),
+    hashing=HASHES_IN_BULK, row="A16", errors=(*NEW_PASSWORD, *UID_ERRORS, e.NoEmailProfile),
     summary="Set an account's password; its sessions and tokens end.",
+)  # fmt: skip
+_FORGOT_TOKEN_ERRORS = (
+    e.UnknownAccount, e.UsernameMissing, e.EmailOrUsernameMissing, e.MalformedEmail, e.ResetUrlRefused, e.TokenLimitReached,
+    e.MailLimitReached,
 )  # fmt: skip
 forgot_token = operation(
     "passwords.forgot_token", "POST /identity/v2/manage/account/forgot/token", ForgotToken, ForgotTokenMade, auth=K & S | M,
-    scope="profile:update", row="A17",
-    errors=(
-        e.UnknownAccount, e.UsernameMissing, e.EmailOrUsernameMissing, e.MalformedEmail, e.ResetUrlRefused, e.TokenLimitReached,
-        e.MailLimitReached,
-    ),
+    scope="profile:update", row="A17", errors=_FORGOT_TOKEN_ERRORS,
     summary="Create the token of a password reset link, and email it if asked.",
 )  # fmt: skip

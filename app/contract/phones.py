@@ -6,13 +6,12 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, WRITE, K, U
+from app.contract.error_groups import LOCK_CHALLENGES, SESSION_ERRORS, SMS_CODE, SMS_SENDING
 from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, PostedSms
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.operations import operation
-from app.contract.passwords import LOCKED, SMS_CODE
 from app.contract.profile import Profile
 from app.contract.second_factors.challenge import Challenge
-from app.contract.sign_in import GATE_REFUSALS
 from app.kit.wire import From, Wire
 
 Query = From.QUERY
@@ -64,28 +63,26 @@ class OldPhone(AT, PW):
     """The number that names the account."""
 
 
-NOT_TEXTED = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached)
-
+_SEND_CODE_ERRORS = (
+    *SMS_SENDING, e.UnknownAccount, e.UnknownPhone, e.PhoneVerifiedBefore, e.PhoneVerifiedOrNoToken, e.PhoneLoginOff, e.AccountBlocked,
+    e.PrivacyPolicyOutdated, e.TooManyRequests,
+)  # fmt: skip
 send_code = operation(
     "phones.send_code", "POST /identity/v2/auth/phone/otp", CodeWanted, PostedSms, auth=K & U | K, access=WRITE, row="U62",
-    errors=(
-        e.UnknownAccount, e.UnknownPhone, e.PhoneVerifiedBefore, e.PhoneVerifiedOrNoToken, e.PhoneLoginOff, e.AccountBlocked,
-        e.PrivacyPolicyOutdated, e.TooManyRequests, *NOT_TEXTED,
-    ),
-    summary="Text another code that verifies a phone number.",
+    errors=_SEND_CODE_ERRORS, summary="Text another code that verifies a phone number.",
+)  # fmt: skip
+_VERIFY_ERRORS = (
+    *LOCK_CHALLENGES, *SESSION_ERRORS, *SMS_CODE, e.TwoFactorOn, e.UnknownPhone, e.PhoneLoginOff, e.PhoneVerifiedOrNoToken, e.PhoneTaken,
+    e.TooManyRequests,
 )  # fmt: skip
 verify = operation(
     "phones.verify", "PUT /identity/v2/auth/phone/otp", CodeShown, PhoneVerified, auth=K & U | K, access=CREDENTIALS,
-    hashing=HASHES_SECRETS, row="U63",
-    errors=(
-        *SMS_CODE, e.TwoFactorOn, e.UnknownPhone, e.PhoneLoginOff, e.PhoneVerifiedOrNoToken, e.PhoneTaken, e.LoginDisabled,
-        e.TooManySessions, *GATE_REFUSALS, e.TooManyRequests, *LOCKED,
-    ),
+    hashing=HASHES_SECRETS, row="U63", errors=_VERIFY_ERRORS,
     summary="Verify a phone number with a texted code, and sign in; with an access token the number is only verified.",
 )  # fmt: skip
 change = operation(
     "phones.change", "PUT /identity/v2/auth/phone", NewPhone, PostedSms, auth=K & U, access=CREDENTIALS, row="U65",
-    errors=(e.PhoneTaken, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered, e.PrivacyPolicyOutdated, *NOT_TEXTED),
+    errors=(*SMS_SENDING, e.PhoneTaken, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered, e.PrivacyPolicyOutdated),
     summary="Text a code to the signed-in account's new phone number, which replaces the old one once it is verified.",
 )  # fmt: skip
 remove = operation(

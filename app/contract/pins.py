@@ -6,12 +6,21 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, U
+from app.contract.error_groups import (
+    EMAIL_CODE,
+    LOCK_CHALLENGES,
+    LOCKS,
+    SECURITY_ANSWERS,
+    SESSION_ERRORS,
+    SMS_CODE,
+    SMS_SENDING,
+)
 from app.contract.groups import AT, CAP, LOCK, MF, PW, F, Posted, PostedSms, SecurityAnswer
 from app.contract.hashing import HASHES
 from app.contract.operations import operation
-from app.contract.passwords import LOCKED, MAIL_CODE, SENT_SMS, SMS_CODE, Address, Code, Query
+from app.contract.passwords import Address, Code, Query
 from app.contract.second_factors.challenge import FactorLogin
-from app.contract.sign_in import GATE_REFUSALS, Login
+from app.contract.sign_in import Login
 from app.kit.operation import Accept
 from app.kit.wire import From, Lower
 
@@ -96,15 +105,12 @@ class PinByAnswerAndUsername(PinByAnswer):
     username: Address = None
 
 
-HELD = (e.PinOff, e.NoPin)
-OPENS = (
-    e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion, e.LockedDuringStep, e.AccountBlocked,
-    e.LoginDisabled, e.EmailUnverified, e.PhoneUnverified, e.TooManySessions, *GATE_REFUSALS,
-)  # fmt: skip
+PIN_ERRORS = (e.PinOff, e.NoPin)
+PIN_SIGN_IN = (*SESSION_ERRORS, e.LockedDuringStep, e.EmailUnverified, e.PhoneUnverified)
 
 with_pin = operation(
     "pins.with_pin", "POST /identity/v2/auth/login/pin", PinLogin, FactorLogin, auth=K, hashing=HASHES, row="U67",
-    errors=(*HELD, e.PinLoginOff, e.UnknownSessionToken, e.ExpiredSessionToken, e.WrongPin, *OPENS),
+    errors=(*PIN_ERRORS, *PIN_SIGN_IN, e.PinLoginOff, e.UnknownSessionToken, e.ExpiredSessionToken, e.WrongPin),
     summary="Sign in again with a PIN and a session token.",
 )  # fmt: skip
 end_session = operation(
@@ -113,21 +119,19 @@ end_session = operation(
 )  # fmt: skip
 set_first = operation(
     "pins.set_first", f"POST {_PINS}/set/pinauthtoken", FirstPin, Login, auth=K, hashing=HASHES, row="U68",
-    errors=(e.PinOff, e.UnknownPinToken, e.ExpiredPinToken, e.PinMissing, *OPENS),
+    errors=(*PIN_SIGN_IN, e.PinOff, e.UnknownPinToken, e.ExpiredPinToken, e.PinMissing),
     summary="Set the PIN that a sign-in asked for, and finish that sign-in.",
 )  # fmt: skip
 change = operation(
-    "pins.change", f"PUT {_PINS}/change", OtherPin, Posted, auth=K & U, access=CREDENTIALS, also=(f"POST {_PINS}/change",), hashing=HASHES,
-    row="U69",
-    errors=(
-        *HELD, e.WrongCurrentPin, e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion, e.LockedDuringStep, e.AccountBlocked,
-    ),
+    "pins.change", f"PUT {_PINS}/change", OtherPin, Posted, auth=K & U, access=CREDENTIALS, also=(f"POST {_PINS}/change",),
+    hashing=HASHES, row="U69", errors=(*PIN_ERRORS, *LOCKS, e.WrongCurrentPin, e.LockedDuringStep),
     summary="Change the signed-in account's PIN.",
 )  # fmt: skip
 
-_MAILED = (e.UnknownAccount, *HELD, e.AccountBlocked, e.PinUrlRefused, e.MailLimitReached, e.TooManyRequests)
+_MAILED = (*PIN_ERRORS, e.UnknownAccount, e.AccountBlocked, e.PinUrlRefused, e.MailLimitReached, e.TooManyRequests)
 forgot_by_email = operation(
-    "pins.forgot_by_email", f"POST {_PINS}/forgot/email", ForgotPinByEmail, Posted, auth=K, row="U70", errors=(*_MAILED, e.MalformedEmail),
+    "pins.forgot_by_email", f"POST {_PINS}/forgot/email", ForgotPinByEmail, Posted, auth=K, row="U70",
+    errors=(*_MAILED, e.MalformedEmail),
     summary="Email a link or a code that resets a forgotten PIN; the email address names the account.",
 )  # fmt: skip
 forgot_by_username = operation(
@@ -136,7 +140,7 @@ forgot_by_username = operation(
 )  # fmt: skip
 forgot_by_sms = operation(
     "pins.forgot_by_sms", f"POST {_PINS}/forgot/otp", ForgotPinBySms, PostedSms, auth=K, accepts=Accept.JSON, row="U72",
-    errors=(e.NotAuthenticated, e.UnknownPhone, *HELD, e.AccountBlocked, *SENT_SMS, e.TooManyRequests),
+    errors=(*PIN_ERRORS, *SMS_SENDING, e.NotAuthenticated, e.UnknownPhone, e.AccountBlocked, e.TooManyRequests),
     summary="Text a code that resets a forgotten PIN.",
 )  # fmt: skip
 
@@ -147,13 +151,10 @@ reset_by_token = operation(
 )  # fmt: skip
 reset_by_code = operation(
     "pins.reset_by_code", f"PUT {_PINS}/reset/otp/{{type}}", PinByCode, Posted, auth=K, accepts=Accept.JSON, hashing=HASHES, row="U74",
-    errors=(*_NEW, e.UnknownAccount, e.MalformedEmail, *SMS_CODE, *MAIL_CODE, *LOCKED),
+    errors=(*_NEW, *LOCK_CHALLENGES, *SMS_CODE, *EMAIL_CODE, e.UnknownAccount, e.MalformedEmail),
     summary="Set a new PIN with an emailed or texted code.",
 )  # fmt: skip
-_ANSWERED = (
-    *_NEW, e.UnknownAccount, e.UnknownSecurityQuestion, e.NoSecurityAnswers, e.WrongSecurityAnswer, e.WrongQuestionOrAnswer,
-    e.SecurityQuestionsOff, e.MalformedEmail,
-)  # fmt: skip
+_ANSWERED = (*_NEW, *SECURITY_ANSWERS, e.UnknownAccount, e.MalformedEmail)
 _BY_ANSWER = f"PUT {_PINS}/reset/securityanswer"
 reset_by_answer_and_email = operation(
     "pins.reset_by_answer_and_email", f"{_BY_ANSWER}/email", PinByAnswerAndEmail, Posted, auth=K, hashing=HASHES, row="U75",

@@ -5,9 +5,10 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.accounts import MODEL_REFUSALS, NewNames, PersonFields
+from app.contract.accounts import MODEL_ERRORS, NewNames, PersonFields
 from app.contract.auth import K, M, S
 from app.contract.consents import ConsentsGiven
+from app.contract.error_groups import CAPTCHA, EMAIL_DOMAINS, EMAIL_SENDING, RECORDS, SMS_SENDING
 from app.contract.groups import CAP, PW, Deleted, F, Options, Posted
 from app.contract.hashing import HASHES_IN_BULK
 from app.contract.operations import operation
@@ -66,22 +67,20 @@ class Sott(Wire):
     expiry_time: str
 
 
-REGISTRATION_REFUSALS = (
-    *MODEL_REFUSALS, e.EmailOfProvider, e.RegistrationOff, e.EmailRefused, e.EmailDomainRefused, e.UsernameMissing, e.PhoneMissing,
-    e.PasswordMissing, e.TooYoung, e.PolicyNotAccepted, e.NewPasswordBreached, e.MailLimitReached, e.SmsLimitReached,
-    e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VoiceOtpOff, e.VerificationUrlRefused, e.PhoneLoginOff, e.UidTaken, e.MalformedUid,
-    e.UnknownRecord, e.MalformedRecord, e.RecordCodeMissing, e.WrongRecordCode, e.TooManyRequests,
+REGISTRATION_ERRORS = (
+    *MODEL_ERRORS, *SMS_SENDING, *RECORDS, *EMAIL_SENDING, *EMAIL_DOMAINS, e.EmailOfProvider, e.RegistrationOff, e.UsernameMissing,
+    e.PhoneMissing, e.PasswordMissing, e.TooYoung, e.PolicyNotAccepted, e.PhoneLoginOff, e.UidTaken, e.MalformedUid, e.TooManyRequests,
     e.NoConsentForm, e.ConsentRefused, e.ConsentNeeded, e.PinMissing, e.PinRequired, e.TwoFactorOn,
 )  # fmt: skip
 
 register = operation(
     "registration.register", "POST /identity/v2/auth/register", Registration, Registered, auth=K, hashing=HASHES_IN_BULK, row="U01",
-    errors=(e.SottMissing, e.WrongSott, *REGISTRATION_REFUSALS),
+    errors=(*REGISTRATION_ERRORS, e.SottMissing, e.WrongSott),
     summary="Register by email, phone or username, with a secured one-time token.",
 )  # fmt: skip
 register_with_captcha = operation(
     "registration.register_with_captcha", "POST /identity/v2/auth/register/captcha", RegistrationWithCaptcha, Registered, auth=K,
-    hashing=HASHES_IN_BULK, row="U02", errors=(e.WrongCaptcha, e.WrongSecondCaptcha, *REGISTRATION_REFUSALS),
+    hashing=HASHES_IN_BULK, row="U02", errors=(*REGISTRATION_ERRORS, *CAPTCHA),
     summary="Register by email, phone or username, with a solved captcha.",
 )  # fmt: skip
 sott = operation(
@@ -183,7 +182,7 @@ managed_records = operation(
 )  # fmt: skip
 change_record = operation(
     "registration.change_record", f"PUT {_MANAGED}/{{recordid}}", RecordChange, RecordChanged, auth=K & S | M, scope="profile:update",
-    accepts=Accept.JSON, row="A53", errors=(e.UnknownRecord, *_WRITE), summary="Change a choice.",
+    accepts=Accept.JSON, row="A53", errors=(*_WRITE, e.UnknownRecord), summary="Change a choice.",
 )  # fmt: skip
 remove_record = operation(
     "registration.remove_record", f"DELETE {_MANAGED}/{{recordid}}", RecordAddress, Deleted, auth=K & S | M, scope="profile:delete",

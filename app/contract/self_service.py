@@ -5,10 +5,22 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.accounts import MODEL_REFUSALS, Names, PersonFields
+from app.contract.accounts import MODEL_ERRORS, Names, PersonFields
 from app.contract.auth import CREDENTIALS, READ, WRITE, K, M, S, U
+from app.contract.error_groups import (
+    ADDED_EMAIL,
+    CAPTCHA,
+    EMAIL_DOMAINS,
+    EMAIL_SENDING,
+    LOCK_ANSWERS,
+    LOCKS,
+    RECORDS,
+    SMS_CODE,
+    SMS_SENDING,
+    UID_ERRORS,
+)
 from app.contract.error_profiles import BEFORE_POLICY
-from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, Deleted, F, Options, Posted, PostedSms, Uid
+from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, Options, Posted, PostedSms, Uid
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.operations import operation
 from app.contract.profile import Profile
@@ -107,21 +119,16 @@ class PolicyHistory(Wire):
     history: list[AcceptedPolicy] = Field(default_factory=list)
 
 
-OWN_CHANGE_REFUSALS = (
-    *MODEL_REFUSALS, e.WrongCurrentPin, e.EmailUpdateRefused, e.EmailRefused, e.EmailDomainRefused, e.PasswordNotAcceptable, e.TooYoung,
-    e.PrivacyPolicyOutdated, e.UnknownRecord, e.MalformedRecord, e.WrongRecordCode, e.RecordCodeMissing, e.MailLimitReached,
-    e.VerificationUrlRefused, e.WrongCaptcha, e.WrongSecondCaptcha, e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached,
-    e.SharedSmsLimitReached, e.TooManyRequests,
+OWN_CHANGE_ERRORS = (
+    *MODEL_ERRORS, *SMS_SENDING, *RECORDS, *EMAIL_SENDING, *EMAIL_DOMAINS, *CAPTCHA, e.WrongCurrentPin, e.EmailUpdateRefused,
+    e.PasswordNotAcceptable, e.TooYoung, e.PrivacyPolicyOutdated, e.TooManyRequests,
 )  # fmt: skip
-LOCK_REFUSALS = (
-    e.LockedForCaptcha, e.LockedForSecurityQuestion, e.LockedForAWhile, e.AccountBlocked, e.UnknownSecurityQuestion,
-    e.WrongQuestionOrAnswer, e.WrongCaptcha, e.WrongSecondCaptcha, e.TooManyRequests,
-)  # fmt: skip
+LOCK_ERRORS = (*LOCK_ANSWERS, *LOCKS, e.TooManyRequests)
 
 update = operation(
     "self_service.update", "PUT /identity/v2/auth/account", OwnChanges, OwnProfile, auth=K & U,
     access=WRITE.sensitive_with(*Names.model_fields, *PersonFields.model_fields), accepts=Accept.JSON, hashing=HASHES_SECRETS, row="U16",
-    errors=OWN_CHANGE_REFUSALS, summary="Update the signed-in account's profile, or its security answers alone.",
+    errors=OWN_CHANGE_ERRORS, summary="Update the signed-in account's profile, or its security answers alone.",
 )  # fmt: skip
 set_username = operation(
     "self_service.set_username", "PUT /identity/v2/auth/username", NewUsername, Posted, auth=K & U, access=CREDENTIALS, row="U22",
@@ -130,10 +137,7 @@ set_username = operation(
 )  # fmt: skip
 add_email = operation(
     "self_service.add_email", "POST /identity/v2/auth/email", NewEmail, Posted, auth=K & U, access=CREDENTIALS, row="U23",
-    errors=(
-        e.EmailRegistered, e.EmailActionRefused, e.MalformedEmail, e.EmailTaken, e.MailLimitReached, e.EmailUpdateRefused,
-        e.EmailNotAddable, e.EmailTypeMissing, e.VerificationUrlRefused, e.EmailRefused, e.EmailDomainRefused, e.PrivacyPolicyOutdated,
-    ),
+    errors=(*ADDED_EMAIL, *EMAIL_SENDING, e.PrivacyPolicyOutdated),
     summary="Add an email address to the signed-in account; an emailed link verifies it.",
 )  # fmt: skip
 remove_email = operation(
@@ -143,7 +147,7 @@ remove_email = operation(
 )  # fmt: skip
 unlock = operation(
     "self_service.unlock", "PUT /identity/v2/auth/account/unlock", Unlock, Posted, auth=K & U, access=WRITE, hashing=HASHES_SECRETS,
-    row="U25", errors=(e.UnlockedAlready, e.PrivacyPolicyOutdated, *LOCK_REFUSALS),
+    row="U25", errors=(*LOCK_ERRORS, e.UnlockedAlready, e.PrivacyPolicyOutdated),
     summary="Unlock the signed-in account with a captcha or a security answer.",
 )  # fmt: skip
 send_welcome = operation(
@@ -163,12 +167,12 @@ policy_history = operation(
 )  # fmt: skip
 managed_policy_history = operation(
     "self_service.managed_policy_history", "GET /identity/v2/manage/account/{uid}/privacypolicy/history", Uid, PolicyHistory,
-    auth=K & S | M, scope="profile:read", row="A14", errors=(*UID_REFUSALS, e.NoPrivacyPolicy),
+    auth=K & S | M, scope="profile:read", row="A14", errors=(*UID_ERRORS, e.NoPrivacyPolicy),
     summary="List which versions of the privacy policy an account accepted.",
 )  # fmt: skip
 ask_deletion = operation(
-    "self_service.ask_deletion", "DELETE /identity/v2/auth/account", AskDeletion, DeletionAsked, auth=K & U, access=CREDENTIALS, row="U18",
-    errors=(e.EmailMissing, e.NoEmailOnProfile, e.MailLimitReached, e.NotProcessable, e.VerificationUrlRefused, e.PrivacyPolicyOutdated),
+    "self_service.ask_deletion", "DELETE /identity/v2/auth/account", AskDeletion, DeletionAsked, auth=K & U, access=CREDENTIALS,
+    row="U18", errors=(*EMAIL_SENDING, e.EmailMissing, e.NoEmailOnProfile, e.NotProcessable, e.PrivacyPolicyOutdated),
     summary="Email a link that deletes the signed-in account.",
 )  # fmt: skip
 confirm_deletion = operation(
@@ -176,17 +180,15 @@ confirm_deletion = operation(
     errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink),
     summary="Delete an account with an emailed link; a HEAD request leaves it unused.",
 )  # fmt: skip
+_SEND_DELETION_CODE_ERRORS = (
+    e.RequestInvalid, e.NoPhoneOnProfile, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached, e.PrivacyPolicyOutdated,
+)  # fmt: skip
 send_deletion_code = operation(
     "self_service.send_deletion_code", "GET /identity/v2/auth/account/otp", DeletionCode, PostedSms, auth=K & U, access=CREDENTIALS,
-    row="U20",
-    errors=(e.RequestInvalid, e.NoPhoneOnProfile, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached, e.PrivacyPolicyOutdated),
-    summary="Text a code that deletes the signed-in account.",
+    row="U20", errors=_SEND_DELETION_CODE_ERRORS, summary="Text a code that deletes the signed-in account.",
 )  # fmt: skip
 delete_by_code = operation(
     "self_service.delete_by_code", "POST /identity/v2/auth/account/delete", DeleteByCode, Deleted, auth=K & U, access=CREDENTIALS,
-    hashing=HASHES_SECRETS, row="U21",
-    errors=(
-        e.WrongSmsCode, e.UsedSmsCode, e.ExpiredSmsCode, e.ClosedSmsCode, e.NoPhoneOnProfile, e.PrivacyPolicyOutdated, *LOCK_REFUSALS,
-    ),
+    hashing=HASHES_SECRETS, row="U21", errors=(*LOCK_ERRORS, *SMS_CODE, e.NoPhoneOnProfile, e.PrivacyPolicyOutdated),
     summary="Delete the signed-in account with a texted code.",
 )  # fmt: skip

@@ -6,8 +6,9 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import NEVER, READ, STANDARD, WRITE, K, M, S, U
+from app.contract.error_groups import UID_ERRORS
 from app.contract.error_profiles import BEFORE_POLICY
-from app.contract.groups import AT, UID_REFUSALS, Deleted, Posted, Uid
+from app.contract.groups import AT, Deleted, Posted, Uid
 from app.contract.operations import operation
 from app.kit.wire import From, Lower, Wire
 
@@ -80,7 +81,7 @@ class EndRefreshTokens(Uid):
 
 impersonate = operation(
     "tokens.impersonate", "GET /identity/v2/manage/account/access_token", Impersonate, Token, auth=K & S | M, scope="all", row="A22",
-    errors=(*UID_REFUSALS, e.AccountBlocked, e.LoginDisabled), summary="Get tokens for an account without its password.",
+    errors=(*UID_ERRORS, e.AccountBlocked, e.LoginDisabled), summary="Get tokens for an account without its password.",
 )  # fmt: skip
 refresh = operation(
     "tokens.refresh", "GET /identity/v2/manage/account/access_token/refresh", RefreshToken, Token, auth=K & S | M, scope="all", row="A23",
@@ -92,7 +93,7 @@ revoke_refresh = operation(
 )  # fmt: skip
 revoke_refresh_of_account = operation(
     "tokens.revoke_refresh_of_account", "DELETE /identity/v2/manage/account/{uid}/access_token/refresh/revoke", EndRefreshTokens, Deleted,
-    auth=K & S | M, scope="profile:update", row="A25", errors=UID_REFUSALS, summary="Revoke every refresh token of an account.",
+    auth=K & S | M, scope="profile:update", row="A25", errors=UID_ERRORS, summary="Revoke every refresh token of an account.",
 )  # fmt: skip
 
 
@@ -174,6 +175,6 @@ refresh_shown = operation(
 )  # fmt: skip
 active_sessions = operation(
     "tokens.active_sessions", "GET /api/v2/access_token/activesession", ListSessions, ActiveSessions, auth=K & S, access=READ, row="A30",
-    errors=(e.InvalidAccessToken, *UID_REFUSALS, e.ProfileIdMissing, e.SessionExpired, e.IdentifierMissing),
+    errors=(*UID_ERRORS, e.InvalidAccessToken, e.ProfileIdMissing, e.SessionExpired, e.IdentifierMissing),
     summary="List an account's live access tokens.",
 )  # fmt: skip

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import K
+from app.contract.error_groups import IDENTIFIER_KINDS, LOCK_CHALLENGES, SESSION_ERRORS, SMS_SENDING
 from app.contract.groups import CAP, LOCK, MF, PW, RBQ, F, Options, Template
 from app.contract.hashing import HASHES
 from app.contract.operations import operation
@@ -47,23 +48,17 @@ class Login(Wire):
     session_expires_in: str | None = Field(default=None, alias="session_expires_in")
 
 
-GATE_REFUSALS = (e.PrivacyPolicyOutdated, e.ConsentNeeded, e.PinRequired)
-"""What a tenant demands of an account whose sign-in is whole; each names in `Data` the token that goes on."""
-RISK_REFUSALS = (
-    e.RiskBlocked, e.RiskAsksQuestions, e.RiskMailedCode, e.RiskTextedCode, e.NewDevice, e.NewBrowser, e.NewCity,
-    e.NewCountry, e.NewAddress,
+RISK_ERRORS = (
+    e.RiskBlocked, e.RiskAsksQuestions, e.RiskMailedCode, e.RiskTextedCode, e.NewDevice, e.NewBrowser, e.NewCity, e.NewCountry,
+    e.NewAddress,
 )  # fmt: skip
-LOGIN_REFUSALS = (
-    *GATE_REFUSALS, *RISK_REFUSALS,
-    e.UnknownAccount, e.WrongCredentials, e.EmailUnverified, e.PhoneUnverified, e.AccountBlocked, e.LoginDisabled,
-    e.LockedForCaptcha, e.LockedForSecurityQuestion, e.LockedForAWhile, e.LockedDuringStep, e.PhoneLoginOff, e.PhoneLoginOn,
-    e.UsernameLoginOn, e.UsernameLoginOff, e.MalformedEmail, e.MalformedPhone, e.UnknownSecurityQuestion,
-    e.WrongQuestionOrAnswer, e.WrongSecurityAnswer, e.TooManySessions, e.PasswordBreached,
-    e.PasswordResetMailed, e.LoginNotAllowed, e.WrongCaptcha, e.WrongSecondCaptcha, e.MailLimitReached, e.SmsLimitReached,
-    e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VoiceOtpOff, e.DelegationFailed,
+LOGIN_ERRORS = (
+    *RISK_ERRORS, *LOCK_CHALLENGES, *SESSION_ERRORS, *SMS_SENDING, *IDENTIFIER_KINDS, e.UnknownAccount, e.WrongCredentials,
+    e.EmailUnverified, e.PhoneUnverified, e.MalformedEmail, e.MalformedPhone, e.PasswordBreached, e.PasswordResetMailed,
+    e.LoginNotAllowed, e.MailLimitReached, e.DelegationFailed,
 )  # fmt: skip
 
 with_password = operation(
     "sign_in.with_password", "POST /identity/v2/auth/login", PasswordLogin, Login, auth=K, hashing=HASHES, row="U12",
-    errors=(*LOGIN_REFUSALS, e.TwoFactorOn), summary="Sign in with a password and an email, a username or a phone number.",
+    errors=(*LOGIN_ERRORS, e.TwoFactorOn), summary="Sign in with a password and an email, a username or a phone number.",
 )  # fmt: skip

@@ -7,11 +7,21 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import K
+from app.contract.error_groups import (
+    CAPTCHA,
+    CONTACT_TAKEN,
+    EMAIL_CODE,
+    EMAIL_DOMAINS,
+    EMAIL_SENDING,
+    IDENTIFIER_KINDS,
+    LOCK_CHALLENGES,
+    SMS_CODE,
+    SMS_SENDING,
+)
 from app.contract.groups import CAP, PW, PhoneInQuery, Posted, PostedSms
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.operations import operation
-from app.contract.passwordless import CLAIM, ENTRY, KIND, Address, Entering, Name, Named, Texted, Url
-from app.contract.passwords import CAPTCHA, LOCKED, MAIL_CODE, SENT_SMS, SMS_CODE
+from app.contract.passwordless import SIGN_IN_ERRORS, Address, Entering, Name, Named, Texted, Url
 from app.contract.second_factors.challenge import FactorLogin
 from app.kit.wire import From, Wire
 
@@ -86,56 +96,54 @@ class TouchCode(Entering, PW):
 
 
 _AUTH = "/identity/v2/auth"
-_NEW = (e.RegistrationOff, e.EmailRefused, e.EmailDomainRefused)
-_CLICKED = (*MAIL_CODE, *SMS_CODE, *LOCKED, e.UnknownPhone, e.PhoneLoginOff)
+_NEW = (*EMAIL_DOMAINS, e.RegistrationOff)
+_CLICKED = (*LOCK_CHALLENGES, *SMS_CODE, *EMAIL_CODE, e.UnknownPhone, e.PhoneLoginOff)
 """A code in the place of the link."""
 
+_START_ERRORS = (
+    *SMS_SENDING, *IDENTIFIER_KINDS, *EMAIL_SENDING, e.SmartLoginOff, e.ClientGuidTaken, e.MalformedEmail, e.UnknownAccount,
+    e.UnknownPhone, e.PhoneUnverified, e.AccountBlocked, e.TooManyRequests,
+)  # fmt: skip
 start = operation(
-    "smart_login.start", f"GET {_AUTH}/login/smartlogin", SmartWanted, Asked, auth=K, takes_secret=True, row="U55",
-    errors=(
-        e.SmartLoginOff, e.ClientGuidTaken, e.MalformedEmail, e.UnknownAccount, e.UnknownPhone, e.PhoneUnverified, e.AccountBlocked,
-        e.MailLimitReached, e.VerificationUrlRefused, e.TooManyRequests, *SENT_SMS, *KIND,
-    ),
+    "smart_login.start", f"GET {_AUTH}/login/smartlogin", SmartWanted, Asked, auth=K, takes_secret=True, row="U55", errors=_START_ERRORS,
     summary="Email a link that approves a sign-in on this device, which polls for it.",
 )  # fmt: skip
 poll = operation(
     "smart_login.poll", f"GET {_AUTH}/login/smartlogin/ping", Poll, FactorLogin, auth=K, row="U56",
-    errors=(e.SmartLinkWaits, e.WrongClientGuid, e.UsedSmartLink, *_NEW, *ENTRY, *CLAIM),
+    errors=(*_NEW, *SIGN_IN_ERRORS, *CONTACT_TAKEN, e.SmartLinkWaits, e.WrongClientGuid, e.UsedSmartLink),
     summary="Poll for the session that was approved by email; it is handed over once.",
 )  # fmt: skip
+_APPROVE_ERRORS = (
+    *_CLICKED, e.SmartLoginOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedSmartLink, e.VerifiedSmartLink, e.UsedOneTouchLink,
+    e.OneTouchOff, e.TooManyRequests,
+)  # fmt: skip
 approve = operation(
-    "smart_login.approve", f"GET {_AUTH}/email/smartlogin", LinkClicked, Approved, auth=K, row="U57",
-    errors=(
-        e.SmartLoginOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedSmartLink, e.VerifiedSmartLink, e.UsedOneTouchLink,
-        e.OneTouchOff, e.TooManyRequests, *_CLICKED,
-    ),
+    "smart_login.approve", f"GET {_AUTH}/email/smartlogin", LinkClicked, Approved, auth=K, row="U57", errors=_APPROVE_ERRORS,
     summary="Approve the sign-in of the waiting device; a HEAD request approves nothing.",
 )  # fmt: skip
 touch_mail = operation(
     "smart_login.touch_mail", f"POST {_AUTH}/onetouchlogin/email", TouchWanted, Asked, auth=K, takes_secret=True, row="U58",
-    errors=(
-        e.OneTouchOff, e.ClientGuidTaken, e.MalformedEmail, e.MailLimitReached, e.VerificationUrlRefused, e.AccountBlocked,
-        e.TooManyRequests, *CAPTCHA, *_NEW,
-    ),
+    errors=(*_NEW, *EMAIL_SENDING, *CAPTCHA, e.OneTouchOff, e.ClientGuidTaken, e.MalformedEmail, e.AccountBlocked, e.TooManyRequests),
     summary="Email a link that signs in, and registers an address that is new.",
 )  # fmt: skip
+_TOUCH_SMS_ERRORS = (
+    *SMS_SENDING, *CAPTCHA, e.OneTouchOff, e.PhoneMissing, e.MalformedPhone, e.PhoneLoginOff, e.AccountBlocked, e.TooManyRequests,
+    e.RegistrationOff,
+)  # fmt: skip
 touch_sms = operation(
-    "smart_login.touch_sms", f"POST {_AUTH}/onetouchlogin/phone", TouchTexted, PostedSms, auth=K, row="U59",
-    errors=(
-        e.OneTouchOff, e.PhoneMissing, e.MalformedPhone, e.PhoneLoginOff, e.AccountBlocked, e.TooManyRequests, e.RegistrationOff,
-        *SENT_SMS, *CAPTCHA,
-    ),
+    "smart_login.touch_sms", f"POST {_AUTH}/onetouchlogin/phone", TouchTexted, PostedSms, auth=K, row="U59", errors=_TOUCH_SMS_ERRORS,
     summary="Text a code that signs in, and registers a phone number that is new.",
 )  # fmt: skip
+_TOUCH_CODE_ERRORS = (
+    *SIGN_IN_ERRORS, *SMS_CODE, *CONTACT_TAKEN, e.OneTouchOff, e.PhoneMissing, e.MalformedPhone, e.PhoneLoginOff, e.TooManyRequests,
+    e.RegistrationOff,
+)  # fmt: skip
 touch_code = operation(
-    "smart_login.touch_code", f"PUT {_AUTH}/onetouchlogin/phone/verify", TouchCode, FactorLogin, auth=K, hashing=HASHES_SECRETS, row="U60",
-    errors=(
-        e.OneTouchOff, e.PhoneMissing, e.MalformedPhone, e.PhoneLoginOff, e.TooManyRequests, e.RegistrationOff, *SMS_CODE, *ENTRY, *CLAIM,
-    ),
-    summary="Sign in with a texted code.",
+    "smart_login.touch_code", f"PUT {_AUTH}/onetouchlogin/phone/verify", TouchCode, FactorLogin, auth=K, hashing=HASHES_SECRETS,
+    row="U60", errors=_TOUCH_CODE_ERRORS, summary="Sign in with a texted code.",
 )  # fmt: skip
 touch_link = operation(
     "smart_login.touch_link", f"GET {_AUTH}/email/onetouchlogin", LinkClicked, Approved, auth=K, row="U61",
-    errors=(e.OneTouchOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedOneTouchLink, e.TooManyRequests, *_CLICKED),
+    errors=(*_CLICKED, e.OneTouchOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedOneTouchLink, e.TooManyRequests),
     summary="Approve a one-touch sign-in with the emailed link; the waiting device continues.",
 )  # fmt: skip

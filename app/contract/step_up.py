@@ -7,13 +7,14 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import WRITE, K, M, S, U
-from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, Posted, Uid
+from app.contract.error_groups import ACCOUNT_EMAIL, EMAIL_CODE, LOCK_CHALLENGES, SMS_CODE, SMS_SENDING, UID_ERRORS
+from app.contract.groups import AT, CAP, LOCK, PW, Posted, Uid
 from app.contract.hashing import HASHES
 from app.contract.operations import operation
-from app.contract.passwords import LOCKED, MAIL_CODE, SMS_CODE, Address
+from app.contract.passwords import Address
 from app.contract.pins import Pin
 from app.contract.second_factors.challenge import DUO_REDIRECT, Challenge, Code
-from app.contract.second_factors.duo import DUO_REFUSALS, DuoCode, DuoState
+from app.contract.second_factors.duo import DUO_ERRORS, DuoCode, DuoState
 from app.contract.second_factors.questions import Answers
 from app.kit.operation import Accept
 from app.kit.wire import From, Wire
@@ -110,20 +111,17 @@ class TokenIsValid(Wire):
     is_valid: bool
 
 
-_FACTOR = (e.StepUpOff, *LOCKED)
-NO_ADDRESS = (e.EmailMissing, e.MalformedEmail, e.EmailNotOnProfile)
+_FACTOR = (*LOCK_CHALLENGES, e.StepUpOff)
 
 begin = operation(
     "step_up.begin", f"GET {_OWN}/2fa", StepUpBegun, Challenge, auth=K & U, access=WRITE, row="M63",
-    errors=(
-        e.NoSecondFactor, e.StepUpOff, e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached, *DUO_REDIRECT,
-    ),
+    errors=(*DUO_REDIRECT, *SMS_SENDING, e.NoSecondFactor, e.StepUpOff),
     summary="Start a step-up with a second factor: list the account's factors, and send the code if there is one to send.",
 )  # fmt: skip
+_WITH_APP_ERRORS = (*_FACTOR, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.StepUpCodeMissing)
 with_app = operation(
     "step_up.with_app", f"PUT {_OWN}/2fa/authenticatorcode", AppCodeShown, ValidationToken, auth=K & U, access=WRITE,
-    also=(f"{_OWN}/2fa/googleauthenticatorcode",), row="M64",
-    errors=(*_FACTOR, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.StepUpCodeMissing),
+    also=(f"{_OWN}/2fa/googleauthenticatorcode",), row="M64", errors=_WITH_APP_ERRORS,
     summary="Step up with a code from an authenticator app.",
 )  # fmt: skip
 with_sms = operation(
@@ -136,16 +134,16 @@ with_backup_code = operation(
 )  # fmt: skip
 mail_factor_code = operation(
     "step_up.mail_factor_code", f"GET {_OWN}/2fa/otp/email", FactorMail, Posted, auth=K & U, access=WRITE, row="M67",
-    errors=(e.StepUpOff, e.EmailFactorOff, *NO_ADDRESS, e.MailLimitReached), summary="Email a second-factor code for a step-up.",
+    errors=(*ACCOUNT_EMAIL, e.StepUpOff, e.EmailFactorOff, e.MailLimitReached), summary="Email a second-factor code for a step-up.",
 )  # fmt: skip
 with_factor_mail = operation(
     "step_up.with_factor_mail", f"PUT {_OWN}/2fa/otp/email/verify", MailedCodeShown, ValidationToken, auth=K & U, access=WRITE,
-    accepts=Accept.JSON, row="M68", errors=(*_FACTOR, e.WrongSmsCode, *MAIL_CODE, *NO_ADDRESS, e.EmailFactorOff),
+    accepts=Accept.JSON, row="M68", errors=(*_FACTOR, *EMAIL_CODE, *ACCOUNT_EMAIL, e.WrongSmsCode, e.EmailFactorOff),
     summary="Step up with an emailed second-factor code.",
 )  # fmt: skip
 with_duo = operation(
     "step_up.with_duo", f"PUT {_OWN}/2fa/duo", DuoShown, ValidationToken, auth=K & U, access=WRITE, row="M70",
-    errors=(*_FACTOR, *DUO_REFUSALS), summary="Step up with Duo.",
+    errors=(*_FACTOR, *DUO_ERRORS), summary="Step up with Duo.",
 )  # fmt: skip
 with_answers = operation(
     "step_up.with_answers", f"POST {_OWN}/2fa/securityquestionanswer/verify", AnswersShown, ValidationToken, auth=K & U, access=WRITE,
@@ -154,31 +152,31 @@ with_answers = operation(
 )  # fmt: skip
 with_password = operation(
     "step_up.with_password", f"PUT {_OWN}/password", PasswordShown, ValidationToken, auth=K & U, access=WRITE, hashing=HASHES, row="M71",
-    errors=(*LOCKED, e.WrongStepUpPassword), summary="Step up with the password.",
+    errors=(*LOCK_CHALLENGES, e.WrongStepUpPassword), summary="Step up with the password.",
 )  # fmt: skip
 with_pin = operation(
     "step_up.with_pin", f"PUT {_OWN}/pin", PinShown, ValidationToken, auth=K & U, access=WRITE, hashing=HASHES, row="M72",
-    errors=(*LOCKED, e.PinOff, e.NoPin, e.WrongPin), summary="Step up with the PIN.",
+    errors=(*LOCK_CHALLENGES, e.PinOff, e.NoPin, e.WrongPin), summary="Step up with the PIN.",
 )  # fmt: skip
 mail_code = operation(
     "step_up.mail_code", f"GET {_OWN}/otp/email", PlainMail, Posted, auth=K & U, access=WRITE, row="M73",
-    errors=(*NO_ADDRESS, e.MailLimitReached), summary="Email a step-up code to an address of the account; no second factor is needed.",
+    errors=(*ACCOUNT_EMAIL, e.MailLimitReached), summary="Email a step-up code to an address of the account; no second factor is needed.",
 )  # fmt: skip
 with_mail = operation(
     "step_up.with_mail", f"PUT {_OWN}/otp/email", MailedCodeShown, ValidationToken, auth=K & U, access=WRITE, row="M74",
-    errors=(*LOCKED, *MAIL_CODE, *NO_ADDRESS), summary="Step up with an emailed code.",
+    errors=(*LOCK_CHALLENGES, *EMAIL_CODE, *ACCOUNT_EMAIL), summary="Step up with an emailed code.",
 )  # fmt: skip
 
 check_factor = operation(
     "step_up.check_factor", f"POST {_MANAGED}/2fa", TokenCheck, TokenIsValid, auth=K & S | M, scope="profile:read", row="M75",
-    errors=(*UID_REFUSALS, e.WrongValidationToken),
+    errors=(*UID_ERRORS, e.WrongValidationToken),
     summary="Check a validation token from a second factor or an emailed code; it works once.",
 )  # fmt: skip
 check_password = operation(
     "step_up.check_password", f"POST {_MANAGED}/password", TokenCheck, TokenIsValid, auth=K & S | M, scope="profile:read", row="M76",
-    errors=(*UID_REFUSALS, e.WrongValidationToken), summary="Check a validation token from the password; it works once.",
+    errors=(*UID_ERRORS, e.WrongValidationToken), summary="Check a validation token from the password; it works once.",
 )  # fmt: skip
 check_pin = operation(
     "step_up.check_pin", f"POST {_MANAGED}/pin", TokenCheck, TokenIsValid, auth=K & S | M, scope="profile:read", accepts=Accept.JSON,
-    row="M77", errors=UID_REFUSALS, summary="Check a validation token from the PIN; it works once.",
+    row="M77", errors=UID_ERRORS, summary="Check a validation token from the PIN; it works once.",
 )  # fmt: skip

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import WRITE, K, U
+from app.contract.error_groups import EMAIL_CODE, EMAIL_SENDING, LINK, LOCK_ANSWERS, LOCKS
 from app.contract.groups import AT, CAP, LOCK, PW, F, PhoneInQuery
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.operations import operation
@@ -15,13 +16,9 @@ from app.kit.wire import From, Lower, Wire
 Query = From.QUERY
 Address = Annotated[str | None, Field(max_length=320)]
 
-LINK_REFUSALS = (
-    e.WrongVerificationLink, e.UsedLink, e.ExpiredLink, e.ClosedLink, e.UnknownLink, e.EmailVerifiedBefore, e.EmailRegistered,
-)  # fmt: skip
-CODE_REFUSALS = (
-    e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.ClosedMailCode, e.EmailCodesOff, e.LockedForCaptcha,
-    e.LockedForSecurityQuestion, e.LockedForAWhile, e.AccountBlocked, e.UnknownSecurityQuestion, e.WrongQuestionOrAnswer,
-    e.WrongCaptcha, e.WrongSecondCaptcha, e.MalformedEmail, e.UnknownAccount, e.TooManyRequests,
+LINK_ERRORS = (*LINK, e.WrongVerificationLink, e.ClosedLink, e.EmailVerifiedBefore, e.EmailRegistered)
+CODE_ERRORS = (
+    *LOCK_ANSWERS, *LOCKS, *EMAIL_CODE, e.EmailCodesOff, e.MalformedEmail, e.UnknownAccount, e.TooManyRequests,
 )  # fmt: skip
 
 
@@ -94,15 +91,12 @@ class MailOwn(AT):
 
 resend = operation(
     "verification.resend", "PUT /identity/v2/auth/register", MailAgain, PostedWithId, auth=K, row="U03",
-    errors=(
-        e.UnknownAccount, e.EmailAlreadyVerified, e.EmailVerificationOff, e.MalformedEmail, e.MailLimitReached, e.VerificationUrlRefused,
-        e.TooManyRequests,
-    ),
+    errors=(*EMAIL_SENDING, e.UnknownAccount, e.EmailAlreadyVerified, e.EmailVerificationOff, e.MalformedEmail, e.TooManyRequests),
     summary="Resend the verification email.",
 )  # fmt: skip
 by_link = operation(
     "verification.by_link", "GET /identity/v2/auth/email", VerifyByLink, Verified, auth=K, when=("verificationtoken", "otp"), row="U05",
-    errors=(*LINK_REFUSALS, *CODE_REFUSALS), summary="Verify an email address with an emailed link; a HEAD request leaves it unused.",
+    errors=(*LINK_ERRORS, *CODE_ERRORS), summary="Verify an email address with an emailed link; a HEAD request leaves it unused.",
 )  # fmt: skip
 email_availability = operation(
     "verification.email_availability", "GET /identity/v2/auth/email", EmailAvailability, Exist, auth=K, row="U04",
@@ -110,16 +104,14 @@ email_availability = operation(
 )  # fmt: skip
 by_code = operation(
     "verification.by_code", "PUT /identity/v2/auth/email", VerifyByCode, Verified, auth=K, hashing=HASHES_SECRETS, row="U06",
-    errors=(*CODE_REFUSALS, e.ClosedLink, e.EmailVerifiedBefore), summary="Verify an email address with an emailed code.",
+    errors=(*CODE_ERRORS, e.ClosedLink, e.EmailVerifiedBefore), summary="Verify an email address with an emailed code.",
+)  # fmt: skip
+_SEND_OWN_ERRORS = (
+    *EMAIL_SENDING, e.EmailVerificationOff, e.EmailAlreadyVerified, e.WrongClientGuid, e.NoEmailProfile, e.PrivacyPolicyOutdated,
 )  # fmt: skip
 send_own = operation(
     "verification.send_own", "GET /identity/v2/auth/email/sendverificationemail", MailOwn, PostedWithId, auth=K & U | K, access=WRITE,
-    row="U07",
-    errors=(
-        e.EmailVerificationOff, e.EmailAlreadyVerified, e.WrongClientGuid, e.NoEmailProfile, e.MailLimitReached, e.VerificationUrlRefused,
-        e.PrivacyPolicyOutdated,
-    ),
-    summary="Send a verification email to the signed-in account.",
+    row="U07", errors=_SEND_OWN_ERRORS, summary="Send a verification email to the signed-in account.",
 )  # fmt: skip
 phone_availability = operation(
     "verification.phone_availability", "GET /identity/v2/auth/phone", PhoneAvailability, Exist, auth=K, row="U08",

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from app.contract.error_groups import REQUIRED_ACTIONS
 from app.contract.openapi import load_catalogue
 from app.contract.operations import CATALOGUE
-from app.contract.sign_in import GATE_REFUSALS, Login
+from app.contract.sign_in import Login
 from app.identity.credentials.tokens import store as tokens
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
@@ -82,7 +83,7 @@ def test_every_way_in_says_what_may_stand_before_its_session() -> None:
     """A way that is added later, and does not, would answer 500 where something stands."""
     ways = [one for one in CATALOGUE if issubclass(one.response, Login)]
     assert len(ways) > 10
-    assert [one.name for one in ways if not set(GATE_REFUSALS) <= set(one.every_error)] == []
+    assert [one.name for one in ways if not set(REQUIRED_ACTIONS) <= set(one.every_error)] == []
 
 
 def test_the_first_sign_in_is_asked_once_and_every_later_one_per_version(new_tenant_server: NewTenantServer) -> None:

@@ -6,7 +6,8 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, READ, K, M, S, U
-from app.contract.groups import AT, UID_REFUSALS, Deleted
+from app.contract.error_groups import PASSKEY, UID_ERRORS
+from app.contract.groups import AT, Deleted
 from app.contract.operations import operation
 from app.contract.passkeys.shapes import PKC, ListedPasskeys, OwnRegisterBegin
 from app.contract.second_factors.own import FactorOf, OwnFactor
@@ -36,8 +37,7 @@ begin = operation(
 )  # fmt: skip
 add = operation(
     "passkeys.add", f"POST {_OWN}/register/passkey/finish", NewPasskey, ListedPasskeys, auth=K & U, access=CREDENTIALS, row="M58",
-    errors=(e.PasskeysOff, e.PasskeyRefused, e.PasskeyMisconfigured),
-    summary="Add a passkey to the signed-in account, and list all of them.",
+    errors=(*PASSKEY,), summary="Add a passkey to the signed-in account, and list all of them.",
 )  # fmt: skip
 listed = operation(
     "passkeys.listed", f"GET {_OWN}/passkey", OwnFactor, ListedPasskeys, auth=K & U, access=READ, row="M59",
@@ -49,9 +49,9 @@ remove = operation(
 )  # fmt: skip
 managed_listed = operation(
     "passkeys.managed_listed", f"GET {_MANAGED}", FactorOf, ListedPasskeys, auth=K & S | M, scope="profile:read", row="M61",
-    errors=(*UID_REFUSALS, e.NoPasskey), summary="List an account's passkeys.",
+    errors=(*UID_ERRORS, e.NoPasskey), summary="List an account's passkeys.",
 )  # fmt: skip
 managed_remove = operation(
     "passkeys.managed_remove", f"DELETE {_MANAGED}/{{passkeyid}}", PasskeyOf, Deleted, auth=K & S | M, scope="profile:update", row="M62",
-    errors=(*UID_REFUSALS, e.UnknownPasskey), summary="Remove a passkey of an account.",
+    errors=(*UID_ERRORS, e.UnknownPasskey), summary="Remove a passkey of an account.",
 )  # fmt: skip

@@ -4,11 +4,12 @@ from typing import Annotated
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
-from app.contract.groups import AT, UID_REFUSALS, Deleted
+from app.contract.error_groups import UID_ERRORS
+from app.contract.groups import AT, Deleted
 from app.contract.operations import operation
 from app.contract.passkeys.own import NewPasskey
 from app.contract.passkeys.shapes import PKC, ListedPasskey, LoginBegin, RegisterBegin
-from app.contract.second_factors.challenge import MT, TOKEN_REFUSALS, FactorLogin
+from app.contract.second_factors.challenge import MT, TOKEN_ERRORS, FactorLogin
 from app.contract.second_factors.own import FactorOf, OwnFactor
 from app.contract.second_factors.signing_in import Factored
 from app.kit.operation import Accept
@@ -28,25 +29,27 @@ class PasskeyProof(Factored, PKC):
     """A credential with a challenge's token."""
 
 
+_BEGIN_ENROLMENT_ERRORS = (
+    *TOKEN_ERRORS, e.PasskeyFactorOff, e.PasskeyMisconfigured, e.FactorEnrolledBefore, e.TooManyRequests,
+)  # fmt: skip
 begin_enrolment = operation(
     "second_factors.begin_passkey_enrolment", f"GET {_LOGIN}/register/passkey/begin", EnrolmentBegin, RegisterBegin, auth=K & U | K,
-    access=CREDENTIALS, row="M15",
-    errors=(*TOKEN_REFUSALS, e.PasskeyFactorOff, e.PasskeyMisconfigured, e.FactorEnrolledBefore, e.TooManyRequests),
+    access=CREDENTIALS, row="M15", errors=_BEGIN_ENROLMENT_ERRORS,
     summary="Start enrolling a passkey as second factor, with the token of a challenge.",
 )  # fmt: skip
 enrol = operation(
     "second_factors.enrol_passkey", f"POST {_LOGIN}/register/passkey/finish", PasskeyProof, FactorLogin, auth=K, row="M16",
-    errors=(*TOKEN_REFUSALS, e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured, e.FactorEnrolledBefore),
+    errors=(*TOKEN_ERRORS, e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured, e.FactorEnrolledBefore),
     summary="Enrol a passkey as second factor, with the token of a challenge, and finish the sign-in.",
 )  # fmt: skip
 begin = operation(
     "second_factors.begin_passkey", f"GET {_LOGIN}/passkey/begin", MT, LoginBegin, auth=K, row="M17",
-    errors=(*TOKEN_REFUSALS, e.PasskeyFactorOff, e.PasskeyMisconfigured, e.PasskeyFactorNotEnrolled, e.TooManyRequests),
+    errors=(*TOKEN_ERRORS, e.PasskeyFactorOff, e.PasskeyMisconfigured, e.PasskeyFactorNotEnrolled, e.TooManyRequests),
     summary="Start answering a challenge with a passkey.",
 )  # fmt: skip
 prove = operation(
     "second_factors.with_passkey", f"POST {_LOGIN}/passkey/finish", PasskeyProof, FactorLogin, auth=K, row="M18",
-    errors=(*TOKEN_REFUSALS, e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured, e.PasskeyFactorNotEnrolled),
+    errors=(*TOKEN_ERRORS, e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured, e.PasskeyFactorNotEnrolled),
     summary="Answer a challenge with a passkey.",
 )  # fmt: skip
 begin_own = operation(
@@ -65,6 +68,6 @@ remove_own = operation(
 )  # fmt: skip
 managed_remove = operation(
     "second_factors.managed_remove_passkey", f"DELETE {_MANAGED}/passkey", FactorOf, Deleted, auth=K & S | M, scope="profile:update",
-    also=(f"{_MANAGED}/authenticator/passkey",), accepts=Accept.JSON, row="M38", errors=(*UID_REFUSALS, e.PasskeyFactorNotEnrolled),
+    also=(f"{_MANAGED}/authenticator/passkey",), accepts=Accept.JSON, row="M38", errors=(*UID_ERRORS, e.PasskeyFactorNotEnrolled),
     summary="Remove an account's passkeys of the second factor.",
 )  # fmt: skip

@@ -6,9 +6,10 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.error_groups import LOCK_ANSWERS, SESSION_ERRORS
 from app.contract.groups import SmsSent
 from app.contract.profile import Profile
-from app.contract.sign_in import GATE_REFUSALS, Login
+from app.contract.sign_in import Login
 from app.kit.wire import From, Lower, Wire
 
 Query = From.QUERY
@@ -84,9 +85,5 @@ class MT(Lower):
 DUO_REDIRECT = (e.DuoRedirectRefused, e.MalformedDuoRedirect)
 """Of whatever takes `duoredirecturi`."""
 
-TOKEN_REFUSALS = (
-    e.UnknownFactorToken, e.ExpiredFactorToken, e.LockedDuringStep, e.LockedForAWhile, e.LockedForCaptcha,
-    e.LockedForSecurityQuestion, e.AccountBlocked, e.LoginDisabled, e.UnknownSecurityQuestion, e.WrongQuestionOrAnswer,
-    e.WrongCaptcha, e.WrongSecondCaptcha, e.TooManySessions, *GATE_REFUSALS,
-)  # fmt: skip
+TOKEN_ERRORS = (*SESSION_ERRORS, *LOCK_ANSWERS, e.UnknownFactorToken, e.ExpiredFactorToken, e.LockedDuringStep)
 """base(T), and the locks."""

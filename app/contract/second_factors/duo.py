@@ -6,12 +6,12 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
+from app.contract.error_groups import LOCK_CHALLENGES, UID_ERRORS
 from app.contract.groups import AT, Deleted, F
 from app.contract.operations import operation
-from app.contract.passwords import LOCKED
 from app.contract.profile import Profile
-from app.contract.second_factors.challenge import TOKEN_REFUSALS, FactorLogin
-from app.contract.second_factors.own import BY_ID, WRITE, FactorOf, OwnFactor
+from app.contract.second_factors.challenge import TOKEN_ERRORS, FactorLogin
+from app.contract.second_factors.own import WRITE, FactorOf, OwnFactor
 from app.contract.second_factors.signing_in import Factored
 
 _AUTH = "/identity/v2/auth"
@@ -32,15 +32,15 @@ class OwnDuo(AT, F):
     code: DuoCode
 
 
-DUO_REFUSALS = (e.DuoOff, e.DuoMisconfigured, e.DuoFailed, e.WrongDuoState, e.DuoNotEnrolled)
+DUO_ERRORS = (e.DuoOff, e.DuoMisconfigured, e.DuoFailed, e.WrongDuoState, e.DuoNotEnrolled)
 
 with_duo = operation(
     "second_factors.with_duo", f"PUT {_LOGIN}/duo", DuoProof, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/duo",), row="M12",
-    errors=(*TOKEN_REFUSALS, *DUO_REFUSALS), summary="Answer a challenge with Duo's result; the first one enrols Duo.",
+    errors=(*TOKEN_ERRORS, *DUO_ERRORS), summary="Answer a challenge with Duo's result; the first one enrols Duo.",
 )  # fmt: skip
 prove_duo = operation(
     "second_factors.prove_duo", f"PUT {_OWN}/duo", OwnDuo, Profile, auth=K & U, access=CREDENTIALS, also=(f"{_OWN}/verification/duo",),
-    row="M26", errors=(e.TwoFactorOff, *DUO_REFUSALS, *LOCKED), summary="Enrol Duo with the result of a first prompt.",
+    row="M26", errors=(*DUO_ERRORS, *LOCK_CHALLENGES, e.TwoFactorOff), summary="Enrol Duo with the result of a first prompt.",
 )  # fmt: skip
 remove_duo = operation(
     "second_factors.remove_duo", f"DELETE {_OWN}/duo", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS,
@@ -48,5 +48,5 @@ remove_duo = operation(
 )  # fmt: skip
 managed_remove_duo = operation(
     "second_factors.managed_remove_duo", f"DELETE {_MANAGED}/duo", FactorOf, Deleted, auth=K & S | M, scope=WRITE,
-    also=(f"{_MANAGED}/authenticator/duo",), row="M39", errors=(*BY_ID, e.DuoNotEnrolled), summary="Remove Duo from an account.",
+    also=(f"{_MANAGED}/authenticator/duo",), row="M39", errors=(*UID_ERRORS, e.DuoNotEnrolled), summary="Remove Duo from an account.",
 )  # fmt: skip

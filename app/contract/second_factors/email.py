@@ -6,12 +6,13 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
+from app.contract.error_groups import ACCOUNT_EMAIL, EMAIL_CODE, LOCK_CHALLENGES, UID_ERRORS
 from app.contract.groups import AT, CAP, LOCK, Deleted, F, Posted
 from app.contract.operations import operation
-from app.contract.passwords import LOCKED, MAIL_CODE, Address
+from app.contract.passwords import Address
 from app.contract.profile import Profile
-from app.contract.second_factors.challenge import MT, TOKEN_REFUSALS, Code, FactorLogin
-from app.contract.second_factors.own import BY_ID, WRITE, FactorOf, OwnFactor
+from app.contract.second_factors.challenge import MT, TOKEN_ERRORS, Code, FactorLogin
+from app.contract.second_factors.own import WRITE, FactorOf, OwnFactor
 from app.contract.second_factors.signing_in import Factored
 from app.kit.wire import From
 
@@ -58,25 +59,24 @@ class OwnEmail(AT, F, CAP, LOCK):
     otp: Code = None
 
 
-NO_ADDRESS = (e.EmailMissing, e.MalformedEmail, e.EmailNotOnProfile)
-
 mail_code = operation(
     "second_factors.mail_code", f"POST {_LOGIN}/email", CodeByMail, Posted, auth=K, also=(f"{_LOGIN}/otp/email",), row="M07",
-    errors=(*TOKEN_REFUSALS, e.EmailFactorOff, *NO_ADDRESS, e.MailLimitReached), summary="Email a code for a challenge.",
+    errors=(*TOKEN_ERRORS, *ACCOUNT_EMAIL, e.EmailFactorOff, e.MailLimitReached), summary="Email a code for a challenge.",
 )  # fmt: skip
 with_email = operation(
     "second_factors.with_email", f"PUT {_LOGIN}/email", EmailProof, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/otp/email",),
-    row="M08", errors=(*TOKEN_REFUSALS, e.WrongSmsCode, *MAIL_CODE, e.EmailFactorOff, *NO_ADDRESS),
+    row="M08", errors=(*TOKEN_ERRORS, *EMAIL_CODE, *ACCOUNT_EMAIL, e.WrongSmsCode, e.EmailFactorOff),
     summary="Answer a challenge with an emailed code; the first code enrols email as second factor.",
 )  # fmt: skip
 mail_own_code = operation(
     "second_factors.mail_own_code", f"GET {_OWN}/email", MailedAgain, Posted, auth=K & U | K, access=CREDENTIALS,
-    also=(f"{_OWN}/otp/email",), row="M23", errors=(e.EmailFactorOff, *NO_ADDRESS, e.AccountBlocked, e.MailLimitReached),
+    also=(f"{_OWN}/otp/email",), row="M23", errors=(*ACCOUNT_EMAIL, e.EmailFactorOff, e.AccountBlocked, e.MailLimitReached),
     summary="Email a code that enrols email as second factor, or confirms it.",
 )  # fmt: skip
+_PROVE_EMAIL_ERRORS = (*LOCK_CHALLENGES, *EMAIL_CODE, *ACCOUNT_EMAIL, e.EmailFactorOff, e.WrongSmsCode)
 prove_email = operation(
     "second_factors.prove_email", f"PUT {_OWN}/email", OwnEmail, Profile, auth=K & U, access=CREDENTIALS,
-    also=(f"{_OWN}/verification/otp/email",), row="M24", errors=(e.EmailFactorOff, e.WrongSmsCode, *MAIL_CODE, *NO_ADDRESS, *LOCKED),
+    also=(f"{_OWN}/verification/otp/email",), row="M24", errors=_PROVE_EMAIL_ERRORS,
     summary="Enrol email as second factor with a first code.",
 )  # fmt: skip
 remove_email = operation(
@@ -86,6 +86,6 @@ remove_email = operation(
 )  # fmt: skip
 managed_remove_email = operation(
     "second_factors.managed_remove_email", f"DELETE {_MANAGED}/email", FactorOf, Deleted, auth=K & S | M, scope=WRITE,
-    also=(f"{_MANAGED}/authenticator/otp/email",), row="M40", errors=(*BY_ID, e.FactorRemovalRefused),
+    also=(f"{_MANAGED}/authenticator/otp/email",), row="M40", errors=(*UID_ERRORS, e.FactorRemovalRefused),
     summary="Remove email from an account's second factors.",
 )  # fmt: skip

@@ -6,9 +6,9 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
-from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, Deleted, F
+from app.contract.error_groups import LOCK_CHALLENGES, UID_ERRORS
+from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F
 from app.contract.operations import operation
-from app.contract.passwords import LOCKED
 from app.contract.profile import Profile
 from app.contract.second_factors.challenge import DUO_REDIRECT, Code, Factors
 from app.kit.wire import From, Lower, Wire
@@ -72,13 +72,15 @@ class BackupCodes(Wire):
 
 read = operation(
     "second_factors.read", f"GET {_OWN}", OwnFactorsRead, OwnFactors, auth=K & U, access=CREDENTIALS, row="M19",
-    errors=(e.TwoFactorOff, e.NoTwoFactorMethod, *DUO_REDIRECT),
+    errors=(*DUO_REDIRECT, e.TwoFactorOff, e.NoTwoFactorMethod),
     summary="Read the signed-in account's second factors, and what is needed to enrol an authenticator app.",
+)  # fmt: skip
+_PROVE_TOTP_ERRORS = (
+    *LOCK_CHALLENGES, e.TwoFactorOff, e.TotpNotEnrolled, e.WrongTotpCode, e.FactorCodeMissing, e.TotpOff,
 )  # fmt: skip
 prove_totp = operation(
     "second_factors.prove_totp", f"PUT {_OWN}/totp", OwnTotp, Profile, auth=K & U, access=CREDENTIALS,
-    also=(f"{_OWN}/verification/authenticatorcode", f"{_OWN}/verification/googleauthenticatorcode"), row="M20",
-    errors=(e.TwoFactorOff, e.TotpNotEnrolled, e.WrongTotpCode, e.FactorCodeMissing, e.TotpOff, *LOCKED),
+    also=(f"{_OWN}/verification/authenticatorcode", f"{_OWN}/verification/googleauthenticatorcode"), row="M20", errors=_PROVE_TOTP_ERRORS,
     summary="Enrol an authenticator app with its first code.",
 )  # fmt: skip
 make_backup_codes = operation(
@@ -86,8 +88,8 @@ make_backup_codes = operation(
     errors=(e.BackupCodesMade, e.NoSecondFactor), summary="Create ten backup codes; this works once.",
 )  # fmt: skip
 renew_backup_codes = operation(
-    "second_factors.renew_backup_codes", f"GET {_OWN}/backupcode/reset", OwnFactor, BackupCodes, auth=K & U, access=CREDENTIALS, row="M28",
-    errors=(e.NoSecondFactor, e.NoBackupCodes), summary="Create ten new backup codes; the old ones stop working.",
+    "second_factors.renew_backup_codes", f"GET {_OWN}/backupcode/reset", OwnFactor, BackupCodes, auth=K & U, access=CREDENTIALS,
+    row="M28", errors=(e.NoSecondFactor, e.NoBackupCodes), summary="Create ten new backup codes; the old ones stop working.",
 )  # fmt: skip
 remove_totp = operation(
     "second_factors.remove_totp", f"DELETE {_OWN}/totp", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS, row="M31",
@@ -99,25 +101,24 @@ remove_older = operation(
     summary="Remove the authenticator app or the SMS factor that the body names.",
 )  # fmt: skip
 
-BY_ID = UID_REFUSALS
 managed_read = operation(
-    "second_factors.managed_read", f"GET {_MANAGED}", FactorOf, OwnFactors, auth=K & S | M, scope=READ, row="M47", errors=BY_ID,
+    "second_factors.managed_read", f"GET {_MANAGED}", FactorOf, OwnFactors, auth=K & S | M, scope=READ, row="M47", errors=UID_ERRORS,
     summary="Read an account's second factors, without secrets.",
 )  # fmt: skip
 managed_make_backup_codes = operation(
     "second_factors.managed_make_backup_codes", f"GET {_MANAGED}/backupcode", FactorOf, BackupCodes, auth=K & S | M, scope=WRITE,
-    row="M45", errors=(*BY_ID, e.BackupCodesMade, e.NoSecondFactor), summary="Create an account's backup codes; this works once.",
+    row="M45", errors=(*UID_ERRORS, e.BackupCodesMade, e.NoSecondFactor), summary="Create an account's backup codes; this works once.",
 )  # fmt: skip
 managed_renew_backup_codes = operation(
     "second_factors.managed_renew_backup_codes", f"GET {_MANAGED}/backupcode/reset", FactorOf, BackupCodes, auth=K & S | M, scope=WRITE,
-    row="M46", errors=(*BY_ID, e.NoSecondFactor), summary="Replace an account's backup codes.",
+    row="M46", errors=(*UID_ERRORS, e.NoSecondFactor), summary="Replace an account's backup codes.",
 )  # fmt: skip
 managed_remove_totp = operation(
     "second_factors.managed_remove_totp", f"DELETE {_MANAGED}/totp", FactorOf, Deleted, auth=K & S | M, scope=WRITE, row="M41",
-    errors=(*BY_ID, e.TotpNotEnrolled), summary="Remove an account's authenticator app.",
+    errors=(*UID_ERRORS, e.TotpNotEnrolled), summary="Remove an account's authenticator app.",
 )  # fmt: skip
 managed_remove_older = operation(
     "second_factors.managed_remove_older", f"DELETE {_MANAGED}/authenticator", OlderManagedRemoval, Deleted, auth=K & S | M, scope=WRITE,
-    row="M41", errors=(*BY_ID, e.FactorRemovalRefused, e.TotpNotEnrolled, e.NoPhoneRegistered),
+    row="M41", errors=(*UID_ERRORS, e.FactorRemovalRefused, e.TotpNotEnrolled, e.NoPhoneRegistered),
     summary="Remove an account's authenticator app or its SMS factor.",
 )  # fmt: skip

@@ -6,10 +6,11 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
+from app.contract.error_groups import UID_ERRORS
 from app.contract.groups import AT, Deleted, F, Posted
 from app.contract.operations import operation
-from app.contract.second_factors.challenge import MT, TOKEN_REFUSALS, FactorLogin
-from app.contract.second_factors.own import BY_ID, WRITE, FactorOf
+from app.contract.second_factors.challenge import MT, TOKEN_ERRORS, FactorLogin
+from app.contract.second_factors.own import WRITE, FactorOf
 from app.kit.wire import Document, From, Lower, Wire
 
 Query = From.QUERY
@@ -69,16 +70,16 @@ class ManagedPush(Lower):
 
 resend = operation(
     "second_factors.resend_push", f"POST {_LOGIN}", MT, Posted, auth=K, when=("secondfactorauthenticationtoken",), row="M02",
-    errors=(*TOKEN_REFUSALS, e.PushMisconfigured, e.PushOff, e.PushNotEnrolled),
+    errors=(*TOKEN_ERRORS, e.PushMisconfigured, e.PushOff, e.PushNotEnrolled),
     summary="Send the push notification again; the earlier request expires.",
+)  # fmt: skip
+_PING_ERRORS = (
+    *TOKEN_ERRORS, e.PushPending, e.PushDenied, e.WrongPushToken, e.PushFailed, e.PushMisconfigured, e.PushOff, e.PushAnswered,
+    e.PushNotEnrolled,
 )  # fmt: skip
 ping = operation(
     "second_factors.ping_push", f"GET {_LOGIN}/push/ping", PushPing, FactorLogin, auth=K, also=("/login/2fa/push/ping",), row="M13",
-    errors=(
-        *TOKEN_REFUSALS, e.PushPending, e.PushDenied, e.WrongPushToken, e.PushFailed, e.PushMisconfigured, e.PushOff, e.PushAnswered,
-        e.PushNotEnrolled,
-    ),
-    summary="Poll for the answer to a push notification; answers a session once it is approved.",
+    errors=_PING_ERRORS, summary="Poll for the answer to a push notification; answers a session once it is approved.",
 )  # fmt: skip
 answer = operation(
     "second_factors.answer_push", f"PUT {_LOGIN}/verification/push", DeviceAnswer, Posted, auth=K, row="M14",
@@ -100,9 +101,9 @@ remove_push = operation(
 )  # fmt: skip
 managed_remove_push = operation(
     "second_factors.managed_remove_push", f"DELETE {_MANAGED}/push", FactorOf, Deleted, auth=K & S | M, scope=WRITE, row="M44",
-    errors=(*BY_ID, e.PushNotEnrolled), summary="Remove an account's push device.",
+    errors=(*UID_ERRORS, e.PushNotEnrolled), summary="Remove an account's push device.",
 )  # fmt: skip
 managed_remove_push_older = operation(
     "second_factors.managed_remove_push_older", f"DELETE {_MANAGED}/authenticator/push/{{uid}}", ManagedPush, Deleted, auth=K & S | M,
-    scope=WRITE, row="M44", errors=(*BY_ID, e.PushNotEnrolled), summary="Remove an account's push device, at an older address.",
+    scope=WRITE, row="M44", errors=(*UID_ERRORS, e.PushNotEnrolled), summary="Remove an account's push device, at an older address.",
 )  # fmt: skip

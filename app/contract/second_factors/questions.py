@@ -6,12 +6,12 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
+from app.contract.error_groups import LOCK_CHALLENGES, UID_ERRORS
 from app.contract.groups import AT, Deleted, F, Posted, SecurityAnswer
 from app.contract.hashing import HASHES
 from app.contract.operations import operation
-from app.contract.passwords import LOCKED
-from app.contract.second_factors.challenge import TOKEN_REFUSALS, FactorLogin
-from app.contract.second_factors.own import BY_ID, WRITE, FactorOf, OwnFactor
+from app.contract.second_factors.challenge import TOKEN_ERRORS, FactorLogin
+from app.contract.second_factors.own import WRITE, FactorOf, OwnFactor
 from app.contract.second_factors.signing_in import Factored
 from app.kit.wire import From, Lower, Wire
 
@@ -54,17 +54,17 @@ class OwnAnswers(AT, F, Answers):
 
 with_new_answers = operation(
     "second_factors.with_new_answers", f"PUT {_LOGIN}/{_NAME}", AnswersKept, FactorLogin, auth=K, hashing=HASHES, row="M10",
-    errors=(*TOKEN_REFUSALS, e.QuestionFactorOff, e.FactorEnrolledBefore, e.TooFewAnswers),
+    errors=(*TOKEN_ERRORS, e.QuestionFactorOff, e.FactorEnrolledBefore, e.TooFewAnswers),
     summary="Enrol security questions for a challenge, while no second factor is enrolled.",
 )  # fmt: skip
 with_answers = operation(
     "second_factors.with_answers", f"POST {_LOGIN}/verification/{_NAME}", AnswersShown, FactorLogin, auth=K, hashing=HASHES, row="M11",
-    errors=(*TOKEN_REFUSALS, e.QuestionFactorOff, e.QuestionFactorNotEnrolled, e.TooFewAnswers, e.WrongSecurityAnswer),
+    errors=(*TOKEN_ERRORS, e.QuestionFactorOff, e.QuestionFactorNotEnrolled, e.TooFewAnswers, e.WrongSecurityAnswer),
     summary="Answer a challenge with security answers.",
 )  # fmt: skip
 keep_answers = operation(
     "second_factors.keep_answers", f"PUT {_OWN}/{_NAME}", OwnAnswers, Posted, auth=K & U, access=CREDENTIALS, hashing=HASHES, row="M25",
-    errors=(e.QuestionFactorOff, e.FactorEnrolledBefore, e.TooFewAnswers, *LOCKED),
+    errors=(*LOCK_CHALLENGES, e.QuestionFactorOff, e.FactorEnrolledBefore, e.TooFewAnswers),
     summary="Enrol security questions, or replace their answers.",
 )  # fmt: skip
 remove_questions = operation(
@@ -74,6 +74,6 @@ remove_questions = operation(
 )  # fmt: skip
 managed_remove_questions = operation(
     "second_factors.managed_remove_questions", f"DELETE {_MANAGED}/{_NAME}", FactorOf, Deleted, auth=K & S | M, scope=WRITE,
-    also=(f"{_MANAGED}/authenticator/{_NAME}",), row="M43", errors=(*BY_ID, e.FactorRemovalRefused),
+    also=(f"{_MANAGED}/authenticator/{_NAME}",), row="M43", errors=(*UID_ERRORS, e.FactorRemovalRefused),
     summary="Remove an account's security questions as a second factor.",
 )  # fmt: skip

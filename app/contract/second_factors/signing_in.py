@@ -5,8 +5,8 @@ from app.contract.auth import K
 from app.contract.groups import CAP, LOCK, PW, RBQ, F
 from app.contract.hashing import HASHES
 from app.contract.operations import operation
-from app.contract.second_factors.challenge import DUO_REDIRECT, MT, TOKEN_REFUSALS, Code, FactorLogin
-from app.contract.sign_in import LOGIN_REFUSALS, PasswordLogin
+from app.contract.second_factors.challenge import DUO_REDIRECT, MT, TOKEN_ERRORS, Code, FactorLogin
+from app.contract.sign_in import LOGIN_ERRORS, PasswordLogin
 
 _LOGIN = "/identity/v2/auth/login/2fa"
 
@@ -32,17 +32,17 @@ class BackupCodeProof(Factored):
 
 with_password = operation(
     "second_factors.with_password", f"POST {_LOGIN}", PasswordLogin, FactorLogin, auth=K, hashing=HASHES, row="M01",
-    errors=(*LOGIN_REFUSALS, *DUO_REDIRECT, e.TwoFactorOff, e.NoTwoFactorMethod),
+    errors=(*LOGIN_ERRORS, *DUO_REDIRECT, e.TwoFactorOff, e.NoTwoFactorMethod),
     summary="Sign in with a password; answers a session, or a challenge if a second factor is needed.",
 )  # fmt: skip
+_WITH_TOTP_ERRORS = (*TOKEN_ERRORS, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.FactorCodeMissing)
 with_totp = operation(
     "second_factors.with_totp", f"PUT {_LOGIN}/totp", TotpProof, FactorLogin, auth=K,
     also=(f"{_LOGIN}/verification/authenticatorcode", f"{_LOGIN}/verification/googleauthenticatorcode"), row="M03",
-    errors=(*TOKEN_REFUSALS, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.FactorCodeMissing),
-    summary="Answer a challenge with a code from an authenticator app; the first code enrols it.",
+    errors=_WITH_TOTP_ERRORS, summary="Answer a challenge with a code from an authenticator app; the first code enrols it.",
 )  # fmt: skip
 with_backup_code = operation(
     "second_factors.with_backup_code", f"PUT {_LOGIN}/backupcode", BackupCodeProof, FactorLogin, auth=K,
-    also=(f"{_LOGIN}/verification/backupcode",), row="M09", errors=(*TOKEN_REFUSALS, e.NoBackupCodes, e.WrongBackupCode),
+    also=(f"{_LOGIN}/verification/backupcode",), row="M09", errors=(*TOKEN_ERRORS, e.NoBackupCodes, e.WrongBackupCode),
     summary="Answer a challenge with a backup code; each works once.",
 )  # fmt: skip

@@ -6,13 +6,12 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
+from app.contract.error_groups import LOCK_CHALLENGES, SMS_CODE, SMS_SENDING, UID_ERRORS
 from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, Options, SmsSent
 from app.contract.operations import operation
-from app.contract.passwords import LOCKED, SMS_CODE
-from app.contract.phones import NOT_TEXTED
 from app.contract.profile import Profile
-from app.contract.second_factors.challenge import MT, TOKEN_REFUSALS, Code, FactorLogin
-from app.contract.second_factors.own import BY_ID, WRITE, FactorOf, OwnFactor
+from app.contract.second_factors.challenge import MT, TOKEN_ERRORS, Code, FactorLogin
+from app.contract.second_factors.own import WRITE, FactorOf, OwnFactor
 from app.contract.second_factors.signing_in import Factored
 from app.kit.operation import Accept
 from app.kit.wire import From, Lower
@@ -60,25 +59,26 @@ OFF = (e.SmsFactorOff, e.NoPhoneRegistered)
 
 with_sms = operation(
     "second_factors.with_sms", f"PUT {_LOGIN}/sms", SmsProof, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/otp",), row="M04",
-    errors=(*TOKEN_REFUSALS, *SMS_CODE, e.SmsFactorOff, e.FactorCodeMissing, e.SmsFactorOffAtLogin),
+    errors=(*TOKEN_ERRORS, *SMS_CODE, e.SmsFactorOff, e.FactorCodeMissing, e.SmsFactorOffAtLogin),
     summary="Answer a challenge with a texted code; the first code enrols the number.",
 )  # fmt: skip
 set_number = operation(
     "second_factors.set_number", f"PUT {_LOGIN}/sms/phone", NumberAtLogin, SmsSent, auth=K, also=(_LOGIN,), row="M05",
-    errors=(*TOKEN_REFUSALS, *OFF, e.MalformedPhone, e.PhoneRegistered, e.FactorPhoneFixed, *NOT_TEXTED),
+    errors=(*TOKEN_ERRORS, *OFF, *SMS_SENDING, e.MalformedPhone, e.PhoneRegistered, e.FactorPhoneFixed),
     summary="Set the phone number of the second factor, and text a first code.",
 )  # fmt: skip
 text_again = operation(
     "second_factors.text_again", f"GET {_LOGIN}/sms/resend", SmsAgain, SmsSent, auth=K, also=(f"{_LOGIN}/resend",), row="M06",
-    errors=(*TOKEN_REFUSALS, *OFF, *NOT_TEXTED), summary="Text another code for a challenge.",
+    errors=(*TOKEN_ERRORS, *OFF, *SMS_SENDING), summary="Text another code for a challenge.",
 )  # fmt: skip
 prove_sms = operation(
     "second_factors.prove_sms", f"PUT {_OWN}/sms", OwnSms, Profile, auth=K & U, access=CREDENTIALS, also=(f"{_OWN}/verification/otp",),
-    accepts=Accept.JSON, row="M21", errors=(*OFF, *SMS_CODE, *LOCKED), summary="Enrol a phone number as second factor with a texted code.",
+    accepts=Accept.JSON, row="M21", errors=(*OFF, *LOCK_CHALLENGES, *SMS_CODE),
+    summary="Enrol a phone number as second factor with a texted code.",
 )  # fmt: skip
 set_own_number = operation(
     "second_factors.set_own_number", f"PUT {_OWN}/sms/phone", OwnNumber, SmsSent, auth=K & U, access=CREDENTIALS, also=(_OWN,), row="M22",
-    errors=(*OFF, e.MalformedPhone, e.PhoneRegistered, *NOT_TEXTED),
+    errors=(*OFF, *SMS_SENDING, e.MalformedPhone, e.PhoneRegistered),
     summary="Set the phone number of the signed-in account's second factor, and text a first code.",
 )  # fmt: skip
 remove_sms = operation(
@@ -87,5 +87,5 @@ remove_sms = operation(
 )  # fmt: skip
 managed_remove_sms = operation(
     "second_factors.managed_remove_sms", f"DELETE {_MANAGED}/sms", FactorOf, Deleted, auth=K & S | M, scope=WRITE, row="M42",
-    errors=(*BY_ID, e.NoPhoneRegistered), summary="Remove the phone number from an account's second factors.",
+    errors=(*UID_ERRORS, e.NoPhoneRegistered), summary="Remove the phone number from an account's second factors.",
 )  # fmt: skip

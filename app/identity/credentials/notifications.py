@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from app.contract.error_groups import SMS_SENDING
 from app.contract.letters import MailKind, SmsKind
-from app.contract.phones import NOT_TEXTED
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials.one_time_tokens import security_alerts
 from app.identity.directory.accounts import previous_locale
@@ -57,7 +57,7 @@ def text(context: Context, kind: SmsKind, account: Account, *, template: str | N
         messaging.sms(
             context, kind, account.phone, account=account, facts=told, wish=wish, language=_of_owner(context, account)
         )
-    except NOT_TEXTED as reason:
+    except SMS_SENDING as reason:
         context.audit.record("notice.not_sent", uid=account.uid, reason=type(reason).__name__)
         return False
     return True

@@ -6,10 +6,10 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract import hub_self_service as contract
+from app.contract.error_groups import SMS_SENDING
 from app.contract.groups import Posted
 from app.contract.hub import AddressView
 from app.contract.mailed import MailedTo
-from app.contract.phones import NOT_TEXTED
 from app.identity.authentication.sign_in import verified_sign_in
 from app.identity.authentication.verification import phone_handlers, phones
 from app.identity.authentication.verification import service as verification
@@ -122,7 +122,7 @@ def text_phone_again(context: Context, req: contract.PhoneNamed) -> Posted:
     try:
         _refuse_too_soon(left)
         phones.ask(context, account, phone, hides_taken=True)
-    except (e.TooManyRequests, *NOT_TEXTED) as refusal:
+    except (e.TooManyRequests, *SMS_SENDING) as refusal:
         raise _with_number(refusal, phone, left) from None
     return Posted()
 
