@@ -11,6 +11,7 @@ pytest_plugins = [
     "tests.support.network",
     "tests.support.translations",
     "tests.support.services",
+    "tests.support.audit_trails",
     "tests.support.identity_service",
     "tests.support.oauth_world",
     "tests.support.tenant_server",

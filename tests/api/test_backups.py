@@ -13,10 +13,13 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from app.identity.entry import audit_partitions
 from app.identity.platform.store.backup import BackupRefused, check, create
+from app.identity.platform.store.database import Database
+from app.kit.clock import SystemClock
 from tests.support.installation import COMMAND, ROOT, Installation, installed
 from tests.support.registering import REGISTER, primary
-from tests.support.servers import Postgres
+from tests.support.servers import Postgres, PostgresUrls
 from tests.support.tenant_server import PASSWORD
 
 LOGIN, SOTT = "/identity/v2/auth/login", "/identity/v2/manage/account/sott"
@@ -76,6 +79,15 @@ def driven(url: str) -> str:
     return url.replace("postgresql:", "postgresql+psycopg:")
 
 
+def months_made(server: Postgres, restored: PostgresUrls) -> int:
+    """Let a worker see to the months of the audit trail; return how many there are now."""
+    worker = Database(driven(restored.runtime_url))
+    audit_partitions.keep(worker, SystemClock().now())
+    worker.dispose()
+    months = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'audit'::regclass AND inhrelid::regclass::text ~ 'audit_[0-9]'"
+    return int(server.value(months, restored.runtime_url.rsplit("/", 1)[1]))
+
+
 def test_a_restored_postgres_holds_every_account(postgres_server: Postgres, tmp_path: Path) -> None:
     urls, file = postgres_server.database("backed_up"), tmp_path / "gatehouse.dump"
     fresh = postgres_server.database("restored")
@@ -96,13 +108,16 @@ def test_a_restored_postgres_holds_every_account(postgres_server: Postgres, tmp_
                 f"--dbname={fresh.migrate_url}",
             ]
             subprocess.run([*restore, str(file)], check=True, capture_output=True)
-            assert check(target, file).rows["accounts"] >= len(BEFORE)
+            held = check(target, file).rows
+            assert min(held["accounts"], held["audit"]) >= len(BEFORE)
+            assert not any(name.startswith("audit_") for name in held), "partitions count in their table"
             assert file.stat().st_mode & 0o077 == 0
             ours.stop()
             ours.environ["GATEHOUSE_DATABASE_URL"] = fresh.runtime_url
             ours.start()
             assert [email for email in BEFORE if not signs_in(ours, email)] == []
             register(ours, "afterwards@example.test")
+            assert months_made(postgres_server, fresh) >= 1
             with pytest.raises(BackupRefused, match=r"accounts: .* instead of"):
                 check(target, file)
     finally:

@@ -22,7 +22,7 @@ from app.identity.platform.store.migrate import HEAD, Patience
 from app.identity.platform.store.migrations.online import add_index, drop_index
 from app.identity.platform.store.standing import Standing, note_oldest_code, standing_of
 from app.settings import Settings, SettingsError
-from tests.support.migration_rules import breaks_older_code, keeps_writers_out
+from tests.support.migration_rules import COMMIT, breaks_older_code, keeps_writers_out
 from tests.support.servers import RUNTIME, PostgresUrls
 
 LATER = "9999"
@@ -70,6 +70,40 @@ def test_what_older_code_stumbles_over_is_found(statement: str) -> None:
 )  # fmt: skip
 def test_what_only_adds_is_not(statement: str) -> None:
     assert breaks_older_code([statement]) == []
+
+
+SWAP = [
+    "ALTER TABLE sessions RENAME TO sessions_before", "ALTER INDEX pk_sessions RENAME TO pk_sessions_before",
+    "ALTER INDEX one RENAME TO one_before",
+    "CREATE TABLE sessions (LIKE sessions_before INCLUDING DEFAULTS, CONSTRAINT pk_sessions PRIMARY KEY (a)) PARTITION BY RANGE (a)",
+    "CREATE INDEX one ON sessions (a)", COMMIT,
+]  # fmt: skip
+
+
+def test_a_name_that_is_made_again_at_once_is_not_missed() -> None:
+    assert breaks_older_code(SWAP) == []
+
+
+@pytest.mark.parametrize("left_out", [3, 4])
+def test_a_name_that_is_not_made_again_is_found(left_out: int) -> None:
+    assert breaks_older_code([*SWAP[:left_out], *SWAP[left_out + 1 :]])
+
+
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_a_name_that_comes_back_a_commit_later_is_found(at: int) -> None:
+    assert breaks_older_code([*SWAP[:at], COMMIT, *SWAP[at:]])
+
+
+def test_a_table_that_comes_back_in_another_shape_is_found() -> None:
+    assert breaks_older_code(["ALTER TABLE sessions RENAME TO visits", "CREATE TABLE sessions (a TEXT)"])
+
+
+def test_a_rule_passes_only_by_name_and_if_it_goes_again() -> None:
+    added, dropped = "ALTER TABLE a ADD CONSTRAINT c CHECK (x < 'y') NOT VALID", "ALTER TABLE b DROP CONSTRAINT c"
+    assert breaks_older_code([added, COMMIT, dropped], passing={"c"}) == []
+    assert breaks_older_code([added, COMMIT, dropped])
+    assert breaks_older_code([added], passing={"c"})
+    assert breaks_older_code([dropped], passing={"c"})
 
 
 def test_an_index_of_a_new_table_keeps_nobody_out() -> None:

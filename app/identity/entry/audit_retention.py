@@ -15,7 +15,7 @@ from app.identity.platform.store.unit import UnitOfWork
 TABLE: Final = "audit"
 BATCH: Final = 500
 audit, tenants = metadata.tables[TABLE].c, metadata.tables["tenants"].c
-_USUAL_DAYS: Final[int] = TenantSettings.model_fields["audit_days"].default
+USUAL_DAYS: Final[int] = TenantSettings.model_fields["audit_days"].default
 
 
 def is_over(tenant_id: Any, first_kept: Any) -> Any:
@@ -26,7 +26,7 @@ def is_over(tenant_id: Any, first_kept: Any) -> Any:
 def first_kept(work: UnitOfWork, now: datetime) -> str:
     """Return the least entry id that the tenant keeps."""
     row = work.one(select(tenants.settings).where(tenants.tenant_id == work.tenant_id))
-    days = row.settings.get("audit_days", _USUAL_DAYS) if row is not None else _USUAL_DAYS
+    days = row.settings.get("audit_days", USUAL_DAYS) if row is not None else USUAL_DAYS
     return f"{int((now - timedelta(days=days)).timestamp() * 1000):012x}"
 
 

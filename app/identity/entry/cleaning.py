@@ -15,7 +15,7 @@ from sqlalchemy import Table, and_, bindparam, delete, exists, literal, select, 
 
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants.store import NOBODY
-from app.identity.entry import audit_retention, deleted_accounts
+from app.identity.entry import audit_partitions, audit_retention, deleted_accounts
 from app.identity.entry.tables import metadata
 from app.identity.platform.store import removal
 from app.identity.platform.store.database import Database
@@ -36,7 +36,7 @@ _PAGE = 500
 
 
 class Cleaner:
-    """Goes round the tenants, some in each turn."""
+    """Goes round the tenants, some in each turn; before each round, sees to the months of the audit trail."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -49,6 +49,7 @@ class Cleaner:
             if self._begins_at is not None and now < self._begins_at:
                 return 0
             self._left, self._begins_at = _tenants(self._database), now + EVERY
+            audit_partitions.keep(self._database, now)
         some = list(islice(self._left, TENANTS_A_TURN))
         if len(some) < TENANTS_A_TURN:
             self._left = None

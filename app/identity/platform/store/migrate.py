@@ -24,14 +24,24 @@ from app.settings import Settings, SettingsError
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = "0017"
+HEAD = "0018"
 """The newest revision; a unit test keeps it true, so that a start need not read the history."""
 NEEDS = HEAD
 """The oldest schema that this code can serve. Revisions after it only take away what this code no longer uses."""
 _SCRIPTS = Path(__file__).parent / "migrations"
 _ROLE = re.compile(r"[A-Za-z_][A-Za-z0-9_$-]{0,62}\Z")
 _RULES_ALL = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
+_GRANTS = (
+    'GRANT USAGE ON SCHEMA public TO "{}"',
+    'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "{}"',
+    'REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON alembic_version FROM "{}"',
+)
+# The runtime role reaches partitions by way of their table, whose policy binds it.
+_PARTS = "SELECT oid::regclass::text FROM pg_class WHERE relispartition AND relnamespace = 'public'::regnamespace AND relkind = 'r'"
+_TENDING = """SELECT oid::regprocedure::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+              AND proname IN ('gatehouse_audit_make', 'gatehouse_audit_drop')"""
 _ONE_AT_A_TIME = 4_017_203  # any number; two migrations that start together then follow one another
+_PARTITIONS = 4_017_204  # held while a partition of `audit` is made or dropped, or grants change (revision 0018)
 _TURN_SECONDS = 0.2
 _NO_LOCK = "55P03"  # PostgreSQL's lock_not_available
 
@@ -80,8 +90,7 @@ def upgrade(
             return stands
         _patiently(connection, patience, lambda: command.upgrade(config_of(connection), revision))
         if runtime_role and connection.dialect.name == "postgresql" and runtime_role != connection.engine.url.username:
-            with connection.begin():
-                _grant(connection, runtime_role)
+            _patiently(connection, patience, lambda: _grant(connection, runtime_role))
         return _standing(connection)
 
 
@@ -247,13 +256,16 @@ def _whole_transactions(engine: Engine) -> None:
 def _grant(connection: Connection, role: str) -> None:
     if not _ROLE.match(role):
         raise SettingsError(f"GATEHOUSE_DATABASE_URL: {role!r} is not a plain role name.")
-    if connection.execute(text("SELECT 1 FROM pg_roles WHERE rolname = :role"), {"role": role}).one_or_none() is None:
-        raise SettingsError(
-            f"The role {role!r} of GATEHOUSE_DATABASE_URL does not exist; make it first (deploy/postgres-roles.sql)."
-        )
-    for statement in (
-        'GRANT USAGE ON SCHEMA public TO "{}"',
-        'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "{}"',
-        'REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON alembic_version FROM "{}"',
-    ):
-        connection.execute(text(statement.format(role)))
+    with connection.begin():
+        known = connection.execute(text("SELECT 1 FROM pg_roles WHERE rolname = :role"), {"role": role})
+        if known.one_or_none() is None:
+            raise SettingsError(
+                f"The role {role!r} of GATEHOUSE_DATABASE_URL does not exist; make it first (deploy/postgres-roles.sql)."
+            )
+        connection.execute(text(f"SELECT pg_advisory_xact_lock({_PARTITIONS})"))
+        for statement in _GRANTS:
+            connection.execute(text(statement.format(role)))
+        for partition in connection.execute(text(_PARTS)).scalars().all():
+            connection.execute(text(f'REVOKE ALL ON {partition} FROM "{role}"'))
+        for function in connection.execute(text(_TENDING)).scalars().all():
+            connection.execute(text(f'GRANT EXECUTE ON FUNCTION {function} TO "{role}"'))
