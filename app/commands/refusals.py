@@ -31,14 +31,14 @@ def settings() -> Settings:
 @contextmanager
 def in_words() -> Iterator[None]:
     """Turn what an operator can mend into a refusal."""
-    from app.identity.platform.encryption import Unsealable  # noqa: PLC0415 - as above
+    from app.identity.platform.encryption import DecryptionError  # noqa: PLC0415 - as above
     from app.identity.platform.store.database import StoreUnavailable  # noqa: PLC0415 - only commands that reach the store pay for it
 
     try:
         yield
     except (SettingsError, StoreUnavailable) as problem:
         raise Refusal(str(problem)) from None
-    except Unsealable:
+    except DecryptionError:
         raise Refusal(
             "GATEHOUSE_SECRET_KEY is not what the store was sealed under, so no key opens this value: is an older line missing?"
         ) from None

@@ -46,9 +46,9 @@ def tenant_remove(name: str, yes: bool) -> None:
         work = _enter(ours, name)
         try:
             if not yes:
-                work.pause()
+                work.release_connection()
                 click.confirm(f"Remove {name} and everything in it?", abort=True)
-            removal.rows_of_tenant(work)
+            removal.delete_tenant_rows(work)
             work.commit()
         finally:
             work.rollback()
@@ -67,7 +67,7 @@ def key_rotate(tenant_name: str) -> None:
     with services() as ours:
         work = _enter(ours, tenant_name)
         try:
-            kid = ours.keyring.rotate(work)
+            kid = ours.signing_keys.rotate(work)
             work.commit()
         finally:
             work.rollback()
@@ -90,7 +90,7 @@ def key_revoke(tenant_name: str, kid: str | None, yes: bool) -> None:
         work = _enter(ours, tenant_name)
         try:
             if not yes:
-                work.pause()
+                work.release_connection()
                 click.confirm(f"Withdraw {kid or 'the key that signs'}? Tokens that it signed are refused.", abort=True)
             revoked = key_revocation.revoke(ours, work, kid)
             work.commit()
@@ -111,13 +111,13 @@ def secrets() -> None:
 @secrets.command("rotate")
 def secrets_rotate() -> None:
     """Seal everything anew under the first line of GATEHOUSE_SECRET_KEY; after that the older lines can go."""
-    from app.identity.administration.reencryption import reseal  # noqa: PLC0415 - only this command pays for it
-    from app.identity.platform.encryption import Unsealable  # noqa: PLC0415 - as above
+    from app.identity.administration.reencryption import reencrypt  # noqa: PLC0415 - only this command pays for it
+    from app.identity.platform.encryption import DecryptionError  # noqa: PLC0415 - as above
 
     with services() as ours:
         try:
-            count = reseal(ours)
-        except Unsealable as problem:
+            count = reencrypt(ours)
+        except DecryptionError as problem:
             raise Refusal(str(problem)) from None
         click.echo(f"Sealed {count} values anew; the others were under the first secret already.")
 
@@ -166,7 +166,7 @@ def _enter(ours: Services, name: str) -> UnitOfWork:
 
     work = UnitOfWork(ours.database, NOBODY)
     held = changes.named(work, name)
-    work.pause()
+    work.release_connection()
     if held is None:
         raise Refusal(f"There is no tenant {name!r}; 'gatehouse tenant list' shows them.")
     work.enter(held.tenant_id)

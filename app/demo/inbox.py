@@ -9,7 +9,7 @@ from typing import Any
 from flask import Flask, Response, abort, jsonify, render_template
 
 from app.demo import gallery
-from app.identity.platform.encryption import Encryption, Unsealable
+from app.identity.platform.encryption import DecryptionError, Encryption
 from app.identity.platform.outbox import claims
 from app.identity.platform.outbox.queue import decrypt_payload
 from app.identity.platform.store.database import Database
@@ -90,7 +90,7 @@ def _said(encryption: Encryption, row: Any) -> dict[str, Any]:
     """Return what a message says; nothing where it lies under a secret that is gone."""
     try:
         return decrypt_payload(encryption, row)
-    except Unsealable:
+    except DecryptionError:
         return {}
 
 

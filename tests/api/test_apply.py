@@ -13,7 +13,7 @@ from app.identity.administration.configuration.export import export
 from app.identity.administration.configuration.plan import Plan
 from app.identity.administration.configuration.problems import ConfigurationError
 from app.identity.administration.configuration.reading import read
-from app.identity.administration.reencryption import reseal
+from app.identity.administration.reencryption import reencrypt
 from app.identity.directory.tenants import changes, directory
 from app.identity.entry.assembly import assemble
 from app.identity.entry.tables import metadata
@@ -80,7 +80,9 @@ def test_a_tenant_comes_with_everything_that_the_file_says(ours: Services) -> No
     assert tenant is not None
     assert tenant.settings.lockout.maximum_failed_attempts == 3
     assert tenant.settings.url_whitelist == ("http://shop.localhost:8000",)
-    assert ours.encryption.open(tenant.sealed_api_secret, changes.secret_context(tenant.tenant_id)).decode() == SECRET
+    assert (
+        ours.encryption.decrypt(tenant.sealed_api_secret, changes.secret_context(tenant.tenant_id)).decode() == SECRET
+    )
     assert ours.directory.by_secret(SECRET.upper()) == tenant
     by_id = {row.client_id: row for row in rows(ours, "applications")}
     assert by_id["shop"].secret_hash == randomness.digest("the-secret-of-the-shop")
@@ -312,7 +314,7 @@ def captcha_secret(services: Services) -> str:
     held = changes.named(UnitOfWork(services.database, "lookup"), "acme")
     assert held
     assert held.captcha_secret
-    return services.encryption.open(held.captcha_secret, changes.captcha_associated_data(held.tenant_id)).decode()
+    return services.encryption.decrypt(held.captcha_secret, changes.captcha_associated_data(held.tenant_id)).decode()
 
 
 def test_the_secret_of_a_captcha_provider_is_sealed_and_can_be_replaced(ours: Services) -> None:
@@ -331,7 +333,7 @@ def test_the_secret_of_a_captcha_provider_is_sealed_and_can_be_replaced(ours: Se
 def test_the_secret_of_a_captcha_provider_is_sealed_anew_with_the_others(ours: Services) -> None:
     applied(ours, WITH_CAPTCHA.format(secret="from the provider"))
     ours.encryption = Encryption((b"1" * 32, HOUSE_SECRET))
-    assert reseal(ours) == 2  # the API secret is the other; no signing key was needed yet
+    assert reencrypt(ours) == 2  # the API secret is the other; no signing key was needed yet
     ours.encryption = Encryption((b"1" * 32,))
     assert captcha_secret(ours) == "from the provider"
 
@@ -339,11 +341,11 @@ def test_the_secret_of_a_captcha_provider_is_sealed_anew_with_the_others(ours: S
 def test_a_tenant_of_before_is_found_by_its_secret_once_it_was_sealed_anew(ours: Services) -> None:
     applied(ours, ACME)
     work = UnitOfWork(ours.database, rows(ours, "tenants")[0].tenant_id)
-    with work.apart() as own:
+    with work.separate_transaction() as own:
         changes.change(own, api_secret_hash=None)
     ours.directory.forget()
     assert ours.directory.by_secret(SECRET) is None
-    reseal(ours)
+    reencrypt(ours)
     found = ours.directory.by_secret(SECRET)
     assert found is not None
     assert found.name == "acme"

@@ -8,7 +8,7 @@ from app.identity.administration.configuration import apply as applying
 from app.identity.administration.configuration.export import export
 from app.identity.administration.configuration.problems import ConfigurationError
 from app.identity.administration.configuration.reading import read
-from app.identity.administration.reencryption import reseal
+from app.identity.administration.reencryption import reencrypt
 from app.identity.directory.tenants import service_secrets
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.services import Services
@@ -96,7 +96,7 @@ def test_secrets_of_connections_come_stay_and_go_with_them(own_services: Service
     assert "unchanged" in applied(own_services, text, tmp_path).partition("\n")[0]
     assert secrets_of_connections(own_services) == both
     own_services.encryption = Encryption((NEXT, SECRET))
-    assert reseal(own_services) == 2  # the API secret is the other
+    assert reencrypt(own_services) == 2  # the API secret is the other
     own_services.encryption = Encryption((NEXT,))
     own_services.directory.forget()
     assert secrets_of_connections(own_services) == both

@@ -81,7 +81,7 @@ def test_more_rows_than_a_batch_go_in_one_round(new_tenant_server: NewTenantServ
     audit = AuditLog(services.clock)
     for _ in range(audit_retention.BATCH * 2 + 1):
         audit.record("something.happened", uid=who.uid)
-    with UnitOfWork(services.database, who.tenant.tenant_id).apart() as work:
+    with UnitOfWork(services.database, who.tenant.tenant_id).separate_transaction() as work:
         audit.write(work)
     cleaning._clean_tenant(services.database, who.tenant.tenant_id, services.clock.now() + timedelta(days=2))
     assert rows_of(who) == []

@@ -178,7 +178,7 @@ def provider(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pr
 
 def change(tenant: TenantServer, **settings: Any) -> None:
     """Change settings, as `gatehouse apply` would."""
-    with UnitOfWork(tenant.services.database, tenant.tenant_id).apart() as work:
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         held = changes.named(work, tenant.name)
         assert held
         values = {**held.settings, **settings}

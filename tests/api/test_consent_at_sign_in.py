@@ -172,7 +172,7 @@ def test_it_comes_after_the_second_factor(new_tenant_server: NewTenantServer) ->
 
 def introspected(who: Somebody, access_token: str) -> dict[str, Any]:
     """What is kept of an access token."""
-    with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).apart() as work:
+    with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).separate_transaction() as work:
         held = tokens.access(work, randomness.digest(access_token))
     assert held is not None
     return dict(held.facts)

@@ -71,7 +71,7 @@ def led(who: Factored, **said: Any) -> tuple[str, dict[str, str]]:
 
 def without(who: Somebody, service: str) -> None:
     """Take a service's settings away."""
-    with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).apart() as work:
+    with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).separate_transaction() as work:
         held = changes.named(work, who.tenant.name)
         assert held is not None
         changes.change(work, settings={**held.settings, service: None})

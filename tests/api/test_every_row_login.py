@@ -152,7 +152,7 @@ def test_whoever_calls_for_a_person_says_from_where(new_tenant_server: NewTenant
     who = somebody(new_tenant_server)
     page = {"loginurl": f"{PAGE}?secret=x#top"}
     answered(send(who, "U12", Ask({"email": who.email, "password": OLD}, page, headers=ORIGIN), "as stated"))
-    with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).apart() as work:
+    with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).separate_transaction() as work:
         where = (audit.c.tenant_id == who.tenant.tenant_id, audit.c.event == "sign_in.origin")
         noted = work.all(select(audit.c.facts, audit.c.address).where(*where))
     assert [row.facts["origin_ip"] for row in noted] == ["203.0.113.7"]

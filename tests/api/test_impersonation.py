@@ -39,7 +39,7 @@ def uid(acme: TenantServer) -> str:
 
 def said(acme: TenantServer, uid: str) -> list[tuple[str, Any]]:
     """Return the event and actor of each audit row of an account."""
-    with UnitOfWork(acme.services.database, acme.tenant_id).apart() as work:
+    with UnitOfWork(acme.services.database, acme.tenant_id).separate_transaction() as work:
         rows = work.all(select(audit.c.event, audit.c.facts).where(audit.c.uid == uid).order_by(audit.c.at))
     return [(row.event, row.facts.get("act")) for row in rows]
 

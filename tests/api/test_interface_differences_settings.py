@@ -77,7 +77,7 @@ def test_a_tenant_that_has_both_already_is_served_and_applied(own_services: Serv
     assert applied(own_services, tmp_path, "two_factor: optional") == ""
     tenant = own_services.directory.by_name("acme")
     assert tenant is not None
-    with UnitOfWork(own_services.database, tenant.tenant_id).apart() as work:
+    with UnitOfWork(own_services.database, tenant.tenant_id).separate_transaction() as work:
         held = changes.locked(work)
         assert held is not None
         changes.change(work, settings={**held.settings, "email_verification": "optional"})

@@ -33,13 +33,13 @@ AUDIENCE = "http://api.localhost:8000/identity/v2/manage"
 def elsewhere(services: Services) -> Iterator[Services]:
     """A second process, which runs the command beside the server."""
     made = create_services(services.settings, services.clock)
-    made.keyring._new_key = KEYS.__next__
+    made.signing_keys._new_key = KEYS.__next__
     yield made
     made.database.dispose()
 
 
 def revoke(services: Services, world: World, kid: str | None = None) -> key_revocation.Revoked:
-    with UnitOfWork(services.database, world.tenant_id).apart() as work:
+    with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
         return key_revocation.revoke(services, work, kid)
 
 
@@ -80,7 +80,7 @@ def test_what_a_revoked_key_signed_is_believed_no_more(
     form = {"grant_type": "client_credentials", "audience": AUDIENCE, **robot.proves()}
     machine = (robot.post("/service/oauth/token", form).json or {})["access_token"]
     with call_of(services, world.name) as call:
-        leaked = services.keyring.of(call.work).signer
+        leaked = services.signing_keys.of(call.work).signer
         assert id_token_hints.read(call, held["id_token"])
         assert machine_tokens.claims_of(call, machine)
     revoked = revoke(elsewhere, world)
@@ -121,8 +121,8 @@ def test_the_key_that_was_to_sign_next_takes_its_turn_early(
     services: Services, elsewhere: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     first = kid_of(tokens_of(shop, browser, ada)["id_token"])
-    with UnitOfWork(elsewhere.database, world.tenant_id).apart() as work:
-        following = elsewhere.keyring.rotate(work)
+    with UnitOfWork(elsewhere.database, world.tenant_id).separate_transaction() as work:
+        following = elsewhere.signing_keys.rotate(work)
     assert revoke(elsewhere, world, first) == key_revocation.Revoked(first, following, 0)
     services.directory.forget()
     assert kid_of(tokens_of(shop, browser, ada)["id_token"]) == following
@@ -132,23 +132,23 @@ def test_without_the_key_that_was_to_sign_next_the_present_one_stays(
     services: Services, elsewhere: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     first = kid_of(tokens_of(shop, browser, ada)["id_token"])
-    with UnitOfWork(elsewhere.database, world.tenant_id).apart() as work:
-        following = elsewhere.keyring.rotate(work)
+    with UnitOfWork(elsewhere.database, world.tenant_id).separate_transaction() as work:
+        following = elsewhere.signing_keys.rotate(work)
     assert revoke(elsewhere, world, following).signs == first
     with moved(services, seconds=(LEAD + timedelta(days=3)).total_seconds()):
         services.directory.forget()
         with call_of(services, world.name) as call:
-            assert services.keyring.of(call.work).kid == first
+            assert services.signing_keys.of(call.work).kid == first
 
 
 def test_a_copy_of_the_keys_stays_while_the_tenant_does(services: Services, world: World, shop: RelyingParty) -> None:
     """Whatever reads the tenant anew: the copy is what is published while the store is away."""
     published(shop)
     with call_of(services, world.name) as call:
-        copy = services.keyring.of(call.work)
+        copy = services.signing_keys.of(call.work)
         services.directory.forget()
         assert services.directory.by_key(world.api_key)
-        assert services.keyring.of(call.work) is copy
+        assert services.signing_keys.of(call.work) is copy
 
 
 def test_a_revocation_stands_in_the_audit_trail(
@@ -156,7 +156,7 @@ def test_a_revocation_stands_in_the_audit_trail(
 ) -> None:
     tokens_of(machine_readable, browser, ada)
     revoked = revoke(elsewhere, world)
-    with UnitOfWork(elsewhere.database, world.tenant_id).apart() as work:
+    with UnitOfWork(elsewhere.database, world.tenant_id).separate_transaction() as work:
         where = (audit.c.tenant_id == world.tenant_id, audit.c.event == "signing_key.revoked")
         (entry,) = work.all(select(audit.c.facts).where(*where))
         left = work.all(select(access_tokens.c.client_id).where(access_tokens.c.tenant_id == world.tenant_id))

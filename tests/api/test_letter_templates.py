@@ -13,8 +13,8 @@ from app.identity.messaging.tables import letter_templates
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.platform.tables import audit
 from tests.support.customers import NEW, PATH, Customer, a_customer
-from tests.support.letter_templates import states
 from tests.support.mailbox import code_in, link_in, sent_messages, token_in
+from tests.support.message_templates import states
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 
 
@@ -141,7 +141,7 @@ def test_values_come_from_the_account(new_tenant_server: NewTenantServer) -> Non
 
 def test_a_template_that_cannot_be_drawn_loses_no_mail_and_is_recorded(ada: Customer) -> None:
     states(ada.tenant, reset_mail(None, "<p>#Url#</p>"))
-    with UnitOfWork(ada.tenant.services.database, ada.tenant.tenant_id).apart() as work:
+    with UnitOfWork(ada.tenant.services.database, ada.tenant.tenant_id).separate_transaction() as work:
         broken = {"subject": "Own", "html": "<script>#Url#</script>"}
         where = letter_templates.c.tenant_id == ada.tenant.tenant_id
         work.run(update(letter_templates).where(where).values(content=broken))

@@ -14,7 +14,7 @@ from app.identity.entry.worker import Worker
 from app.identity.messaging import service as messaging
 from app.identity.platform.outbox import claims
 from tests.support.callers import call_of
-from tests.support.letter_templates import states
+from tests.support.message_templates import states
 from tests.support.smtp_server import Mailbox, certificate, mailbox
 from tests.support.tenant_server import TenantServer
 

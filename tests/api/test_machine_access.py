@@ -87,7 +87,7 @@ def test_a_machine_that_was_switched_off_opens_nothing_more(acme: TenantServer, 
     token = machine(acme, "profile:read")
     answered(ask(acme, token, "GET", f"{MANAGE}/{uid}"))
     of_acme = applications.c.tenant_id == acme.tenant_id
-    with UnitOfWork(acme.services.database, acme.tenant_id).apart() as work:
+    with UnitOfWork(acme.services.database, acme.tenant_id).separate_transaction() as work:
         held = work.run(select(applications.c.settings).where(of_acme)).scalar_one()
         work.run(update(applications).where(of_acme).values(settings={**held, "is_active": False}))
         work.run(update(tenants).where(tenants.c.tenant_id == acme.tenant_id).values(version=tenants.c.version + 1))

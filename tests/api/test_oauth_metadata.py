@@ -200,18 +200,18 @@ def test_a_new_key_is_published_before_it_signs_and_the_old_one_long_after(
         return {key["kid"] for key in (shop.get("/service/oidc/jwks").json or {})["keys"]}
 
     old = kid()
-    with UnitOfWork(services.database, world.tenant_id).apart() as work:
-        new = services.keyring.rotate(work)
-    services.keyring.forget()
+    with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
+        new = services.signing_keys.rotate(work)
+    services.signing_keys.forget()
     assert published() == {old, new}
     assert kid() == old
 
 
 def test_every_process_signs_with_the_key_that_the_first_has_made(services: Services, world: World) -> None:
     other = create_services(services.settings, services.clock)
-    with UnitOfWork(services.database, world.tenant_id).apart() as work:
-        first = services.keyring.sign(work, {"sub": "ada"})
-    with UnitOfWork(other.database, world.tenant_id).apart() as work:
-        second = other.keyring.sign(work, {"sub": "ada"})
+    with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
+        first = services.signing_keys.sign(work, {"sub": "ada"})
+    with UnitOfWork(other.database, world.tenant_id).separate_transaction() as work:
+        second = other.signing_keys.sign(work, {"sub": "ada"})
     other.database.dispose()
     assert first == second

@@ -10,8 +10,8 @@ import pytest
 
 from app.contract.letters import MailTemplate
 from tests.support.customers import NEW, UNLIMITED, Customer, a_customer
-from tests.support.letter_templates import states
 from tests.support.mailbox import link_in, mails_to
+from tests.support.message_templates import states
 from tests.support.registering import register
 from tests.support.tenant_server import NewTenantServer, answered, refused
 

@@ -23,7 +23,7 @@ def ada(new_tenant_server: NewTenantServer) -> Keyed:
 
 def noted(who: Keyed, event: str) -> list[dict[str, object]]:
     """What the audit trail has of an event."""
-    with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).apart() as work:
+    with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).separate_transaction() as work:
         where = (audit.c.tenant_id == who.tenant.tenant_id, audit.c.event == event)
         return [dict(row.facts) for row in work.all(select(audit.c.facts).where(*where))]
 

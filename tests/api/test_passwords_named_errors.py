@@ -89,7 +89,7 @@ def limited(c: Customer) -> TestResponse:
 
 def after_the_trial(c: Customer, act: Callable[[], TestResponse]) -> TestResponse:
     where = tenants.c.tenant_id == c.tenant.tenant_id
-    with UnitOfWork(c.tenant.services.database, c.tenant.tenant_id).apart() as work:
+    with UnitOfWork(c.tenant.services.database, c.tenant.tenant_id).separate_transaction() as work:
         settings = work.run(select(tenants.c.settings).where(where)).scalar_one()
         ended = {**settings, "trial_ends_at": "2020-01-01T00:00:00+00:00"}
         work.run(update(tenants).where(where).values(settings=ended, version=tenants.c.version + 1))

@@ -82,7 +82,7 @@ def tenant(new_tenant_server: NewTenantServer) -> TenantServer:
         "settings": stated.model_dump(mode="json"),
         "created_at": made.services.clock.now(),
     }
-    with UnitOfWork(made.services.database, made.tenant_id).apart() as work:
+    with UnitOfWork(made.services.database, made.tenant_id).separate_transaction() as work:
         work.run(applications.insert(), row)
     return made
 

@@ -94,7 +94,7 @@ def test_fifty_state_one_number_and_one_of_them_holds_it(new_tenant_server: NewT
     ]
     answers = all_at_once(acme, REGISTER, bodies, sott=sott_of(acme))
     assert Counter(refused(answer) for answer in answers) == {(200, None): RACERS}
-    with UnitOfWork(acme.services.database, acme.tenant_id).apart() as work:
+    with UnitOfWork(acme.services.database, acme.tenant_id).separate_transaction() as work:
         where = (identifiers.c.tenant_id == acme.tenant_id, identifiers.c.value == NUMBER)
         assert len(work.all(identifiers.select().where(*where))) == 1
 

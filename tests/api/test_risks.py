@@ -14,8 +14,8 @@ from app.identity.authentication.sign_in.locations.listed import ListedLocations
 from app.identity.messaging import gsm7
 from tests.support.customers import OLD
 from tests.support.identity_service import on_one_database
-from tests.support.letter_templates import states
 from tests.support.mailbox import sent_messages
+from tests.support.message_templates import states
 from tests.support.rows import Act, Somebody, somebody
 from tests.support.tenant_server import NewTenantServer, answered, refused
 

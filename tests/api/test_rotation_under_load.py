@@ -54,7 +54,7 @@ class Apart:
             self.fleet.retire(self.parts[part], balancer)
         self.parts[part] = started
 
-    def reseal(self, *lines: str) -> None:
+    def reencrypt(self, *lines: str) -> None:
         self.ours.environ["GATEHOUSE_SECRET_KEY"] = "\n".join(lines)
         self.version.run(self.ours.environ, "secrets", "rotate")
 
@@ -136,7 +136,7 @@ def in_order(apart: Apart, met: Event) -> Iterator[None]:
             apart.replace(part, *lines)
             if part != "worker":
                 yield
-    apart.reseal(NEW, OLD)
+    apart.reencrypt(NEW, OLD)
     yield
     for part in ("worker", "identity", "hub"):
         apart.replace(part, NEW)
@@ -153,7 +153,7 @@ def new_line_first(apart: Apart, met: Event) -> Iterator[None]:
     yield  # the worker does not know the new line, and mails are sealed under it
     eventually(lambda: "outbox.lacks_key" in (apart.ours.folder / "log").read_text(), "the worker meets a mail")
     apart.replace("worker", NEW, OLD)
-    apart.reseal(NEW, OLD)
+    apart.reencrypt(NEW, OLD)
     yield
     met.set()
 

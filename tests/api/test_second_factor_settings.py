@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.identity import create_services
-from app.identity.administration.reencryption import reseal
+from app.identity.administration.reencryption import reencrypt
 from app.identity.directory.tenants import service_secrets
 from tests.support.machines import ask, machine
 from tests.support.mailbox import sent_messages
@@ -132,7 +132,7 @@ def test_the_secrets_are_sealed_anew_under_a_new_one(acme: TenantServer) -> None
         found = both.directory.by_name(acme.name)
         assert found is not None
         assert not both.encryption.is_current(found.sealed_service_secrets or b"")
-        reseal(both)
+        reencrypt(both)
         both.directory.forget()
         again = both.directory.by_name(acme.name)
         assert again is not None
@@ -140,4 +140,4 @@ def test_the_secrets_are_sealed_anew_under_a_new_one(acme: TenantServer) -> None
         assert service_secrets.secrets_of(both.encryption, again, "push")["access_key_id"] == "AKIDACME"
     finally:
         back = create_services(type(ours)(**{**vars(ours), "secrets": (*ours.secrets, fresh)}), acme.services.clock)
-        reseal(back)
+        reencrypt(back)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.identity.administration.reencryption import reseal
+from app.identity.administration.reencryption import reencrypt
 from app.identity.entry.worker import Worker
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.services import Services
@@ -29,7 +29,7 @@ def services(own_services: Services) -> Services:
 def rotated(services: Services) -> int:
     """Rotate the secret, and start anew without the one of before."""
     services.encryption = Encryption((NEXT, SECRET))
-    count = reseal(services)
+    count = reencrypt(services)
     services.encryption = Encryption((NEXT,))
     services.directory.forget()
     return count
@@ -95,7 +95,7 @@ def test_what_lies_under_an_unknown_line_is_answered_503(
     """Another process has sealed it already under a line that this one learns by its restart."""
     customer = a_customer(new_tenant_server)
     services.encryption = Encryption((NEXT, SECRET))
-    assert reseal(services)
+    assert reencrypt(services)
     services.encryption = Encryption((SECRET,))
     services.directory.forget()
     answer = customer.tenant.send("GET", f"{MANAGE}/{customer.uid}")

@@ -53,7 +53,7 @@ def mails(server: TenantServer, to: str = "") -> list[dict[str, Any]]:
 
 
 def entries(server: TenantServer) -> list[str]:
-    with UnitOfWork(server.services.database, server.tenant_id).apart() as work:
+    with UnitOfWork(server.services.database, server.tenant_id).separate_transaction() as work:
         rows = work.all(audit.select().where(audit.c.tenant_id == server.tenant_id))
     return [row.event for row in rows]
 

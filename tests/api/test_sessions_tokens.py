@@ -34,7 +34,7 @@ def issued(acme: TenantServer, uid: str) -> dict[str, Any]:
 def expire(acme: TenantServer, token: str) -> None:
     """Let a token's life be over."""
     where = access_tokens.c.token_hash == randomness.digest(token)
-    with UnitOfWork(acme.services.database, acme.tenant_id).apart() as work:
+    with UnitOfWork(acme.services.database, acme.tenant_id).separate_transaction() as work:
         ended = acme.services.clock.now() - timedelta(seconds=1)
         assert work.changed(update(access_tokens).where(where).values(expires_at=ended)) == 1
 
@@ -77,7 +77,7 @@ def test_prevent_refresh_ends_the_refresh_token_too(acme: TenantServer, issued: 
 def test_a_sliding_token_stays_the_same_and_lives_longer(acme: TenantServer, issued: dict[str, Any]) -> None:
     token = issued["access_token"]
     where = access_tokens.c.token_hash == randomness.digest(token)
-    with UnitOfWork(acme.services.database, acme.tenant_id).apart() as work:
+    with UnitOfWork(acme.services.database, acme.tenant_id).separate_transaction() as work:
         soon = acme.services.clock.now() + timedelta(seconds=30)
         work.run(update(access_tokens).where(where).values(expires_at=soon))
     slid = answered(acme.send("GET", f"{OWN}/sliding_token", bearer=token))
@@ -167,7 +167,7 @@ def test_a_secret_that_two_tenants_share_needs_the_key(
     acme: TenantServer, globex: TenantServer, issued: dict[str, Any]
 ) -> None:
     held = {"api_secret_hash": secret_digest(acme.api_secret)}
-    with UnitOfWork(acme.services.database, globex.tenant_id).apart() as work:
+    with UnitOfWork(acme.services.database, globex.tenant_id).separate_transaction() as work:
         work.run(update(tenants).where(tenants.c.tenant_id == globex.tenant_id).values(**held))
     acme.services.directory.forget()
     shown = {"apisecret": acme.api_secret, "access_token": issued["access_token"]}

@@ -284,7 +284,7 @@ def test_the_limit_of_sessions_holds(new_tenant_server: NewTenantServer, identit
 def test_a_good_sign_in_says_whether_the_password_meets_the_rules_of_today(new_tenant_server: NewTenantServer) -> None:
     customer = a_customer(new_tenant_server())
     where = (accounts.c.tenant_id == customer.tenant.tenant_id, accounts.c.uid == customer.uid)
-    with UnitOfWork(customer.tenant.services.database, customer.tenant.tenant_id).apart() as work:
+    with UnitOfWork(customer.tenant.services.database, customer.tenant.tenant_id).separate_transaction() as work:
         work.run(update(accounts).where(*where).values(private={"from_file": True}))  # as a file leaves it
     assert customer.tenant.read(customer.uid)["IsSecurePassword"] is False
     assert answered(customer.logs_in())["Profile"]["IsSecurePassword"] is True
@@ -384,7 +384,7 @@ def test_a_stale_hash_is_made_anew_at_the_next_good_sign_in(acme: TenantServer) 
     before = customer.row().password_hash
     answered(customer.logs_in())
     assert customer.row().password_hash == before
-    with UnitOfWork(acme.services.database, acme.tenant_id).apart() as work:
+    with UnitOfWork(acme.services.database, acme.tenant_id).separate_transaction() as work:
         where = tenants.c.tenant_id == acme.tenant_id
         held = work.run(select(tenants.c.settings, tenants.c.version).where(where)).one()
         argon2 = {"memory_kib": 9216, "iterations": 2, "parallelism": 1}

@@ -89,7 +89,7 @@ def locked_meanwhile(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Serv
             with call_of(services, victim.tenant.name) as call:
                 account = accounts.known(call, victim.uid)
                 for _ in range(MOST):
-                    with call.work.apart() as work:
+                    with call.work.separate_transaction() as work:
                         login_records.count_failure(work, account, call.tenant.settings, call.now)
             return weighed(*given)
 
@@ -128,7 +128,7 @@ def test_sign_ins_at_once_that_renew_a_stale_hash_all_succeed(victim_of: Callabl
     victim = victim_of("suspend")
     tenant = victim.tenant
     stale = PasswordHasher(time_cost=1, memory_cost=64, parallelism=2).hash(PASSWORD)
-    with UnitOfWork(tenant.services.database, tenant.tenant_id).apart() as work:
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         where = (table.c.tenant_id == tenant.tenant_id, table.c.uid == victim.uid)
         work.run(update(table).where(*where).values(password_hash=stale))
     with ThreadPoolExecutor(6) as pool:

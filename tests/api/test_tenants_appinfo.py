@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from app.contract.letters import MailKind, MailTemplate
-from tests.support.letter_templates import states
+from tests.support.message_templates import states
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
 APPINFO, SERVERINFO = "/ciam/appinfo", "/identity/v2/serverinfo"

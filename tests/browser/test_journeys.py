@@ -105,7 +105,7 @@ def test_signing_out_elsewhere_ends_that_session(world: World, served: str, open
 def locking(world: World, **settings: object) -> None:
     """Let the tenant lock an account at the first wrong password."""
     where = tenants.c.tenant_id == world.tenant_id
-    with UnitOfWork(world.services.database, world.tenant_id).apart() as work:
+    with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
         held = work.run(select(tenants.c.settings).where(where)).scalar_one()
         work.run(update(tenants).where(where).values(settings={**held, **settings}))
     world.services.directory.forget()
@@ -164,7 +164,7 @@ def test_a_person_answers_the_security_question_of_a_locked_account(world: World
     lockout = {"type": "security_question", "maximum_failed_attempts": 1}
     locking(world, lockout=lockout, security_questions={"pet": "Your first pet?"})
     shop, ada = the_shop(world, served), world.person("ada@example.com")
-    with UnitOfWork(world.services.database, world.tenant_id).apart() as work:
+    with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
         kept = {"security_answers": {"pet": world.services.hashing.hash("rex", CHEAP)}}
         where = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == ada.uid)
         work.run(update(accounts).where(*where).values(private=kept))

@@ -121,7 +121,7 @@ class Tokens:
         self._add(applications, row)
 
     def _add(self, table: Any, row: dict[str, Any]) -> None:
-        with UnitOfWork(self.tenant.services.database, self.tenant.tenant_id).apart() as work:
+        with UnitOfWork(self.tenant.services.database, self.tenant.tenant_id).separate_transaction() as work:
             work.run(insert(table), row)
 
     def made(self, client: str | None, scope: str = "", proved: int = 0, ends: int = 3600, **facts: Any) -> str:
@@ -271,7 +271,7 @@ def test_access_that_is_taken_away_ends_at_once(new_tenant_server: NewTenantServ
     token = held.made("full", BOTH)
     assert tenant.send("GET", "/identity/v2/auth/account", bearer=token).status_code == 200
     stated = ApplicationSettings(name="app-full", interface_access="none").model_dump(mode="json")
-    with UnitOfWork(tenant.services.database, tenant.tenant_id).apart() as work:
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         where = (applications.c.tenant_id == tenant.tenant_id, applications.c.client_id == "full")
         work.run(applications.update().where(*where).values(settings=stated))
     tenant.restate()

@@ -51,7 +51,7 @@ def new_captcha_world(new_world: NewWorld) -> Callable[..., World]:
 def set_captcha(world: World, **captcha: Any) -> None:
     """Change the tenant's captcha while a page is open."""
     where = tenants.c.tenant_id == world.tenant_id
-    with UnitOfWork(world.services.database, world.tenant_id).apart() as work:
+    with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
         held = work.run(select(tenants.c.settings).where(where)).scalar_one()
         settings = {**held, "captcha": {**held["captcha"], **captcha}}
         work.run(update(tenants).where(where).values(settings=settings))

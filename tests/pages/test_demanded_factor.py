@@ -72,7 +72,7 @@ def test_mailed_link_sign_in_demands_a_texted_code(new_world: NewWorld, new_visi
     texted = {"phone_login": True, "email_login": True, "passwordless_email": True, "second_factors": {"sms": True}}
     there = new_world(**texted, **DEMAND)
     ada, visitor = known_in_firefox(there, new_visitor_at), in_chrome(new_visitor_at(there))
-    with UnitOfWork(there.services.database, there.tenant_id).apart() as work:
+    with UnitOfWork(there.services.database, there.tenant_id).separate_transaction() as work:
         number = {"phone": "+4930123456", "phone_verified": True}
         work.run(update(accounts).where(accounts.c.uid == ada.uid).values(**number))
     by_mail(visitor.open("/login"), ada.email)

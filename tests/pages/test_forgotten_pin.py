@@ -46,7 +46,7 @@ def ada(there: World, visitor: Visitor) -> Person:
 
 def stored_pin(ada: Person) -> str:
     """Return the stored PIN of the account, as JSON."""
-    with UnitOfWork(ada.services.database, ada.tenant_id).apart() as work:
+    with UnitOfWork(ada.services.database, ada.tenant_id).separate_transaction() as work:
         query = select(accounts.c.private).where(accounts.c.tenant_id == ada.tenant_id, accounts.c.uid == ada.uid)
         return json.dumps(work.run(query).scalar_one()["pin"])
 
@@ -54,7 +54,7 @@ def stored_pin(ada: Person) -> str:
 def add_number(ada: Person) -> None:
     ada.lives(phone=NUMBER, phone_verified=True)
     identifier = {"tenant_id": ada.tenant_id, "kind": "phone", "value": NUMBER, "uid": ada.uid, "is_verified": True}
-    with UnitOfWork(ada.services.database, ada.tenant_id).apart() as work:
+    with UnitOfWork(ada.services.database, ada.tenant_id).separate_transaction() as work:
         work.run(insert(identifiers), identifier)
 
 

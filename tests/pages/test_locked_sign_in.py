@@ -56,7 +56,7 @@ def lock_out(visitor: Visitor, email: str, times: int = MAX_FAILURES) -> Seen:
 def store_answers(world: World, person: Person, **given: str) -> None:
     """Store the person's answers to security questions."""
     hashed = {name: world.services.hashing.hash(text.casefold(), CHEAP) for name, text in given.items()}
-    with UnitOfWork(world.services.database, world.tenant_id).apart() as work:
+    with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
         where = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == person.uid)
         work.run(update(accounts).where(*where).values(private={"security_answers": hashed}))
 

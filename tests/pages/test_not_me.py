@@ -42,7 +42,7 @@ def attacker_changes_password(
 
 def replace_address(world: World, ada: Person) -> None:
     """Replace the account's address by the attacker's, as adding theirs and removing hers does."""
-    with UnitOfWork(world.services.database, world.tenant_id).apart() as work:
+    with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
         a, i = accounts.c, identifiers.c
         account_row = (a.tenant_id == world.tenant_id, a.email == ada.email)
         emails = [{"Type": "Primary", "Value": ATTACKER, "verified": True}]

@@ -42,7 +42,7 @@ def new_person(world: World, email: str = "ada@example.com", *, confirmed: bool 
         values = {"emails": [{"Type": "Primary", "Value": email}], "email_verified": False}
         account_row = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == person.uid)
         identifier_rows = (identifiers.c.tenant_id == world.tenant_id, identifiers.c.uid == person.uid)
-        with UnitOfWork(world.services.database, world.tenant_id).apart() as work:
+        with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
             work.run(update(accounts).where(*account_row).values(**values))
             work.run(update(identifiers).where(*identifier_rows).values(is_verified=False))
     return person

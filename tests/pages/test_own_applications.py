@@ -68,7 +68,7 @@ def test_first_password_needs_a_fresh_sign_in(new_world: NewWorld, new_visitor_a
     there = new_world()
     ada, visitor = there.person("ada@example.com"), new_visitor_at(there)
     signed_in(visitor, ada, "/security")
-    with UnitOfWork(there.services.database, there.tenant_id).apart() as work:
+    with UnitOfWork(there.services.database, there.tenant_id).separate_transaction() as work:
         work.run(update(accounts).where(accounts.c.uid == ada.uid).values(password_hash=None))
     page = visitor.open("/change-password")
     assert page.heading == "Set a password"

@@ -298,7 +298,7 @@ def test_foreign_form_changes_nothing_and_injects_no_text(world: World, visitor:
 def test_only_identifier_cannot_be_removed(world: World, visitor: Visitor) -> None:
     grace = world.person("grace@example.com")
     add_number(world, visitor, grace)
-    with UnitOfWork(world.services.database, world.tenant_id).apart() as work:
+    with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
         account_row = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == grace.uid)
         work.run(update(accounts).where(*account_row).values(emails=[], email=None, email_verified=False))
     refused = visitor.open("/phone/remove").press("Yes, remove it")
@@ -308,7 +308,7 @@ def test_only_identifier_cannot_be_removed(world: World, visitor: Visitor) -> No
 
 def test_stated_number_can_be_confirmed(world: World, visitor: Visitor) -> None:
     grace = world.person("grace@example.com")
-    with UnitOfWork(world.services.database, world.tenant_id).apart() as work:
+    with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
         account_row = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == grace.uid)
         work.run(update(accounts).where(*account_row).values(phone=E164))
     page = signed_in(visitor, grace)

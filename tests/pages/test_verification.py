@@ -30,7 +30,7 @@ def unverified(world: World, email: str = ADA) -> Person:
 
 
 def change(world: World, person: Person, **values: Any) -> None:
-    with UnitOfWork(world.services.database, world.tenant_id).apart() as work:
+    with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
         work.run(
             update(accounts)
             .where(accounts.c.tenant_id == world.tenant_id, accounts.c.uid == person.uid)

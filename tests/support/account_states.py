@@ -88,7 +88,7 @@ class Subject:
 
     def lives(self, **columns: Any) -> None:
         """Change the account's row, as nothing in the interface does."""
-        with UnitOfWork(self.tenant.services.database, self.tenant.tenant_id).apart() as work:
+        with UnitOfWork(self.tenant.services.database, self.tenant.tenant_id).separate_transaction() as work:
             where = (accounts.c.tenant_id == self.tenant.tenant_id, accounts.c.username == self.username)
             assert work.run(update(accounts).where(*where).values(**columns)).rowcount == 1
 

@@ -116,7 +116,7 @@ def providing(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
 
 def keep_secret(services: Services, tenant_id: str, secret: str = SECRET) -> None:
     """Seal a captcha secret, as `gatehouse apply` would."""
-    sealed = services.encryption.seal(secret.encode(), changes.captcha_associated_data(tenant_id))
-    with UnitOfWork(services.database, tenant_id).apart() as work:
+    sealed = services.encryption.encrypt(secret.encode(), changes.captcha_associated_data(tenant_id))
+    with UnitOfWork(services.database, tenant_id).separate_transaction() as work:
         work.run(update(tenants).where(tenants.c.tenant_id == tenant_id).values(captcha_secret=sealed))
     services.directory.forget()

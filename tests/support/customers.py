@@ -79,7 +79,7 @@ class Customer:
 
     def lives(self, **columns: Any) -> None:
         """Change the account's row, as nothing in the interface does."""
-        with UnitOfWork(self.tenant.services.database, self.tenant.tenant_id).apart() as work:
+        with UnitOfWork(self.tenant.services.database, self.tenant.tenant_id).separate_transaction() as work:
             where = (accounts.c.tenant_id == self.tenant.tenant_id, accounts.c.uid == self.uid)
             work.run(update(accounts).where(*where).values(**columns))
 

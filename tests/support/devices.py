@@ -99,16 +99,16 @@ def server_of(there: World, app: Any) -> TenantServer:
 
 def drawn(there: World) -> str:
     """What the picture of the page holds, which the service drew last."""
-    with UnitOfWork(there.services.database, there.tenant_id).apart() as work:
+    with UnitOfWork(there.services.database, there.tenant_id).separate_transaction() as work:
         c = credentials.c
         row = work.all(select(c.credential_id, c.sealed).where(c.tenant_id == there.tenant_id, c.kind == "push"))[-1]
-    token = there.services.encryption.open(row.sealed, associated_data(there.tenant_id, row.credential_id)).decode()
+    token = there.services.encryption.decrypt(row.sealed, associated_data(there.tenant_id, row.credential_id)).decode()
     return f"http://api/?apikey={there.api_key}&token={token}"
 
 
 def keeps(tenant: TenantServer, **secrets: dict[str, str]) -> None:
     """Seal what services gave the tenant."""
-    with UnitOfWork(tenant.services.database, tenant.tenant_id).apart() as work:
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         sealed = service_secrets.sealed_with(tenant.services.encryption, tenant.tenant_id, None, **secrets)
         changes.change(work, service_secrets=sealed)
     tenant.services.directory.forget()

@@ -79,7 +79,7 @@ KEYS = keys_in_turn()
 def make_services(settings: Settings) -> Services:
     """The services of a process, whose clock may be moved."""
     made = create_services(settings, MovableClock())
-    made.keyring = Keyring(made.encryption, made.clock, KEYS.__next__)
+    made.signing_keys = Keyring(made.encryption, made.clock, KEYS.__next__)
     return made
 
 

@@ -36,7 +36,7 @@ def machine(tenant: TenantServer, *scopes: str) -> str:
         "settings": stated.model_dump(mode="json"),
         "created_at": tenant.services.clock.now(),
     }
-    with UnitOfWork(tenant.services.database, tenant.tenant_id).apart() as work:
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         work.run(applications.insert(), row)
     asked = {
         "grant_type": "client_credentials",

@@ -40,14 +40,14 @@ class World:
     def restate(self, **settings: Any) -> None:
         """Change settings of the tenant, and let every copy of them grow old."""
         where = tenants.c.tenant_id == self.tenant_id
-        with UnitOfWork(self.services.database, self.tenant_id).apart() as work:
+        with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             held = work.run(select(tenants.c.settings).where(where)).scalar_one()
             work.run(update(tenants).where(where).values(settings={**held, **settings}, version=tenants.c.version + 1))
         self.services.directory.forget()
 
     def forgets_passkeys(self) -> None:
         """Lose them all, as nothing in the interface does."""
-        with UnitOfWork(self.services.database, self.tenant_id).apart() as work:
+        with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             work.run(delete(credentials).where(credentials.c.tenant_id == self.tenant_id))
 
     def application(
@@ -66,7 +66,7 @@ class World:
             "settings": stated.model_dump(mode="json"),
             "created_at": self.services.clock.now(),
         }
-        with UnitOfWork(self.services.database, self.tenant_id).apart() as work:
+        with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             work.run(insert(applications), row)
         own = name if stated.protocol == "oauth" else None
         return RelyingParty(
@@ -77,7 +77,7 @@ class World:
     def change(self, client: RelyingParty, **settings: Any) -> None:
         """Change an application's settings, as `gatehouse apply` would."""
         where = (applications.c.tenant_id == self.tenant_id, applications.c.client_id == client.client_id)
-        with UnitOfWork(self.services.database, self.tenant_id).apart() as work:
+        with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             row = work.run(select(applications.c.settings).where(*where)).one()
             work.run(update(applications).where(*where).values(settings={**row.settings, **settings}))
         self.services.directory.forget()
@@ -91,7 +91,7 @@ class World:
             "profile": profile, "private": {}, "created_at": now, "modified_at": now,
         }  # fmt: skip
         known = {"tenant_id": self.tenant_id, "kind": "email", "value": email.lower(), "uid": uid, "is_verified": True}
-        with UnitOfWork(self.services.database, self.tenant_id).apart() as work:
+        with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             work.run(insert(accounts), row)
             work.run(insert(identifiers), known)
         return Person(self.services, self.tenant_id, uid, email, password)
@@ -100,7 +100,7 @@ class World:
         """Let a person's password be that old."""
         changed = self.services.clock.now() - timedelta(days=days)
         where = (accounts.c.tenant_id == self.tenant_id, accounts.c.uid == person.uid)
-        with UnitOfWork(self.services.database, self.tenant_id).apart() as work:
+        with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             work.run(update(accounts).where(*where).values(password_changed_at=changed))
 
     def browser(self) -> Browser:
@@ -129,10 +129,10 @@ def new_world(services: Services, identity_app: WSGIApplication) -> NewWorld:
         tenant_id, name, key = randomness.uid(), f"t{secrets.token_hex(5)}", randomness.guid()
         row = {
             "tenant_id": tenant_id, "name": name, "api_key": key, "version": 1, "is_active": True, "created_at": services.clock.now(),
-            "api_secret": services.encryption.seal(randomness.guid().encode(), f"{tenant_id} api_secret"),
+            "api_secret": services.encryption.encrypt(randomness.guid().encode(), f"{tenant_id} api_secret"),
             "settings": TenantSettings(argon2=CHEAP, **settings).model_dump(mode="json"), "brand": Brand().model_dump(mode="json"),
         }  # fmt: skip
-        with UnitOfWork(services.database, tenant_id).apart() as work:
+        with UnitOfWork(services.database, tenant_id).separate_transaction() as work:
             work.run(insert(tenants), row)
         return World(services, WsgiClient(identity_app), tenant_id, name, key)
 

@@ -56,7 +56,7 @@ class Person:
 
     def lives(self, **said: Any) -> None:
         """Let columns of the account say something else."""
-        with UnitOfWork(self.services.database, self.tenant_id).apart() as work:
+        with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             where = (accounts.c.tenant_id == self.tenant_id, accounts.c.uid == self.uid)
             work.run(update(accounts).where(*where).values(**said))
 

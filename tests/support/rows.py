@@ -119,13 +119,13 @@ def without_sms(who: Somebody) -> Iterator[None]:
 def with_stolen(who: Somebody, *passwords: str) -> Iterator[None]:
     """These passwords stand on the list of stolen ones for a while."""
     services = who.tenant.services
-    kept = services.breaches
+    kept = services.breached_passwords
     with breached_password_server(*passwords) as elsewhere:
-        services.breaches = Breaches(elsewhere.url)
+        services.breached_passwords = Breaches(elsewhere.url)
         try:
             yield
         finally:
-            services.breaches = kept
+            services.breached_passwords = kept
 
 
 def solved(refusal: TestResponse) -> dict[str, str]:
@@ -250,7 +250,7 @@ def _odd(name: str) -> str:
 
 def events(tenant: TenantServer) -> list[tuple[str, bool]]:
     """Return what happened to accounts of the tenant, and whether webhooks are not told of it, in order."""
-    with UnitOfWork(tenant.services.database, tenant.tenant_id).apart() as work:
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         asked = select(audit.c.event, audit.c.facts).where(audit.c.tenant_id == tenant.tenant_id)
         rows = work.all(asked.order_by(audit.c.entry_id))
     return [(row.event[6:], bool(row.facts["silent"])) for row in rows if row.event.startswith("event.")]

@@ -77,7 +77,7 @@ class TenantServer:
     def tokens(self, uid: str) -> dict[str, Any]:
         """Get tokens of an account as from its own sign-in, without an actor."""
         held = self.impersonates(uid)
-        with UnitOfWork(self.services.database, self.tenant_id).apart() as work:
+        with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             for table, token in ((access_tokens, held["access_token"]), (refresh_tokens, held.get("refresh_token"))):
                 where = (table.c.tenant_id == self.tenant_id, table.c.token_hash == randomness.digest(token or ""))
                 row = work.one(select(table.c.facts).where(*where))
@@ -88,7 +88,7 @@ class TenantServer:
 
     def restate(self, **settings: Any) -> None:
         """Change settings of the tenant, and let every copy of them grow old."""
-        with UnitOfWork(self.services.database, self.tenant_id).apart() as work:
+        with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             where = tenants.c.tenant_id == self.tenant_id
             held = work.one(select(tenants.c.settings, tenants.c.version).where(where))
             assert held is not None
@@ -125,7 +125,7 @@ def new_tenant_server(services: Services, identity_app: Flask) -> NewTenantServe
             "tenant_id": tenant_id,
             "name": name,
             "api_key": key,
-            "api_secret": services.encryption.seal(secret.encode(), f"{tenant_id} api_secret"),
+            "api_secret": services.encryption.encrypt(secret.encode(), f"{tenant_id} api_secret"),
             "api_secret_hash": secret_digest(secret),
             "version": 1,
             "settings": stated.model_dump(mode="json"),
@@ -133,7 +133,7 @@ def new_tenant_server(services: Services, identity_app: Flask) -> NewTenantServe
             "is_active": True,
             "created_at": services.clock.now(),
         }
-        with UnitOfWork(services.database, tenant_id).apart() as work:
+        with UnitOfWork(services.database, tenant_id).separate_transaction() as work:
             work.run(insert(tenants), row)
         return TenantServer(services, identity_app, tenant_id, name, key, secret)
 

@@ -14,7 +14,7 @@ BOUND = ("acme", "attempt", "binding")
 
 
 def test_the_key_of_hub_calls_is_the_one_of_the_service() -> None:
-    assert derive_key(b"s" * 32, "hub calls") == encryption.derive(b"s" * 32, "hub calls")
+    assert derive_key(b"s" * 32, "hub calls") == encryption.derive_key(b"s" * 32, "hub calls")
 
 
 def test_a_token_is_good_where_it_was_made_and_differs_each_time() -> None:

@@ -149,7 +149,7 @@ def test_a_second_run_changes_nothing(database_url: str, engine: Engine) -> None
     """Neither the schema, nor its history, nor a row, nor on PostgreSQL the locks and the grants around them."""
     migrate.upgrade(database_url)
     database = Database(dialect(database_url))
-    with UnitOfWork(database, "acme").apart() as work:
+    with UnitOfWork(database, "acme").separate_transaction() as work:
         work.run(insert(outbox).values(**waiting("acme")))
     database.dispose()
     before = whole(engine)
@@ -181,7 +181,7 @@ def test_a_mail_that_the_version_before_left_in_the_clear_arrives(database_url: 
     migrate.upgrade(database_url, revision="0008")
     database = Database(dialect(database_url))
     said = {"to": "ada@example.com", "subject": "Hello", "text": "Your code is 123456"}
-    with UnitOfWork(database, "acme").apart() as work:
+    with UnitOfWork(database, "acme").separate_transaction() as work:
         work.run(insert(outbox).values({**waiting("acme"), "payload": said, "attempts": 0}))
     migrate.upgrade(database_url)
     if is_sealed_first:

@@ -47,14 +47,14 @@ class Place:
             "tenant_id": TENANT,
             "name": TENANT,
             "api_key": KEY,
-            "api_secret": services.encryption.seal(SECRET.encode(), f"{TENANT} api_secret"),
+            "api_secret": services.encryption.encrypt(SECRET.encode(), f"{TENANT} api_secret"),
             "version": 1,
             "settings": settings.model_dump(mode="json"),
             "brand": Brand().model_dump(mode="json"),
             "is_active": True,
             "created_at": services.clock.now(),
         }
-        with UnitOfWork(services.database, TENANT).apart() as work:
+        with UnitOfWork(services.database, TENANT).separate_transaction() as work:
             work.run(insert(tenants), row)
 
     def _connected(self, connection: Any, _record: Any) -> None:
@@ -115,7 +115,7 @@ def write(work: UnitOfWork, place: Place, facts: dict[str, str], times: int) -> 
 def write_apart(place: Place, facts: dict[str, str], times: int) -> None:
     """Write rows each in a transaction of its own."""
     for _ in range(times):
-        with UnitOfWork(place.services.database, TENANT).apart() as work:
+        with UnitOfWork(place.services.database, TENANT).separate_transaction() as work:
             write(work, place, facts, 1)
 
 

@@ -28,7 +28,7 @@ def revoke(services: Services, work: UnitOfWork, kid: str | None = None) -> Revo
     The tenant's version goes up with it, by which every process learns of it. Raises LookupError where the tenant publishes
     no such key.
     """
-    gone, signs = services.keyring.revoke(work, kid)
+    gone, signs = services.signing_keys.revoke(work, kid)
     signed = [
         one.client_id for one in changes.applications_of(work) if one.settings.get("access_token_format") == "jwt"
     ]

@@ -12,8 +12,8 @@ from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 
 
-def reseal(services: Services) -> int:
-    """Return how many values were sealed anew. Raises Unsealable where no known secret opens one."""
+def reencrypt(services: Services) -> int:
+    """Return how many values were sealed anew. Raises DecryptionError where no known secret opens one."""
     work = UnitOfWork(services.database, NOBODY)
     try:
         held = changes.all_tenants(work)
@@ -27,8 +27,8 @@ def reseal(services: Services) -> int:
 def _of_tenant(services: Services, tenant: changes.HeldTenant) -> int:
     work = UnitOfWork(services.database, tenant.tenant_id)
     try:
-        count = sealed_data.reseal(work, services.encryption) + choice_lists.reseal(work, services.encryption)
-        count += credentials.reseal(work, services.encryption) + pin_hash.reseal(work, services.encryption)
+        count = sealed_data.reencrypt(work, services.encryption) + choice_lists.reencrypt(work, services.encryption)
+        count += credentials.reencrypt(work, services.encryption) + pin_hash.reencrypt(work, services.encryption)
         work.commit()
         return count
     finally:

@@ -88,7 +88,7 @@ def add(
     """Keep a credential; `secret` lies sealed, bound to its row. Raises Held where another has the lookup."""
     credential_id = randomness.uid()
     sealed = (
-        context.services.encryption.seal(secret, associated_data(context.tenant.tenant_id, credential_id))
+        context.services.encryption.encrypt(secret, associated_data(context.tenant.tenant_id, credential_id))
         if secret is not None
         else None
     )
@@ -112,8 +112,8 @@ def add(
 
 
 def secret_of(context: Context, credential: Credential) -> bytes:
-    """Return what a credential keeps sealed; raises Unsealable."""
-    return context.services.encryption.open(
+    """Return what a credential keeps sealed; raises DecryptionError."""
+    return context.services.encryption.decrypt(
         credential.sealed or b"", associated_data(context.tenant.tenant_id, credential.credential_id)
     )
 
@@ -175,7 +175,7 @@ def use_up(context: Context, uid: str, kind: str, lookup: str) -> bool:
     return context.work.changed(delete(credentials).where(*where)) > 0
 
 
-def reseal(work: UnitOfWork, encryption: Encryption) -> int:
+def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
     """Seal secrets anew where they lie under an older one; returns how many."""
     count, rows = (
         0,
@@ -188,7 +188,7 @@ def reseal(work: UnitOfWork, encryption: Encryption) -> int:
             count += work.changed(
                 update(credentials)
                 .where(*where)
-                .values(sealed=encryption.seal(encryption.open(row.sealed, place), place))
+                .values(sealed=encryption.encrypt(encryption.decrypt(row.sealed, place), place))
             )
     return count
 

@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, String
 
-from app.identity.platform.store.tables import Free, Id, Instant, tenant_table
+from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 
 credentials = tenant_table(
     "credentials",
@@ -11,7 +11,7 @@ credentials = tenant_table(
     Column("kind", String(24), nullable=False),  # contract.second_factors.FactorKind
     Column("lookup", Id),  # digest by which it is found: of a WebAuthn id, of a code on paper
     Column("sealed", LargeBinary),  # what must be read back: a seed
-    Column("facts", Free, nullable=False),
+    Column("facts", Json, nullable=False),
     Column("is_enrolled", Boolean, nullable=False),  # proved once; before that it opens nothing
     Column("counter", BigInteger, nullable=False, default=0),  # the last time step, the last signature
     Column("created_at", Instant, nullable=False),

@@ -8,7 +8,7 @@ from app.identity.credentials.passwords.hashing import Hashing
 from app.identity.directory.tenants.directory import Directory
 from app.identity.directory.tenants.signing_keys import Keyring
 from app.identity.entry import tables  # noqa: F401 - removals go through every table
-from app.identity.platform.encryption import Encryption, derive
+from app.identity.platform.encryption import Encryption, derive_key
 from app.identity.platform.openid_metadata import ProviderMetadataCache
 from app.identity.platform.services import Services
 from app.identity.platform.store.database import Database
@@ -31,7 +31,7 @@ def assemble(settings: Settings, clock: Clock | None = None) -> Services:
     encryption = Encryption(settings.secrets)
 
     def refresh_keys(tenant: Tenant) -> None:
-        services.keyring.learn(tenant.tenant_id, tenant.version)
+        services.signing_keys.learn(tenant.tenant_id, tenant.version)
 
     services = Services(
         settings=settings,
@@ -41,12 +41,12 @@ def assemble(settings: Settings, clock: Clock | None = None) -> Services:
         hashing=Hashing(settings.hashes_at_once),
         limits=Limits(settings.redis_url, clock),
         directory=Directory(database, settings.hub_url, refresh_keys),
-        keyring=Keyring(encryption, clock),
-        breaches=Breaches(settings.breaches_url, settings.breaches_file),
+        signing_keys=Keyring(encryption, clock),
+        breached_passwords=Breaches(settings.breaches_url, settings.breaches_file),
         locations=locations(settings.locations_file),
-        letter_templates=LruCache(_CACHED_TEMPLATES),
+        message_templates=LruCache(_CACHED_TEMPLATES),
         provider_metadata=ProviderMetadataCache(clock, Resolver(settings.reachable_networks)),
-        hub_keys=tuple(derive(secret, "hub calls") for secret in settings.secrets),
+        hub_keys=tuple(derive_key(secret, "hub calls") for secret in settings.secrets),
         nonces=Nonces(settings.redis_url, WINDOW_SECONDS),
     )
     return services

@@ -143,7 +143,7 @@ def admit_secret(context: Context) -> None:
     """Admit S: the secret in the query or a header, or a signature in its place (account.md section 10)."""
     tenant, raw = context.tenant, context.raw
     _refuse_address(context)
-    held = context.services.encryption.open(tenant.sealed_api_secret, f"{tenant.tenant_id} api_secret")
+    held = context.services.encryption.decrypt(tenant.sealed_api_secret, f"{tenant.tenant_id} api_secret")
     if signed_requests.is_admitted(tenant.settings.request_signing, held, raw, context.now):
         return
     shown = api_secret(raw)

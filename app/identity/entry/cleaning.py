@@ -131,7 +131,7 @@ def _clean_table(database: Database, table: Table, tenant_id: str, end: datetime
         try:
             rows = work.run(found, {table.name: end}).all()
             if rows and table.name == "waiting_accounts":
-                removal.forsaken(work, [row.uid for row in rows])
+                removal.delete_orphaned_passkeys(work, [row.uid for row in rows])
             if rows:
                 gone = delete(table).where(tuple_(*keys).in_([tuple(row) for row in rows]), over)
                 removed += work.run(gone, {table.name: end}).rowcount

@@ -43,7 +43,7 @@ def _remove(database: Database, tenant_id: str, uid: str, now: datetime) -> bool
         guard = and_(is_due(tenant_id, now), A.uid == uid, A.is_deleted)
         if not work.changed(update(accounts).where(guard).values(is_active=False)):
             return False
-        removal.rows_of_account(work, uid)
+        removal.delete_account_rows(work, uid)
         audit = AuditLog(FixedClock(now))
         audit.record("account.deleted", uid=uid)
         audit.write(work)

@@ -100,7 +100,7 @@ class Border:
                 return
             context.work.rollback()
             if not context.audit.is_empty:
-                with context.work.apart() as own:
+                with context.work.separate_transaction() as own:
                     context.audit.write(own)
         finally:
             context.work.rollback()

@@ -167,7 +167,7 @@ def _pending(context: Context, known: Person, *, keeps: bool = False) -> Pending
     if begun:
         return Pending(begun[0], known, Way(()))
     if keeps:
-        made = continuation_tokens.issue(context, ContinuationPurpose.OWN_FACTOR, uid, lives_for=second_factor.LIFETIME)
+        made = continuation_tokens.issue(context, ContinuationPurpose.OWN_FACTOR, uid, lifetime=second_factor.LIFETIME)
         return Pending(made, known, Way(()))
     return Pending(
         ContinuationToken(ContinuationPurpose.OWN_FACTOR, "", uid, {}, OPEN, context.now, context.now), known, Way(())

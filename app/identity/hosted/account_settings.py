@@ -148,13 +148,13 @@ def proved(context: Context, req: contract.Proved) -> Known:
     one_time_tokens.refuse_locked(context, account)
     if not req.password:
         raise e.WrongCurrentPassword("The password is asked again.")
-    context.work.pause()
+    context.work.release_connection()
     if not context.hashing.is_match(account.password_hash, req.password):
-        with context.work.apart() as own:
+        with context.work.separate_transaction() as own:
             failure = login_records.count_failure(own, account, context.tenant.settings, context.now)
         context.audit.record("password.refused", uid=account.uid, attempts=failure.attempts)
         raise e.WrongCurrentPassword
-    with context.work.apart() as own:
+    with context.work.separate_transaction() as own:
         login_records.forget_failures(own, account.uid)
     return Known(session, account, is_new=True)
 

@@ -59,7 +59,7 @@ def _asked(context: Context, session: BrowserSession, account: Account, attempt:
     wanted = Wanted(second_factors.person(context, account), second_factors.held(context, account, channel))
     found = second_factor.begin(context, wanted, Way(session.methods, channel=channel))
     step_up = {first_factor_passed.KEY: found.ticket.ticket_hash, first_factor_passed.STEP_UP: session.session_id}
-    interactions.note(context, attempt, lives_for=second_factor.LIFETIME, **step_up)
+    interactions.note(context, attempt, lifetime=second_factor.LIFETIME, **step_up)
     return Next(step=Step.SECOND_FACTOR, attempt=attempt.attempt_id)
 
 

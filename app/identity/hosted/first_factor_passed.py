@@ -42,7 +42,7 @@ def onward(context: Context, attempt: Attempt | None, account: Account, way: Way
     wish = Wish(attempt=attempt.attempt_id)
     found = second_factor.ask(context, second_factor.begin(context, wanted, way), wanted.kinds, wish)
     held = {KEY: found.ticket.ticket_hash, STEP_UP: None}
-    interactions.note(context, attempt, lives_for=second_factor.LIFETIME, **held)
+    interactions.note(context, attempt, lifetime=second_factor.LIFETIME, **held)
     return Next(step=Step.SECOND_FACTOR, attempt=attempt.attempt_id, binding=binding)
 
 

@@ -37,7 +37,7 @@ class Waiting:
 def note(context: Context, attempt: Attempt, claimed: Claimed, uid: str = NOBODY, *, is_proof: bool = False) -> Attempt:
     """Let an identity wait for the end of a sign-in."""
     held: dict[str, Any] = {"claimed": asdict(claimed), "uid": uid, "is_proof": is_proof}
-    return interactions.note(context, attempt, lives_for=interactions.LIFETIME, **{_KEY: held})
+    return interactions.note(context, attempt, lifetime=interactions.LIFETIME, **{_KEY: held})
 
 
 def wish(context: Context, attempt: Attempt | None, *, connects: bool) -> Attempt | None:
@@ -47,13 +47,13 @@ def wish(context: Context, attempt: Attempt | None, *, connects: bool) -> Attemp
     if attempt is None or waits is None or waits.is_wished == connects:
         return attempt
     held = {**asdict(waits), "is_wished": connects}
-    return interactions.note(context, attempt, lives_for=interactions.LIFETIME, **{_KEY: held})
+    return interactions.note(context, attempt, lifetime=interactions.LIFETIME, **{_KEY: held})
 
 
 def forget(context: Context, attempt: Attempt) -> Attempt:
     """Let none wait any more."""
     return (
-        interactions.note(context, attempt, lives_for=interactions.LIFETIME, **{_KEY: None}) if of(attempt) else attempt
+        interactions.note(context, attempt, lifetime=interactions.LIFETIME, **{_KEY: None}) if of(attempt) else attempt
     )
 
 

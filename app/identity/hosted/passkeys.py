@@ -213,5 +213,5 @@ def _offered_here(context: Context, attempt: Attempt | None, account: Account, w
         return first_factor_passed.enter(context, attempt, account, way) or next_step.START_AGAIN
     if not sign_in_service.enter(context, account, way.kind):
         raise e.AccountBlocked
-    attempt = interactions.note(context, attempt, lives_for=second_factor.LIFETIME, **{LOCAL: True})
+    attempt = interactions.note(context, attempt, lifetime=second_factor.LIFETIME, **{LOCAL: True})
     return first_factor_passed.session(context, attempt, account, way, step=Step.PASSKEY_OFFER)

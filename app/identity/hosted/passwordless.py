@@ -147,7 +147,7 @@ def begin(context: Context, attempt: Attempt | None, name: str, by: str, *, reme
             here, binding = (attempt, None) if attempt is not None else interactions.open(context, next_step.RETURN, {})
             state = _waits_in_vain(context, state)
             context.audit.record("passwordless.not_sent", reason=type(reason).__name__)
-    here = interactions.note(context, here, lives_for=WAITS, **{_KEY: asdict(state)})
+    here = interactions.note(context, here, lifetime=WAITS, **{_KEY: asdict(state)})
     return _step(context, here, state).model_copy(update={"binding": binding})
 
 

@@ -57,7 +57,7 @@ def of(attempt: Attempt) -> Checking | None:
 
 def note(context: Context, attempt: Attempt, state: Checking) -> Attempt:
     """Keep what the attempt waits for, and let it live on: mail takes its time."""
-    return interactions.note(context, attempt, lives_for=WAITS, **{_KEY: asdict(state)})
+    return interactions.note(context, attempt, lifetime=WAITS, **{_KEY: asdict(state)})
 
 
 def shown(email: str, by: str) -> str:

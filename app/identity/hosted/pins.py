@@ -32,7 +32,7 @@ def set_at_sign_in(context: Context, req: contract.PinStep) -> Next:
     if req.skip or account.has_pin or not context.tenant.settings.pin.is_on:
         return next_step.advance(context, attempt, session)
     if freshness.must_confirm(context, session, account):
-        held = interactions.note(context, attempt, lives_for=interactions.LIFETIME, **{next_step.CHOSEN: True})
+        held = interactions.note(context, attempt, lifetime=interactions.LIFETIME, **{next_step.CHOSEN: True})
         return next_step.advance(context, held, session)
     known = account_settings.proved(context, req)
     service.write(context, account, service.hashed(context, req.pin), service.SET)

@@ -145,7 +145,7 @@ def reset(context: Context, req: contract.NewPassword) -> Next:
             return onward
     label = str(proof.facts.get("email") or label_of(account))
     if attempt is not None:
-        interactions.note(context, attempt, lives_for=WAITS, **{KEY: None})
+        interactions.note(context, attempt, lifetime=WAITS, **{KEY: None})
         return Next(step=Step.LOGIN, attempt=attempt.attempt_id, login_hint=label, ends_session=True)
     opened = next_step.open_return(context, None, None)
     return opened.model_copy(update={"login_hint": label, "ends_session": True})
@@ -188,7 +188,7 @@ def _begin(
             context.work.rollback()
             here, binding = (attempt, None) if attempt is not None else interactions.open(context, next_step.RETURN, {})
         state = replace(state, sent_at=int(context.now.timestamp()))
-    here = interactions.note(context, here, lives_for=WAITS, **{KEY: asdict(state)})
+    here = interactions.note(context, here, lifetime=WAITS, **{KEY: asdict(state)})
     wanted = here.request.get("return_url")
     if (
         of is PASSWORD

@@ -44,13 +44,13 @@ def alarm(context: Context, req: contract.AlarmRequest) -> Next:
     """Nobody gets in with the password that the other one set; whoever holds the mailbox sets the next."""
     password_reset.spend(context)
     one_time_tokens.peek_link(context, Purpose.ALARM, req.token)
-    context.work.pause()
+    context.work.release_connection()
     account, proof = restoration.restore(context, req.token, context.hashing.hash(randomness.token()))
     password_reset.end_everything(context, account)
     here, binding = interactions.open(context, next_step.RETURN, {})
     state = recovery.Recovering(recovery.label(proof, account), account.uid, MAIL, int(context.now.timestamp()))
     if account.email and recovery.is_sent(context, here, state, account, MailKind.ALARM):
-        here = interactions.note(context, here, lives_for=recovery.WAITS, **{recovery.KEY: asdict(state)})
+        here = interactions.note(context, here, lifetime=recovery.WAITS, **{recovery.KEY: asdict(state)})
         return recovery.step(context, here, state).model_copy(update={"binding": binding, "ends_session": True})
     # No mail may go, and who holds the link of the alarm proved the mailbox already.
     token = sending.page_token(

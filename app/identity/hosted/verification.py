@@ -116,7 +116,7 @@ def again(context: Context, attempt: Attempt | None, identifier: Identifier, pas
     if account is not None and verification.is_verified(account, state.email):
         return None
     context.spend("verification_try", _TRIES, randomness.digest(attempt.attempt_id))
-    context.work.pause()
+    context.work.release_connection()
     return step(context, attempt, state) if context.hashing.is_match(state.password_hash, password) else None
 
 
@@ -313,7 +313,7 @@ def _is_shown(context: Context, attempt: Attempt | None, account: Account | None
         raise e.PasswordMissing
     context.spend("verification_try", _TRIES, randomness.digest(f"{proof.uid} {proof.subject}"))
     password_hash = _hash_of(context, account, proof.uid)
-    context.work.pause()
+    context.work.release_connection()
     if not context.hashing.is_match(password_hash, password):
         context.audit.record("verification.refused", uid=proof.uid, reason="password")
         raise e.WrongCredentials

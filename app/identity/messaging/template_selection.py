@@ -51,11 +51,11 @@ def _kept(context: Context, kind: MailKind | SmsKind) -> Kept:
     """Read once for each version of the tenant."""
     channel = store.MAIL if isinstance(kind, MailKind) else store.SMS
     key = (context.tenant.tenant_id, context.tenant.version, channel, kind.value)
-    held: Kept | None = context.services.letter_templates.get(key)
+    held: Kept | None = context.services.message_templates.get(key)
     if held is None:
         rows = store.contents(context.work, channel, kind.value)
         held = {name: _read(channel, kind.value, name, content) for _, name, content in rows if _is_active(content)}
-        context.services.letter_templates.put(key, held)
+        context.services.message_templates.put(key, held)
     return held
 
 

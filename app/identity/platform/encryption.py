@@ -18,22 +18,22 @@ _VERSION = b"\x01"
 
 
 @lru_cache(maxsize=32)
-def derive(secret: bytes, purpose: str) -> bytes:
+def derive_key(secret: bytes, purpose: str) -> bytes:
     """Return the 32-byte key of one purpose (HKDF-SHA256)."""
     return HKDF(hashes.SHA256(), 32, salt=None, info=b"gatehouse " + purpose.encode()).derive(secret)
 
 
-class Unsealable(Exception):
+class DecryptionError(Exception):
     """The value was sealed under a key that is not here, or for another place."""
 
 
-class UnknownKey(Unsealable):
+class UnknownEncryptionKey(DecryptionError):
     """No line of this process's secret opens it; a process that knows another line may, and so may this one once it does."""
 
     unavailable_status = 503
 
 
-class Misplaced(Unsealable):
+class WrongAssociatedData(DecryptionError):
     """The key is here, and the value is not what was sealed for this place: no other key will open it."""
 
 
@@ -41,23 +41,23 @@ class Encryption:
     """Seals under the first secret, opens under any."""
 
     def __init__(self, secrets: tuple[bytes, ...]) -> None:
-        self._ciphers = {_key_id(secret): AESGCM(derive(secret, "vault")) for secret in secrets}
+        self._ciphers = {_key_id(secret): AESGCM(derive_key(secret, "vault")) for secret in secrets}
         self._first = _key_id(secrets[0])
 
-    def seal(self, value: bytes, associated_data: str) -> bytes:
+    def encrypt(self, value: bytes, associated_data: str) -> bytes:
         nonce = randomness.random_bytes(12)
         text = self._ciphers[self._first].encrypt(nonce, value, associated_data.encode())
         return self.mark + nonce + text
 
-    def open(self, sealed: bytes, associated_data: str) -> bytes:
-        """Return the value; raises Unsealable."""
+    def decrypt(self, sealed: bytes, associated_data: str) -> bytes:
+        """Return the value; raises DecryptionError."""
         cipher = self._ciphers.get(sealed[1:9])
         if cipher is None or sealed[:1] != _VERSION:
-            raise UnknownKey("no key opens this value; is a line of GATEHOUSE_SECRET_KEY missing here?")
+            raise UnknownEncryptionKey("no key opens this value; is a line of GATEHOUSE_SECRET_KEY missing here?")
         try:
             return cipher.decrypt(sealed[9:21], sealed[21:], associated_data.encode())
         except (InvalidTag, ValueError):  # ValueError: cut off within the nonce
-            raise Misplaced("the value was sealed for another place, or was changed") from None
+            raise WrongAssociatedData("the value was sealed for another place, or was changed") from None
 
     @property
     def mark(self) -> bytes:

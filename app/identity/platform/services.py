@@ -109,10 +109,10 @@ class Services:
     hashing: Hashing
     limits: Limits
     directory: TenantDirectory
-    keyring: SigningKeys
-    breaches: BreachedPasswords
+    signing_keys: SigningKeys
+    breached_passwords: BreachedPasswords
     locations: Locations
-    letter_templates: LruCache[tuple[str, int, str, str], Mapping[str, Any]]
+    message_templates: LruCache[tuple[str, int, str, str], Mapping[str, Any]]
     provider_metadata: ProviderMetadataCache
     hub_keys: tuple[bytes, ...]
     nonces: Nonces

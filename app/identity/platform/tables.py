@@ -2,13 +2,13 @@
 
 from sqlalchemy import Column, Index, Integer, LargeBinary, String, Text
 
-from app.identity.platform.store.tables import Free, Id, Instant, tenant_table
+from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 
 outbox = tenant_table(
     "outbox",
     Column("message_id", Id, primary_key=True),
     Column("kind", String(32), nullable=False),  # mail, sms, webhook, backchannel_logout, push, nothing
-    Column("payload", Free, nullable=False),  # holds nothing since schema 0009
+    Column("payload", Json, nullable=False),  # holds nothing since schema 0009
     Column("sealed", LargeBinary),  # what it says, with its links and codes: outbox.py; None once it is forgotten
     Column("state", String(12), nullable=False, default="waiting"),  # waiting, sent, dead
     Column("attempts", Integer, nullable=False, default=0),
@@ -29,6 +29,6 @@ audit = tenant_table(
     Column("client_id", String(128)),
     Column("address", String(64)),
     Column("reference", String(64)),  # the id of the request, as logs and answers name it
-    Column("facts", Free, nullable=False),
+    Column("facts", Json, nullable=False),
     Index("ix_audit_uid", "tenant_id", "uid", "at"),
 )

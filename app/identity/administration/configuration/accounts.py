@@ -184,7 +184,7 @@ class People:
             if left.uid in seen or label in named:
                 continue
             if self.run.writes:
-                removal.rows_of_account(context.work, left.uid)
+                removal.delete_account_rows(context.work, left.uid)
                 context.audit.record("account.removed", uid=left.uid, source="file")
             yield Change(Action.REMOVE, self.stated.name, "account", label)
 

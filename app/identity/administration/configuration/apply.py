@@ -150,7 +150,7 @@ class _OneTenant:
         captcha = self._captcha_secret(None, settings)
         kept_services = self._service_secrets(None)
         if self.run.writes:
-            sealed = self.run.services.encryption.seal(secret.encode(), changes.secret_context(self.work.tenant_id))
+            sealed = self.run.services.encryption.encrypt(secret.encode(), changes.secret_context(self.work.tenant_id))
             changes.add(
                 self.work,
                 stated.name,
@@ -202,10 +202,10 @@ class _OneTenant:
                 self.run.refuse((*self.path, "captcha_secret"), "expected the secret of settings.captcha.provider")
             return held
         if held is not None and hmac.compare_digest(
-            self.run.services.encryption.open(held, associated_data), stated.encode()
+            self.run.services.encryption.decrypt(held, associated_data), stated.encode()
         ):
             return held
-        return self.run.services.encryption.seal(stated.encode(), associated_data)
+        return self.run.services.encryption.encrypt(stated.encode(), associated_data)
 
     def _service_secrets(self, held: bytes | None) -> bytes | None:
         """Return the sealed secrets to keep; those that stand where the file states the same ones, or none."""
@@ -233,7 +233,9 @@ class _OneTenant:
         if self.stated.api_key and self.stated.api_key.lower() != held.api_key:
             notes.append("api_key: the one that stands is kept")
         if self.stated.api_secret:
-            known = self.run.services.encryption.open(held.api_secret, changes.secret_context(held.tenant_id)).decode()
+            known = self.run.services.encryption.decrypt(
+                held.api_secret, changes.secret_context(held.tenant_id)
+            ).decode()
             if not hmac.compare_digest(known.lower(), self.stated.api_secret.lower()):
                 notes.append("api_secret: the one that stands is kept")
         return notes

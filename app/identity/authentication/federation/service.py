@@ -98,7 +98,7 @@ def begin(
     asked = Asked(f"{attempt_id}.{text}", randomness.token(16), randomness.token(48), f"{context.issuer}{CALLBACK}")
     language = context.visit.language if context.visit else ""
     provider = _provider(context, connection.name)
-    context.work.pause()
+    context.work.release_connection()
     try:
         address = provider.address(asked, hint=hint, again=again, language=language)
     except ProviderUnavailable as problem:
@@ -107,7 +107,7 @@ def begin(
         "attempt": attempt_id, "connection": connection.name, "nonce": asked.nonce, "verifier": asked.verifier, "again": again,
     }  # fmt: skip
     continuation_tokens.issue(
-        context, ContinuationPurpose.CONNECTION, continuation_tokens.NOBODY, lives_for=LIVES_FOR, facts=kept, text=text
+        context, ContinuationPurpose.CONNECTION, continuation_tokens.NOBODY, lifetime=LIVES_FOR, facts=kept, text=text
     )
     return address
 
@@ -134,7 +134,7 @@ def finish(context: Context, state: str, answer: Mapping[str, str]) -> tuple[Cla
     since = aware(ticket.created_at) if ticket.facts["again"] else None
     asked = Asked(state, ticket.facts["nonce"], ticket.facts["verifier"], f"{context.issuer}{CALLBACK}", since)
     provider = _provider(context, name)
-    context.work.pause()
+    context.work.release_connection()
     try:
         claimed = provider.claimed(asked, answer, context.now)
     except ProviderDenied as reason:
@@ -151,7 +151,7 @@ def _spent(context: Context, state: str) -> ContinuationToken:
     found = continuation_tokens.find(context, ContinuationPurpose.CONNECTION, text)
     if found is None or found.is_over(context.now) or found.facts["attempt"] != attempt_id:
         raise UnknownState
-    with context.work.apart() as own:
+    with context.work.separate_transaction() as own:
         if not continuation_tokens.spend(replace(context, work=own), found):
             raise UnknownState
     return found

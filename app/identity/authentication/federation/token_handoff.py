@@ -47,7 +47,7 @@ def request_token(context: Context, account: Account, methods: tuple[str, ...], 
     """Return a text that the program's server exchanges for tokens, once, of somebody whose sign-in is whole."""
     facts = _way(context, methods, provider)
     return continuation_tokens.issue(
-        context, ContinuationPurpose.REQUEST_TOKEN, account.uid, lives_for=LIVES_FOR, facts=facts
+        context, ContinuationPurpose.REQUEST_TOKEN, account.uid, lifetime=LIVES_FOR, facts=facts
     ).text
 
 
@@ -67,7 +67,7 @@ def exchange(context: Context, text: str) -> Issued:
 def candidate(context: Context, claimed: Claimed) -> str:
     """Return a text that stands for an identity until an account is linked to it."""
     return continuation_tokens.issue(
-        context, ContinuationPurpose.CANDIDATE, NOBODY, lives_for=LIVES_FOR, facts=asdict(claimed)
+        context, ContinuationPurpose.CANDIDATE, NOBODY, lifetime=LIVES_FOR, facts=asdict(claimed)
     ).text
 
 
@@ -93,7 +93,7 @@ def expect(context: Context, guid: str, *, links: bool) -> None:
     waits = {"links": links, "is_finished": False}
     try:
         continuation_tokens.issue(
-            context, ContinuationPurpose.CLIENT_GUID, NOBODY, lives_for=LIVES_FOR, facts=waits, text=guid
+            context, ContinuationPurpose.CLIENT_GUID, NOBODY, lifetime=LIVES_FOR, facts=waits, text=guid
         )
     except continuation_tokens.Taken:
         raise e.ClientGuidTaken from None
@@ -157,7 +157,7 @@ def _finish(context: Context, guid: str, uid: str, facts: dict[str, Any], *, lin
     ):
         return False
     kept = {**facts, "links": links, "is_finished": True}
-    continuation_tokens.issue(context, ContinuationPurpose.CLIENT_GUID, uid, lives_for=LIVES_FOR, facts=kept, text=guid)
+    continuation_tokens.issue(context, ContinuationPurpose.CLIENT_GUID, uid, lifetime=LIVES_FOR, facts=kept, text=guid)
     return True
 
 

@@ -42,10 +42,10 @@ def begin(context: Context, text: str | None, account: Account | None, **facts: 
         "address": context.address,
         **{name: value for name, value in facts.items() if value},
     }
-    uid, lives_for = account.uid if account else NOBODY, timedelta(minutes=sending.minutes(context))
+    uid, lifetime = account.uid if account else NOBODY, timedelta(minutes=sending.minutes(context))
     try:
         return continuation_tokens.issue(
-            context, ContinuationPurpose.SMART_LOGIN, uid, lives_for=lives_for, facts=held, text=text
+            context, ContinuationPurpose.SMART_LOGIN, uid, lifetime=lifetime, facts=held, text=text
         )
     except continuation_tokens.Taken:
         raise e.ClientGuidTaken from None

@@ -106,7 +106,7 @@ def send_to_nobody(context: Context, name: str, wish: Wish, *, of: Forgotten = P
 def send_apart(context: Context, account: Account, wish: Wish) -> bool:
     """Send in a transaction of its own, so that a refusal may follow; False where the limit of mails is reached."""
     try:
-        with context.work.apart() as own:
+        with context.work.separate_transaction() as own:
             send(
                 replace(context, work=own, outbox=Outbox(own, context.services.clock, context.services.encryption)),
                 account,

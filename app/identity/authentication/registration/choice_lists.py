@@ -120,13 +120,13 @@ def remove_type(context: Context, kind: str) -> None:
         raise e.NoRecords
 
 
-def reseal(work: UnitOfWork, encryption: Encryption) -> int:
+def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
     """Seal the codes anew that lie under an older secret; returns how many."""
     coded = select(R.record_id, R.code).where(R.tenant_id == work.tenant_id, R.code.is_not(None))
     older = [row for row in work.all(coded) if not encryption.is_current(row.code)]
     for row in older:
         associated_data = _associated_data(work.tenant_id, row.record_id)
-        code = encryption.seal(encryption.open(row.code, associated_data), associated_data)
+        code = encryption.encrypt(encryption.decrypt(row.code, associated_data), associated_data)
         where = (R.tenant_id == work.tenant_id, R.record_id == row.record_id)
         work.run(update(registration_data).where(*where).values(code=code))
     return len(older)
@@ -188,14 +188,14 @@ def _known(context: Context, record_id: str) -> Row[Any]:
 
 def _sealed(context: Context, record_id: str, code: str | None) -> bytes | None:
     return (
-        context.services.encryption.seal(code.encode(), _associated_data(context.tenant.tenant_id, record_id))
+        context.services.encryption.encrypt(code.encode(), _associated_data(context.tenant.tenant_id, record_id))
         if code
         else None
     )
 
 
 def _code(context: Context, row: Row[Any]) -> bytes:
-    return context.services.encryption.open(row.code, _associated_data(context.tenant.tenant_id, row.record_id))
+    return context.services.encryption.decrypt(row.code, _associated_data(context.tenant.tenant_id, row.record_id))
 
 
 def _associated_data(tenant_id: str, record_id: str) -> str:

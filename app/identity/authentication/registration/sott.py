@@ -126,7 +126,7 @@ def _mark(text: str) -> str:
 
 
 def _cipher(context: Context) -> Cipher[modes.CBC]:
-    secret = context.services.encryption.open(
+    secret = context.services.encryption.decrypt(
         context.tenant.sealed_api_secret, secret_context(context.tenant.tenant_id)
     )
     return Cipher(algorithms.AES(_key(secret)), modes.CBC(_IV))

@@ -29,11 +29,11 @@ def refuse(context: Context, account: Account, password: str) -> None:
         if action == "change":
             raise e.PasswordResetMailed
         return
-    context.work.pause()
-    if not context.services.breaches.has(password):
+    context.work.release_connection()
+    if not context.services.breached_passwords.has(password):
         return
     context.audit.record("password.breached", uid=account.uid, action=action)
-    with context.work.apart() as own:
+    with context.work.separate_transaction() as own:
         apart = replace(context, work=own, outbox=Outbox(own, context.services.clock, context.services.encryption))
         fresh = store.change(apart, account.uid, {})
         if fresh is not None:

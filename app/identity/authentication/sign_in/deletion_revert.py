@@ -9,7 +9,7 @@ from datetime import timedelta
 from app.contract import errors as e
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
-from app.identity.platform.encryption import Unsealable
+from app.identity.platform.encryption import DecryptionError
 from app.kit.clock import iso
 
 _LIFETIME = timedelta(minutes=10)
@@ -18,7 +18,7 @@ _LIFETIME = timedelta(minutes=10)
 def refusal(context: Context, account: Account) -> e.AccountLeaving:
     """Return the refusal of a right password: until when the account can be kept, and a token that keeps it."""
     ends = int((context.now + _LIFETIME).timestamp())
-    sealed = context.services.encryption.seal(f"{ends} {account.uid}".encode(), _context(context))
+    sealed = context.services.encryption.encrypt(f"{ends} {account.uid}".encode(), _context(context))
     token = base64.urlsafe_b64encode(sealed).decode()
     return e.AccountLeaving(data={"leaves_at": iso(account.leaves_at), "keep": token})
 
@@ -26,8 +26,10 @@ def refusal(context: Context, account: Account) -> e.AccountLeaving:
 def uid_of(context: Context, token: str) -> str | None:
     """Return whose account a token keeps; None where it is over or not ours."""
     try:
-        opened = context.services.encryption.open(base64.urlsafe_b64decode(token.encode()), _context(context)).decode()
-    except (Unsealable, ValueError, binascii.Error):
+        opened = context.services.encryption.decrypt(
+            base64.urlsafe_b64decode(token.encode()), _context(context)
+        ).decode()
+    except (DecryptionError, ValueError, binascii.Error):
         return None
     ends, _, uid = opened.partition(" ")
     return uid if int(ends) > context.now.timestamp() else None

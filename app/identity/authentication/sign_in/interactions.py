@@ -96,9 +96,9 @@ def mark_signed_in(context: Context, attempt: Attempt, session_id: str) -> Attem
     )
 
 
-def note(context: Context, attempt: Attempt, *, lives_for: timedelta, **facts: Any) -> Attempt:
+def note(context: Context, attempt: Attempt, *, lifetime: timedelta, **facts: Any) -> Attempt:
     """Keep facts beside the attempt's request, and let it live on: mail takes its time."""
-    request, ends = {**attempt.request, **facts}, max(attempt.expires_at, context.now + lives_for)
+    request, ends = {**attempt.request, **facts}, max(attempt.expires_at, context.now + lifetime)
     context.work.run(update(attempts).where(*_where(context, attempt)).values(request=request, expires_at=ends))
     return replace(attempt, request=request, expires_at=ends)
 

@@ -50,7 +50,7 @@ def change(
     """
     refuse_closed(account)
     lock = login_records.lock_of(account)
-    context.work.pause()
+    context.work.release_connection()
     is_open = lock is not None and _open(context, account, lock, shown)
     if not context.hashing.is_match(account.password_hash, old):
         _count(context, account)
@@ -93,7 +93,7 @@ def _open(context: Context, account: Account, lock: Lock, shown: locks.Proof) ->
 
 
 def _count(context: Context, account: Account) -> None:
-    with context.work.apart() as own:
+    with context.work.separate_transaction() as own:
         failure = login_records.count_failure(own, account, context.tenant.settings, context.now)
     if failure.is_locked:
         context.audit.record("account.locked", uid=account.uid, lock=context.tenant.settings.lockout.type)

@@ -89,7 +89,7 @@ def answering(context: Context, who: AccountLookup, shown: Mapping[str, str]) ->
     """
     account, lockout = _answering(who), context.tenant.settings.lockout
     context.spend("reset_by_answer", Rate(lockout.security_answer_attempts, lockout.suspend_seconds), who.key)
-    context.work.pause()
+    context.work.release_connection()
     kept = account.security_answers if account else {}
     if not security_answers.check(context, kept, shown, hides_unknown=who.is_hidden) or account is None:
         context.audit.record("password.reset_refused", uid=account.uid if account else None, reason="security answer")
@@ -297,7 +297,7 @@ def _answering(who: AccountLookup) -> Account | None:
 
 def _open(context: Context, who: AccountLookup, lock: Lock, shown: locks.Proof) -> bool:
     """Return that the lock is open; raises the lock's refusal. One wrong answer is told as such, one of several is not."""
-    context.work.pause()
+    context.work.release_connection()
     if locks.open(context, who, lock, shown):
         return True
     account_lookup.count_failure(context, who)

@@ -50,7 +50,7 @@ def refuse(context: Context, account: Account) -> None:
     if not fresh:
         return
     is_blocked = any(getattr(settings.risk, name) == "block" for name in fresh)
-    with context.work.apart() as own:
+    with context.work.separate_transaction() as own:
         apart = replace(context, work=own, outbox=Outbox(own, context.services.clock, context.services.encryption))
         if is_blocked:
             accounts.change(apart, account.uid, {"is_active": False})
@@ -82,12 +82,12 @@ def note(context: Context, account: Account) -> None:
     if not stated.watched:
         return
     seen, held = _seen(context), _held(context, account)
-    lives_for = timedelta(days=stated.remembered_days)
+    lifetime = timedelta(days=stated.remembered_days)
     for name in stated.watched:
         known = held.get(_digest(account, name, seen[name]))
         if known is None or known.created_at + _RENEWED_AFTER <= context.now:
             text = _text(account, name, seen[name])
-            continuation_tokens.renew(context, ContinuationPurpose.SEEN, account.uid, text, lives_for, {_NAME: name})
+            continuation_tokens.renew(context, ContinuationPurpose.SEEN, account.uid, text, lifetime, {_NAME: name})
     if fresh := _new(account, stated.watched, seen, held):
         context.audit.record("sign_in.elsewhere", uid=account.uid, new=",".join(fresh))
         _tell(context, account, fresh[0])

@@ -75,7 +75,7 @@ def begin(context: Context, wanted: Wanted, way: Way) -> Pending:
     facts: dict[str, Any] = {"way": kept(way), "password_changed_at": iso(wanted.person.account.password_changed_at)}
     if wanted.is_demanded:
         facts[DEMANDED] = list(wanted.person.lent)
-    ticket = continuation_tokens.issue(context, ContinuationPurpose.SECOND_FACTOR, uid, lives_for=LIFETIME, facts=facts)
+    ticket = continuation_tokens.issue(context, ContinuationPurpose.SECOND_FACTOR, uid, lifetime=LIFETIME, facts=facts)
     return Pending(ticket, replace(wanted.person, sign_in=ticket.ticket_hash), way)
 
 
@@ -205,7 +205,7 @@ def _is_opened(context: Context, account: Account, shown: locks.Proof | None) ->
     if shown is None or not can_open or (shown.captcha.is_empty and not shown.security_answer):
         raise e.LockedDuringStep
     who = AccountLookup(context, Identifier("email", account.email or account.uid), account, is_hidden=False)
-    context.work.pause()
+    context.work.release_connection()
     if not locks.open(context, who, lock, shown):
         account_lookup.count_failure(context, who)
         raise locks.told(context, who, lock, e.WrongQuestionOrAnswer())

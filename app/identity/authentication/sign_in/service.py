@@ -71,7 +71,7 @@ def verify(
     who = account_lookup.named(context, identifier, is_hidden=hides_unknown)
     account = who.account
     lock = account_lookup.lock_of(context, who)
-    context.work.pause()
+    context.work.release_connection()
     is_answered = lock is not None and _open(context, who, lock, proof)
     is_match = context.hashing.is_match(account.password_hash if account else None, password)
     if account is None or not is_match:
@@ -108,7 +108,7 @@ def _record(
         return False
     context.work.rollback()
     renewed = accounts.by_uid(context, account.uid)
-    context.work.pause()
+    context.work.release_connection()
     if renewed is None or not context.hashing.is_match(renewed.password_hash, password):
         return False
     return login_records.admit(context.work, renewed.uid, renewed.password_hash, context.now, new_hash=None, **more)
@@ -244,7 +244,7 @@ def _refuse_closed(
                 unsent if context.visit is None and not who.is_hidden else None
             )  # 970 and 1066 say that something was sent
         raise late or (locks.told(context, who, answered, refusal) if answered and context.visit else refusal)
-    context.work.pause()
+    context.work.release_connection()
 
 
 def closed(context: Context, account: Account, identifier: Identifier) -> ApiError | None:

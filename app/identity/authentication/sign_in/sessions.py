@@ -92,7 +92,7 @@ def held_until(context: Context, session_id: str) -> datetime | None:
     return row.expires_at if row is not None else None
 
 
-def refreshed_until(context: Context, session_id: str, lives_for: timedelta) -> datetime | None:
+def refreshed_until(context: Context, session_id: str, lifetime: timedelta) -> datetime | None:
     """Return the absolute end of a session that is not over; None for others.
 
     One that an application's grant began goes on with each refresh.
@@ -102,7 +102,7 @@ def refreshed_until(context: Context, session_id: str, lives_for: timedelta) -> 
     if row is None or row.client_id is None:
         return row.expires_at if row is not None else None
     where = (S.tenant_id == context.tenant.tenant_id, S.session_id == session_id)
-    until = context.now + lives_for
+    until = context.now + lifetime
     held = context.work.changed(update(sessions).where(*where).values(seen_at=context.now, expires_at=until))
     return until if held else None
 
@@ -150,10 +150,10 @@ def start(context: Context, uid: str, methods: tuple[str, ...], remember: bool) 
 
 
 def begin_of_grant(
-    context: Context, uid: str, methods: tuple[str, ...], client_id: str, lives_for: timedelta
+    context: Context, uid: str, methods: tuple[str, ...], client_id: str, lifetime: timedelta
 ) -> BrowserSession:
     """Begin a session without a browser, for an application's grant; it is listed and ended like others."""
-    begun, _ = _begin(context, uid, methods, lives_for, remember=True, client_id=client_id)
+    begun, _ = _begin(context, uid, methods, lifetime, remember=True, client_id=client_id)
     return begun
 
 
@@ -161,7 +161,7 @@ def _begin(
     context: Context,
     uid: str,
     methods: tuple[str, ...],
-    lives_for: timedelta,
+    lifetime: timedelta,
     *,
     remember: bool,
     client_id: str | None = None,
@@ -176,7 +176,7 @@ def _begin(
         "authenticated_at": now,
         "created_at": now,
         "seen_at": now,
-        "expires_at": now + lives_for,
+        "expires_at": now + lifetime,
         "is_remembered": remember,
         "address": context.address[:64],
         "agent": context.agent,

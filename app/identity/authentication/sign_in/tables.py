@@ -2,14 +2,14 @@
 
 from sqlalchemy import Boolean, Column, Index, String
 
-from app.identity.platform.store.tables import Free, Id, Instant, tenant_table
+from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 
 sessions = tenant_table(
     "sessions",
     Column("session_hash", Id, primary_key=True),  # digest of the cookie
     Column("session_id", Id, nullable=False),  # public id: lists and `sid`
     Column("uid", Id, nullable=False),
-    Column("methods", Free, nullable=False),  # amr of RFC 8176, in the order passed
+    Column("methods", Json, nullable=False),  # amr of RFC 8176, in the order passed
     Column("authenticated_at", Instant, nullable=False),  # auth_time
     Column("created_at", Instant, nullable=False),
     Column("seen_at", Instant, nullable=False),
@@ -17,7 +17,7 @@ sessions = tenant_table(
     Column("is_remembered", Boolean, nullable=False, default=False),
     Column("address", String(64)),
     Column("agent", String(400)),
-    Column("relying_parties", Free, nullable=False),  # client ids that got a code in this session
+    Column("relying_parties", Json, nullable=False),  # client ids that got a code in this session
     Column("client_id", String(128)),  # the application whose grant began it without a browser
     Index("ix_sessions_uid", "tenant_id", "uid"),
     Index("ix_sessions_expiry", "tenant_id", "expires_at"),
@@ -29,7 +29,7 @@ attempts = tenant_table(
     Column("attempt_hash", Id, primary_key=True),
     Column("binding_hash", Id, nullable=False),  # digest of the browser's secret
     Column("kind", String(16), nullable=False),  # authorize or return
-    Column("request", Free, nullable=False),
+    Column("request", Json, nullable=False),
     Column("session_id", Id),  # the session that this attempt signed in
     Column("is_done", Boolean, nullable=False, default=False),
     Column("created_at", Instant, nullable=False),

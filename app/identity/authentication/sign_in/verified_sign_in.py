@@ -102,7 +102,7 @@ def open_lock(context: Context, who: AccountLookup, shown: locks.Proof) -> bool:
     lock = account_lookup.lock_of(context, who)
     if lock is None:
         return False
-    context.work.pause()
+    context.work.release_connection()
     if not locks.open(context, who, lock, shown):
         raise locks.told(context, who, lock, e.WrongQuestionOrAnswer())
     return True

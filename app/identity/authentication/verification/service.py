@@ -109,7 +109,7 @@ def send_after_refusal(context: Context, account: Account, refusal: ApiError, wi
     if wish.url and not allowed_addresses.is_mailable(context, wish.url):
         wish = replace(wish, url=None)
     try:
-        with context.work.apart() as own:
+        with context.work.separate_transaction() as own:
             apart = replace(context, work=own, outbox=Outbox(own, context.services.clock, context.services.encryption))
             if isinstance(refusal, e.EmailUnverified):
                 send(apart, account, wish)

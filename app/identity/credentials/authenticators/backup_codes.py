@@ -15,7 +15,7 @@ from app.identity.credentials.authenticators.protocol import Answer, Person, Sho
 from app.identity.credentials.one_time_tokens.service import digits_in
 from app.identity.directory.accounts import store as accounts
 from app.identity.platform.context import Context
-from app.identity.platform.encryption import derive
+from app.identity.platform.encryption import derive_key
 from app.kit import randomness
 
 AMOUNT: Final = 10
@@ -77,5 +77,5 @@ def _lookups(context: Context, uid: str, code: str) -> list[str]:
     plain = unicodedata.normalize("NFKC", digits_in(code)).casefold()
     kept = "".join(letter for letter in plain if letter in _LETTERS)
     text = f"{context.tenant.tenant_id} {uid} {kept}".encode()
-    keys = [derive(secret, "backup codes") for secret in context.services.settings.secrets]
+    keys = [derive_key(secret, "backup codes") for secret in context.services.settings.secrets]
     return [hmac.new(key, text, hashlib.sha256).hexdigest() for key in keys]

@@ -71,7 +71,7 @@ class Duo:
         facts = {**_purpose(person), "name": asked.name, "back": back, "nonce": asked.nonce}
         uid = person.account.uid
         continuation_tokens.issue(
-            context, ContinuationPurpose.DUO, uid, lives_for=LIVES_FOR, facts=facts, text=asked.state
+            context, ContinuationPurpose.DUO, uid, lifetime=LIVES_FOR, facts=facts, text=asked.state
         )
         return Shown(address=client.address(asked, context.now))
 
@@ -87,11 +87,11 @@ def _confirmed(context: Context, person: Person, answer: Answer) -> str:
     client, ticket = _client(context), _ticket(context, person, answer.state)
     if not 0 < len(answer.code) <= _MOST_LETTERS:
         raise e.DuoFailed
-    with context.work.apart() as own:
+    with context.work.separate_transaction() as own:
         if not continuation_tokens.spend(replace(context, work=own), ticket):
             raise e.WrongDuoState
     asked = Asked(ticket.facts["name"], ticket.facts["back"], answer.state, ticket.facts["nonce"])
-    context.work.pause()
+    context.work.release_connection()
     try:
         client.confirm(asked, answer.code, context.now)
     except DuoDenied as reason:

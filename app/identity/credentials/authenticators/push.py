@@ -109,7 +109,7 @@ def ask(context: Context, person: Person, device: Credential) -> str | None:
     number = numbers[randomness.below(_CHOICES)] if numbers else None
     continuation_tokens.close_all(context, uid, ContinuationPurpose.PUSH)
     facts = {"for": person.sign_in, "device": device.credential_id, "number": number}
-    request = continuation_tokens.issue(context, ContinuationPurpose.PUSH, uid, lives_for=LIVES_FOR, facts=facts)
+    request = continuation_tokens.issue(context, ContinuationPurpose.PUSH, uid, lifetime=LIVES_FOR, facts=facts)
     sent = {**key, **_platform(platform), "region": settings.region, "device_token": device.facts["token"]}
     context.outbox.post("push", {**sent, **_message(context, person, request, numbers)})
     context.audit.record("second_factor.asked", uid=uid, kind=FactorKind.PUSH)

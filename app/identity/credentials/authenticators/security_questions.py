@@ -45,7 +45,7 @@ class SecurityQuestions:
 
     def enrol(self, context: Context, person: Person, answer: Answer) -> None:
         """Keep the answers, in the place of those that were there."""
-        context.work.pause()
+        context.work.release_connection()
         kept = security_answers.hashed(context, _given(answer))
         uid = person.account.uid
         accounts.change(context, uid, {})  # everybody locks the account first, and its credentials after it
@@ -61,7 +61,7 @@ class SecurityQuestions:
         kept, shown = _kept(person), _given(answer)
         if any(question not in kept for question in shown):
             raise e.WrongQuestionOrAnswer
-        context.work.pause()
+        context.work.release_connection()
         if not security_answers.check(context, kept, shown):
             raise e.WrongSecurityAnswer
         accounts.change(context, person.account.uid, {})  # as in `enrol`

@@ -95,10 +95,10 @@ class Totp:
         raise e.WrongTotpCode
 
 
-def _begun(context: Context, person: Person, lives_for: timedelta) -> list[Credential]:
+def _begun(context: Context, person: Person, lifetime: timedelta) -> list[Credential]:
     """Return the seeds that this very sign-in began, or its signed-in owner, the oldest first; none that is too old."""
     mine = (one for one in person.begun(FactorKind.TOTP) if one.facts.get("for") == person.sign_in)
-    return [one for one in mine if context.now < one.created_at + lives_for]
+    return [one for one in mine if context.now < one.created_at + lifetime]
 
 
 def _new(context: Context, person: Person) -> Credential:

@@ -16,7 +16,7 @@ from app.contract.captcha import CaptchaAnswer, Challenge
 from app.identity.credentials.captcha import questions, used_answers
 from app.identity.credentials.captcha.questions import number_in
 from app.identity.platform.context import Context
-from app.identity.platform.encryption import Unsealable
+from app.identity.platform.encryption import DecryptionError
 from app.kit.limits import Rate
 from app.kit.randomness import digest, token
 
@@ -29,7 +29,7 @@ def challenge(context: Context) -> Challenge:
     question, answer = questions.drawn()
     bits = context.tenant.settings.captcha.work_bits
     facts = {"i": token(9), "a": answer, "b": bits, "e": int((context.now + LIFETIME).timestamp())}
-    sealed = context.services.encryption.seal(json.dumps(facts).encode(), _context(context))
+    sealed = context.services.encryption.encrypt(json.dumps(facts).encode(), _context(context))
     text = base64.urlsafe_b64encode(sealed).rstrip(b"=").decode()
     shown = question if context.visit is not None else None
     return Challenge(token=text, work_seed=_seed(text), work_bits=bits, question=shown)
@@ -66,8 +66,8 @@ def _opened(context: Context, text: str) -> dict[str, Any] | None:
         return None
     try:
         sealed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        facts: dict[str, Any] = json.loads(context.services.encryption.open(sealed, _context(context)))
-    except (ValueError, Unsealable):
+        facts: dict[str, Any] = json.loads(context.services.encryption.decrypt(sealed, _context(context)))
+    except (ValueError, DecryptionError):
         return None
     return facts
 

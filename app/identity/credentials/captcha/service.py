@@ -71,7 +71,7 @@ def _believes(context: Context, chosen: Captcha, answer: str, randstr: str) -> b
     """Return whether the provider does, for the first time; where it cannot tell, a page goes on to our own question."""
     if not answer:
         return False
-    context.work.pause()
+    context.work.release_connection()
     try:
         is_solved = PROVIDERS[chosen.provider].is_solved(_asked(context, chosen, answer, randstr))
     except CaptchaUnavailable as problem:
@@ -86,7 +86,7 @@ def _asked(context: Context, chosen: Captcha, answer: str, randstr: str) -> Aske
     sealed = context.tenant.sealed_captcha_secret
     if sealed is None:
         raise CaptchaUnavailable(f"the tenant has no captcha_secret for {chosen.provider}")
-    secret = context.services.encryption.open(
+    secret = context.services.encryption.decrypt(
         sealed, changes.captcha_associated_data(context.tenant.tenant_id)
     ).decode()
     url = dict(context.services.settings.captcha_urls).get(chosen.provider, "")

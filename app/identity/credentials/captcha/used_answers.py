@@ -19,5 +19,5 @@ def spend(context: Context, what: str, lifetime: timedelta) -> bool:
     row = {"tenant_id": context.tenant.tenant_id, "captcha_hash": digest(what), "expires_at": context.now + lifetime}
     added = dialect.insert(spent_captchas).values(row)
     added = added.on_conflict_do_nothing(index_elements=[T.tenant_id, T.captcha_hash])
-    with context.work.apart() as own:
+    with context.work.separate_transaction() as own:
         return own.one(added.returning(T.captcha_hash)) is not None

@@ -21,7 +21,7 @@ def begin(context: Context, account: Account, refuse_over: Callable[[Context], N
     Args:
         refuse_over: raises where that which is proved came to its end by another proof meanwhile; such a try counts for nothing.
     """
-    with context.work.apart() as own:
+    with context.work.separate_transaction() as own:
         tried = login_records.count_try(own, account, context.tenant.settings, context.now)
         if refuse_over is not None:
             refuse_over(replace(context, work=own))
@@ -41,7 +41,7 @@ def refused(context: Context, account: Account, tried: Failure | None, refusal: 
     Args:
         tried: what `begin` counted; None where a lock was just opened, and what is wrong then counts afterwards.
     """
-    with context.work.apart() as own:
+    with context.work.separate_transaction() as own:
         if tried is None:
             tried = login_records.count_failure(own, account, context.tenant.settings, context.now)
         elif tried.is_locked:

@@ -29,7 +29,7 @@ from app.identity.directory.accounts.identifiers import NOBODY
 from app.identity.directory.accounts.login_records import Lock
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
-from app.identity.platform.encryption import derive
+from app.identity.platform.encryption import derive_key
 from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.errors import ApiError
@@ -232,10 +232,10 @@ def check_code(
     found = store.newest_code(context, kind, uid, subject)
     if found is None:
         if name is not None:  # a try at a code that was sent takes its time
-            with context.work.apart() as own:
+            with context.work.separate_transaction() as own:
                 store.count_try(own, NOBODY, context.now, MOST_TRIES)
         raise _wrong(context, who, errors)
-    with context.work.apart() as own:
+    with context.work.separate_transaction() as own:
         tries = store.count_try(own, found.proof_id, context.now, MOST_TRIES)
     hashes = _code_hashes(context, found.proof_id, digits_in(code))
     is_right = any(hmac.compare_digest(one, found.code_hash or "") for one in hashes)
@@ -245,10 +245,10 @@ def check_code(
         raise _why_not(context, store.newest_code(context, kind, uid, subject), errors)
     if not is_right:
         if tries >= MOST_TRIES:
-            with context.work.apart() as own:
+            with context.work.separate_transaction() as own:
                 store.void(own, found.proof_id)
         raise _wrong(context, who, errors)
-    with context.work.apart() as own:
+    with context.work.separate_transaction() as own:
         store.give_back_try(own, found.proof_id)
     return _proof(found)
 
@@ -378,7 +378,7 @@ def _proof(sent: Sent) -> Proof:
 def _code_hashes(context: Context, proof_id: str, code: str) -> list[str]:
     """Digests that only this installation can make, of this code alone: the first under the present secret."""
     message = f"{context.tenant.tenant_id} {proof_id} {code}".encode("utf-8", "surrogatepass")
-    keys = [derive(secret, "one-time codes") for secret in context.services.settings.secrets]
+    keys = [derive_key(secret, "one-time codes") for secret in context.services.settings.secrets]
     return [hmac.new(key, message, hashlib.sha256).hexdigest() for key in keys]
 
 

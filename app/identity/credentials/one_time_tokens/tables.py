@@ -2,7 +2,7 @@
 
 from sqlalchemy import Boolean, Column, Index, Integer, String
 
-from app.identity.platform.store.tables import Free, Id, Instant, tenant_table
+from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 
 proofs = tenant_table(
     "proofs",
@@ -12,7 +12,7 @@ proofs = tenant_table(
     Column("uid", Id, nullable=False),
     Column("subject", String(320), nullable=False),  # what it proves: an address, a number
     Column("code_hash", Id),  # keyed: six digits have no entropy of their own
-    Column("facts", Free, nullable=False),
+    Column("facts", Json, nullable=False),
     Column("state", String(12), nullable=False),  # open, used, void, replaced
     Column("tries", Integer, nullable=False),
     Column("created_at", Instant, nullable=False),

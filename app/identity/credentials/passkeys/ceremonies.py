@@ -213,7 +213,7 @@ def spend_lookup(context: Context) -> None:
 
 def _begun(context: Context, kind: ContinuationPurpose, use: Use, uid: str, facts: Mapping[str, Any]) -> str:
     challenge = randomness.token()
-    continuation_tokens.issue(context, kind, uid, lives_for=LIFETIME, facts={**facts, "use": use.value}, text=challenge)
+    continuation_tokens.issue(context, kind, uid, lifetime=LIFETIME, facts={**facts, "use": use.value}, text=challenge)
     return challenge
 
 

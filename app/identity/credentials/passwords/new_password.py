@@ -43,8 +43,8 @@ def hashed(context: Context, password: str, words: Iterable[str | None], earlier
     settings = context.tenant.settings
     rules = settings.password_policy
     policy.refuse(rules, password, words)
-    context.work.pause()
-    if rules.breached == "change" and context.services.breaches.has(password):
+    context.work.release_connection()
+    if rules.breached == "change" and context.services.breached_passwords.has(password):
         raise e.NewPasswordBreached
     remembered = [stored for stored in earlier if stored][: rules.history]
     if any(context.hashing.is_match(stored, password) for stored in remembered):

@@ -19,7 +19,7 @@ LIFETIME: Final = timedelta(minutes=10)
 def refusal(context: Context, account: Account, way: Mapping[str, Any]) -> e.PinRequired:
     """Return the refusal of a sign-in that is whole and recorded; its token goes on once, in the `way` that it began."""
     ticket = continuation_tokens.issue(
-        context, ContinuationPurpose.PIN_SETTING, account.uid, lives_for=LIFETIME, facts={"way": dict(way)}
+        context, ContinuationPurpose.PIN_SETTING, account.uid, lifetime=LIFETIME, facts={"way": dict(way)}
     )
     context.audit.record("pin.asked", uid=account.uid)
     return e.PinRequired(data={"PINAuthToken": ticket.text}, commit_on_raise=True)

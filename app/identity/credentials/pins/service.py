@@ -59,7 +59,7 @@ def hashed(context: Context, shown: str, name: str = "pin") -> str:
     Raises BadParameter, which calls the parameter by `name`: no PIN, of another length, or one that everybody tries first.
     """
     digits = _formed(context.tenant.settings.pin, shown, name)
-    context.work.pause()
+    context.work.release_connection()
     return context.hashing.hash(digits)
 
 
@@ -79,7 +79,7 @@ def check(context: Context, account: Account, shown: str, wrong: type[ApiError],
     if stored is None:
         raise e.NoPin
     tried = None if is_lock_open else attempt_limit.begin(context, account)
-    context.work.pause()
+    context.work.release_connection()
     if not context.hashing.is_match(stored, one_time_tokens.digits_in(shown)):
         refusal, attempts = attempt_limit.refused(context, account, tried, wrong())
         context.audit.record("pin.refused", uid=account.uid, attempts=attempts)

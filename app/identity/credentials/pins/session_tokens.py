@@ -19,7 +19,7 @@ def begin(context: Context, uid: str, kind: str) -> dict[str, Any]:
         return {}
     lasts = timedelta(minutes=rules.session_minutes)
     made = continuation_tokens.issue(
-        context, ContinuationPurpose.PIN_SESSION, uid, lives_for=lasts, facts={"kind": kind}
+        context, ContinuationPurpose.PIN_SESSION, uid, lifetime=lasts, facts={"kind": kind}
     )
     return {"session_token": made.text, "session_expires_in": iso(made.expires_at)}
 

@@ -115,7 +115,7 @@ def _moved(context: Context, request: ContinuationToken, state: str) -> None:
 
 def _mistaken(context: Context, account: Account, request: ContinuationToken) -> None:
     """End a request that was approved by somebody who does not see our page: they were asked by a stranger."""
-    with context.work.apart() as own:
+    with context.work.separate_transaction() as own:
         apart = replace(context, work=own)
         if continuation_tokens.move(apart, request, FAILED):
             _count(apart, account)

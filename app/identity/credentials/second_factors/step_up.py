@@ -20,7 +20,7 @@ def earned(context: Context, account: Account, by: Proved) -> ValidationToken:
     """Return a new validation token of an account; the session of the access token that was shown counts as proved just now."""
     tokens.note_proof(context, context.account)
     made = continuation_tokens.issue(
-        context, ContinuationPurpose.STEP_UP, account.uid, lives_for=LIFETIME, facts={"by": by.value}
+        context, ContinuationPurpose.STEP_UP, account.uid, lifetime=LIFETIME, facts={"by": by.value}
     )
     context.audit.record("step_up.passed", uid=account.uid, by=by.value)
     return ValidationToken(second_factor_validation_token=made.text, expire_in=iso(made.expires_at) or "")

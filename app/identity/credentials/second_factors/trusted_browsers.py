@@ -23,7 +23,7 @@ def trust(context: Context, account: Account) -> tuple[str, int] | None:
     facts = {"agent": context.agent, "address": context.address[:64]}
     facts["password_changed_at"] = iso(account.password_changed_at) or ""
     made = continuation_tokens.issue(
-        context, ContinuationPurpose.TRUSTED_BROWSER, account.uid, lives_for=timedelta(days=days), facts=facts
+        context, ContinuationPurpose.TRUSTED_BROWSER, account.uid, lifetime=timedelta(days=days), facts=facts
     )
     context.audit.record("browser.trusted", uid=account.uid)
     return made.text, days * 86_400

@@ -145,7 +145,7 @@ def rotate(context: Context, refresh_token: str, *, client_id: str | None) -> Ro
     known = store.refresh(context.work, token_hash)
     context.work.rollback()
     if known is not None and known.used_at is not None and known.client_id == client_id:
-        with context.work.apart() as own:
+        with context.work.separate_transaction() as own:
             store.drop_family(own, known.family_id)
         context.audit.record("refresh_token.reused", uid=known.uid, client_id=client_id, family=known.family_id)
         raise RefreshRefused(is_reuse=True)

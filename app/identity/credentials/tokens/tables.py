@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, Index, String
 
-from app.identity.platform.store.tables import Free, Id, Instant, tenant_table
+from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 
 access_tokens = tenant_table(
     "access_tokens",
@@ -12,7 +12,7 @@ access_tokens = tenant_table(
     Column("session_id", Id),
     Column("family_id", Id),  # the refresh family that it came with
     Column("scope", String(1000), nullable=False, default=""),
-    Column("facts", Free, nullable=False),  # audience, issuer, provider, remember_me, agent ...
+    Column("facts", Json, nullable=False),  # audience, issuer, provider, remember_me, agent ...
     Column("issued_at", Instant, nullable=False),
     Column("expires_at", Instant, nullable=False),
     Index("ix_access_tokens_uid", "tenant_id", "uid"),
@@ -28,7 +28,7 @@ refresh_tokens = tenant_table(
     Column("client_id", String(128)),
     Column("session_id", Id),
     Column("scope", String(1000), nullable=False, default=""),
-    Column("facts", Free, nullable=False),
+    Column("facts", Json, nullable=False),
     Column("issued_at", Instant, nullable=False),
     Column("expires_at", Instant, nullable=False),
     Column("used_at", Instant),

@@ -12,7 +12,7 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.login_records import Failure, Lock
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
-from app.identity.platform.encryption import derive
+from app.identity.platform.encryption import derive_key
 
 _MOST_DRAWN = 3  # few people answer more
 
@@ -82,7 +82,7 @@ def count_failure(context: Context, who: AccountLookup) -> Failure:
     """Add one failure, in a transaction of its own."""
     if who.account is None:
         return unknown_identifiers.count(context, who.name_hashes)
-    with context.work.apart() as own:
+    with context.work.separate_transaction() as own:
         return login_records.count_failure(own, who.account, context.tenant.settings, context.now)
 
 
@@ -116,6 +116,6 @@ def _rank(context: Context, who: AccountLookup, question: str) -> str:
 
 def keyed(context: Context, text: str, secret: bytes | None = None) -> str:
     """Return a digest that only this installation can make, of this tenant: under the present secret, if under no other."""
-    key = derive(secret or context.services.settings.secret, "names of strangers")
+    key = derive_key(secret or context.services.settings.secret, "names of strangers")
     message = f"{context.tenant.tenant_id} {text}".encode("utf-8", "surrogatepass")
     return hmac.new(key, message, hashlib.sha256).hexdigest()

@@ -121,7 +121,9 @@ def release(context: Context, held: dict[str, Any]) -> dict[str, Any]:
         raise InUse
     where = (W.tenant_id == context.tenant.tenant_id, W.uid == uid)
     found = context.work.one(delete(waiting_accounts).where(*where).returning(W.held))
-    removal.rows_of_account(context.work, uid, but=("credentials",))  # what was made for it goes on waiting with it
+    removal.delete_account_rows(
+        context.work, uid, keep_tables=("credentials",)
+    )  # what was made for it goes on waiting with it
     if fresh is not None:
         events.emit(context, "DeleteAccount", fresh, False)
         return {name: getattr(fresh, name) for name in _KEPT}
@@ -183,13 +185,13 @@ def end(context: Context, email: str, *, but: str = "") -> dict[str, dict[str, A
     """
     where = (W.tenant_id == context.tenant.tenant_id, W.email == email)
     ended = context.work.run(delete(waiting_accounts).where(*where).returning(W.uid, W.held)).all()
-    removal.forsaken(context.work, [row.uid for row in ended if row.uid != but])
+    removal.delete_orphaned_passkeys(context.work, [row.uid for row in ended if row.uid != but])
     return {row.uid: dict(row.held) for row in ended}
 
 
 def give_way(context: Context, holder: Account, to: str) -> None:
     """Remove an account that `gives_way`, whole, for the one that proved its address."""
-    removal.rows_of_account(context.work, holder.uid)
+    removal.delete_account_rows(context.work, holder.uid)
     events.emit(context, "DeleteAccount", holder, False)
     context.audit.record("account.gave_way", uid=holder.uid, to=to)
 

@@ -21,7 +21,7 @@ KEY = "pin"
 
 def kept(context: Context, uid: str, hashed: str) -> dict[str, Any]:
     """Return the entry of a PIN that is set now."""
-    sealed = context.services.encryption.seal(hashed.encode(), _associated_data(context.tenant.tenant_id, uid))
+    sealed = context.services.encryption.encrypt(hashed.encode(), _associated_data(context.tenant.tenant_id, uid))
     return {"sealed": base64.b64encode(sealed).decode(), "changed_at": iso(context.now)}
 
 
@@ -31,14 +31,14 @@ def skipped(context: Context, before: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def hash_of(context: Context, account: Account) -> str | None:
-    """Return the hash of the account's PIN; raises Unsealable."""
+    """Return the hash of the account's PIN; raises DecryptionError."""
     if not account.has_pin:
         return None
     sealed = base64.b64decode(account.pin["sealed"])
-    return context.services.encryption.open(sealed, _associated_data(context.tenant.tenant_id, account.uid)).decode()
+    return context.services.encryption.decrypt(sealed, _associated_data(context.tenant.tenant_id, account.uid)).decode()
 
 
-def reseal(work: UnitOfWork, encryption: Encryption) -> int:
+def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
     """Seal hashes anew where they lie under an older secret; returns how many."""
     held = select(A.uid, A.private).where(A.tenant_id == work.tenant_id, A.private[KEY]["sealed"].as_string() != "")
     count = 0
@@ -46,7 +46,9 @@ def reseal(work: UnitOfWork, encryption: Encryption) -> int:
         entry, associated_data = row.private[KEY], _associated_data(work.tenant_id, row.uid)
         sealed = base64.b64decode(entry["sealed"])
         if not encryption.is_current(sealed):
-            anew = base64.b64encode(encryption.seal(encryption.open(sealed, associated_data), associated_data)).decode()
+            anew = base64.b64encode(
+                encryption.encrypt(encryption.decrypt(sealed, associated_data), associated_data)
+            ).decode()
             private = {**row.private, KEY: {**entry, "sealed": anew}}
             where = (
                 A.tenant_id == work.tenant_id,

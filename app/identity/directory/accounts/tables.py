@@ -2,7 +2,7 @@
 
 from sqlalchemy import Boolean, Column, Index, Integer, String, Text
 
-from app.identity.platform.store.tables import Free, Id, Instant, tenant_table
+from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 
 accounts = tenant_table(
     "accounts",
@@ -23,10 +23,10 @@ accounts = tenant_table(
     Column("is_locked", Boolean, nullable=False, default=False),
     Column("logins", Integer, nullable=False, default=0),
     Column("session_limit", Integer, nullable=False, default=0),
-    Column("roles", Free),
-    Column("emails", Free, nullable=False),  # [{Type, Value, verified, pending}], in order; a pending one names nobody
-    Column("profile", Free, nullable=False),  # the interface's free fields, spelt as it spells them
-    Column("private", Free, nullable=False),  # answers, PIN, policy: never part of a profile as such
+    Column("roles", Json),
+    Column("emails", Json, nullable=False),  # [{Type, Value, verified, pending}], in order; a pending one names nobody
+    Column("profile", Json, nullable=False),  # the interface's free fields, spelt as it spells them
+    Column("private", Json, nullable=False),  # answers, PIN, policy: never part of a profile as such
     Column("created_at", Instant, nullable=False),
     Column("modified_at", Instant, nullable=False),
     Column("profile_modified_at", Instant),
@@ -52,7 +52,7 @@ waiting_accounts = tenant_table(
     "waiting_accounts",  # asked for an address that an unproved account holds: whoever proves it first gets it (decisions/0052)
     Column("uid", Id, primary_key=True),
     Column("email", String(320), nullable=False),  # normalized
-    Column("held", Free, nullable=False),  # the columns of the account, but for its instants
+    Column("held", Json, nullable=False),  # the columns of the account, but for its instants
     Column("expires_at", Instant, nullable=False),
     Index("ix_waiting_accounts_expiry", "tenant_id", "expires_at"),
 )

@@ -46,7 +46,7 @@ def count(context: Context, name_hashes: Sequence[str]) -> Failure:
         "most": most,
         "locked": locked,
     }
-    with context.work.apart() as own:
+    with context.work.separate_transaction() as own:
         failures = int(own.run(_ADDED[context.services.database.is_sqlite], given).scalar_one())
         if others := name_hashes[1:]:
             failures += sum(row.failures for row in own.all(_counted(context, others)) if row.expires_at > now)

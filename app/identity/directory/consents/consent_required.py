@@ -30,7 +30,7 @@ def refusal(context: Context, account: Account, way: Mapping[str, Any]) -> e.Con
     events = [form.event for form in service.due(context, account, context.now)]
     facts = {"way": dict(way), "events": events, "password_changed_at": iso(account.password_changed_at)}
     ticket = continuation_tokens.issue(
-        context, ContinuationPurpose.CONSENT, account.uid, lives_for=LIFETIME, facts=facts
+        context, ContinuationPurpose.CONSENT, account.uid, lifetime=LIFETIME, facts=facts
     )
     context.audit.record("consent.asked", uid=account.uid, events=events)
     return e.ConsentNeeded(data={"ConsentToken": ticket.text}, commit_on_raise=True)

@@ -13,17 +13,17 @@ from app.identity.platform.store.unit import UnitOfWork
 
 
 def refuse_foreign(database: Database, encryption: Encryption) -> None:
-    """Raise Unsealable where the secrets of this process are not those that the store was sealed under."""
+    """Raise DecryptionError where the secrets of this process are not those that the store was sealed under."""
     work = UnitOfWork(database, NOBODY)
     try:
         row = work.one(select(tenants.c.tenant_id, tenants.c.api_secret).order_by(tenants.c.tenant_id).limit(1))
         if row is not None:
-            encryption.open(row.api_secret, changes.secret_context(row.tenant_id))
+            encryption.decrypt(row.api_secret, changes.secret_context(row.tenant_id))
     finally:
         work.rollback()
 
 
-def reseal(work: UnitOfWork, encryption: Encryption) -> int:
+def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
     """Seal the tenant's secrets and private keys anew where they lie under an older secret; returns how many."""
     columns = (tenants.c.api_secret, tenants.c.captcha_secret, tenants.c.service_secrets)
     tenant_id = work.tenant_id
@@ -35,16 +35,17 @@ def reseal(work: UnitOfWork, encryption: Encryption) -> int:
         for column, value, associated_data in zip(columns, row, associated, strict=True):
             if value is not None and not encryption.is_current(value):
                 changes.change(
-                    work, **{column.name: encryption.seal(encryption.open(value, associated_data), associated_data)}
+                    work,
+                    **{column.name: encryption.encrypt(encryption.decrypt(value, associated_data), associated_data)},
                 )
                 count += 1
-        _keep_digest(work, encryption.open(row.api_secret, associated[0]).decode())
+        _keep_digest(work, encryption.decrypt(row.api_secret, associated[0]).decode())
     keys = select(signing_keys.c.kid, signing_keys.c.private_key).where(signing_keys.c.tenant_id == work.tenant_id)
     for row in work.all(keys):
         if not encryption.is_current(row.private_key):
             associated_data = f"{work.tenant_id} {row.kid}"
             where = (signing_keys.c.tenant_id == work.tenant_id, signing_keys.c.kid == row.kid)
-            value = encryption.seal(encryption.open(row.private_key, associated_data), associated_data)
+            value = encryption.encrypt(encryption.decrypt(row.private_key, associated_data), associated_data)
             work.run(update(signing_keys).where(*where).values(private_key=value))
             count += 1
     return count

@@ -16,15 +16,15 @@ Secrets = dict[str, dict[str, str]]
 
 
 def secrets_of(encryption: Encryption, tenant: Tenant, service: str) -> Mapping[str, str]:
-    """Return a service's secrets, those that are there. Raises Unsealable."""
+    """Return a service's secrets, those that are there. Raises DecryptionError."""
     return opened(encryption, tenant.tenant_id, tenant.sealed_service_secrets).get(service, {})
 
 
 def opened(encryption: Encryption, tenant_id: str, sealed: bytes | None) -> Secrets:
-    """Return the secrets of all services. Raises Unsealable."""
+    """Return the secrets of all services. Raises DecryptionError."""
     if sealed is None:
         return {}
-    held: Secrets = from_json(encryption.open(sealed, changes.service_secrets_associated_data(tenant_id)))
+    held: Secrets = from_json(encryption.decrypt(sealed, changes.service_secrets_associated_data(tenant_id)))
     return held
 
 
@@ -42,5 +42,7 @@ def sealed_with(
         after[name] = {key: secret for key, secret in merged.items() if secret is not None}
     after = {name: secrets for name, secrets in after.items() if secrets}
     return (
-        held if after == before else encryption.seal(to_json(after), changes.service_secrets_associated_data(tenant_id))
+        held
+        if after == before
+        else encryption.encrypt(to_json(after), changes.service_secrets_associated_data(tenant_id))
     )

@@ -39,7 +39,7 @@ class Keyring:
     def __init__(
         self, encryption: Encryption, clock: Clock, new_key: Callable[[], rsa.RSAPrivateKey] = new_private_key
     ) -> None:
-        self._vault = encryption
+        self._encryption = encryption
         self._clock = clock
         self._new_key = new_key
         self._held: dict[str, tuple[float, str, KeySet]] = {}
@@ -70,7 +70,7 @@ class Keyring:
             rows = self._rows(work)
             if not rows:
                 made: dict[tuple[str, str], RSAKey] = {}
-                with work.apart() as own:
+                with work.separate_transaction() as own:
                     if not self._rows(own):
                         kid, key = self._add(own, active_at=self._clock.now())
                         made[(work.tenant_id, kid)] = key
@@ -158,7 +158,7 @@ class Keyring:
         row = next(row for row in rows if row.kid == kid)
         signer = self._loaded.get((work.tenant_id, kid))
         if signer is None:
-            signer = RSAKey.import_key(self._vault.open(row.private_key, f"{work.tenant_id} {kid}"))
+            signer = RSAKey.import_key(self._encryption.decrypt(row.private_key, f"{work.tenant_id} {kid}"))
             self._loaded[(work.tenant_id, kid)] = signer
         public = tuple(json.loads(row.public_jwk) for row in rows)
         return KeySet(signer, kid, public, json.dumps({"keys": public}, separators=(",", ":")).encode())
@@ -175,7 +175,7 @@ class Keyring:
             "kid": kid,
             "algorithm": ALGORITHM,
             "public_jwk": json.dumps(public, separators=(",", ":")),
-            "private_key": self._vault.seal(pem, f"{work.tenant_id} {kid}"),
+            "private_key": self._encryption.encrypt(pem, f"{work.tenant_id} {kid}"),
             "published_at": self._clock.now(),
             "active_at": active_at,
         }

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Boolean, Column, Index, Integer, LargeBinary, String, Table, Text
 
-from app.identity.platform.store.tables import Free, Id, Instant, metadata, tenant_table
+from app.identity.platform.store.tables import Id, Instant, Json, metadata, tenant_table
 
 tenants = Table(
     "tenants",
@@ -17,9 +17,9 @@ tenants = Table(
         "service_secrets", LargeBinary
     ),  # sealed: what services outside gave the tenant, by their name (services.py)
     Column("version", Integer, nullable=False, default=1),
-    Column("settings", Free, nullable=False),
-    Column("brand", Free, nullable=False),
-    Column("named_by_file", Free),  # which keys the last file named: configuration/origins.py
+    Column("settings", Json, nullable=False),
+    Column("brand", Json, nullable=False),
+    Column("named_by_file", Json),  # which keys the last file named: configuration/origins.py
     Column("is_active", Boolean, nullable=False, default=True),
     Column("created_at", Instant, nullable=False),
     Index("ix_tenants_api_secret_hash", "api_secret_hash"),
@@ -30,7 +30,7 @@ applications = tenant_table(
     Column("client_id", String(128), primary_key=True),
     Column("name", String(100), nullable=False),
     Column("secret_hash", String(64)),  # digest of a random secret
-    Column("settings", Free, nullable=False),
+    Column("settings", Json, nullable=False),
     Column("created_at", Instant, nullable=False),
     Index("uq_applications_name", "tenant_id", "name", unique=True),
 )

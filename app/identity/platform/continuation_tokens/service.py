@@ -73,14 +73,14 @@ def issue(
     kind: ContinuationPurpose,
     uid: str,
     *,
-    lives_for: timedelta,
+    lifetime: timedelta,
     facts: Mapping[str, Any] | None = None,
     text: str | None = None,
 ) -> ContinuationToken:
     """Keep a new ticket and return it with its text: a GUID, unless it is made elsewhere. Raises Taken for a text that is in use."""
     shown = text if text is not None else randomness.guid()
     made = ContinuationToken(
-        kind, randomness.digest(shown), uid, dict(facts or {}), OPEN, context.now, context.now + lives_for, shown
+        kind, randomness.digest(shown), uid, dict(facts or {}), OPEN, context.now, context.now + lifetime, shown
     )
     row = {name: getattr(made, name) for name in ContinuationToken.__dataclass_fields__ if name != "text"}
     try:
@@ -95,14 +95,14 @@ def renew(
     kind: ContinuationPurpose,
     uid: str,
     text: str,
-    lives_for: timedelta,
+    lifetime: timedelta,
     facts: Mapping[str, Any] | None = None,
 ) -> None:
     """Keep a ticket of a text that is made elsewhere, in place of the one that there is; call it while the account is locked."""
     context.work.run(delete(tickets).where(
         T.tenant_id == context.tenant.tenant_id, T.kind == kind, T.ticket_hash == randomness.digest(text)
     ))  # fmt: skip
-    issue(context, kind, uid, lives_for=lives_for, text=text, facts=facts)
+    issue(context, kind, uid, lifetime=lifetime, text=text, facts=facts)
 
 
 def find(context: Context, kind: ContinuationPurpose, text: str | None) -> ContinuationToken | None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, LargeBinary, case, func, or_, select, tuple_, update
 
-from app.identity.platform.encryption import Encryption, Misplaced, UnknownKey, Unsealable
+from app.identity.platform.encryption import DecryptionError, Encryption, UnknownEncryptionKey, WrongAssociatedData
 from app.identity.platform.outbox.lanes import Lane, inlined
 from app.identity.platform.outbox.queue import DISCARDED, EMPTY_PAYLOAD, decrypt_payload, encrypt_payload
 from app.identity.platform.outbox.sender import DeliveryError
@@ -64,10 +64,12 @@ class ClaimedMessage:
         """Return the message. Raises DeliveryError, a final one where the value was encrypted for another row."""
         try:
             payload = decrypt_payload(encryption, self)
-        except Unsealable as problem:
-            if isinstance(problem, UnknownKey):
+        except DecryptionError as problem:
+            if isinstance(problem, UnknownEncryptionKey):
                 raise DeliveryError(UNKNOWN_KEY, lacks_key=True) from None
-            raise DeliveryError(f"it cannot be opened: {problem}", is_final=isinstance(problem, Misplaced)) from None
+            raise DeliveryError(
+                f"it cannot be opened: {problem}", is_final=isinstance(problem, WrongAssociatedData)
+            ) from None
         return Message(self.tenant_id, self.message_id, self.kind, payload, self.attempts)
 
 
@@ -257,7 +259,7 @@ def _reencrypt_rows(database: Database, encryption: Encryption, rows: Sequence[A
         for row in rows:
             try:
                 payload = decrypt_payload(encryption, row)
-            except Unsealable:
+            except DecryptionError:
                 continue
             sealed = encrypt_payload(encryption, row.tenant_id, row.message_id, row.kind, payload)
             where = (_O.tenant_id == row.tenant_id, _O.message_id == row.message_id, _IS_UNSENT)

@@ -56,15 +56,15 @@ class NullOutbox(Outbox):
 def encrypt_payload(
     encryption: Encryption, tenant_id: str, message_id: str, kind: str, payload: dict[str, Any]
 ) -> bytes:
-    return encryption.seal(to_json(payload), _associated_data(tenant_id, message_id, kind))
+    return encryption.encrypt(to_json(payload), _associated_data(tenant_id, message_id, kind))
 
 
 def decrypt_payload(encryption: Encryption, row: Any) -> dict[str, Any]:
-    """Return the payload of an outbox row; raises Unsealable."""
+    """Return the payload of an outbox row; raises DecryptionError."""
     if row.sealed is None:
         return dict(row.payload)
     associated_data = _associated_data(row.tenant_id, row.message_id, row.kind)
-    payload: dict[str, Any] = from_json(encryption.open(row.sealed, associated_data))
+    payload: dict[str, Any] = from_json(encryption.decrypt(row.sealed, associated_data))
     return payload
 
 

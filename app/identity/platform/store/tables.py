@@ -25,14 +25,14 @@ def declare_complete() -> None:
     _declared.update(metadata.tables)
 
 
-def every_table() -> Mapping[str, Table]:
+def all_tables() -> Mapping[str, Table]:
     """Return all tables by name. Raises RuntimeError where `entry/tables.py` was not imported: a removal would miss tables."""
     if _declared != set(metadata.tables):
         raise RuntimeError("import app.identity.entry.tables first: not every table is known")
     return metadata.tables
 
 
-Free = JSON().with_variant(JSONB(), "postgresql")
+Json = JSON().with_variant(JSONB(), "postgresql")
 Id = String(64)
 
 

@@ -107,7 +107,7 @@ class UnitOfWork:
         if self._is_begun:
             self._driver(f"SELECT set_config('gatehouse.tenant', '{tenant_id}', true)")
 
-    def pause(self) -> None:
+    def release_connection(self) -> None:
         """Give the connection back; nothing may have been written yet."""
         if self._is_writing:
             raise RuntimeError("no pause inside a transaction that has written")
@@ -130,9 +130,9 @@ class UnitOfWork:
         self._release()
 
     @contextmanager
-    def apart(self) -> Iterator[UnitOfWork]:
+    def separate_transaction(self) -> Iterator[UnitOfWork]:
         """Give a transaction of its own, committed at the end; only while nothing of this unit is written."""
-        self.pause()
+        self.release_connection()
         other = UnitOfWork(self._database, self.tenant_id, self.cost)
         try:
             yield other

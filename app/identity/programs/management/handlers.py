@@ -49,7 +49,7 @@ def delete_by_identifier(context: Context, req: contract.DeleteAccount) -> contr
 
 def _delete(context: Context, account: Account, is_silent: bool) -> contract.AccountDeleted:
     """Nothing of the account stays but the audit trail: a later account of the same id inherits nothing."""
-    removal.rows_of_account(context.work, account.uid)
+    removal.delete_account_rows(context.work, account.uid)
     events.emit(context, "DeleteAccount", account, is_silent)
     return contract.AccountDeleted()
 

@@ -91,7 +91,7 @@ def read(
         words = [account.email, username or account.username, phone or account.phone, *map(profile.get, WORDS)]
         earlier = [account.password_hash or "", *account.password_history]
         password_hash = new_password.hashed(context, req.password, words, earlier)
-    context.work.pause()
+    context.work.release_connection()
     kept = security_answers.hashed(context, req.security_question_answer or {})
     pin_hash = pins.wanted(context, req.pin_info)
     return Wanted(

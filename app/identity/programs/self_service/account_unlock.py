@@ -43,7 +43,7 @@ def open_lock(context: Context, account: Account, lock_answer: LOCK, captcha_ans
         return False
     who = AccountLookup(context, Identifier("email", account.email or ""), account, is_hidden=False)
     shown = locks.Proof(lock_answer.security_answer, captcha.of_parameters(captcha_answer))
-    context.work.pause()
+    context.work.release_connection()
     if not locks.open(context, who, lock, shown):
         context.audit.record("unlock.refused", uid=account.uid)
         raise e.WrongQuestionOrAnswer

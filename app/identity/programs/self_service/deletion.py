@@ -133,7 +133,7 @@ def leave(context: Context, uid: str, *, is_silent: bool = False) -> Account:
         raise e.WrongDeleteToken
     days = context.tenant.settings.deletion_days
     if not days:
-        removal.rows_of_account(context.work, uid)
+        removal.delete_account_rows(context.work, uid)
         context.audit.record("account.deleted", uid=uid)
         events.emit(context, "DeleteAccount", account, is_silent)
         return account

@@ -100,7 +100,7 @@ def check_password(context: Context, account: Account, shown: str, *, is_lock_op
     if not is_lock_open:
         one_time_tokens.refuse_locked(context, account)
     tried = None if is_lock_open else attempt_limit.begin(context, account)
-    context.work.pause()
+    context.work.release_connection()
     if not context.hashing.is_match(account.password_hash, shown):
         refusal, attempts = attempt_limit.refused(context, account, tried, e.WrongStepUpPassword())
         context.audit.record("password.refused", uid=account.uid, attempts=attempts)

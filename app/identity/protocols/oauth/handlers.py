@@ -15,7 +15,7 @@ from app.kit.wire import Document
 @contract.token_with_key.implements
 def token(context: Context, req: contract.TokenRequest) -> contract.TokenAnswer:
     client = _client(context)
-    context.services.keyring.of(
+    context.services.signing_keys.of(
         context.work
     )  # a tenant's first key is made in a transaction of its own, before anything is written
     return grants.exchange(context, client, issuers.at(context, client), req)
@@ -36,7 +36,7 @@ def revoke(context: Context, req: contract.RevocationRequest) -> Document:
 @contract.machine_token.implements
 def machine_token(context: Context, req: contract.MachineTokenRequest) -> contract.TokenAnswer:
     client = _client(context)
-    context.services.keyring.of(context.work)
+    context.services.signing_keys.of(context.work)
     return machine_tokens.issue(context, client, req)
 
 

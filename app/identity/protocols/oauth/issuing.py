@@ -147,7 +147,7 @@ def _id_token(
     held.update({name: value for name, value in optional.items() if value is not None})
     if "amr" in held:
         held["acr"] = facts.get("acr") or (_MULTIPLE if _SEVERAL in held["amr"] else _SINGLE)
-    return context.services.keyring.sign(context.work, held)
+    return context.services.signing_keys.sign(context.work, held)
 
 
 def _signed_access_token(context: Context, client: Application, grant: Grant, lifetime: int) -> str | None:
@@ -170,7 +170,7 @@ def _signed_access_token(context: Context, client: Application, grant: Grant, li
     }
     if "auth_time" in grant.facts:
         held["auth_time"] = grant.facts["auth_time"]
-    return context.services.keyring.sign(context.work, held, machine_tokens.KIND)
+    return context.services.signing_keys.sign(context.work, held, machine_tokens.KIND)
 
 
 def _half_hash(text: str) -> str:

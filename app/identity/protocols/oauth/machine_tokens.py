@@ -91,7 +91,7 @@ def issue(context: Context, client: Application, req: MachineTokenRequest) -> To
         facts=facts,
         access_seconds=lifetime,
         with_refresh=False,
-        access_token=context.services.keyring.sign(context.work, claims, KIND),
+        access_token=context.services.signing_keys.sign(context.work, claims, KIND),
     )
     context.audit.record("tokens.issued", client_id=client.client_id, grant=GRANT, audience=req.audience)
     scope = claims["scope"] or None

@@ -46,7 +46,7 @@ def document(issuer: Issuer) -> Document:
 def key_set(context: Context) -> Document:
     """Return the tenant's public keys."""
     return Document(
-        context.services.keyring.published(context.work).jwks, max_age_seconds=_MAX_AGE_SECONDS, headers=_VARY
+        context.services.signing_keys.published(context.work).jwks, max_age_seconds=_MAX_AGE_SECONDS, headers=_VARY
     )
 
 

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, Index, String
 
-from app.identity.platform.store.tables import Free, Id, Instant, tenant_table
+from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 
 codes = tenant_table(
     "codes",
@@ -11,7 +11,7 @@ codes = tenant_table(
     Column("uid", Id, nullable=False),
     Column("session_id", Id),
     Column("family_id", Id, nullable=False),  # tokens of this code: revoked when the code comes twice (RFC 6749 4.1.2)
-    Column("request", Free, nullable=False),  # redirect_uri, scope, nonce, code_challenge, issuer, auth_time, amr ...
+    Column("request", Json, nullable=False),  # redirect_uri, scope, nonce, code_challenge, issuer, auth_time, amr ...
     Column("issued_at", Instant, nullable=False),
     Column("expires_at", Instant, nullable=False),
     Column("used_at", Instant),
@@ -22,6 +22,6 @@ consents = tenant_table(
     "consents",
     Column("uid", Id, primary_key=True),
     Column("client_id", String(128), primary_key=True),
-    Column("scopes", Free, nullable=False),
+    Column("scopes", Json, nullable=False),
     Column("given_at", Instant, nullable=False),
 )

@@ -35,6 +35,6 @@ def read(context: Context, app: str | None) -> UserinfoAnswer | Document:
     held = {"sub": account.uid, **claims.of(accounts.profile_of(account), wanted)}
     if client.settings.signed_userinfo:
         issuer = own if app is not None else issuers.tenant_wide(context)
-        text = context.services.keyring.sign(context.work, {**held, "iss": issuer.url, "aud": client.client_id})
+        text = context.services.signing_keys.sign(context.work, {**held, "iss": issuer.url, "aud": client.client_id})
         return Document(text.encode(), "application/jwt")
     return UserinfoAnswer.model_validate(held)

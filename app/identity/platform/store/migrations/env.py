@@ -8,7 +8,7 @@ from alembic.autogenerate.api import AutogenContext
 from alembic.runtime.migration import MigrationContext, MigrationInfo
 
 from app.identity.platform.store.standing import note_oldest_code
-from app.identity.platform.store.tables import Free, Instant, metadata
+from app.identity.platform.store.tables import Instant, Json, metadata
 
 
 def render(kind: str, item: Any, autogen: AutogenContext) -> str | Literal[False]:
@@ -16,10 +16,10 @@ def render(kind: str, item: Any, autogen: AutogenContext) -> str | Literal[False
     if kind != "type":
         return False
     if isinstance(item, Instant):
-        autogen.imports.add("from app.identity.platform.store.tables import Free, Id, Instant")
+        autogen.imports.add("from app.identity.platform.store.tables import Id, Instant, Json")
         return "Instant()"
-    if item is Free or (isinstance(item, type(Free)) and item._variant_mapping):
-        return "Free"
+    if item is Json or (isinstance(item, type(Json)) and item._variant_mapping):
+        return "Json"
     return False
 
 

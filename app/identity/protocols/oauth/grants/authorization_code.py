@@ -83,6 +83,6 @@ def _revoke(context: Context, client: Application, refusal: CodeRefused) -> None
     if refusal.family_id is None:
         return
     context.work.rollback()
-    with context.work.apart() as own:
+    with context.work.separate_transaction() as own:
         token_store.drop_family(own, refusal.family_id)
     context.audit.record("code.reused", client_id=client.client_id, family=refusal.family_id)

@@ -51,8 +51,8 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     facts: dict[str, Any] = {"auth_time": int(context.now.timestamp()), "amr": [sign_in.PASSWORD]}
     if resource is not None:
         facts["resource"] = resource
-    lives_for = issuing.refresh_life(context, client) if refreshes else issuing.access_life(context, client)
-    begun = sessions.begin_of_grant(context, account.uid, (sign_in.PASSWORD,), client.client_id, lives_for)
+    lifetime = issuing.refresh_life(context, client) if refreshes else issuing.access_life(context, client)
+    begun = sessions.begin_of_grant(context, account.uid, (sign_in.PASSWORD,), client.client_id, lifetime)
     granted = client.granted(scope)
     grant = Grant(NAME, granted, account.uid, begun.session_id, begun.expires_at, resource=resource, facts=facts)
     return issuing.answer(context, client, issuer, grant, account)

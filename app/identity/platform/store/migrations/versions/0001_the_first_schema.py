@@ -4,7 +4,7 @@ from alembic import op
 from sqlalchemy import Boolean, Column, Index, Integer, LargeBinary, String, Text
 
 from app.identity.platform.store.migrations.isolation import exempt_lookup, exempt_outbox_claim, protect
-from app.identity.platform.store.tables import Free, Id, Instant
+from app.identity.platform.store.tables import Id, Instant, Json
 
 revision = "0001"
 down_revision = None
@@ -55,8 +55,8 @@ def _tenants() -> None:
         Column("api_key", Id, nullable=False, unique=True),
         Column("api_secret", LargeBinary(), nullable=False),
         Column("version", Integer(), nullable=False),
-        Column("settings", Free, nullable=False),
-        Column("brand", Free, nullable=False),
+        Column("settings", Json, nullable=False),
+        Column("brand", Json, nullable=False),
         Column("is_active", Boolean(), nullable=False),
         Column("created_at", Instant(), nullable=False),
     )
@@ -66,7 +66,7 @@ def _tenants() -> None:
         Column("client_id", String(128), primary_key=True),
         Column("name", String(100), nullable=False),
         Column("secret_hash", Id),
-        Column("settings", Free, nullable=False),
+        Column("settings", Json, nullable=False),
         Column("created_at", Instant(), nullable=False),
         Index("uq_applications_name", "tenant_id", "name", unique=True),
     )
@@ -104,10 +104,10 @@ def _accounts() -> None:
         Column("is_locked", Boolean(), nullable=False),
         Column("logins", Integer(), nullable=False),
         Column("session_limit", Integer(), nullable=False),
-        Column("roles", Free),
-        Column("emails", Free, nullable=False),
-        Column("profile", Free, nullable=False),
-        Column("private", Free, nullable=False),
+        Column("roles", Json),
+        Column("emails", Json, nullable=False),
+        Column("profile", Json, nullable=False),
+        Column("private", Json, nullable=False),
         Column("created_at", Instant(), nullable=False),
         Column("modified_at", Instant(), nullable=False),
         Column("profile_modified_at", Instant()),
@@ -138,7 +138,7 @@ def _oauth() -> None:
         Column("uid", Id, nullable=False),
         Column("session_id", Id),
         Column("family_id", Id, nullable=False),
-        Column("request", Free, nullable=False),
+        Column("request", Json, nullable=False),
         Column("issued_at", Instant(), nullable=False),
         Column("expires_at", Instant(), nullable=False),
         Column("used_at", Instant()),
@@ -149,7 +149,7 @@ def _oauth() -> None:
         Column("tenant_id", Id, primary_key=True),
         Column("uid", Id, primary_key=True),
         Column("client_id", String(128), primary_key=True),
-        Column("scopes", Free, nullable=False),
+        Column("scopes", Json, nullable=False),
         Column("given_at", Instant(), nullable=False),
     )
 
@@ -161,7 +161,7 @@ def _sign_in() -> None:
         Column("session_hash", Id, primary_key=True),
         Column("session_id", Id, nullable=False),
         Column("uid", Id, nullable=False),
-        Column("methods", Free, nullable=False),
+        Column("methods", Json, nullable=False),
         Column("authenticated_at", Instant(), nullable=False),
         Column("created_at", Instant(), nullable=False),
         Column("seen_at", Instant(), nullable=False),
@@ -169,7 +169,7 @@ def _sign_in() -> None:
         Column("is_remembered", Boolean(), nullable=False),
         Column("address", Id),
         Column("agent", String(400)),
-        Column("relying_parties", Free, nullable=False),
+        Column("relying_parties", Json, nullable=False),
         Index("ix_sessions_expiry", "tenant_id", "expires_at"),
         Index("ix_sessions_uid", "tenant_id", "uid"),
         Index("uq_sessions_id", "tenant_id", "session_id", unique=True),
@@ -180,7 +180,7 @@ def _sign_in() -> None:
         Column("attempt_hash", Id, primary_key=True),
         Column("binding_hash", Id, nullable=False),
         Column("kind", String(16), nullable=False),
-        Column("request", Free, nullable=False),
+        Column("request", Json, nullable=False),
         Column("session_id", Id),
         Column("is_done", Boolean(), nullable=False),
         Column("created_at", Instant(), nullable=False),
@@ -195,7 +195,7 @@ def _tasks() -> None:
         Column("tenant_id", Id, primary_key=True),
         Column("message_id", Id, primary_key=True),
         Column("kind", String(32), nullable=False),
-        Column("payload", Free, nullable=False),
+        Column("payload", Json, nullable=False),
         Column("state", String(12), nullable=False),
         Column("attempts", Integer(), nullable=False),
         Column("due_at", Instant(), nullable=False),
@@ -213,7 +213,7 @@ def _tasks() -> None:
         Column("uid", Id),
         Column("client_id", String(128)),
         Column("address", Id),
-        Column("facts", Free, nullable=False),
+        Column("facts", Json, nullable=False),
         Index("ix_audit_uid", "tenant_id", "uid", "at"),
     )
 
@@ -228,7 +228,7 @@ def _tokens() -> None:
         Column("session_id", Id),
         Column("family_id", Id),
         Column("scope", String(1000), nullable=False),
-        Column("facts", Free, nullable=False),
+        Column("facts", Json, nullable=False),
         Column("issued_at", Instant(), nullable=False),
         Column("expires_at", Instant(), nullable=False),
         Index("ix_access_tokens_expiry", "tenant_id", "expires_at"),
@@ -244,7 +244,7 @@ def _tokens() -> None:
         Column("client_id", String(128)),
         Column("session_id", Id),
         Column("scope", String(1000), nullable=False),
-        Column("facts", Free, nullable=False),
+        Column("facts", Json, nullable=False),
         Column("issued_at", Instant(), nullable=False),
         Column("expires_at", Instant(), nullable=False),
         Column("used_at", Instant()),

@@ -4,7 +4,7 @@ from alembic import op
 from sqlalchemy import Column, String
 
 from app.identity.platform.store.migrations.isolation import protect
-from app.identity.platform.store.tables import Free, Id, Instant
+from app.identity.platform.store.tables import Id, Instant, Json
 
 revision = "0003"
 down_revision = "0002"
@@ -20,7 +20,7 @@ def upgrade() -> None:
         Column("channel", String(8), primary_key=True),
         Column("kind", String(40), primary_key=True),
         Column("name", String(100), primary_key=True),
-        Column("content", Free, nullable=False),
+        Column("content", Json, nullable=False),
         Column("modified_at", Instant(), nullable=False),
     )
     protect("letter_templates")

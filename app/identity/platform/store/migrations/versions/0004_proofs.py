@@ -4,7 +4,7 @@ from alembic import op
 from sqlalchemy import Boolean, Column, Index, Integer, String
 
 from app.identity.platform.store.migrations.isolation import protect
-from app.identity.platform.store.tables import Free, Id, Instant
+from app.identity.platform.store.tables import Id, Instant, Json
 
 revision = "0004"
 down_revision = "0003"
@@ -23,7 +23,7 @@ def upgrade() -> None:
         Column("uid", Id, nullable=False),
         Column("subject", String(320), nullable=False),
         Column("code_hash", Id),
-        Column("facts", Free, nullable=False),
+        Column("facts", Json, nullable=False),
         Column("state", String(12), nullable=False),
         Column("tries", Integer, nullable=False),
         Column("created_at", Instant(), nullable=False),

@@ -4,7 +4,7 @@ from alembic import op
 from sqlalchemy import Boolean, Column, LargeBinary, String
 
 from app.identity.platform.store.migrations.isolation import protect
-from app.identity.platform.store.tables import Free, Id, Instant
+from app.identity.platform.store.tables import Id, Instant, Json
 
 revision = "0005"
 down_revision = "0004"
@@ -33,7 +33,7 @@ def upgrade() -> None:
         Column("tenant_id", Id, primary_key=True),
         Column("uid", Id, primary_key=True),
         Column("email", String(320), nullable=False),
-        Column("held", Free, nullable=False),
+        Column("held", Json, nullable=False),
         Column("expires_at", Instant(), nullable=False),
     )
     op.create_index("ix_waiting_accounts_expiry", "waiting_accounts", ["tenant_id", "expires_at"])

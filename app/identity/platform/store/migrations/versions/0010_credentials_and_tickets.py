@@ -4,7 +4,7 @@ from alembic import op
 from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, String
 
 from app.identity.platform.store.migrations.isolation import protect
-from app.identity.platform.store.tables import Free, Id, Instant
+from app.identity.platform.store.tables import Id, Instant, Json
 
 revision = "0010"
 down_revision = "0009"
@@ -22,7 +22,7 @@ def upgrade() -> None:
         Column("kind", String(24), nullable=False),
         Column("lookup", Id),
         Column("sealed", LargeBinary),
-        Column("facts", Free, nullable=False),
+        Column("facts", Json, nullable=False),
         Column("is_enrolled", Boolean, nullable=False),
         Column("counter", BigInteger, nullable=False),
         Column("created_at", Instant(), nullable=False),
@@ -37,7 +37,7 @@ def upgrade() -> None:
         Column("kind", String(24), primary_key=True),
         Column("ticket_hash", Id, primary_key=True),
         Column("uid", Id, nullable=False),
-        Column("facts", Free, nullable=False),
+        Column("facts", Json, nullable=False),
         Column("state", String(16), nullable=False),
         Column("created_at", Instant(), nullable=False),
         Column("expires_at", Instant(), nullable=False),

@@ -4,7 +4,7 @@ from alembic import op
 from sqlalchemy import Column, Index, String
 
 from app.identity.platform.store.migrations.isolation import protect
-from app.identity.platform.store.tables import Free, Id, Instant
+from app.identity.platform.store.tables import Id, Instant, Json
 
 revision = "0011"
 down_revision = "0010"
@@ -20,7 +20,7 @@ def upgrade() -> None:
         Column("record_id", Id, primary_key=True),
         Column("uid", Id, nullable=False),
         Column("object_name", String(100), nullable=False),
-        Column("content", Free, nullable=False),
+        Column("content", Json, nullable=False),
         Column("created_at", Instant(), nullable=False),
         Column("modified_at", Instant(), nullable=False),
         Index("ix_custom_records_uid", "tenant_id", "uid", "object_name", "created_at"),

@@ -4,7 +4,7 @@ from alembic import op
 from sqlalchemy import Column, Index
 
 from app.identity.platform.store.migrations.isolation import protect
-from app.identity.platform.store.tables import Free, Id, Instant
+from app.identity.platform.store.tables import Id, Instant, Json
 
 revision = "0012"
 down_revision = "0011"
@@ -20,7 +20,7 @@ def upgrade() -> None:
         Column("entry_id", Id, primary_key=True),
         Column("uid", Id, nullable=False),
         Column("at", Instant(), nullable=False),
-        Column("entry", Free, nullable=False),
+        Column("entry", Json, nullable=False),
         Index("ix_consent_log_uid", "tenant_id", "uid", "at"),
     )
     protect("consent_log")

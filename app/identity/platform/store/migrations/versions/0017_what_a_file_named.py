@@ -3,7 +3,7 @@
 from alembic import op
 from sqlalchemy import Column
 
-from app.identity.platform.store.tables import Free
+from app.identity.platform.store.tables import Json
 
 revision = "0017"
 down_revision = "0016"
@@ -13,7 +13,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.add_column("tenants", Column("named_by_file", Free))
+    op.add_column("tenants", Column("named_by_file", Json))
 
 
 def downgrade() -> None:

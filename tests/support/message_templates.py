@@ -8,7 +8,7 @@ from tests.support.tenant_server import TenantServer
 
 
 def states(tenant: TenantServer, *stated: MailTemplate | SmsTemplate) -> None:
-    with UnitOfWork(tenant.services.database, tenant.tenant_id).apart() as work:
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         for template in stated:
             store.add(work, template, tenant.services.clock.now())
         changes.change(work)
