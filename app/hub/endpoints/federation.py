@@ -12,8 +12,9 @@ from app.contract import errors as e
 from app.contract import hub_connections as contract
 from app.contract.errors import federation as refusals
 from app.hub import journey
-from app.hub.pages import delete_account, login
 from app.hub.parts.error_pages import ErrorPage, RequestTrouble
+from app.hub.parts.keep_account import offer_to_restore
+from app.hub.parts.login_page import render_after_refusal
 from app.hub.parts.sign_in_refusals import reason_for
 from app.hub.services import api
 from app.hub.visit import RETURN_FROM_PROVIDER, current_visit, requested_interaction_id
@@ -67,9 +68,9 @@ def finish() -> Response:
     try:
         return journey.follow(api()(contract.finish, contract.ConnectionAnswer(**answer)))
     except e.AccountLeaving as refusal:
-        return delete_account.offer_to_restore(refusal)
+        return offer_to_restore(refusal)
     except ApiError as refusal:
-        return login.render_after_refusal(reason_for(refusal), status=refusal.status)
+        return render_after_refusal(reason_for(refusal), status=refusal.status)
 
 
 @views.post(RETURN_FROM_PROVIDER)

@@ -1,22 +1,37 @@
-"""What every page shares that shows an authenticator: at sign-in, and where people add one."""
+"""What the pages share that show an authenticator: the second factor at sign-in, and adding one to the account."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
+
+from wtforms import HiddenField
 
 from app.contract.hub_second_factors import FactorShown
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.forms import code
+from app.hub.forms.account import PasswordConfirmationForm
 from app.hub.page import Page, provider_redirect_targets
 from app.hub.parts import qr
 from app.hub.parts.qr import Qr
 
+ACCOUNT_FACTORS: Final = "/second-factors"
+ADD_FACTOR: Final = f"{ACCOUNT_FACTORS}/add"
+CHOOSE: Final = "choose"
+"""Value of `do` in forms that choose a factor, and of `kind` in the address of the list."""
+
+
+class ChosenForm(PasswordConfirmationForm):
+    """The factor to add, and where its codes are sent."""
+
+    kind = HiddenField()
+    target = HiddenField()
+
 
 @dataclass(frozen=True)
 class FactorPage(Page):
-    """A page around the template of a face."""
+    """A page around the template of an authenticator."""
 
     scripts = (*Page.scripts, "wait")
     action: ClassVar[str]
@@ -36,7 +51,7 @@ class FactorPage(Page):
 
     @property
     def polling(self) -> str:
-        """Where the script asks whether another device answered; empty where none is asked."""
+        """Address that the script polls while another device is asked; empty if none is."""
         return ""
 
     @property
@@ -60,10 +75,10 @@ class FactorPage(Page):
 
 
 def choice_redirect_targets(*kinds: str) -> tuple[str, ...]:
-    """Where a click leads that chooses one of these kinds: to Duo's page, too."""
+    """Return where the redirect after choosing one of these kinds may lead: Duo has a page of its own."""
     return provider_redirect_targets() if FactorKind.DUO in kinds else ()
 
 
 def fresh_form(presentation: FactorPresentation, target: str | None = None) -> FactorForm:
-    """Return a face's form as it is drawn first; `target` is where a code was to be sent."""
+    """Return the empty form of an authenticator; `target` is where a code is sent."""
     return presentation.form(formdata=None, data={"kind": presentation.kind.value, "target": target or ""})

@@ -1,8 +1,11 @@
-"""The faces of all authenticators."""
+"""All authenticators as pages show them, by kind."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.factors import backup_code, duo, email, passkey, push, security_questions, sms, totp
@@ -14,3 +17,24 @@ PRESENTATIONS: Final[Mapping[FactorKind, FactorPresentation]] = MappingProxyType
         for one in (passkey, totp, push, sms, email, security_questions, duo, backup_code)
     }
 )
+
+
+@dataclass(frozen=True)
+class FactorChoiceRow:
+    """A factor as a row of a list to choose from."""
+
+    kind: str
+    name: Any
+    hint: Any
+    icon: str
+
+    @classmethod
+    def of(cls, kind: FactorKind, hint: str | None = None) -> FactorChoiceRow:
+        """Return the row of a factor; `hint` is the account's own, such as a masked number."""
+        shown = PRESENTATIONS[kind]
+        return cls(kind.value, shown.name, hint or shown.hint, shown.icon)
+
+
+def kind_of(text: str | None) -> FactorKind | None:
+    """Return the factor kind with this value; None for any other text."""
+    return next((kind for kind in FactorKind if kind.value == text), None)

@@ -19,6 +19,8 @@ from app.kit.errors import ApiError
 
 AGAIN: Final = "again"
 """What a click on "Send it again" says, and the page that follows it."""
+CLOSED: Final = "closed"
+"""Query parameter of the page that follows a security alert: the account is closed to others."""
 
 
 class CodeForm(HubForm):

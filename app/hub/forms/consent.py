@@ -107,3 +107,42 @@ def _box(option: ConsentOption, field: Any) -> Box:
     link = option.link if option.link and is_web_address(option.link) else ""
     title, description = localized(option.title), localized(option.description)
     return Box(option.id, title, description, link, option.mandatory, field)
+
+
+def _sample(name: str, mandatory: bool, **texts: str) -> ConsentOption:
+    return ConsentOption(id=name, title=texts, mandatory=mandatory)
+
+
+_AGE: Final = {"en": "I am 16 or older", "de": "Ich bin 16 Jahre oder älter", "ar": "عمري 16 عامًا أو أكثر"}
+
+
+_MAIL: Final = {"en": "Send me news by email", "de": "Schickt mir Neues per E-Mail", "ar": "أرسلوا لي الأخبار بالبريد"}
+
+
+SAMPLE_SIGN_UP: Final = ConsentForm(
+    event="Register",
+    title={"en": "Before you begin", "de": "Bevor Sie beginnen", "ar": "قبل أن تبدأ"},
+    text={
+        "en": "We keep what you order for as long as the law asks.",
+        "de": "Wir bewahren Ihre Bestellungen so lange auf, wie es das Gesetz verlangt.",
+        "ar": "نحتفظ بطلباتك للمدة التي يطلبها القانون.",
+    },
+    options=(_sample("age", True, **_AGE), _sample("mail", False, **_MAIL)),
+)
+
+
+SAMPLE_NEWS: Final = ConsentForm(
+    event="Login",
+    options=(
+        ConsentOption(
+            id="terms",
+            title={"en": "I accept the terms", "de": "Ich akzeptiere die Bedingungen", "ar": "أوافق على الشروط"},
+            description={"en": "In force since May.", "de": "Gültig seit Mai.", "ar": "سارية منذ مايو."},
+            link="https://acme.example.com/terms",
+            mandatory=True,
+        ),
+        _sample(
+            "news", False, en="Show me offers that fit", de="Zeigt mir passende Angebote", ar="اعرضوا لي عروضًا تناسبني"
+        ),
+    ),
+)

@@ -42,6 +42,9 @@ _MISSING: Final[dict[str, Any]] = {
     "password": _l("Choose a password."),
     TERMS: _l("Tick this box to go on."),
 }
+USERNAME_FORMAT: Final = _l(
+    "Use letters of one alphabet, digits and dashes: no @, nothing invisible, and no mere number."
+)
 _FILL_IN: Final = _l("Fill in this field.")
 _TOO_LONG: Final = _l("This is too long.")
 

@@ -16,14 +16,20 @@ from app.contract.hub_second_factors import FactorProof
 from app.contract.second_factors.challenge import FactorKind
 from app.hub import journey, oidc_client
 from app.hub.factors import duo
-from app.hub.factors.page import FactorPage, choice_redirect_targets, fresh_form
+from app.hub.factors.page import (
+    ACCOUNT_FACTORS,
+    ADD_FACTOR,
+    CHOOSE,
+    ChosenForm,
+    FactorPage,
+    choice_redirect_targets,
+    fresh_form,
+)
 from app.hub.factors.presentation import FactorForm
-from app.hub.factors.registry import PRESENTATIONS
+from app.hub.factors.registry import PRESENTATIONS, kind_of
 from app.hub.forms.account import NEEDED, confirmation_data, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.second_factor import CHOOSE, kind_of
-from app.hub.pages.second_factors import ADD, ADDRESS, ChosenForm
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -36,7 +42,7 @@ class AddFactorPage(FactorPage):
     """Enrols a factor, drawn as at sign-in."""
 
     template = "pages/add_factor.html"
-    action = ADD
+    action = ADD_FACTOR
     query = {"kind": 24}
 
     trust_days: int = 0
@@ -87,27 +93,27 @@ class ConfirmPasswordPage(Page):
         }
 
 
-@pages.get(ADD)
+@pages.get(ADD_FACTOR)
 def show_add_factor() -> Response:
     kind = kind_of(request.args.get("kind"))
     if kind is None or kind not in PRESENTATIONS or not current_visit().session:
-        return journey.redirect_to(ADDRESS)
+        return journey.redirect_to(ACCOUNT_FACTORS)
     try:
         view = api()(contract.read_one, contract.OwnFactorRead(kind=kind))
     except ApiError:
-        return journey.redirect_to(ADDRESS)  # signed out, or not offered by the tenant
+        return journey.redirect_to(ACCOUNT_FACTORS)  # signed out, or not offered by the tenant
     current_visit().use_account_language(view.person)
     if view.is_held:
-        return journey.redirect_to(ADDRESS)
+        return journey.redirect_to(ACCOUNT_FACTORS)
     return require_confirmation(view, _address(kind)) or _page(view, kind).render()
 
 
-@pages.post(ADD)
+@pages.post(ADD_FACTOR)
 def submit_add_factor() -> Response:
     """Enrol by the first verification, or begin the enrolment."""
     kind = kind_of(request.form.get("kind"))
     if kind is None or kind not in PRESENTATIONS:
-        return journey.redirect_to(ADDRESS)
+        return journey.redirect_to(ACCOUNT_FACTORS)
     if request.form.get("do") == CHOOSE:
         return _begin(kind)
     form = PRESENTATIONS[kind].form()
@@ -116,7 +122,7 @@ def submit_add_factor() -> Response:
     return _add(form, form.proof(""))
 
 
-@pages.get(f"{ADDRESS}/duo")
+@pages.get(f"{ACCOUNT_FACTORS}/duo")
 def duo_enrolment_callback() -> Response:
     """Handle the redirect back from Duo, which the account's owner started here."""
     return _add(fresh_form(PRESENTATIONS[FactorKind.DUO]), duo.callback_proof())
@@ -127,12 +133,12 @@ def _add(form: FactorForm, proof: FactorProof) -> Response:
     try:
         added = api()(contract.add, proof)
     except e.NotAuthenticated:
-        return oidc_client.start_login(ADDRESS)
+        return oidc_client.start_login(ACCOUNT_FACTORS)
     except e.WrongCurrentPassword:
         return journey.redirect_to(_address(kind))  # the session grew stale: the page asks for the password first
     except ApiError as refusal:
         return _refused(kind, form, refusal)
-    return journey.redirect_to("/backup-codes" if added.wants_codes else f"{ADDRESS}?done=added")
+    return journey.redirect_to("/backup-codes" if added.wants_codes else f"{ACCOUNT_FACTORS}?done=added")
 
 
 def _begin(kind: FactorKind) -> Response:
@@ -143,13 +149,13 @@ def _begin(kind: FactorKind) -> Response:
         ).render()
     page = ConfirmPasswordPage(form, PRESENTATIONS[kind].name)
     if not form.validate():
-        return page.render(form.error_status) if form.requires_password else journey.redirect_to(ADDRESS)
+        return page.render(form.error_status) if form.requires_password else journey.redirect_to(ACCOUNT_FACTORS)
     target = (form.target.data or "").strip()[:320] or None
     chosen = contract.OwnFactorChosen(kind=kind, target=target, password=form.proof)
     try:
         enrolment = api()(contract.begin, chosen)
     except e.NotAuthenticated:
-        return oidc_client.start_login(ADDRESS)
+        return oidc_client.start_login(ACCOUNT_FACTORS)
     except e.WrongCurrentPassword as refusal:
         form.add_refusal(refusal)
         return page.render(refusal.status)
@@ -169,14 +175,14 @@ def _render_invalid(kind: FactorKind, form: FactorForm) -> Response:
     try:
         view = api()(contract.read_one, contract.OwnFactorRead(kind=kind))
     except ApiError:
-        return journey.redirect_to(ADDRESS)
+        return journey.redirect_to(ACCOUNT_FACTORS)
     return _page(view, kind, form).render(form.error_status)
 
 
 def _refused(kind: FactorKind, form: FactorForm, refusal: ApiError) -> Response:
     view_data = (refusal.data or {}).get("View")
     if view_data is None:
-        return journey.redirect_to(ADDRESS)
+        return journey.redirect_to(ACCOUNT_FACTORS)
     view = contract.OwnFactorView.model_validate(view_data)
     problem = None
     if not form.add_refusal(refusal):
@@ -200,4 +206,4 @@ def _page(
 
 
 def _address(kind: FactorKind) -> str:
-    return f"{ADD}?{urlencode({'kind': kind.value})}"
+    return f"{ADD_FACTOR}?{urlencode({'kind': kind.value})}"

@@ -16,7 +16,7 @@ from app.hub import journey, oidc_client
 from app.hub.forms.account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.second_factors import read_factors
+from app.hub.parts.account import read_factors
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError

@@ -19,7 +19,8 @@ from app.contract.mailed import MailedTo
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
-from app.hub.pages import check_mail, pages
+from app.hub.pages import pages
+from app.hub.parts import check_mail
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.services import api
 from app.hub.visit import current_visit

@@ -18,7 +18,7 @@ from app.hub.forms.base import HubForm
 from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.profile import read_profile
+from app.hub.parts.account import read_profile
 from app.hub.parts.sign_in_refusals import RefusalReason, reason_for, sign_in_notice
 from app.hub.services import api
 from app.hub.visit import current_visit

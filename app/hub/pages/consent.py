@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
 from urllib.parse import urlsplit
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 
 from app.contract import hub as contract
-from app.contract.auth import ACCOUNT_READ, ACCOUNT_WRITE, INTERFACE_SCOPES
+from app.contract.auth import INTERFACE_SCOPES
 from app.contract.hub import Next, Step
 from app.hub import journey
 from app.hub.brand import initials
@@ -19,6 +17,7 @@ from app.hub.cookies import set_interaction_cookie
 from app.hub.forms.base import HubForm
 from app.hub.page import Page
 from app.hub.pages import pages
+from app.hub.parts.scopes import DEFAULT_SCOPES, Scope
 from app.hub.services import api
 from app.hub.visit import current_visit, requested_interaction_id
 
@@ -39,38 +38,6 @@ class SwitchForm(HubForm):
     def to_request(self) -> contract.SwitchRequest:
         interaction = current_visit().interaction
         return contract.SwitchRequest(attempt=interaction.id if interaction else "")
-
-
-@dataclass(frozen=True)
-class Scope:
-    """A requested scope."""
-
-    name: str
-    description: str = ""
-    """The tenant's own description; empty if it has none."""
-
-    @property
-    def words(self) -> Any:
-        """The description shown on the page."""
-        return self.description or _DESCRIPTIONS.get(self.name, self.name)
-
-
-_DESCRIPTIONS: Final = {
-    "openid": _l("Know that it is you"),
-    "profile": _l("See your name, picture and language"),
-    "email": _l("See your email address"),
-    "phone": _l("See your phone number"),
-    "address": _l("See your postal address"),
-    "offline_access": _l("Keep access while you are away"),
-    ACCOUNT_READ: _l("See your full profile, your consents and your passkeys"),
-    ACCOUNT_WRITE: _l(
-        "Change your profile and consents; once you confirm it’s you, also change how you sign in or delete your account"
-    ),
-}
-
-
-DEFAULT_SCOPES: Final = (Scope("openid"),)
-"""The scopes of a request without any."""
 
 
 @dataclass(frozen=True)

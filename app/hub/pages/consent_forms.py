@@ -10,13 +10,13 @@ from flask import Response, request
 
 from app.contract import errors as e
 from app.contract import hub as hub_contract
-from app.contract.consent_forms import ConsentForm, ConsentOption
+from app.contract.consent_forms import ConsentForm
 from app.contract.hub import Step
 from app.contract.hub_consents import FormsAnswered, answer_forms
 from app.hub import journey
 from app.hub.forms import consent
 from app.hub.forms.account import refusal_notice
-from app.hub.forms.consent import BoxesForm, Section
+from app.hub.forms.consent import SAMPLE_NEWS, SAMPLE_SIGN_UP, BoxesForm, Section
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.services import api
@@ -48,48 +48,15 @@ class ConsentFormsPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, ConsentFormsPage]:
-        both = (SIGN_UP, NEWS)
+        both = (SAMPLE_SIGN_UP, SAMPLE_NEWS)
         refused = _boxes(both)
         refused.refuse_unticked()
         return {
-            "one form": cls(_boxes((SIGN_UP,)), (SIGN_UP,)),
+            "one form": cls(_boxes((SAMPLE_SIGN_UP,)), (SAMPLE_SIGN_UP,)),
             "two forms, for an application": cls(_boxes(both, ("news",)), both, "Acme Shop"),
             "without what is needed": cls(refused, both),
-            "failed": cls(_boxes((SIGN_UP,)), (SIGN_UP,), problem=refusal_notice(ApiError())),
+            "failed": cls(_boxes((SAMPLE_SIGN_UP,)), (SAMPLE_SIGN_UP,), problem=refusal_notice(ApiError())),
         }
-
-
-def _sample(name: str, mandatory: bool, **texts: str) -> ConsentOption:
-    return ConsentOption(id=name, title=texts, mandatory=mandatory)
-
-
-_AGE: Final = {"en": "I am 16 or older", "de": "Ich bin 16 Jahre oder älter", "ar": "عمري 16 عامًا أو أكثر"}
-_MAIL: Final = {"en": "Send me news by email", "de": "Schickt mir Neues per E-Mail", "ar": "أرسلوا لي الأخبار بالبريد"}
-SIGN_UP: Final = ConsentForm(
-    event="Register",
-    title={"en": "Before you begin", "de": "Bevor Sie beginnen", "ar": "قبل أن تبدأ"},
-    text={
-        "en": "We keep what you order for as long as the law asks.",
-        "de": "Wir bewahren Ihre Bestellungen so lange auf, wie es das Gesetz verlangt.",
-        "ar": "نحتفظ بطلباتك للمدة التي يطلبها القانون.",
-    },
-    options=(_sample("age", True, **_AGE), _sample("mail", False, **_MAIL)),
-)
-NEWS: Final = ConsentForm(
-    event="Login",
-    options=(
-        ConsentOption(
-            id="terms",
-            title={"en": "I accept the terms", "de": "Ich akzeptiere die Bedingungen", "ar": "أوافق على الشروط"},
-            description={"en": "In force since May.", "de": "Gültig seit Mai.", "ar": "سارية منذ مايو."},
-            link="https://acme.example.com/terms",
-            mandatory=True,
-        ),
-        _sample(
-            "news", False, en="Show me offers that fit", de="Zeigt mir passende Angebote", ar="اعرضوا لي عروضًا تناسبني"
-        ),
-    ),
-)
 
 
 @pages.get(ADDRESS)

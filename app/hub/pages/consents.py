@@ -18,10 +18,9 @@ from app.contract.self_service import AcceptedPolicy
 from app.hub import journey, oidc_client
 from app.hub.forms import consent
 from app.hub.forms.account import refusal_notice
-from app.hub.forms.consent import BoxesForm, Section
+from app.hub.forms.consent import SAMPLE_NEWS, SAMPLE_SIGN_UP, BoxesForm, Section
 from app.hub.page import Notice, Page, form_notice
 from app.hub.pages import pages
-from app.hub.pages.consent_forms import NEWS, SIGN_UP
 from app.hub.services import api
 from app.hub.visit import current_visit
 
@@ -95,7 +94,7 @@ class ConsentsPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, ConsentsPage]:
         both, since = (
-            (SIGN_UP, NEWS),
+            (SAMPLE_SIGN_UP, SAMPLE_NEWS),
             {
                 "age": _format_date("2025-03-01"),
                 "terms": _format_date("2026-05-02"),

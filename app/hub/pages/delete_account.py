@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from flask import Response, request
-from flask_babel import format_date
 from flask_babel import lazy_gettext as _l
-from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract import hub_self_service as contract
@@ -28,15 +25,16 @@ from app.hub.forms.account import (
 from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.profile import read_profile
 from app.hub.parts import mailed_link
+from app.hub.parts.account import read_profile
+from app.hub.parts.formatting import format_day
+from app.hub.parts.keep_account import KeepAccountPage, KeepForm
 from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/delete-account"
 KEEP: Final = "/keep-account"
-_SAMPLE_DAY: Final = "2026-12-05"
 _UNCONFIRMED: Final = Notice(
     _l("Confirm your address first"), _l("The mail that deletes an account goes to a confirmed address only.")
 )
@@ -51,15 +49,6 @@ class RequestForm(PasswordConfirmationForm):
 
 class ConfirmForm(HubForm):
     """Confirms the deletion."""
-
-
-class KeepForm(HubForm):
-    """Reverts the deletion."""
-
-    keep = HiddenField()
-
-    def to_request(self) -> contract.KeepRequest:
-        return contract.KeepRequest(token=(self.keep.data or "")[:500])
 
 
 @dataclass(frozen=True)
@@ -159,34 +148,7 @@ class AccountDeletedPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, AccountDeletedPage]:
-        return {"kept for a while": cls(_format_date(_SAMPLE_DAY)), "gone": cls()}
-
-
-@dataclass(frozen=True)
-class KeepAccountPage(Page):
-    """Offers to revert the deletion after a sign-in within the grace period."""
-
-    template = "pages/keep_account.html"
-
-    form: KeepForm
-    until: Any
-    is_kept: bool = False
-    is_expired: bool = False
-
-    @property
-    def notice(self) -> Notice | None:
-        if self.is_expired:
-            return Notice(_l("That took too long"), _l("Sign in once more, then choose again."))
-        return super().notice
-
-    @classmethod
-    def samples(cls) -> Mapping[str, KeepAccountPage]:
-        day = _format_date(_SAMPLE_DAY)
-        return {
-            "offered": cls(KeepForm(data={"keep": "a-token"}), day),
-            "kept": cls(KeepForm(), day, is_kept=True),
-            "too late": cls(KeepForm(), "", is_expired=True),
-        }
+        return {"kept for a while": cls(format_day("2026-12-05")), "gone": cls()}
 
 
 @pages.get(ADDRESS)
@@ -197,7 +159,7 @@ def show_delete_account() -> Response:
     if "mailed" in request.args:
         return DeletionMailedPage().render()
     if "left" in request.args:
-        return AccountDeletedPage(_format_date(request.args["left"])).render()
+        return AccountDeletedPage(format_day(request.args["left"])).render()
     view = read_profile()
     if view is None:
         return oidc_client.start_login(ADDRESS)
@@ -250,13 +212,6 @@ def _problem(refusal: ApiError) -> Notice:
     return _UNCONFIRMED if isinstance(refusal, e.NotProcessable) else refusal_notice(refusal)
 
 
-def offer_to_restore(refusal: e.AccountLeaving) -> Response:
-    """Return the page for a correct sign-in to an account that is being deleted."""
-    details = refusal.data or {}
-    form = KeepForm(formdata=None, data={"keep": str(details.get("keep", ""))})
-    return KeepAccountPage(form, _format_date(str(details.get("leaves_at") or ""))).render(refusal.status)
-
-
 def _render_link(form: ConfirmForm, token: str, status: int = 200) -> Response:
     try:
         view = api()(contract.read_deletion, contract.DeletionRead(token=token))
@@ -283,12 +238,3 @@ def _delete(token: str) -> Response:
 def _refused_link(refusal: ApiError, token: str) -> Response:
     state = next(state for kind, state in _STATES if isinstance(refusal, kind))
     return ConfirmDeletionPage(ConfirmForm(formdata=None), state, token).render(refusal.status)
-
-
-def _format_date(instant: str) -> str:
-    """Return the date of an instant in the visitor's language; empty for malformed text."""
-    try:
-        day: str = format_date(datetime.fromisoformat(instant), "long")
-    except ValueError:
-        return ""
-    return day

@@ -17,7 +17,7 @@ from app.hub import oidc_client
 from app.hub.forms.account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.profile import read_profile
+from app.hub.parts.account import read_profile
 from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError

@@ -4,90 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Final
 
 from flask import Response
 from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
-from app.contract.hub_self_service import ProfileEdit, editable
 from app.contract.hub_self_service import edit_profile as operation
-from app.contract.registration_form import CUSTOM, FormField, Option
+from app.contract.hub_self_service import editable
 from app.hub import journey, oidc_client
 from app.hub.forms.account import refusal_notice
-from app.hub.forms.base import HubForm
-from app.hub.forms.registration import to_wire_value
-from app.hub.forms.registration_fields import widget
+from app.hub.forms.profile_fields import SAMPLE_FIELDS, FieldsForm, initial_values
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.profile import read_profile
+from app.hub.parts.account import read_profile
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/profile/edit"
-
-
-class FieldsForm(HubForm):
-    """A form with the tenant's fields, built as a subclass by `of`."""
-
-    form_fields: ClassVar[tuple[FormField, ...]] = ()
-
-    @classmethod
-    def of(cls, fields: tuple[FormField, ...], **given: Any) -> FieldsForm:
-        """Return a form with these fields in this order."""
-        widgets = {field.name: widget(field, is_second_name=False) for field in fields}
-        kind: type[FieldsForm] = type("TenantsFields", (cls,), {**widgets, "form_fields": fields})
-        return kind(**given)
-
-    @property
-    def rows(self) -> list[tuple[FormField, Any]]:
-        return [(field, self[field.name]) for field in self.form_fields]
-
-    @property
-    def typed(self) -> dict[str, str]:
-        """The typed values in wire format."""
-        return {field.name: to_wire_value(field, self[field.name].data) for field in self.form_fields}
-
-    def to_request(self) -> ProfileEdit:
-        return ProfileEdit(fields=self.typed)
-
-    def add_refusal(self, refusal: ApiError) -> bool:
-        """Lay what the service refuses on the fields; returns whether it had one for everything."""
-        for kind, name, message in _FIELD_ERRORS:
-            if isinstance(refusal, kind) and name in self._fields:
-                self.add_error(name, message)
-                return True
-        by_wire = {field.wire_name: field.name for field in self.form_fields}
-        refused_names = [by_wire[name] for name, _ in refusal.problems if name in by_wire]
-        for name in refused_names:
-            self.add_error(name, _l("Check how this is written."))
-        return bool(refused_names)
-
-
-_FIELD_ERRORS: Final[tuple[tuple[type[ApiError], str, Any], ...]] = (
-    (e.MalformedDate, "birth_date", _l("There is no such day.")),
-    (e.TooYoung, "birth_date", _l("You are too young for an account here.")),
-)
-
-
-def initial_values(fields: tuple[FormField, ...], profile: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the profile's values of the fields as initial data of their widgets."""
-    custom = profile.get("CustomFields") or {}
-    values: dict[str, Any] = {}
-    for field in fields:
-        value = custom.get(field.name.removeprefix(CUSTOM)) if field.is_custom else profile.get(field.member or "")
-        values[field.name] = value in (True, "true") if field.type == "multi" else _initial_value(field, value)
-    return values
-
-
-def _initial_value(field: FormField, value: Any) -> str:
-    """Return a birth date in ISO format for the date field; any other value unchanged."""
-    text = value if isinstance(value, str) else ""
-    parts = text.replace("/", "-").split("-")
-    if field.name != "birth_date" or len(parts) != 3 or len(parts[2]) != 4:
-        return text
-    return f"{parts[2]}-{parts[0]:0>2}-{parts[1]:0>2}"
 
 
 @dataclass(frozen=True)
@@ -116,21 +51,6 @@ class EditProfilePage(Page):
             "refused": cls(wrong),
             "failed": cls(FieldsForm.of(editable(()), data=values), refusal_notice(ApiError())),
         }
-
-
-SAMPLE_FIELDS: Final = (
-    FormField(name="first_name", required=True),
-    FormField(name="last_name"),
-    FormField(name="birth_date"),
-    FormField(
-        name="cf_size",
-        label={"en": "T-shirt", "de": "T-Shirt", "ar": "قميص"},
-        type="option",
-        options=(Option(value="m", text={"en": "Medium", "de": "Mittel", "ar": "متوسط"}), Option(value="xl")),
-    ),
-    FormField(name="about", type="text"),
-    FormField(name="is_email_subscribed", type="multi"),
-)
 
 
 @pages.get(ADDRESS)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from flask import Response, request
 from wtforms import HiddenField
@@ -19,13 +18,11 @@ from app.hub.forms import code
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import AGAIN, CodePage, Outcome
 from app.hub.pages import pages
-from app.hub.pages.profile import read_profile
+from app.hub.parts.account import EMAIL_CODE, EMAILS, email_code_address, read_profile
 from app.hub.services import api
 from app.kit.errors import ApiError
 
-CODE: Final = "/emails/confirm"
-LIST: Final = "/emails"
-_CONFIRMED: Final = f"{LIST}?done=added"
+_CONFIRMED: Final = f"{EMAILS}?done=added"
 _MAX_LENGTH: Final = 320
 _NOT_PENDING_ERRORS: Final = (e.EmailNotOnProfile, e.EmailVerificationOff, e.MalformedEmail)
 
@@ -58,7 +55,7 @@ class EmailCodePage(CodePage):
     @property
     def address(self) -> str:
         """The form's action: this page's own address, so that the language links work after a post."""
-        return address(self.sent_to)
+        return email_code_address(self.sent_to)
 
     @classmethod
     def samples(cls) -> Mapping[str, EmailCodePage]:
@@ -73,25 +70,20 @@ class EmailCodePage(CodePage):
         }
 
 
-def address(email: str, **more: str) -> str:
-    """Return the address of the code page for an email address."""
-    return f"{CODE}?{urlencode({'email': email, **more}, errors='replace')}"
-
-
-@pages.get(CODE)
+@pages.get(EMAIL_CODE)
 def show_email_code() -> Response:
     """Render the code page in any browser of the account; the identity service knows the pending addresses."""
     view, requested = read_profile(with_addresses=True), request.args.get("email", "").lower()
     if view is None:
-        return oidc_client.start_login(LIST)
+        return oidc_client.start_login(EMAILS)
     pending = next((one for one in view.addresses if one.can_resend and one.email.lower() == requested), None)
     if pending is None:
-        return journey.redirect_to(LIST)
+        return journey.redirect_to(EMAILS)
     outcome = Outcome.SENT if request.args.get("sent") else None
     return EmailCodePage(CodeForm(formdata=None), pending.email, False, pending.resend_in_seconds, outcome).render()
 
 
-@pages.post(CODE)
+@pages.post(EMAIL_CODE)
 def submit_email_code() -> Response:
     """Verify the code, or resend the mail."""
     form: Any = ResendForm() if request.form.get("do") == AGAIN else CodeForm()
@@ -101,19 +93,21 @@ def submit_email_code() -> Response:
     try:
         api()(operation, form.to_request())
     except e.NotAuthenticated:
-        return oidc_client.start_login(LIST)
+        return oidc_client.start_login(EMAILS)
     except e.EmailVerifiedBefore:
         return journey.redirect_to(_CONFIRMED)
     except _NOT_PENDING_ERRORS:
-        return journey.redirect_to(LIST)
+        return journey.redirect_to(EMAILS)
     except ApiError as refusal:
         return _refused(form, refusal)
-    return journey.redirect_to(address(_address(form), sent=AGAIN) if isinstance(form, ResendForm) else _CONFIRMED)
+    return journey.redirect_to(
+        email_code_address(_address(form), sent=AGAIN) if isinstance(form, ResendForm) else _CONFIRMED
+    )
 
 
 def _refused(form: HubForm, refusal: ApiError) -> Response:
     if isinstance(form, ResendForm) and not isinstance(refusal, (e.TooManyRequests, e.MailLimitReached)):
-        return journey.redirect_to(f"{LIST}?done=not_sent")
+        return journey.redirect_to(f"{EMAILS}?done=not_sent")
     resend_seconds = MailedTo.model_validate(refusal.data or {}).resend_in_seconds
     response = _render_again(form, code.outcome_for(form, refusal), refusal.status, resend_seconds)
     if refusal.retry_after_seconds:
@@ -125,7 +119,7 @@ def _render_again(form: Any, outcome: Outcome | None, status: int, resend_second
     """Render the page for the posted address, after checking that it is an address and not injected text."""
     email = _address(form)
     if not re.fullmatch(r"[^\s@]+@[^\s@]+", email):
-        return journey.redirect_to(LIST)
+        return journey.redirect_to(EMAILS)
     return EmailCodePage(code.redisplayed(form), email, False, resend_seconds, outcome).render(status)
 
 

@@ -24,9 +24,8 @@ from app.hub.forms.account import (
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import resend_hint
 from app.hub.page import Notice, Page
-from app.hub.pages import email_code, pages
-from app.hub.pages.email_code import LIST
-from app.hub.pages.profile import read_profile
+from app.hub.pages import pages
+from app.hub.parts.account import EMAILS, email_code_address, read_profile
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -99,7 +98,7 @@ class Address:
 
     @property
     def code_page(self) -> str:
-        return email_code.address(self.email)
+        return email_code_address(self.email)
 
 
 @dataclass(frozen=True)
@@ -200,12 +199,12 @@ class ChangeEmailPage(Page):
         }
 
 
-@pages.get(LIST)
+@pages.get(EMAILS)
 def show_emails() -> Response:
     return _render_list(ChooseForm(formdata=None))
 
 
-@pages.post(LIST)
+@pages.post(EMAILS)
 def choose_email() -> Response:
     """Ask to confirm the chosen action, without an API call."""
     form, action = ChooseForm(), request.form.get("action", "")
@@ -235,13 +234,13 @@ def submit_add_email() -> Response:
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return AddEmailPage(form, problem).render(refusal.status)
-    return journey.redirect_to(email_code.address(form.email.data or ""))
+    return journey.redirect_to(email_code_address(form.email.data or ""))
 
 
 @pages.get(CHANGE)
 def show_change_email() -> Response:
     """Redirect a reload to the list."""
-    return journey.redirect_to(LIST)
+    return journey.redirect_to(EMAILS)
 
 
 @pages.post(CHANGE)
@@ -254,19 +253,19 @@ def submit_change_email() -> Response:
     try:
         current_visit().renew(api()(operation, form.to_request()).session)
     except e.NotAuthenticated:
-        return redirect_to_confirmation(LIST)  # the list itself needs no reauthentication
+        return redirect_to_confirmation(EMAILS)  # the list itself needs no reauthentication
     except e.EmailNotOnProfile:
-        return journey.redirect_to(LIST)  # already gone: the list shows it
+        return journey.redirect_to(EMAILS)  # already gone: the list shows it
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return ChangeEmailPage(form, problem).render(refusal.status)
-    return journey.redirect_to(f"{LIST}?done={action}")
+    return journey.redirect_to(f"{EMAILS}?done={action}")
 
 
 def _render_list(form: ChooseForm, status: int = 200) -> Response:
     view = read_profile(with_addresses=True)
     if view is None:
-        return oidc_client.start_login(LIST)
+        return oidc_client.start_login(EMAILS)
     form.asks.data, form.account.data = confirmation_data(view).values()
     addresses = tuple(Address(**dict(one)) for one in view.addresses)
     return EmailsPage(form, addresses, request.args.get("done", "")).render(status)

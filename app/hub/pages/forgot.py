@@ -18,6 +18,7 @@ from app.contract.hub import Next, Step
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import (
+    CLOSED,
     ButtonForm,
     CodeForm,
     CodePage,
@@ -36,9 +37,6 @@ from app.hub.services import api
 from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit, requested_interaction_id
 from app.kit.errors import ApiError
-
-CLOSED: Final = "closed"
-"""Query parameter: the reset follows a security alert that closed the account to others."""
 
 
 @dataclass(frozen=True)

@@ -2,284 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract import hub as contract
-from app.contract.captcha import Challenge, Lock
+from app.contract.captcha import Lock
 from app.contract.hub import Step
 from app.hub import journey
-from app.hub.forms import captcha
-from app.hub.forms.captcha import OTHER_QUESTION
-from app.hub.forms.captcha_widget import Widget
-from app.hub.forms.identifier import identifier_attributes
 from app.hub.forms.login import LoginForm
-from app.hub.page import Notice, Page, render_cached
-from app.hub.pages import delete_account, pages
-from app.hub.parts import sign_in_methods
+from app.hub.page import render_cached
+from app.hub.pages import pages
+from app.hub.parts.keep_account import offer_to_restore
+from app.hub.parts.login_page import CONNECTS, WRONG_ANSWER, login_page, new_login_form
 from app.hub.parts.reauthentication import Reauthentication, current_reauthentication
-from app.hub.parts.sign_in_methods import SignInMethod
 from app.hub.parts.sign_in_refusals import (
-    ASKING,
-    CHECK_MORE,
-    NEEDS,
-    NEEDS_SUPPORT,
     RefusalReason,
     reason_for,
-    sign_in_notice,
     wait_seconds,
 )
 from app.hub.services import api, services
-from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit, requested_interaction_id
 from app.kit.errors import ApiError
-
-CONNECTS: Final = "connects"
-"""Value of `needs`: the sign-in links a federated identity. Only an identity that the page named is linked."""
-_WRONG_PASSWORD = Notice(_l("That did not work"), _l("Check your password, then try again."))
-
-
-@dataclass(frozen=True)
-class LoginPage(Page):
-    """The login page with a password field."""
-
-    template = "pages/login.html"
-    scripts = (*Page.scripts, "reveal")
-    query = {**Page.query, "reset": 7, "needs": 8}
-
-    form: LoginForm
-    identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
-    relying_party: str = ""
-    has_remember_me: bool = True
-    refusal: RefusalReason | None = None
-    wait_seconds: int = 0
-    """Seconds until the next try is allowed; 0 if unknown."""
-    needs: str = ""
-    """Why the sign-in is not complete: a key of `NEEDS`."""
-    is_reset: bool = False
-    """Whether a new password was just set."""
-    methods: tuple[SignInMethod, ...] = ()
-    """The tenant's passwordless methods."""
-    connections: tuple[SignInMethod, ...] = ()
-    """The tenant's federated connections."""
-    is_passkey_set: bool = False
-    """Whether a new passkey was just set by a mailed link."""
-    unknown: str = ""
-    """The id of an unknown passkey, which the password manager may delete."""
-    reauthentication: Reauthentication | None = None
-    """The signed-in account that must reauthenticate, if any."""
-
-    @property
-    def takes_password(self) -> bool:
-        return self.reauthentication is None or self.reauthentication.has_password
-
-    @property
-    def has_autofill(self) -> bool:
-        """Whether the identifier field offers passkeys by autofill."""
-        return False
-
-    @property
-    def has_button(self) -> bool:
-        """Whether the page has a passkey button."""
-        return False
-
-    @property
-    def forgotten(self) -> str:
-        """The address of the password reset page."""
-        interaction = current_visit().interaction
-        return f"/forgot-password?attempt={interaction.id}" if interaction else "/forgot-password"
-
-    @property
-    def help(self) -> str:
-        """The tenant's support address; empty if it has none."""
-        return dict(current_visit().tenant.brand.links).get("help", "")
-
-    @property
-    def has_registration(self) -> bool:
-        """Whether the tenant allows self-registration."""
-        return current_visit().tenant.registration is not None
-
-    @property
-    def needs_help(self) -> bool:
-        """Whether the refusal cannot be resolved on this page."""
-        return self.refusal in NEEDS_SUPPORT
-
-    @property
-    def notice(self) -> Notice | None:
-        if self.needs in NEEDS and not self.refusal:
-            return NEEDS[self.needs]
-        if self.is_reset and not self.refusal:
-            return Notice(_l("Your password is changed"), _l("Sign in with the new one."), "ok")
-        if self.is_passkey_set and not self.refusal:
-            return Notice(_l("Your new passkey is set"), _l("Sign in with it."), "ok")
-        if self.refusal is RefusalReason.WRONG and self.reauthentication and self.reauthentication.has_password:
-            return _WRONG_PASSWORD
-        if self.refusal is RefusalReason.CAPTCHA and self.widget:
-            return CHECK_MORE
-        return sign_in_notice(self.refusal, self.wait_seconds) if self.refusal else super().notice
-
-    @property
-    def attributes(self) -> dict[str, str]:
-        """The identifier field's HTML attributes for keyboards and password managers."""
-        return identifier_attributes(self.identifiers)
-
-    @classmethod
-    def samples(cls) -> Mapping[str, LoginPage]:
-        email, phone, username = Identifier.EMAIL, Identifier.PHONE, Identifier.USERNAME
-        given = {"data": {"identifier": "ada@example.com"}}
-        refusals = {refusal.value: refusal for refusal in RefusalReason if refusal not in ASKING}
-        empty = LoginForm.of((email,))
-        empty.add_error("identifier", _l("Enter your email."))
-        empty.add_error("password", _l("Enter your password."))
-        return {
-            "fresh": cls(LoginForm.of((email,))),
-            "for an application": cls(LoginForm.of((email,)), relying_party="Acme Shop"),
-            "with a hint": cls(LoginForm.of((email,), **given), relying_party="Acme Shop"),
-            "after one step of two": cls(LoginForm.of((email,), **given), needs="password"),
-            "denied elsewhere": cls(LoginForm.of((email,)), needs="denied"),
-            "not wanted here": cls(LoginForm.of((email,)), needs="address"),
-            "not asked elsewhere": cls(LoginForm.of((email,)), needs="silent"),
-            "connects": cls(LoginForm.of((email,), data={"connects": "yes"}), needs=CONNECTS),
-            "unknown elsewhere": cls(LoginForm.of((email,)), needs="nobody"),
-            "elsewhere is out of order": cls(LoginForm.of((email,)), needs="broken"),
-            "after a new password": cls(LoginForm.of((email,), **given), relying_party="Acme Shop", is_reset=True),
-            "by phone": cls(LoginForm.of((phone,)), (phone,)),
-            "by any name": cls(LoginForm.of((email, phone, username)), (email, phone, username)),
-            "with other ways": cls(
-                LoginForm.of((email,)), relying_party="Acme Shop", methods=sign_in_methods.sample_methods()
-            ),
-            "with other providers": cls(
-                LoginForm.of((email,)), connections=sign_in_methods.sample_connection_methods()
-            ),
-            **cls._reauthentication_samples(),
-            "without remember me": cls(LoginForm.of((email,)), has_remember_me=False),
-            "empty": cls(empty, relying_party="Acme Shop"),
-            **{
-                name: cls(LoginForm.of((email,), **given), relying_party="Acme Shop", refusal=refusal, wait_seconds=840)
-                for name, refusal in refusals.items()
-            },
-        }
-
-    @classmethod
-    def _reauthentication_samples(cls) -> Mapping[str, LoginPage]:
-        form = LoginForm.of((Identifier.EMAIL,), data={"identifier": "ada@example.com"})
-        common, unknown = Reauthentication.sample("password"), Reauthentication.sample()
-        provider_form, methods = Reauthentication.sample("mail", "sms", "device"), sign_in_methods.sample_methods()
-        return {
-            "once more": cls(form, relying_party="Acme Shop", has_remember_me=False, reauthentication=common),
-            "once more, wrong": cls(form, has_remember_me=False, reauthentication=common, refusal=RefusalReason.WRONG),
-            "once more, without a password": cls(
-                form, has_remember_me=False, reauthentication=provider_form, methods=methods
-            ),
-            "once more, without anything": cls(form, has_remember_me=False, reauthentication=unknown),
-            "once more, at another provider": cls(
-                form,
-                has_remember_me=False,
-                reauthentication=Reauthentication.sample("connection:google"),
-                connections=sign_in_methods.sample_connection_methods()[:1],
-            ),
-        }
-
-
-@dataclass(frozen=True)
-class PasskeyLoginPage(LoginPage):
-    """The login page with a password field and passkeys."""
-
-    scripts = (*LoginPage.scripts, "passkey", "signal")
-    allows_fetch = True
-
-    passkeys: str = "both"
-
-    @property
-    def has_autofill(self) -> bool:
-        return self.passkeys != "button" and self.reauthentication is None
-
-    @property
-    def has_button(self) -> bool:
-        return self.passkeys != "autofill" or self.reauthentication is not None
-
-    @property
-    def attributes(self) -> dict[str, str]:
-        """The identifier field's HTML attributes, with passkey autofill if enabled."""
-        return {**super().attributes, **({"autocomplete": "username webauthn"} if self.has_autofill else {})}
-
-    @classmethod
-    def samples(cls) -> Mapping[str, PasskeyLoginPage]:
-        form = LoginForm.of((Identifier.EMAIL,))
-        return {
-            "fresh": cls(form, relying_party="Acme Shop"),
-            "autofill alone": cls(form, passkeys="autofill"),
-            "button alone": cls(form, passkeys="button"),
-            "once more": cls(
-                form,
-                relying_party="Acme Shop",
-                has_remember_me=False,
-                reauthentication=Reauthentication.sample("password", "passkey"),
-            ),
-            "once more, a passkey alone": cls(
-                form, has_remember_me=False, reauthentication=Reauthentication.sample("passkey")
-            ),
-            "passkey refused": cls(form, refusal=RefusalReason.PASSKEY, unknown="AAAA"),
-            "without a script": cls(form, refusal=RefusalReason.SCRIPTLESS),
-            "after a new passkey": cls(form, is_passkey_set=True),
-        }
-
-
-@dataclass(frozen=True)
-class LockedLoginPage(LoginPage):
-    """The login page of a locked account, with a captcha or a security question."""
-
-    scripts = (*LoginPage.scripts, "work")
-
-    @classmethod
-    def samples(cls) -> Mapping[str, LockedLoginPage]:
-        wrong_captcha, wrong_answer = (
-            _locked_form(captcha.sample(kind="smallest", numbers=(12, 3, 20, 8))),
-            _locked_form(None),
-        )
-        wrong_captcha.add_error("captcha", OTHER_QUESTION)
-        wrong_answer.add_error("security_answer", _WRONG_ANSWER)
-        solved = _locked_form(captcha.sample(work_bits=8))
-        solved.captcha.work = captcha.SAMPLE_WORK
-        position = captcha.sample(kind="nth", numbers=(3, 18, 7, 13, 2))
-        provider_form, invisible_form = _locked_form(captcha.sample()), _locked_form(captcha.sample())
-        provider_form.captcha.ask(captcha.sample(), Widget("tencent", "a key"))
-        invisible_form.captcha.ask(captcha.sample(), Widget("recaptcha_v3", "a key"))
-        return {
-            "captcha": cls(_locked_form(captcha.sample()), relying_party="Acme Shop", refusal=RefusalReason.CAPTCHA),
-            "captcha of a position": cls(_locked_form(position), refusal=RefusalReason.CAPTCHA),
-            "captcha after a wrong password": cls(_locked_form(captcha.sample()), refusal=RefusalReason.WRONG),
-            "captcha answered by the browser": cls(solved, refusal=RefusalReason.WRONG),
-            "captcha answered wrongly": cls(wrong_captcha, refusal=RefusalReason.ANSWER),
-            "captcha of a provider": cls(provider_form, refusal=RefusalReason.CAPTCHA),
-            "captcha of a provider that nobody sees": cls(invisible_form, refusal=RefusalReason.CAPTCHA),
-            "captcha, once more": cls(
-                _locked_form(captcha.sample()),
-                has_remember_me=False,
-                reauthentication=Reauthentication.sample("password"),
-                refusal=RefusalReason.CAPTCHA,
-            ),
-            "question": cls(_locked_form(None), relying_party="Acme Shop", refusal=RefusalReason.QUESTION),
-            "question answered wrongly": cls(wrong_answer, relying_party="Acme Shop", refusal=RefusalReason.ANSWER),
-        }
-
-
-def _locked_form(challenge: Challenge | None) -> LoginForm:
-    """Return a sample form with this captcha, or with a security question."""
-    form = LoginForm.of((Identifier.EMAIL,), data={"identifier": "ada@example.com"})
-    if challenge is not None:
-        form.captcha.ask(challenge)
-    else:
-        form.ask_question("pet", (("pet", "What was the name of your first pet?"),))
-    return form
-
-
-_WRONG_ANSWER = _l("That is not the answer we know.")
 
 
 @pages.get("/login")
@@ -301,11 +48,11 @@ def show_login() -> Response:
     relying_party, hint = (visit.interaction.relying_party, visit.interaction.hint) if visit.interaction else ("", "")
     if not hint and reauthentication is None and request.args.keys() <= {"attempt"}:
         allows_fetch = bool(visit.tenant.passkeys)
-        return render_cached(("login", relying_party), lambda: _page(fresh_form()), allows_fetch=allows_fetch)
+        return render_cached(("login", relying_party), lambda: login_page(new_login_form()), allows_fetch=allows_fetch)
     identifier = reauthentication.name if reauthentication is not None else hint
     reset, needs = request.args.get("reset"), request.args.get("needs", "")
     data = {"identifier": identifier, "connects": "yes" if needs == CONNECTS else ""}
-    page = _page(LoginForm.of(visit.tenant.identifiers, data=data), reauthentication=reauthentication)
+    page = login_page(LoginForm.of(visit.tenant.identifiers, data=data), reauthentication=reauthentication)
     page = replace(page, is_reset=reset == "done", is_passkey_set=reset == "passkey", needs=needs)
     return page.render()
 
@@ -317,11 +64,11 @@ def submit_login() -> Response:
         return journey.start_again()
     form = LoginForm.of(visit.tenant.identifiers)
     if not form.validate():
-        return _page(form, reauthentication=current_reauthentication()).render(form.error_status)
+        return login_page(form, reauthentication=current_reauthentication()).render(form.error_status)
     try:
         step = api()(contract.sign_in, form.to_request())
     except e.AccountLeaving as refusal:
-        return delete_account.offer_to_restore(refusal)
+        return offer_to_restore(refusal)
     except ApiError as refusal:
         return _refused(form, refusal)
     return journey.follow(step)
@@ -329,58 +76,6 @@ def submit_login() -> Response:
 
 def _resume_without_interaction() -> contract.Next:
     return api()(contract.open_return, contract.ReturnRequest())
-
-
-def _page(
-    form: LoginForm,
-    refusal: RefusalReason | None = None,
-    wait_seconds: int = 0,
-    *,
-    reauthentication: Reauthentication | None = None,
-) -> LoginPage:
-    visit = current_visit()
-    relying_party = visit.interaction.relying_party if visit.interaction else ""
-    common = (
-        visit.tenant.identifiers,
-        relying_party,
-        visit.tenant.has_remember_me and reauthentication is None,
-        refusal,
-        wait_seconds,
-    )
-    by_kind = {"methods": sign_in_methods.tenant_methods(), "connections": sign_in_methods.connection_methods()}
-    shown: dict[str, Any] = {name: _available_methods(reauthentication, methods) for name, methods in by_kind.items()}
-    if form.captcha.is_asked or form.asks_question:
-        return LockedLoginPage(form, *common, **shown, reauthentication=reauthentication)
-    if visit.tenant.passkeys and (reauthentication is None or reauthentication.has_passkey):
-        return PasskeyLoginPage(
-            form, *common, **shown, reauthentication=reauthentication, passkeys=visit.tenant.passkeys
-        )
-    return LoginPage(form, *common, **shown, reauthentication=reauthentication)
-
-
-def _available_methods(
-    reauthentication: Reauthentication | None, methods: tuple[SignInMethod, ...]
-) -> tuple[SignInMethod, ...]:
-    """Return the methods that the account can reauthenticate with; all methods without a reauthentication."""
-    return tuple(method for method in methods if reauthentication is None or method.key in reauthentication.ways)
-
-
-def fresh_form(**given: Any) -> LoginForm:
-    """Return an unsubmitted form with these initial values."""
-    return LoginForm.of(current_visit().tenant.identifiers, formdata=None, data=given)
-
-
-def render_after_refusal(
-    refusal: RefusalReason | None = None, *, form: LoginForm | None = None, status: int = 403, unknown: str = ""
-) -> Response:
-    """Render the page after a failed sign-in by another method than the password."""
-    common, form_shown = current_reauthentication(), form or fresh_form()
-    if common is not None:
-        form_shown.identifier.data = common.name
-    page = _page(form_shown, refusal, reauthentication=common)
-    if isinstance(page, PasskeyLoginPage):
-        page = replace(page, unknown=unknown)
-    return page.render(status)
 
 
 def _refused(form: LoginForm, refusal: ApiError) -> Response:
@@ -394,7 +89,7 @@ def _refused(form: LoginForm, refusal: ApiError) -> Response:
     if reason is RefusalReason.QUESTION and not form.asks_question:
         reason = RefusalReason.LOCKED
     seconds = wait_seconds(refusal, services().now())
-    response = _page(form, reason, seconds, reauthentication=current_reauthentication()).render(refusal.status)
+    response = login_page(form, reason, seconds, reauthentication=current_reauthentication()).render(refusal.status)
     if refusal.retry_after_seconds:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     return response
@@ -411,5 +106,5 @@ _UNANSWERED = _l("Answer this question, too.")
 _FIELD_ERRORS = (
     (e.LockedForCaptcha, "captcha", _UNANSWERED),
     (e.LockedForSecurityQuestion, "security_answer", _UNANSWERED),
-    (e.WrongQuestionOrAnswer, "security_answer", _WRONG_ANSWER),
+    (e.WrongQuestionOrAnswer, "security_answer", WRONG_ANSWER),
 )

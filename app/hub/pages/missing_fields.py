@@ -16,9 +16,9 @@ from app.contract.hub_self_service import fill_missing as operation
 from app.contract.registration_form import FormField
 from app.hub import journey
 from app.hub.forms.account import refusal_notice
+from app.hub.forms.profile_fields import SAMPLE_FIELDS, FieldsForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.edit_profile import SAMPLE_FIELDS, FieldsForm
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError

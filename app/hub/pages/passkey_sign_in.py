@@ -11,7 +11,9 @@ from app.contract import errors as e
 from app.contract import hub_passkeys as contract
 from app.hub import journey
 from app.hub.forms.passkey import CredentialForm, options_response, read_credential
-from app.hub.pages import delete_account, login, pages
+from app.hub.pages import pages
+from app.hub.parts.keep_account import offer_to_restore
+from app.hub.parts.login_page import new_login_form, render_after_refusal
 from app.hub.parts.sign_in_refusals import RefusalReason, reason_for
 from app.hub.services import api
 from app.hub.visit import current_visit, requested_interaction_id
@@ -46,22 +48,20 @@ def submit_passkey_sign_in() -> Response:
         return journey.start_again()
     form = PasskeySignInForm()
     remember = bool(form.remember.data)
-    form_shown = login.fresh_form(remember=remember)
+    form_shown = new_login_form(remember=remember)
     if not form.validate():
-        return login.render_after_refusal(form=form_shown.with_token_error(), status=403)
+        return render_after_refusal(form=form_shown.with_token_error(), status=403)
     credential = read_credential(form)
     if credential is None:
-        return login.render_after_refusal(RefusalReason.SCRIPTLESS, form=form_shown, status=422)
+        return render_after_refusal(RefusalReason.SCRIPTLESS, form=form_shown, status=422)
     attempt = visit.interaction.id if visit.interaction else None
     assertion = contract.PasskeySignIn(attempt=attempt, credential=credential, remember=remember)
     try:
         return journey.follow(api()(contract.sign_in, assertion))
     except e.AccountLeaving as refusal:
-        return delete_account.offer_to_restore(refusal)
+        return offer_to_restore(refusal)
     except (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured) as refusal:
         unknown = str((refusal.data or {}).get("UnknownPasskey") or "")
-        return login.render_after_refusal(
-            RefusalReason.PASSKEY, form=form_shown, status=refusal.status, unknown=unknown
-        )
+        return render_after_refusal(RefusalReason.PASSKEY, form=form_shown, status=refusal.status, unknown=unknown)
     except ApiError as refusal:
-        return login.render_after_refusal(reason_for(refusal), form=form_shown, status=refusal.status)
+        return render_after_refusal(reason_for(refusal), form=form_shown, status=refusal.status)

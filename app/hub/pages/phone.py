@@ -22,7 +22,7 @@ from app.hub.forms.base import HubForm
 from app.hub.forms.code import AGAIN, CodePage, Outcome
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.profile import read_profile
+from app.hub.parts.account import read_profile
 from app.hub.services import api
 from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit

@@ -18,7 +18,7 @@ from app.hub.forms.account import NEEDED, confirmation_data, refusal_notice, req
 from app.hub.forms.pin import PinForm, hint
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.profile import read_profile
+from app.hub.parts.account import read_profile
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError

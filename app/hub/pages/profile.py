@@ -12,12 +12,11 @@ from flask_babel import format_date, lazy_pgettext
 from flask_babel import lazy_gettext as _l
 
 from app.contract import hub as contract
-from app.contract.errors import NotAuthenticated
 from app.hub import oidc_client
 from app.hub.brand import initials
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.services import api
+from app.hub.parts.account import read_profile
 from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit
 from app.kit.web_addresses import is_web_address
@@ -111,18 +110,6 @@ class ProfilePage(Page):
             "after a change": cls("Ada Lovelace", "ada@example.com", full, is_saved=True),
             "after a refused address": cls("Ada Lovelace", "ada@example.com", full, is_return_url_refused=True),
         }
-
-
-def read_profile(**parts: bool) -> contract.ProfileAnswer | None:
-    """Return the account's profile, with the optional parts of `ProfileRequest`; None without a session."""
-    if not current_visit().session:
-        return None
-    try:
-        view = api()(contract.profile, contract.ProfileRequest(**parts))
-    except NotAuthenticated:
-        return None
-    current_visit().use_account_language(view.person)
-    return view
 
 
 @pages.get("/profile")

@@ -24,9 +24,9 @@ from app.hub.forms.captcha_widget import Widget
 from app.hub.forms.passkey import options_response, read_credential
 from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
 from app.hub.forms.registration import RegisterForm
+from app.hub.forms.registration_fields import USERNAME_FORMAT
 from app.hub.page import Notice, Page, render_cached
 from app.hub.pages import pages
-from app.hub.pages.username import ONE_ALPHABET
 from app.hub.parts import sign_in_methods
 from app.hub.parts.sign_in_methods import SignInMethod
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
@@ -372,7 +372,7 @@ _FIELD_ERRORS = (
     (e.UsernameTaken, "username", _TAKEN),
     (e.UsernameMissing, "username", _l("Choose a username.")),
     (e.MalformedUsername, "username", _l("A username has 1 to 32 characters and no space.")),
-    (e.UsernameFormatRefused, "username", ONE_ALPHABET),
+    (e.UsernameFormatRefused, "username", USERNAME_FORMAT),
     (e.PhoneTaken, "phone", _l("Somebody uses this number already.")),
     (e.MalformedPhone, "phone", _l("Write the number with + and the country code, such as +49 30 123456.")),
     (e.PhoneMissing, "phone", _l("Enter your phone number, with + and the country code.")),

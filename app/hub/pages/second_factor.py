@@ -16,9 +16,9 @@ from app.contract import hub_second_factors as contract
 from app.contract.second_factors.challenge import FactorKind
 from app.hub import journey
 from app.hub.factors import duo
-from app.hub.factors.page import FactorPage, choice_redirect_targets, fresh_form
+from app.hub.factors.page import CHOOSE, FactorPage, choice_redirect_targets, fresh_form
 from app.hub.factors.presentation import FactorForm
-from app.hub.factors.registry import PRESENTATIONS
+from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow, kind_of
 from app.hub.forms import code
 from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
@@ -29,7 +29,6 @@ from app.kit.errors import ApiError
 
 ADDRESS: Final = "/second-factor"
 ANSWERED: Final = f"{ADDRESS}/answered"
-CHOOSE: Final = "choose"
 
 
 class ChoiceForm(HubForm):
@@ -43,16 +42,6 @@ class ChoiceForm(HubForm):
         kind = kind_of(self.kind.data) or FactorKind.TOTP
         target = (self.target.data or "").strip()[:320] or None
         return contract.FactorChosen(attempt=interaction.id if interaction else "", kind=kind, target=target)
-
-
-@dataclass(frozen=True)
-class FactorChoiceRow:
-    """A factor in the list of choices."""
-
-    kind: str
-    name: Any
-    hint: Any
-    icon: str
 
 
 @dataclass(frozen=True)
@@ -72,7 +61,7 @@ class ChooseFactorPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, ChooseFactorPage]:
-        choices = tuple(_choice_row(contract.FactorChoice(kind=kind)) for kind in PRESENTATIONS)
+        choices = tuple(FactorChoiceRow.of(kind) for kind in PRESENTATIONS)
         return {
             "other ways": cls(ChoiceForm(), choices),
             "to enrol one": cls(ChoiceForm(), choices, must_enrol=True),
@@ -168,11 +157,6 @@ _FAILED: Final = Notice(_l("That did not work"), _l("Try again, or take another 
 _LOCK_ERRORS: Final = (
     e.LockedDuringStep, e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion, e.AccountBlocked,
 )  # fmt: skip
-
-
-def kind_of(text: str | None) -> FactorKind | None:
-    """Return the factor kind with this name, or None."""
-    return next((kind for kind in FactorKind if kind.value == text), None)
 
 
 @pages.get(ADDRESS)
@@ -287,17 +271,12 @@ def _page(
     presentation = PRESENTATIONS.get(view.shown.kind) if view.shown else None
     if presentation is None or view.shown is None or chooses:
         present = [contract.FactorChoice(kind=view.shown.kind)] if view.shown else []
-        choices = tuple(_choice_row(item) for item in (*present, *view.choices) if item.kind in PRESENTATIONS)
+        choices = tuple(
+            FactorChoiceRow.of(item.kind, item.hint) for item in (*present, *view.choices) if item.kind in PRESENTATIONS
+        )
         return ChooseFactorPage(ChoiceForm(formdata=None), choices, view.must_enrol, problem)
     form_shown = form or fresh_form(presentation)
     return SecondFactorPage(
         form_shown, presentation, view.shown, bool(view.choices), view.must_enrol, view.is_elsewhere, view.trust_days, problem,
         view.landing,
     )  # fmt: skip
-
-
-def _choice_row(choice: contract.FactorChoice) -> FactorChoiceRow:
-    presentation = PRESENTATIONS[choice.kind]
-    return FactorChoiceRow(
-        presentation.kind.value, presentation.name, choice.hint or presentation.hint, presentation.icon
-    )

@@ -16,8 +16,8 @@ from app.contract import errors as e
 from app.contract import hub_own_factors as contract
 from app.contract.second_factors.challenge import FactorKind
 from app.hub import journey, oidc_client
-from app.hub.factors.page import choice_redirect_targets
-from app.hub.factors.registry import PRESENTATIONS
+from app.hub.factors.page import ACCOUNT_FACTORS, ChosenForm, choice_redirect_targets
+from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow, kind_of
 from app.hub.forms.account import (
     NEEDED,
     PasswordConfirmationForm,
@@ -27,15 +27,13 @@ from app.hub.forms.account import (
 )
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.second_factor import FactorChoiceRow, kind_of
 from app.hub.parts import formatting
+from app.hub.parts.account import read_factors
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
-ADDRESS: Final = "/second-factors"
-ADD: Final = f"{ADDRESS}/add"
-REMOVE: Final = f"{ADDRESS}/remove"
+REMOVE: Final = f"{ACCOUNT_FACTORS}/remove"
 
 
 class Effect(StrEnum):
@@ -44,13 +42,6 @@ class Effect(StrEnum):
     OTHERS = "others"
     MUST_ENROL = "must_enrol"
     NOTHING = "nothing"
-
-
-class ChosenForm(PasswordConfirmationForm):
-    """The chosen factor, and the target of its codes."""
-
-    kind = HiddenField()
-    target = HiddenField()
 
 
 class RemoveForm(PasswordConfirmationForm):
@@ -101,10 +92,7 @@ class FactorsPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, FactorsPage]:
-        choices = tuple(
-            FactorChoiceRow(presentation.kind.value, presentation.name, presentation.hint, presentation.icon)
-            for presentation in _sample_presentations()
-        )
+        choices = tuple(FactorChoiceRow.of(presentation.kind) for presentation in _sample_presentations())
         day = formatting.format_day("2026-11-12T10:00:00+00:00")
         enrolled = tuple(
             EnrolledFactor(choice.kind, choice.name, choice.icon, since=day, used=day) for choice in choices
@@ -154,13 +142,13 @@ class RemoveFactorPage(Page):
         }
 
 
-@pages.get(ADDRESS)
+@pages.get(ACCOUNT_FACTORS)
 def show_second_factors() -> Response:
     try:
         view = read_factors()
     except e.TwoFactorOff:
         return journey.redirect_to("/security")
-    return _page(view).render() if view is not None else oidc_client.start_login(ADDRESS)
+    return _page(view).render() if view is not None else oidc_client.start_login(ACCOUNT_FACTORS)
 
 
 @pages.get(REMOVE)
@@ -171,9 +159,9 @@ def show_remove_factor() -> Response:
     except e.TwoFactorOff:
         return journey.redirect_to("/security")
     if view is None:
-        return oidc_client.start_login(ADDRESS)
+        return oidc_client.start_login(ACCOUNT_FACTORS)
     if kind is None or kind not in PRESENTATIONS or kind not in {item.kind for item in view.held}:
-        return journey.redirect_to(ADDRESS)
+        return journey.redirect_to(ACCOUNT_FACTORS)
     landing = f"{REMOVE}?{urlencode({'kind': kind.value})}"
     if (redirect := require_confirmation(view, landing)) is not None:
         return redirect
@@ -187,7 +175,7 @@ def submit_remove_factor() -> Response:
     form = RemoveForm()
     kind = kind_of(form.kind.data)
     if kind is None or kind not in PRESENTATIONS:
-        return journey.redirect_to(ADDRESS)
+        return journey.redirect_to(ACCOUNT_FACTORS)
     effect = next((item for item in Effect if item.value == form.effect.data), Effect.NOTHING)
     page = RemoveFactorPage(form, PRESENTATIONS[kind].name, effect)
     if not form.validate():
@@ -195,40 +183,20 @@ def submit_remove_factor() -> Response:
     try:
         current_visit().renew(api()(contract.remove, form.to_request()).session)
     except e.NotAuthenticated:
-        return oidc_client.start_login(ADDRESS)
+        return oidc_client.start_login(ACCOUNT_FACTORS)
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return replace(page, problem=problem).render(refusal.status)
-    return journey.redirect_to(f"{ADDRESS}?done=removed")
-
-
-def read_factors() -> contract.FactorsView | None:
-    """Return the account's second factors; None without a session.
-
-    Raises:
-        TwoFactorOff: the tenant has no second factors.
-    """
-    if not current_visit().session:
-        return None
-    try:
-        view = api()(contract.read, contract.OwnFactorsRead())
-    except e.NotAuthenticated:
-        return None
-    current_visit().use_account_language(view.person)
-    return view
+    return journey.redirect_to(f"{ACCOUNT_FACTORS}?done=removed")
 
 
 def _page(view: contract.FactorsView) -> FactorsPage:
     form = ChosenForm(formdata=None, data=confirmation_data(view))
     available = tuple(item for item in view.offered if item.kind in PRESENTATIONS)
-    choices = ((PRESENTATIONS[item.kind], item.hint) for item in available)
     return FactorsPage(
         form,
         tuple(_enrolled_factor(item) for item in view.held if item.kind in PRESENTATIONS),
-        tuple(
-            FactorChoiceRow(presentation.kind.value, presentation.name, hint or presentation.hint, presentation.icon)
-            for presentation, hint in choices
-        ),
+        tuple(FactorChoiceRow.of(one.kind, one.hint) for one in available),
         view.backup_codes,
         view.is_required,
         request.args.get("done", ""),

@@ -14,9 +14,9 @@ from app.contract import hub_recovery as contract
 from app.contract.hub import Step
 from app.hub import journey
 from app.hub.forms.base import HubForm
+from app.hub.forms.code import CLOSED
 from app.hub.page import Page
 from app.hub.pages import pages
-from app.hub.pages.forgot import CLOSED
 from app.hub.parts import mailed_link
 from app.hub.services import api
 

@@ -23,7 +23,7 @@ from app.hub.forms.account import (
 from app.hub.forms.security_questions import QuestionsForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.profile import read_profile
+from app.hub.parts.account import read_profile
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError

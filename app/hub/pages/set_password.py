@@ -20,7 +20,7 @@ from app.hub.forms.base import HubForm
 from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.profile import read_profile
+from app.hub.parts.account import read_profile
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError

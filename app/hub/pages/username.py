@@ -16,9 +16,10 @@ from app.contract.hub_self_service import UsernameEdit
 from app.contract.hub_self_service import edit_username as operation
 from app.hub import journey, oidc_client
 from app.hub.forms.account import NEEDED, PasswordConfirmationForm, refusal_notice, require_confirmation
+from app.hub.forms.registration_fields import USERNAME_FORMAT
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.profile import read_profile
+from app.hub.parts.account import read_profile
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -46,12 +47,11 @@ class UsernameForm(PasswordConfirmationForm):
         return message is not None or super().add_refusal(refusal)
 
 
-ONE_ALPHABET: Final = _l("Use letters of one alphabet, digits and dashes: no @, nothing invisible, and no mere number.")
 _MALFORMED: Final = _l("Use up to 32 letters, digits and signs, without spaces and without @.")
 _USERNAME_ERRORS: Final[dict[type[ApiError], Any]] = {
     e.UsernameTaken: _l("Somebody else has this username. Choose another one."),
     e.MalformedUsername: _MALFORMED,
-    e.UsernameFormatRefused: ONE_ALPHABET,
+    e.UsernameFormatRefused: USERNAME_FORMAT,
     e.UsernameMissing: _l("Choose a username."),
 }
 

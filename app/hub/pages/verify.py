@@ -20,8 +20,8 @@ from app.hub import journey
 from app.hub.cookies import remembered_relying_party
 from app.hub.forms.base import HubForm
 from app.hub.page import Page
-from app.hub.pages import check_mail, pages
-from app.hub.parts import mailed_link
+from app.hub.pages import pages
+from app.hub.parts import check_mail, mailed_link
 from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError

@@ -28,5 +28,8 @@ def format_day(instant: str | None) -> str:
     """Return the day of an instant in the visitor's language; nothing where there is none."""
     if not instant:
         return ""
-    words: str = format_date(datetime.fromisoformat(instant), "long")
-    return words
+    try:
+        day: str = format_date(datetime.fromisoformat(instant), "long")
+    except ValueError:
+        return ""
+    return day

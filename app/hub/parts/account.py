@@ -1,0 +1,47 @@
+"""Reads about the signed-in account that several pages need, and addresses that they share."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlencode
+
+from app.contract import hub, hub_own_factors
+from app.contract.errors import NotAuthenticated
+from app.hub.services import api
+from app.hub.visit import current_visit
+
+EMAILS: Final = "/emails"
+EMAIL_CODE: Final = "/emails/confirm"
+
+
+def read_profile(**more: bool) -> hub.ProfileAnswer | None:
+    """Return the profile of the signed-in account, `more` as in `ProfileRequest`; None if nobody is signed in."""
+    if not current_visit().session:
+        return None
+    try:
+        profile = api()(hub.profile, hub.ProfileRequest(**more))
+    except NotAuthenticated:
+        return None
+    current_visit().use_account_language(profile.person)
+    return profile
+
+
+def read_factors() -> hub_own_factors.FactorsView | None:
+    """Return the second factors of the signed-in account; None if nobody is signed in.
+
+    Raises:
+        TwoFactorOff: the tenant has no second factors.
+    """
+    if not current_visit().session:
+        return None
+    try:
+        factors = api()(hub_own_factors.read, hub_own_factors.OwnFactorsRead())
+    except NotAuthenticated:
+        return None
+    current_visit().use_account_language(factors.person)
+    return factors
+
+
+def email_code_address(email: str, **more: str) -> str:
+    """Return the address of the page that takes the code for an email address."""
+    return f"{EMAIL_CODE}?{urlencode({'email': email, **more}, errors='replace')}"

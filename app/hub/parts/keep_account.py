@@ -1,0 +1,60 @@
+"""The page that offers to restore an account that is being deleted; a correct sign-in leads here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Response
+from flask_babel import lazy_gettext as _l
+from wtforms import HiddenField
+
+from app.contract import errors as e
+from app.contract import hub_self_service as contract
+from app.hub.forms.base import HubForm
+from app.hub.page import Notice, Page
+from app.hub.parts.formatting import format_day
+
+
+class KeepForm(HubForm):
+    """Reverts the deletion."""
+
+    keep = HiddenField()
+
+    def to_request(self) -> contract.KeepRequest:
+        return contract.KeepRequest(token=(self.keep.data or "")[:500])
+
+
+@dataclass(frozen=True)
+class KeepAccountPage(Page):
+    """Offers to revert the deletion after a sign-in within the grace period."""
+
+    template = "pages/keep_account.html"
+
+    form: KeepForm
+    until: Any
+    is_kept: bool = False
+    is_expired: bool = False
+
+    @property
+    def notice(self) -> Notice | None:
+        if self.is_expired:
+            return Notice(_l("That took too long"), _l("Sign in once more, then choose again."))
+        return super().notice
+
+    @classmethod
+    def samples(cls) -> Mapping[str, KeepAccountPage]:
+        day = format_day("2026-12-05")
+        return {
+            "offered": cls(KeepForm(data={"keep": "a-token"}), day),
+            "kept": cls(KeepForm(), day, is_kept=True),
+            "too late": cls(KeepForm(), "", is_expired=True),
+        }
+
+
+def offer_to_restore(refusal: e.AccountLeaving) -> Response:
+    """Return the page for a correct sign-in to an account that is being deleted."""
+    details = refusal.data or {}
+    form = KeepForm(formdata=None, data={"keep": str(details.get("keep", ""))})
+    return KeepAccountPage(form, format_day(str(details.get("leaves_at") or ""))).render(refusal.status)
