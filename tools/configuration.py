@@ -13,7 +13,7 @@ from typing import Any
 
 from app.contract.letters import MailKind
 from app.contract.tenant_file import json_schema
-from app.identity.messaging.placeholders import MAILS, MESSAGES, Rule
+from app.identity.messaging.placeholders import EMAIL_RULES, SMS_RULES, PlaceholderRule
 from app.settings import ROOT
 
 LETTERS = ROOT / "docs" / "mail-templates.md"
@@ -92,14 +92,16 @@ def letters() -> str:
 
 def placeholder_table() -> str:
     common = [
-        one for one in MAILS[MailKind.WELCOME].placeholders if all(one in rule.placeholders for rule in MAILS.values())
+        one
+        for one in EMAIL_RULES[MailKind.WELCOME].placeholders
+        if all(one in rule.placeholders for rule in EMAIL_RULES.values())
     ]
     rows = [f"| every mail | {_listed(common)} | |"]
-    for kind, rule in MAILS.items():
+    for kind, rule in EMAIL_RULES.items():
         rows.append(
             f"| mail `{kind}` | {_listed(one for one in rule.placeholders if one not in common)} | {_must(rule)} |"
         )
-    rows += [f"| SMS `{kind}` | {_listed(rule.placeholders)} | {_must(rule)} |" for kind, rule in MESSAGES.items()]
+    rows += [f"| SMS `{kind}` | {_listed(rule.placeholders)} | {_must(rule)} |" for kind, rule in SMS_RULES.items()]
     return "| type | may hold | must hold |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n"
 
 
@@ -107,7 +109,7 @@ def _listed(names: Iterable[str]) -> str:
     return " ".join(f"`#{name}#`" for name in names)
 
 
-def _must(rule: Rule) -> str:
+def _must(rule: PlaceholderRule) -> str:
     words = {"link": "`#Url#` or `#GUID#`", "otp": "`#OTP#`"}
     return " or ".join(words[one] for one in rule.may_carry if one in words)
 

@@ -22,7 +22,7 @@ from app.hub import create_app
 from app.hub.gallery import TENANTS, all_samples
 from app.identity.administration.configuration.reading import read_file
 from app.identity.messaging import gallery
-from app.identity.messaging.message import Look
+from app.identity.messaging.message import Branding
 from app.kit.languages import LANGUAGES, Language
 from app.settings import ROOT, Settings
 
@@ -102,8 +102,8 @@ def letters(asked: argparse.Namespace) -> Iterator[tuple[Shot, str]]:
     for language in asked.language:
         speaks = LANGUAGES[language]
         shown = [
-            *gallery.mails(look, speaks, [one for one in own if isinstance(one, MailTemplate)]),
-            *gallery.messages(look, speaks, [one for one in own if isinstance(one, SmsTemplate)]),
+            *gallery.emails(look, speaks, [one for one in own if isinstance(one, MailTemplate)]),
+            *gallery.text_messages(look, speaks, [one for one in own if isinstance(one, SmsTemplate)]),
         ]
         for one in shown:
             if one.letter is None or asked.page.lower() not in one.name.lower():
@@ -114,22 +114,22 @@ def letters(asked: argparse.Namespace) -> Iterator[tuple[Shot, str]]:
                     yield Shot(one.name, one.state, language, size, scheme, asked.look), page
 
 
-def _demo_tenant(name: str) -> tuple[Look, tuple[MailTemplate | SmsTemplate, ...]] | None:
+def _demo_tenant(name: str) -> tuple[Branding, tuple[MailTemplate | SmsTemplate, ...]] | None:
     """A tenant of the demo, which may have templates of its own."""
     demo = read_file(ROOT / "examples" / "demo.yaml")
     tenant = next((one for one in demo.tenants if one.name == name), None)
     if tenant is None:
         return None
     brand = demo.brands.get(name, TenantBrand())
-    return Look(brand.display_name or name.title(), brand), (
+    return Branding(brand.display_name or name.title(), brand), (
         *(tenant.mail_templates or ()),
         *(tenant.sms_templates or ()),
     )
 
 
-def _sample_tenant(name: str) -> Look:
+def _sample_tenant(name: str) -> Branding:
     brand = TENANTS[name]
-    return Look(brand.name, TenantBrand(color=brand.colour, radius_px=brand.radius_pixels, signature=brand.name))
+    return Branding(brand.name, TenantBrand(color=brand.colour, radius_px=brand.radius_pixels, signature=brand.name))
 
 
 def _bubble(text: str, language: Language) -> str:

@@ -11,7 +11,7 @@ from app.contract.letters import MailTemplate, SmsTemplate
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants.store import NOBODY
 from app.identity.messaging import gallery, store
-from app.identity.messaging.message import Look
+from app.identity.messaging.message import Branding
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.languages import LANGUAGES, Language
@@ -25,7 +25,7 @@ class _Dress:
 
     tenants: list[str]
     tenant: str
-    look: Look
+    look: Branding
     mails: list[MailTemplate]
     messages: list[SmsTemplate]
     default: str  # the tenant's language
@@ -38,8 +38,8 @@ def install(app: Flask, database: Database) -> None:
     @views.get("")
     def index() -> str:
         dress, language = _dress(database), _language()
-        shown = [*gallery.mails(dress.look, language, dress.mails, dress.default)]
-        texts = [*gallery.messages(dress.look, language, dress.messages, dress.default)]
+        shown = [*gallery.emails(dress.look, language, dress.mails, dress.default)]
+        texts = [*gallery.text_messages(dress.look, language, dress.messages, dress.default)]
         return render_template(
             "gallery.html", dress=dress, language=language, languages=LANGUAGES, mails=shown, messages=texts
         )
@@ -47,7 +47,7 @@ def install(app: Flask, database: Database) -> None:
     @views.get("/mail.html")
     def mail() -> Response:
         dress, asked = _dress(database), (request.args.get("name"), request.args.get("state"))
-        shown = gallery.mails(dress.look, _language(), dress.mails, dress.default)
+        shown = gallery.emails(dress.look, _language(), dress.mails, dress.default)
         letter = next((one.letter for one in shown if (one.name, one.state) == asked), None)
         if letter is None:
             abort(404)
@@ -79,6 +79,6 @@ def _dress(database: Database) -> _Dress:
     brand = Brand.model_validate(held.brand)
     mails = [one for one in own if isinstance(one, MailTemplate)]
     messages = [one for one in own if isinstance(one, SmsTemplate)]
-    look = Look(brand.display_name or name.title(), brand)
+    look = Branding(brand.display_name or name.title(), brand)
     default = TenantSettings.model_validate(held.settings).default_locale
     return _Dress(sorted(tenants), name, look, mails, messages, default)

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 
 from app.hub.locale import LANGUAGES, catalogue, lookup, negotiate, parse_accept_language
-from app.identity.messaging.rendering import span
+from app.identity.messaging.rendering import format_duration
 from app.kit.clock import thread_cpu_seconds
 from tests.support.oauth_world import World
 from tests.support.visitor import Seen, Visitor
@@ -143,7 +143,7 @@ def test_arabic_uses_its_six_plural_forms(minutes: int, sentence: str) -> None:
 
 @pytest.mark.parametrize(("days", "sentence"), [(3, "3 أيام"), (14, "14 يومًا"), (100, "100 يوم")])
 def test_arabic_day_counts_are_pluralised(days: int, sentence: str) -> None:
-    assert span(days * 24 * 60, "ar") == sentence
+    assert format_duration(days * 24 * 60, "ar") == sentence
 
 
 def test_very_long_tag_is_looked_up_in_bounded_time() -> None:

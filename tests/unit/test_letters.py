@@ -8,18 +8,18 @@ import pytest
 from app.contract.configuration import Brand
 from app.contract.letters import MailKind, SmsKind
 from app.identity.messaging import gsm7
-from app.identity.messaging.message import Facts, Letter, Look, friendly, one_line
-from app.identity.messaging.rendering import draw, span
-from app.identity.messaging.samples import MAILS, MESSAGES
-from app.identity.messaging.text_message import write
+from app.identity.messaging.message import Branding, Facts, RenderedMessage, one_line, safe_name
+from app.identity.messaging.rendering import format_duration, render
+from app.identity.messaging.samples import EMAIL_SAMPLES, SMS_SAMPLES
+from app.identity.messaging.text_message import render_sms
 from app.kit.languages import LANGUAGES
 
-LOOK = Look(
+LOOK = Branding(
     "Acme", Brand(color="#ffd400", signature="Acme Platform", links={"privacy": "https://acme.example/privacy"})
 )
 EVERY_MAIL = [
     pytest.param(kind, state, tag, id=f"{kind.name} {state} {tag}")
-    for kind, states in MAILS.items()
+    for kind, states in EMAIL_SAMPLES.items()
     for state in states
     for tag in LANGUAGES
 ]
@@ -53,15 +53,15 @@ class Read(HTMLParser):
         return " ".join(" ".join(self.words).split())
 
 
-def drawn(kind: MailKind, state: str, tag: str) -> tuple[Facts, Letter, Read]:
-    facts = MAILS[kind][state]
-    letter = draw(kind, LOOK, facts, LANGUAGES[tag])
+def drawn(kind: MailKind, state: str, tag: str) -> tuple[Facts, RenderedMessage, Read]:
+    facts = EMAIL_SAMPLES[kind][state]
+    letter = render(kind, LOOK, facts, LANGUAGES[tag])
     return facts, letter, Read(letter.html)
 
 
 def test_every_kind_has_samples() -> None:
-    assert set(MAILS) == set(MailKind)
-    assert set(MESSAGES) == set(SmsKind)
+    assert set(EMAIL_SAMPLES) == set(MailKind)
+    assert set(SMS_SAMPLES) == set(SmsKind)
 
 
 @pytest.mark.parametrize(("kind", "state", "tag"), EVERY_MAIL)
@@ -88,7 +88,7 @@ def test_a_mail_fetches_nothing_and_runs_nothing(kind: MailKind, state: str, tag
 
 @pytest.mark.parametrize("kind", MailKind)
 def test_every_language_has_its_own_words(kind: MailKind) -> None:
-    state = next(iter(MAILS[kind]))
+    state = next(iter(EMAIL_SAMPLES[kind]))
     texts = [drawn(kind, state, tag)[1] for tag in LANGUAGES]
     assert len({letter.subject for letter in texts}) == len(LANGUAGES)
     paragraphs = [{line for line in letter.text.splitlines() if len(line.split()) > 4} for letter in texts]
@@ -96,14 +96,14 @@ def test_every_language_has_its_own_words(kind: MailKind) -> None:
 
 
 def test_a_logo_is_an_https_address_or_left_out() -> None:
-    facts = MAILS[MailKind.WELCOME]["notice"]
+    facts = EMAIL_SAMPLES[MailKind.WELCOME]["notice"]
     for logo, pictures in (
         ("https://acme.example/logo.png", ["https://acme.example/logo.png"]),
         ("data:image/png;base64,AAAA", []),
         (None, []),
     ):
-        look = Look("Acme", Brand.model_construct(**{**Brand().model_dump(), "logo": logo}))
-        assert Read(draw(MailKind.WELCOME, look, facts, LANGUAGES["en"]).html).pictures == pictures
+        look = Branding("Acme", Brand.model_construct(**{**Brand().model_dump(), "logo": logo}))
+        assert Read(render(MailKind.WELCOME, look, facts, LANGUAGES["en"]).html).pictures == pictures
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_logo_is_an_https_address_or_left_out() -> None:
     ["x\r\nBcc: eve@example.com", "Ad\u202ea", "a" * 10_000, "<script>alert(1)</script>", "%(name)s {{ 7 * 7 }} #Url#"],
 )
 def test_a_tenant_s_name_cannot_leave_its_line(name: str) -> None:
-    letter = draw(MailKind.RESET, Look(name, Brand()), MAILS[MailKind.RESET]["link"], LANGUAGES["en"])
+    letter = render(MailKind.RESET, Branding(name, Brand()), EMAIL_SAMPLES[MailKind.RESET]["link"], LANGUAGES["en"])
     assert not re.search(r"[\r\n\u202a-\u202e\u2066-\u2069]", letter.subject)
     assert len(letter.subject) <= 150
     assert "<script" not in letter.html
@@ -145,7 +145,7 @@ def test_a_tenant_s_name_cannot_leave_its_line(name: str) -> None:
     ],
 )
 def test_a_name_greets_unless_it_advertises(name: str | None, greeting: str) -> None:
-    assert friendly(name) == greeting
+    assert safe_name(name) == greeting
 
 
 def test_a_long_name_is_cut() -> None:
@@ -155,19 +155,19 @@ def test_a_long_name_is_cut() -> None:
 @pytest.mark.parametrize("tag", LANGUAGES)
 @pytest.mark.parametrize("kind", SmsKind)
 def test_a_message_bears_the_code_first_and_the_line_for_browsers_last(kind: SmsKind, tag: str) -> None:
-    (facts,) = MESSAGES[kind].values()
-    text = write(kind, "Acme", facts, LANGUAGES[tag], "acme.example.com:8000")
+    (facts,) = SMS_SAMPLES[kind].values()
+    text = render_sms(kind, "Acme", facts, LANGUAGES[tag], "acme.example.com:8000")
     if facts.otp:
         assert text.startswith(facts.otp)
         assert text.splitlines()[-1] == f"@acme.example.com #{facts.otp}"
     assert gsm7.fits(text) == (tag != "ar")
-    assert gsm7.parts(text) <= (1 if tag != "ar" else 2)
+    assert gsm7.count_parts(text) <= (1 if tag != "ar" else 2)
 
 
 def test_a_name_of_another_script_stays_though_it_costs_room() -> None:
-    assert "Ακμή" in write(SmsKind.WELCOME, "Ακμή", Facts(to=""), LANGUAGES["en"], "h")
-    assert gsm7.plainer("Café “Łódź” – ok") == "Café “Łódź” – ok"
-    assert gsm7.plainer("“Châlet” – ok…") == '"Chalet" - ok...'
+    assert "Ακμή" in render_sms(SmsKind.WELCOME, "Ακμή", Facts(to=""), LANGUAGES["en"], "h")
+    assert gsm7.simplify("Café “Łódź” – ok") == "Café “Łódź” – ok"
+    assert gsm7.simplify("“Châlet” – ok…") == '"Chalet" - ok...'
 
 
 @pytest.mark.parametrize(
@@ -175,4 +175,4 @@ def test_a_name_of_another_script_stays_though_it_costs_room() -> None:
     [(1, "1 minute"), (5, "5 minutes"), (60, "1 hour"), (90, "90 minutes"), (1440, "24 hours"), (4320, "3 days")],
 )
 def test_times_are_said_as_people_say_them(minutes: int, words: str) -> None:
-    assert span(minutes, "en") == words
+    assert format_duration(minutes, "en") == words

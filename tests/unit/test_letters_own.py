@@ -9,12 +9,12 @@ import pytest
 from app.contract.configuration import Brand
 from app.contract.letters import NEW_PLACE_TEXTS, MailKind, MailTemplate, SmsKind, SmsTemplate
 from app.identity.messaging import placeholders
-from app.identity.messaging.message import Letter, Look
-from app.identity.messaging.placeholders import CannotDraw
-from app.identity.messaging.tenant_templates import own
+from app.identity.messaging.message import Branding, RenderedMessage
+from app.identity.messaging.placeholders import RenderError
+from app.identity.messaging.tenant_templates import tenant_template
 from app.kit.languages import LANGUAGES
 
-LOOK = Look("Acme", Brand())
+LOOK = Branding("Acme", Brand())
 LINK = "https://acme.example.com/verify?vtype=emailverification&vtoken=t0ken"
 VALUES = {"Url": LINK, "GUID": "t0ken", "OTP": "482913", "Name": "Ada", "Email": "ada@example.com"}
 
@@ -23,14 +23,16 @@ def mail(html: str, kind: MailKind = MailKind.WELCOME, subject: str = "Hi", **mo
     return MailTemplate.model_validate({"type": kind, "subject": subject, "html": html, **more})
 
 
-def drawn(html: str, kind: MailKind = MailKind.WELCOME, values: dict[str, str] | None = None, **more: object) -> Letter:
-    made = own(mail(html, kind, **more))  # type: ignore[arg-type]  # what a template may have
+def drawn(
+    html: str, kind: MailKind = MailKind.WELCOME, values: dict[str, str] | None = None, **more: object
+) -> RenderedMessage:
+    made = tenant_template(mail(html, kind, **more))  # type: ignore[arg-type]  # what a template may have
     assert made.problems(()) == []
     return made.draw(LOOK, {**VALUES, **(values or {})}, LANGUAGES["en"], set(placeholders.SECTIONS))  # type: ignore[call-arg,return-value]  # a mail
 
 
 def wrong(html: str, kind: MailKind = MailKind.WELCOME, **more: object) -> str:
-    return " | ".join(f"{key}: {sentence}" for key, sentence in own(mail(html, kind, **more)).problems(()))  # type: ignore[arg-type]  # as above
+    return " | ".join(f"{key}: {sentence}" for key, sentence in tenant_template(mail(html, kind, **more)).problems(()))  # type: ignore[arg-type]  # as above
 
 
 @pytest.mark.parametrize(
@@ -149,12 +151,12 @@ def test_nobody_s_name_leaves_no_hole() -> None:
 
 
 def test_without_its_link_a_mail_is_not_drawn() -> None:
-    with pytest.raises(CannotDraw):
+    with pytest.raises(RenderError):
         drawn("<a href='#Url#'>Go</a>", MailKind.RESET, {"Url": ""})
 
 
 def test_a_subject_of_which_nothing_is_left_is_not_drawn() -> None:
-    with pytest.raises(CannotDraw):
+    with pytest.raises(RenderError):
         drawn("<p>a</p>", subject="#Name#", values={"Name": ""})
 
 
@@ -194,7 +196,7 @@ def test_text_is_made_of_the_html_where_there_is_none() -> None:
 
 def test_sections_stay_where_they_concern_the_account() -> None:
     html = "<p>#OTP#</p>#FPass <p>Password</p> FPass##FUName <p>Name</p> FUName#"
-    made = own(mail(html, MailKind.RESET))
+    made = tenant_template(mail(html, MailKind.RESET))
     assert made.problems(()) == []
     text = made.draw(LOOK, VALUES, LANGUAGES["en"], {"FUName"}).text  # type: ignore[call-arg,union-attr]  # a mail
     assert "Name" in text
@@ -204,16 +206,16 @@ def test_sections_stay_where_they_concern_the_account() -> None:
 
 
 def test_a_custom_field_of_the_tenant_is_a_placeholder() -> None:
-    made = own(mail("<p>#ShoeSize#</p>"))
+    made = tenant_template(mail("<p>#ShoeSize#</p>"))
     assert made.problems(("ShoeSize",)) == made.problems(None) == []
     assert "found #ShoeSize#" in made.problems(("Hat",))[0][1]
 
 
 @pytest.mark.parametrize("kind", SmsKind)
 def test_a_text_message_holds_its_code(kind: SmsKind) -> None:
-    problems = own(SmsTemplate(type=kind, text="Hello #Name#")).problems(())
+    problems = tenant_template(SmsTemplate(type=kind, text="Hello #Name#")).problems(())
     assert [key for key, _ in problems] == ([] if kind in (SmsKind.WELCOME, *NEW_PLACE_TEXTS) else ["text"])
-    assert own(SmsTemplate(type=kind, text="a\x07b #GUID#")).problems(())[0] == (
+    assert tenant_template(SmsTemplate(type=kind, text="a\x07b #GUID#")).problems(())[0] == (
         "text",
         "a placeholder of this kind; found #GUID#",
     )

@@ -9,8 +9,8 @@ from app.identity.credentials.one_time_tokens import security_alerts
 from app.identity.directory.accounts import previous_locale
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.messaging import service as messaging
-from app.identity.messaging.send_limits import Counted
-from app.identity.messaging.service import Plainly
+from app.identity.messaging.send_limits import CountedAs
+from app.identity.messaging.service import PlainSmsOptions
 from app.identity.platform.context import Context
 
 
@@ -52,7 +52,7 @@ def text(context: Context, kind: SmsKind, account: Account, *, template: str | N
     """Text a notice to the account's proved number; returns whether that could be done. What cannot be texted refuses nothing."""
     if not (account.phone and account.phone_verified):
         return False
-    told, wish = {**facts, "url": f"{context.issuer}/forgot-password"}, Plainly(template)
+    told, wish = {**facts, "url": f"{context.issuer}/forgot-password"}, PlainSmsOptions(template)
     try:
         messaging.sms(
             context, kind, account.phone, account=account, facts=told, wish=wish, language=_of_owner(context, account)
@@ -92,8 +92,8 @@ def language(context: Context) -> str | None:
     return context.visit.language if context.visit else None
 
 
-def _as_of(before: Account | None, to: str) -> Counted:
-    return Counted(is_proved=is_verified(before, to)) if before else Counted()
+def _as_of(before: Account | None, to: str) -> CountedAs:
+    return CountedAs(is_proved=is_verified(before, to)) if before else CountedAs()
 
 
 def _of_owner(context: Context, account: Account) -> str | None:

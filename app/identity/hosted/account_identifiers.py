@@ -168,7 +168,7 @@ def _view(account: Account, entry: dict[str, Any], waits: dict[str, int], is_on:
 def _verify_again(context: Context, account: Account, shown: str) -> None:
     if context.tenant.settings.email_verification == "disabled":
         raise e.EmailVerificationOff
-    send_limits.spend_again(context, account.uid)
+    send_limits.spend_resend(context, account.uid)
     try:
         verification.send(context, account, Wish(), email=shown)
     except e.MailLimitReached:

@@ -92,7 +92,7 @@ def sent_again(context: Context, attempt: Attempt, state: Checking) -> Checking:
     Mails are counted for the attempt: the limits of the mailbox differ by whose address it is, and are kept silently.
     """
     if state.by == MAIL:
-        send_limits.spend_again(context, randomness.digest(attempt.attempt_id))
+        send_limits.spend_resend(context, randomness.digest(attempt.attempt_id))
     else:
         _send(context, attempt, state)
     return sent(context, attempt, state, is_sent=state.by != MAIL)

@@ -8,25 +8,25 @@ from typing import TypeVar
 
 from app.contract.letters import MailKind, MailTemplate, SmsKind, SmsTemplate
 from app.identity.messaging import gsm7, rendering, template_selection, text_message
-from app.identity.messaging.message import Facts, Letter, Look
-from app.identity.messaging.placeholders import SECTIONS, CannotDraw
-from app.identity.messaging.samples import MAILS, MESSAGES
-from app.identity.messaging.tenant_templates import OwnMail, OwnMessage
+from app.identity.messaging.message import Branding, Facts, RenderedMessage
+from app.identity.messaging.placeholders import SECTIONS, RenderError
+from app.identity.messaging.samples import EMAIL_SAMPLES, SMS_SAMPLES
+from app.identity.messaging.tenant_templates import TenantEmailTemplate, TenantSmsTemplate
 from app.kit.languages import LANGUAGES, Language
 
 HOST = "acme.example.com"
-Own = TypeVar("Own", MailTemplate, SmsTemplate)
+T = TypeVar("T", MailTemplate, SmsTemplate)
 
 
 @dataclass(frozen=True)
-class Shown:
+class GalleryMessage:
     """One letter: `template` is empty where it is ours, `problem` says why one of the tenant's cannot be drawn."""
 
     kind: MailKind | SmsKind
     state: str
     template: str
     language: Language
-    letter: Letter | None = None
+    letter: RenderedMessage | None = None
     problem: str = ""
 
     @property
@@ -38,33 +38,37 @@ class Shown:
     @property
     def parts(self) -> int:
         """How many messages a network makes of a text."""
-        return gsm7.parts(self.letter.text) if self.letter else 0
+        return gsm7.count_parts(self.letter.text) if self.letter else 0
 
 
-def mails(look: Look, language: Language, own: Sequence[MailTemplate], default: str = "en") -> Iterator[Shown]:
+def emails(
+    look: Branding, language: Language, own: Sequence[MailTemplate], default: str = "en"
+) -> Iterator[GalleryMessage]:
     """Yield every mail as it is sent to somebody of this language, ours first; `default` is the tenant's language."""
-    for kind, states in MAILS.items():
+    for kind, states in EMAIL_SAMPLES.items():
         for state, facts in states.items():
-            yield Shown(kind, state, "", language, rendering.draw(kind, look, facts, language))
-            for template, spoken in _speaking([one for one in own if one.type is kind], language, default):
-                yield _own_mail(template, look, state, facts, spoken)
+            yield GalleryMessage(kind, state, "", language, rendering.render(kind, look, facts, language))
+            for template, spoken in _in_language([one for one in own if one.type is kind], language, default):
+                yield _tenant_email(template, look, state, facts, spoken)
 
 
-def messages(look: Look, language: Language, own: Sequence[SmsTemplate], default: str = "en") -> Iterator[Shown]:
+def text_messages(
+    look: Branding, language: Language, own: Sequence[SmsTemplate], default: str = "en"
+) -> Iterator[GalleryMessage]:
     """Yield every text message, likewise; the text alone stands in the letter."""
-    for kind, states in MESSAGES.items():
+    for kind, states in SMS_SAMPLES.items():
         for state, facts in states.items():
-            text = text_message.write(kind, look.tenant, facts, language, HOST)
-            yield Shown(kind, state, "", language, Letter("", text, "", language.tag))
-            for template, spoken in _speaking([one for one in own if one.type is kind], language, default):
-                yield _own_message(template, look, state, facts, spoken)
+            text = text_message.render_sms(kind, look.tenant, facts, language, HOST)
+            yield GalleryMessage(kind, state, "", language, RenderedMessage("", text, "", language.tag))
+            for template, spoken in _in_language([one for one in own if one.type is kind], language, default):
+                yield _tenant_text_message(template, look, state, facts, spoken)
 
 
-def _speaking(own: Sequence[Own], language: Language, default: str) -> Iterator[tuple[Own, Language]]:
+def _in_language(own: Sequence[T], language: Language, default: str) -> Iterator[tuple[T, Language]]:
     """Yield, of each name, the template that speaks to this language, and the language that it is in."""
     by_name = {one.known_as: one for one in own if _is_active(one)}
     for name in dict.fromkeys(_without_language(one) for one in by_name):
-        if found := template_selection.speaking(by_name, name, language, LANGUAGES.get(default, language)):
+        if found := template_selection.match_language(by_name, name, language, LANGUAGES.get(default, language)):
             yield by_name[found[0]], found[1]
 
 
@@ -77,22 +81,26 @@ def _without_language(name: str) -> str:
     return first if last in LANGUAGES else name
 
 
-def _own_mail(template: MailTemplate, look: Look, state: str, facts: Facts, language: Language) -> Shown:
-    values, problem = _values(look, facts, language), ""
+def _tenant_email(
+    template: MailTemplate, look: Branding, state: str, facts: Facts, language: Language
+) -> GalleryMessage:
+    values, problem = _sample_values(look, facts, language), ""
     try:
-        letter = OwnMail(template).draw(look, values, language, SECTIONS)
-    except CannotDraw as missing:
+        letter = TenantEmailTemplate(template).draw(look, values, language, SECTIONS)
+    except RenderError as missing:
         letter, problem = None, f"not drawn: {missing}; ours is sent"
-    return Shown(template.type, state, template.known_as, language, letter, problem)
+    return GalleryMessage(template.type, state, template.known_as, language, letter, problem)
 
 
-def _own_message(template: SmsTemplate, look: Look, state: str, facts: Facts, language: Language) -> Shown:
-    text = gsm7.plainer(OwnMessage(template).draw(_values(look, facts, language)))
-    letter = Letter("", text_message.bound(text, facts.otp, HOST), "", language.tag)
-    return Shown(template.type, state, template.known_as, language, letter)
+def _tenant_text_message(
+    template: SmsTemplate, look: Branding, state: str, facts: Facts, language: Language
+) -> GalleryMessage:
+    text = gsm7.simplify(TenantSmsTemplate(template).draw(_sample_values(look, facts, language)))
+    letter = RenderedMessage("", text_message.append_origin_line(text, facts.otp, HOST), "", language.tag)
+    return GalleryMessage(template.type, state, template.known_as, language, letter)
 
 
-def _values(look: Look, facts: Facts, language: Language) -> dict[str, str]:
+def _sample_values(look: Branding, facts: Facts, language: Language) -> dict[str, str]:
     """What placeholders stand for, of somebody who is not there."""
     minutes = facts.otp_minutes or facts.minutes
     return {
@@ -110,6 +118,6 @@ def _values(look: Look, facts: Facts, language: Language) -> dict[str, str]:
         "Url": facts.url or f"https://{HOST}/profile",
         "GUID": facts.url.rpartition("vtoken=")[2],
         "OTP": facts.otp,
-        "LinkExpiry": rendering.span(facts.minutes, language.tag) if facts.minutes else "",
-        "OTPExpiry": rendering.span(minutes, language.tag) if minutes else "",
+        "LinkExpiry": rendering.format_duration(facts.minutes, language.tag) if facts.minutes else "",
+        "OTPExpiry": rendering.format_duration(minutes, language.tag) if minutes else "",
     }

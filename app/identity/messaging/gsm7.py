@@ -9,7 +9,7 @@ _BASIC: Final = frozenset(
     "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà"
 )
 _EXTENDED: Final = frozenset("^{}\\[~]|€")  # each takes the room of two
-_PLAINER: Final = str.maketrans(
+_REPLACEMENTS: Final = str.maketrans(
     {
         "’": "'",
         "‘": "'",
@@ -31,16 +31,16 @@ def fits(text: str) -> bool:
     return all(letter in _BASIC or letter in _EXTENDED for letter in text)
 
 
-def plainer(text: str) -> str:
+def simplify(text: str) -> str:
     """Return the text in the short alphabet where quotes, dashes and accents alone keep it out; else as it is."""
-    simple = text.translate(_PLAINER)
+    simple = text.translate(_REPLACEMENTS)
     if fits(simple):
         return simple
     bare = "".join(letter if letter in _BASIC else _without_accent(letter) for letter in simple)
     return bare if fits(bare) else text
 
 
-def parts(text: str) -> int:
+def count_parts(text: str) -> int:
     """Return how many messages a network makes of it."""
     if fits(text):
         length, alone, each = sum(2 if letter in _EXTENDED else 1 for letter in text), 160, 153

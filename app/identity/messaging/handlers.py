@@ -14,7 +14,7 @@ from app.contract.groups import Deleted
 from app.contract.letters import MailKind, MailTemplate, SmsKind, SmsTemplate
 from app.identity.directory.tenants import appinfo
 from app.identity.messaging import service, store, template_changes
-from app.identity.messaging.tenant_templates import OwnMail
+from app.identity.messaging.tenant_templates import TenantEmailTemplate
 from app.identity.platform.context import Context
 from app.kit.errors import ApiError
 from app.kit.wire import Nothing
@@ -191,7 +191,7 @@ def _shown_mail(context: Context, template: MailTemplate) -> contract.EmailTempl
         text_template=template.text,
         from_name=template.sender_name or None,
         from_email=context.services.settings.mail_sender,
-        verification_token_type=_TOKEN_TYPES.get(OwnMail(template).carries),
+        verification_token_type=_TOKEN_TYPES.get(TenantEmailTemplate(template).carries),
         is_active=template.is_active,
     )
 

@@ -37,7 +37,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Branding:
     """Whose letter it is."""
 
     name: str
@@ -60,7 +60,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class RenderedMessage:
     """A mail as it is sent; `html` may be empty."""
 
     subject: str
@@ -83,7 +83,7 @@ def one_line(text: str, most: int) -> str:
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
-def friendly(name: str | None) -> str:
+def safe_name(name: str | None) -> str:
     """Return a name that a letter may greet with; nothing where it holds an address: strangers choose names, and would advertise."""
     line = one_line(name or "", MOST_NAME_LETTERS)
     plain = unicodedata.normalize("NFKC", line.translate(_DOTS)).translate(_DOTS)

@@ -20,7 +20,7 @@ ADDRESS: Final = ("Address1", "Address2", "City", "State", "Region", "PostalCode
 _ANY_MAIL: Final = (*_PERSON, *ADDRESS, "TenantName", "CurrentYear", "IpAddress", "UserAgent", "Url")
 _LINK: Final = ("GUID", "LinkExpiry")
 _CODE: Final = ("OTP", "OTPExpiry")
-VITAL: Final = frozenset({"Url", "GUID", "OTP"})
+REQUIRED: Final = frozenset({"Url", "GUID", "OTP"})
 """Without these a letter is worth nothing: one that lacks a value is not sent."""
 LINKS: Final = frozenset({"Url", "GUID"})
 SECTIONS: Final = ("FPass", "FProv", "FUName")
@@ -35,7 +35,7 @@ _HALF_A_SECTION: Final = re.compile(rf"#(?:{'|'.join(SECTIONS)})\b(?!#)|\b(?:{'|
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PlaceholderRule:
     """What templates of one kind may hold; where `may_carry` names something, they must hold one of that."""
 
     placeholders: tuple[str, ...]
@@ -44,62 +44,64 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class Placeholder:
     """The place of a value."""
 
     name: str
     is_in_address: bool = False
 
 
-Parts = tuple[str | Slot, ...]
+Parts = tuple[str | Placeholder, ...]
 
-_PROOF: Final = Rule((*_ANY_MAIL, *_LINK, *_CODE), ("link", "otp", "both"))
-_NOTICE: Final = Rule(_ANY_MAIL)
+_LINK_OR_CODE: Final = PlaceholderRule((*_ANY_MAIL, *_LINK, *_CODE), ("link", "otp", "both"))
+_NOTICE: Final = PlaceholderRule(_ANY_MAIL)
 _TEXT: Final = (*_PERSON, "TenantName")
 _EVERY: Final = frozenset((*_ANY_MAIL, *_LINK, *_CODE, "Providers", *SECTIONS))
 
-MAILS: Final[Mapping[MailKind, Rule]] = {
+EMAIL_RULES: Final[Mapping[MailKind, PlaceholderRule]] = {
     **dict.fromkeys(MailKind, _NOTICE),
-    MailKind.VERIFICATION: _PROOF,
-    MailKind.RESET: Rule((*_PROOF.placeholders, "Providers"), _PROOF.may_carry, has_sections=True),
-    MailKind.RESET_PIN: _PROOF,
-    MailKind.ALARM: _PROOF,
-    MailKind.ADD_EMAIL: _PROOF,
-    MailKind.SIGN_IN: _PROOF,
-    MailKind.SMART_LOGIN: _PROOF,
-    MailKind.ONE_TOUCH: _PROOF,
-    MailKind.PASSKEY_LOST: Rule((*_ANY_MAIL, *_LINK), ("link",)),
-    MailKind.DELETE_ACCOUNT: Rule((*_ANY_MAIL, *_LINK), ("link",)),
-    MailKind.SECOND_FACTOR: Rule((*_ANY_MAIL, *_CODE), ("otp",)),
+    MailKind.VERIFICATION: _LINK_OR_CODE,
+    MailKind.RESET: PlaceholderRule(
+        (*_LINK_OR_CODE.placeholders, "Providers"), _LINK_OR_CODE.may_carry, has_sections=True
+    ),
+    MailKind.RESET_PIN: _LINK_OR_CODE,
+    MailKind.ALARM: _LINK_OR_CODE,
+    MailKind.ADD_EMAIL: _LINK_OR_CODE,
+    MailKind.SIGN_IN: _LINK_OR_CODE,
+    MailKind.SMART_LOGIN: _LINK_OR_CODE,
+    MailKind.ONE_TOUCH: _LINK_OR_CODE,
+    MailKind.PASSKEY_LOST: PlaceholderRule((*_ANY_MAIL, *_LINK), ("link",)),
+    MailKind.DELETE_ACCOUNT: PlaceholderRule((*_ANY_MAIL, *_LINK), ("link",)),
+    MailKind.SECOND_FACTOR: PlaceholderRule((*_ANY_MAIL, *_CODE), ("otp",)),
 }
-MESSAGES: Final[Mapping[SmsKind, Rule]] = {
-    **dict.fromkeys(SmsKind, Rule((*_TEXT, *_CODE), ("otp",))),
-    SmsKind.WELCOME: Rule(_TEXT),
-    **dict.fromkeys(NEW_PLACE_TEXTS, Rule((*_TEXT, "IpAddress", "UserAgent", "Url"))),
+SMS_RULES: Final[Mapping[SmsKind, PlaceholderRule]] = {
+    **dict.fromkeys(SmsKind, PlaceholderRule((*_TEXT, *_CODE), ("otp",))),
+    SmsKind.WELCOME: PlaceholderRule(_TEXT),
+    **dict.fromkeys(NEW_PLACE_TEXTS, PlaceholderRule((*_TEXT, "IpAddress", "UserAgent", "Url"))),
 }
 
 
-class CannotDraw(Exception):
+class RenderError(Exception):
     """A letter that would lack what it is for, or a template that is broken."""
 
 
-def parts_of(text: str) -> Parts:
+def parse(text: str) -> Parts:
     """Cut a text at its placeholders. `#Url#?vtype=…&vtoken=#GUID#`, the older form of the link, is the link as a whole."""
-    found: list[str | Slot] = []
+    found: list[str | Placeholder] = []
     for number, piece in enumerate(_WORD.split(_OLDER_LINK.sub("#Url#", text))):
         if number % 2:
-            found.append(Slot(piece))
+            found.append(Placeholder(piece))
         elif piece:
             found.append(piece)
     return tuple(found)
 
 
-def names_in(text: str) -> list[str]:
+def placeholder_names(text: str) -> list[str]:
     """Return the placeholders of a text in their order."""
-    return [part.name for part in parts_of(text) if isinstance(part, Slot)]
+    return [part.name for part in parse(text) if isinstance(part, Placeholder)]
 
 
-def without_sections(text: str, kept: Collection[str]) -> str:
+def keep_sections(text: str, kept: Collection[str]) -> str:
     """Return the text with the sections that are kept, and without those that are not."""
     return _SECTION.sub(lambda found: found[2] if found[1] in kept else "", text)
 
@@ -109,11 +111,11 @@ def has_sections(text: str) -> bool:
     return _SECTION.search(text) is not None
 
 
-def unknown(text: str, rule: Rule, custom_fields: Collection[str] | None) -> list[str]:
+def unknown_placeholders(text: str, rule: PlaceholderRule, custom_fields: Collection[str] | None) -> list[str]:
     """Return a sentence for each placeholder that the kind does not have; with None for fields, every other name may be one."""
     said = []
     allowed = (*rule.placeholders, *(custom_fields or ()))
-    for name in dict.fromkeys(names_in(text)):
+    for name in dict.fromkeys(placeholder_names(text)):
         if name in allowed or (custom_fields is None and name not in _EVERY):
             continue
         near = difflib.get_close_matches(name.casefold(), [one.casefold() for one in allowed], n=1, cutoff=0.6)
@@ -126,18 +128,18 @@ def unknown(text: str, rule: Rule, custom_fields: Collection[str] | None) -> lis
     return said
 
 
-def carried(names: Collection[str]) -> Carries | None:
+def carries(names: Collection[str]) -> Carries | None:
     """Return whether these placeholders are a link, a code or both."""
     has_link, has_code = bool(LINKS & set(names)), "OTP" in names
     return "both" if has_link and has_code else "link" if has_link else "otp" if has_code else None
 
 
-def filled(parts: Sequence[str | Slot], values: Mapping[str, str], *, is_html: bool) -> str:
+def fill(parts: Sequence[str | Placeholder], values: Mapping[str, str], *, is_html: bool) -> str:
     """Put the values in, escaped where it is HTML; raises CannotDraw where one is missing that the letter is sent for."""
     texts = [part if isinstance(part, str) else _value(part, values, is_html) for part in parts]
     made = ""
     for number, (part, text) in enumerate(zip(parts, texts, strict=True)):
-        if isinstance(part, Slot) and not text and made.endswith(" "):
+        if isinstance(part, Placeholder) and not text and made.endswith(" "):
             after = texts[number + 1] if number + 1 < len(texts) else ""
             if not after or after[0] in _AFTER_A_NAME:
                 made = made[:-1]  # "Hello #Name#," greets nobody as "Hello,"
@@ -145,12 +147,12 @@ def filled(parts: Sequence[str | Slot], values: Mapping[str, str], *, is_html: b
     return made
 
 
-def _value(slot: Slot, values: Mapping[str, str], is_html: bool) -> str:
+def _value(slot: Placeholder, values: Mapping[str, str], is_html: bool) -> str:
     value = values.get(slot.name, "")
-    if not value and slot.name in VITAL:
-        raise CannotDraw(f"there is no #{slot.name}# to say")
+    if not value and slot.name in REQUIRED:
+        raise RenderError(f"there is no #{slot.name}# to say")
     if slot.is_in_address and slot.name != "Url":
         value = quote(value, safe="")
-    elif slot.name not in VITAL and not value.isascii():
+    elif slot.name not in REQUIRED and not value.isascii():
         value = f"\u2068{value}\u2069"  # a name of another script does not turn the sentence around it
     return escape(value) if is_html else value

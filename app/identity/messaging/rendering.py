@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup  # noqa: TID251 - for what markup.py wrote anew from checked parts
 
 from app.contract.letters import MailKind
-from app.identity.messaging.message import MOST_SUBJECT_LETTERS, Facts, Letter, Look, one_line
+from app.identity.messaging.message import MOST_SUBJECT_LETTERS, Branding, Facts, RenderedMessage, one_line
 from app.kit.colour import Colour
 from app.kit.languages import Language, catalogue
 from app.kit.palette import palette
@@ -34,23 +34,23 @@ _NEUTRAL: Final = {
 """Light and dark, as in `static/css/tokens.css`."""
 
 
-def draw(kind: MailKind, look: Look, facts: Facts, language: Language) -> Letter:
+def render(kind: MailKind, look: Branding, facts: Facts, language: Language) -> RenderedMessage:
     """Return the mail of this kind, both parts."""
     subject = _subject(kind, look, language)
-    html = _drawn(_HTML, kind, look, facts, language).strip() + "\n"
-    text = spaced(_drawn(_TEXT, kind, look, facts, language))
-    return Letter(subject, text, html, language.tag)
+    html = _render(_HTML, kind, look, facts, language).strip() + "\n"
+    text = collapse_blank_lines(_render(_TEXT, kind, look, facts, language))
+    return RenderedMessage(subject, text, html, language.tag)
 
 
-def _subject(kind: MailKind, look: Look, language: Language) -> str:
+def _subject(kind: MailKind, look: Branding, language: Language) -> str:
     template = _template(kind, language.tag, _TEXT)
     scope = template.new_context({"tenant": look.tenant, "layout": _TEXT})
     return one_line("".join(template.blocks["subject"](scope)), MOST_SUBJECT_LETTERS)
 
 
-def _drawn(layout: str, kind: MailKind, look: Look, facts: Facts, language: Language) -> str:
+def _render(layout: str, kind: MailKind, look: Branding, facts: Facts, language: Language) -> str:
     return _template(kind, language.tag, layout).render(
-        **_dress(look, language),
+        **_layout_values(look, language),
         layout=layout,
         name=facts.name,
         url=facts.url,
@@ -61,16 +61,16 @@ def _drawn(layout: str, kind: MailKind, look: Look, facts: Facts, language: Lang
         device=facts.device,
         factor=facts.factor,
         provider=facts.provider,
-        good_for=good_for(facts, language.tag),
+        good_for=validity_sentence(facts, language.tag),
     )
 
 
-def good_for(facts: Facts, tag: str) -> str:
+def validity_sentence(facts: Facts, tag: str) -> str:
     """Return the sentence that says how long link and code are good; empty where nobody said."""
     t = catalogue(tag)
-    link = span(facts.minutes, tag) if facts.url and facts.minutes else ""
+    link = format_duration(facts.minutes, tag) if facts.url and facts.minutes else ""
     minutes = facts.otp_minutes or facts.minutes
-    code = span(minutes, tag) if facts.otp and minutes else ""
+    code = format_duration(minutes, tag) if facts.otp and minutes else ""
     if link and code and link != code:
         words = t.gettext("The link works once and is good for %(link_time)s, the code is good for %(code_time)s.")
         return str(words) % {"link_time": link, "code_time": code}
@@ -83,7 +83,7 @@ def good_for(facts: Facts, tag: str) -> str:
     return str(words) % {"time": link or code} if link or code else ""
 
 
-def span(minutes: int, tag: str) -> str:
+def format_duration(minutes: int, tag: str) -> str:
     """Return a time as people say it: minutes up to two hours, hours up to two days, then days."""
     t = catalogue(tag)
     if minutes >= 2 * 24 * 60 and minutes % (24 * 60) == 0:
@@ -98,13 +98,13 @@ def span(minutes: int, tag: str) -> str:
     return str(words) % {"num": count}
 
 
-def framed(look: Look, language: Language, subject: str, card: str) -> str:
+def render_in_frame(look: Branding, language: Language, subject: str, card: str) -> str:
     """Return the document whose card holds a tenant's own paragraphs: the frame of our own mails."""
     frame = _environment(language.tag, is_html=True).get_template(_FRAME)
-    return frame.render(**_dress(look, language), subject=subject, card=Markup(card)).strip() + "\n"  # noqa: S704 - as above
+    return frame.render(**_layout_values(look, language), subject=subject, card=Markup(card)).strip() + "\n"  # noqa: S704 - as above
 
 
-def element_looks(look: Look) -> dict[str, str]:
+def element_styles(look: Branding) -> dict[str, str]:
     """Return the attributes that make elements look like ours, by element or class: mail programs read styles nowhere else."""
     shades, radius = _shades(look.brand.color), look.radius
     ink, muted, link = (shades[name][0] for name in ("ink", "muted", "link"))
@@ -127,7 +127,7 @@ def element_looks(look: Look) -> dict[str, str]:
     return {element: escape(style) for element, style in styles.items()}
 
 
-def _dress(look: Look, language: Language) -> dict[str, Any]:
+def _layout_values(look: Branding, language: Language) -> dict[str, Any]:
     """What every mail of a tenant shares."""
     return {
         "language": language,
@@ -139,7 +139,7 @@ def _dress(look: Look, language: Language) -> dict[str, Any]:
     }
 
 
-def _links(look: Look, tag: str) -> list[tuple[str, str]]:
+def _links(look: Branding, tag: str) -> list[tuple[str, str]]:
     gettext = catalogue(tag).gettext
     labels = {"privacy": gettext("Privacy"), "terms": gettext("Terms"), "help": gettext("Help")}
     return [(label, look.brand.links[kind]) for kind, label in labels.items() if look.brand.links.get(kind)]
@@ -186,7 +186,7 @@ def _isolation(made: Environment, is_html: bool) -> Callable[[str], Any]:
     return lambda text: text if text.isascii() else f"\u2068{text}\u2069"
 
 
-def spaced(text: str) -> str:
+def collapse_blank_lines(text: str) -> str:
     """Return a plain text with at most one empty line between paragraphs, however many conditions stood there."""
     lines = [line.strip() for line in text.strip().splitlines()]
     kept = [line for number, line in enumerate(lines) if line or lines[number - 1]]

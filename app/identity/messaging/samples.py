@@ -26,12 +26,12 @@ def _states(vtype: str, minutes: int) -> dict[str, Facts]:
 
 
 _NOTICE: Final = {"notice": _PLAIN}
-_STRANGER: Final = replace(_PLAIN, name="")
+_UNKNOWN: Final = replace(_PLAIN, name="")
 _KINDS: Final = tuple(kind.value for kind in FactorKind)
 _ADDED: Final = replace(_PLAIN, factor=FactorKind.TOTP)
 
 
-def _objected(kinds: Iterable[str]) -> dict[str, Facts]:
+def _with_alert_link(kinds: Iterable[str]) -> dict[str, Facts]:
     return {
         "notice": _ADDED,
         **{f"link, {kind}": replace(_ADDED, factor=kind, url=_LINK.format("alarm")) for kind in kinds},
@@ -39,10 +39,10 @@ def _objected(kinds: Iterable[str]) -> dict[str, Facts]:
 
 
 _PLACE: Final = replace(_PLAIN, device="Firefox, Linux · Linz, Austria · 203.0.113.7")
-_ELSEWHERE: Final = {"notice": _PLACE, "link": replace(_PLACE, url=_LINK.format("alarm"))}
+_NEW_PLACE: Final = {"notice": _PLACE, "link": replace(_PLACE, url=_LINK.format("alarm"))}
 _GLOBEX: Final = replace(_PLAIN, provider="Globex")
 _CONNECTED: Final = {"notice": _GLOBEX, "link": replace(_GLOBEX, url=_LINK.format("alarm"))}
-MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
+EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.VERIFICATION: {
         **_states("emailverification", 3 * _DAY),
         "long names": replace(
@@ -69,17 +69,17 @@ MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.USERNAME_CHANGED: _NOTICE,
     MailKind.PHONE_CHANGED: _NOTICE,
     MailKind.ANSWERS_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url=_LINK.format("alarm"))},
-    MailKind.FACTOR_ADDED: _objected(_KINDS),
-    MailKind.FACTOR_REMOVED: _objected(_KINDS[:3]),
+    MailKind.FACTOR_ADDED: _with_alert_link(_KINDS),
+    MailKind.FACTOR_REMOVED: _with_alert_link(_KINDS[:3]),
     MailKind.PASSKEY_ADDED: {**_NOTICE, "link": replace(_PLAIN, url=_LINK.format("alarm"))},
-    **dict.fromkeys(NEW_PLACES, _ELSEWHERE),
+    **dict.fromkeys(NEW_PLACES, _NEW_PLACE),
     MailKind.PASSKEY_REMOVED: _NOTICE,
     **dict.fromkeys((MailKind.IDENTITY_LINKED, MailKind.IDENTITY_UNLINKED), _CONNECTED),
     MailKind.PASSKEY_LOST: {"link": replace(_PLAIN, url=_LINK.format("resetpasskey"), minutes=_DAY)},
     MailKind.ACCOUNT_LEAVES: {"link": replace(_PLAIN, url="https://acme.example.com/login")},
     MailKind.ACCOUNT_EXISTS: {
-        "link": replace(_STRANGER, url="https://acme.example.com/login"),
-        "notice": _STRANGER,
+        "link": replace(_UNKNOWN, url="https://acme.example.com/login"),
+        "notice": _UNKNOWN,
     },
     MailKind.SECOND_FACTOR: {"code": replace(_PLAIN, otp="482913", minutes=5)},
     MailKind.SIGN_IN: _states("oneclicksignin", 60),
@@ -88,21 +88,21 @@ MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     },
     MailKind.ONE_TOUCH: {name: replace(said, name="") for name, said in _states("oneclicksignin", 60).items()},
     MailKind.NO_ACCOUNT: {
-        "link": replace(_STRANGER, url="https://acme.example.com/register"),
-        "notice": _STRANGER,
+        "link": replace(_UNKNOWN, url="https://acme.example.com/register"),
+        "notice": _UNKNOWN,
     },
 }
 
 _CODE: Final = Facts(to="+4930123456", name="Ada", otp="482913", minutes=5)
 
-_TOLD: Final = frozenset({SmsKind.WELCOME, SmsKind.PHONE_CHANGED, SmsKind.ACCOUNT_EXISTS, *NEW_PLACE_TEXTS})
+_NOTICES: Final = frozenset({SmsKind.WELCOME, SmsKind.PHONE_CHANGED, SmsKind.ACCOUNT_EXISTS, *NEW_PLACE_TEXTS})
 """These bear no code."""
-MESSAGES: Final[Mapping[SmsKind, Mapping[str, Facts]]] = {
+SMS_SAMPLES: Final[Mapping[SmsKind, Mapping[str, Facts]]] = {
     kind: {
-        "notice" if kind in _TOLD else "code": replace(
+        "notice" if kind in _NOTICES else "code": replace(
             _CODE, otp="", url="https://acme.example.com/login", device=_PLACE.device
         )
-        if kind in _TOLD
+        if kind in _NOTICES
         else _CODE
     }
     for kind in SmsKind

@@ -10,24 +10,24 @@ from html import escape
 from html.parser import HTMLParser
 from typing import Final
 
-from app.identity.messaging.placeholders import LINKS, Parts, Slot, parts_of
-from app.identity.messaging.plain_text import VOID, Words
+from app.identity.messaging.placeholders import LINKS, Parts, Placeholder, parse
+from app.identity.messaging.plain_text import VOID_ELEMENTS, PlainTextBuilder
 from app.kit.web_addresses import is_web_address
 
 _MOST_DEPTH, _MOST_PROBLEMS, _MOST_DECLARATIONS = 100, 20, 500
-_DOCUMENT: Final = "html head title meta style body"
-_WITHIN: Final = """
+_DOCUMENT_NAMES: Final = "html head title meta style body"
+_BODY_ELEMENTS: Final = """
     table thead tbody tfoot tr td th caption colgroup col div p span a img h1 h2 h3 h4 h5 h6 ul ol li dl dt dd br hr
     strong b em i u s small sup sub blockquote pre code center font abbr bdi bdo address main section article header
     footer figure figcaption
 """
-_GIVEN: Final = """
+_ATTRIBUTE_NAMES: Final = """
     style class id dir lang role title align valign width height bgcolor border cellpadding cellspacing colspan rowspan
     color face size alt src href target rel name content charset hidden start type xmlns aria-hidden aria-label
 """
-_OF_A_DOCUMENT: Final = frozenset(_DOCUMENT.split())
-_ELEMENTS: Final = _OF_A_DOCUMENT | frozenset(_WITHIN.split())
-_ATTRIBUTES: Final = frozenset(_GIVEN.split())
+_DOCUMENT_ELEMENTS: Final = frozenset(_DOCUMENT_NAMES.split())
+_ELEMENTS: Final = _DOCUMENT_ELEMENTS | frozenset(_BODY_ELEMENTS.split())
+_ATTRIBUTES: Final = frozenset(_ATTRIBUTE_NAMES.split())
 _META: Final = frozenset(
     ("viewport", "color-scheme", "supported-color-schemes", "format-detection", "x-apple-disable-message-reformatting")
 )
@@ -40,7 +40,7 @@ _MAILTO: Final = re.compile(r"(mailto:[^\s<>\"]+@[^\s<>\"]+|tel:\+?[0-9() .-]+)\
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
+class StyleSlot:
     """The place of what makes a plain element look like those of our own mails."""
 
     name: str  # of the element, or of one of our classes
@@ -59,37 +59,37 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class SanitizedHtml:
     """What was read: the HTML in parts, the same as plain text, and what is wrong with it."""
 
-    parts: tuple[str | Slot | Looks, ...]
+    parts: tuple[str | Placeholder | StyleSlot, ...]
     text: Parts
     is_document: bool
     problems: tuple[Problem, ...]
 
 
-def read(html: str) -> Read:
+def sanitize(html: str) -> SanitizedHtml:
     """Read the HTML of a template, its sections left out or kept already."""
-    reader = _Reader()
+    reader = _Sanitizer()
     if html.count("<!") > _MOST_DECLARATIONS:
         reader.problems.append(Problem(1, f"at most {_MOST_DECLARATIONS} comments"))
     else:
         reader.feed(html)
         reader.end()
-    is_document = bool(reader.used & _OF_A_DOCUMENT)
-    return Read(tuple(reader.parts), reader.words.parts(), is_document, tuple(reader.problems))
+    is_document = bool(reader.used & _DOCUMENT_ELEMENTS)
+    return SanitizedHtml(tuple(reader.parts), reader.words.parts(), is_document, tuple(reader.problems))
 
 
-class _Reader(HTMLParser):
+class _Sanitizer(HTMLParser):
     """Collects the parts and the problems of one text."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.parts: list[str | Slot | Looks] = []
+        self.parts: list[str | Placeholder | StyleSlot] = []
         self.problems: list[Problem] = []
         self.open: list[tuple[str, int]] = []
         self.used: set[str] = set()
-        self.words = Words()
+        self.words = PlainTextBuilder()
 
     def end(self) -> None:
         """Read to the end: what is open there is broken."""
@@ -98,7 +98,7 @@ class _Reader(HTMLParser):
             self._problem(f"</{tag}> after <{tag}>", line)
         if "html" in self.used and "body" not in self.used:
             self._problem("<body> in <html>", 1)
-        if self.used & _OF_A_DOCUMENT and "html" not in self.used:
+        if self.used & _DOCUMENT_ELEMENTS and "html" not in self.used:
             self._problem("<html> around the whole, or nothing of a document's own", 1)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -121,13 +121,13 @@ class _Reader(HTMLParser):
             self._problem("<img> with an alt, an empty one where it says nothing")
         if "style" not in held:
             named = next((name for name in held.get("class", "").split() if name in OUR_CLASSES), "")
-            self.parts.append(Looks(named or tag, "class" in held))
+            self.parts.append(StyleSlot(named or tag, "class" in held))
         self.parts.append(">")
-        if tag not in VOID:
+        if tag not in VOID_ELEMENTS:
             self.open.append((tag, self.getpos()[0]))
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in VOID:
+        if tag in VOID_ELEMENTS:
             return
         if not self.open or self.open[-1][0] != tag:
             expected = f"</{self.open[-1][0]}>" if self.open else "nothing to end here"
@@ -150,10 +150,10 @@ class _Reader(HTMLParser):
             return
         if "<" in data:
             self._problem("&lt; in the place of <, or a whole element")
-        for part in parts_of(data):
+        for part in parse(data):
             self.parts.append(escape(part, quote=False) if isinstance(part, str) else part)
         if within != "title":
-            self.words.say(parts_of(data))
+            self.words.say(parse(data))
 
     def handle_comment(self, data: str) -> None:
         """A comment says nothing to people, and to some mail programs too much: it is not sent."""
@@ -190,22 +190,22 @@ class _Reader(HTMLParser):
             self._problem(f"a meta that mails need ({', '.join(sorted(_META))}); found {value[:40]!r}")
         self.parts.append(f' {name}="{escape(value)}"')
 
-    def _address(self, value: str) -> Sequence[str | Slot]:
+    def _address(self, value: str) -> Sequence[str | Placeholder]:
         """A link is the letter's own as a whole, or a whole address with values behind the host."""
-        found = parts_of(value.strip())
-        if found == (Slot("Url"),):
-            return (Slot("Url", is_in_address=True),)
+        found = parse(value.strip())
+        if found == (Placeholder("Url"),):
+            return (Placeholder("Url", is_in_address=True),)
         said = "".join(part if isinstance(part, str) else "x" for part in found)
         first = found[0] if found else ""
         is_whole = isinstance(first, str) and (first.count("/") >= 3 or len(found) == 1)
-        if Slot("Url") in found or not ((is_web_address(said) and is_whole) or _MAILTO.match(value.strip())):
+        if Placeholder("Url") in found or not ((is_web_address(said) and is_whole) or _MAILTO.match(value.strip())):
             self._problem(f"#Url# alone, or a whole web address in href; found {value[:60]!r}")
             return ()
-        return [escape(part) if isinstance(part, str) else Slot(part.name, is_in_address=True) for part in found]
+        return [escape(part) if isinstance(part, str) else Placeholder(part.name, is_in_address=True) for part in found]
 
     def _refuse_slots(self, text: str, where: str) -> None:
-        for part in parts_of(text):
-            if isinstance(part, Slot):
+        for part in parse(text):
+            if isinstance(part, Placeholder):
                 what = "a link in text or in href" if part.name in LINKS else "a value in text or in href"
                 self._problem(f"{what}; found #{part.name}# in {where}")
 

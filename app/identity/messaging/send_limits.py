@@ -35,7 +35,7 @@ _NOTICES: Final = frozenset(
     }
 )
 
-_ALARMS: Final = frozenset(
+_SECURITY_ALERTS: Final = frozenset(
     {
         MailKind.PASSWORD_CHANGED, MailKind.EMAIL_CHANGED, MailKind.ANSWERS_CHANGED, MailKind.FACTOR_ADDED,
         MailKind.FACTOR_REMOVED, MailKind.PASSKEY_ADDED, MailKind.IDENTITY_LINKED, MailKind.IDENTITY_UNLINKED, MailKind.ALARM, *NEW_PLACES,
@@ -43,7 +43,7 @@ _ALARMS: Final = frozenset(
 )  # fmt: skip
 """With a link to object, or what follows it: no sum keeps them back from an address that is proved."""
 
-_ANYBODYS: Final = frozenset(
+_UNAUTHENTICATED: Final = frozenset(
     {
         MailKind.VERIFICATION,
         MailKind.RESET,
@@ -59,7 +59,7 @@ _ANYBODYS: Final = frozenset(
 _TO_CHOSEN_NUMBERS: Final = frozenset({SmsKind.CHANGE_PHONE, SmsKind.SECOND_FACTOR})
 """An account names the number: its messages to all numbers are counted, too."""
 
-_AS_IF: Final = {MailKind.ACCOUNT_EXISTS: MailKind.VERIFICATION, MailKind.NO_ACCOUNT: MailKind.SIGN_IN}
+_COUNTED_AS: Final = {MailKind.ACCOUNT_EXISTS: MailKind.VERIFICATION, MailKind.NO_ACCOUNT: MailKind.SIGN_IN}
 """What is told in the place of a link counts as the link would."""
 
 _DAY: Final = 86_400
@@ -101,7 +101,7 @@ class Recipient:
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedAs:
     """How a mail is counted, where that does not follow from its kind and the account that it is about."""
 
     kind: MailKind | None = None
@@ -122,20 +122,20 @@ def spend_mail(context: Context, kind: MailKind, to: Recipient) -> None:
     a sum, or else every kind and every account would be one more mail to somebody who asked for none. What anybody has sent
     has one of its own: a refusal that somebody signed in may see would else tell what was sent to strangers.
     """
-    kind = _AS_IF.get(kind, kind)
+    kind = _COUNTED_AS.get(kind, kind)
     sending = context.tenant.settings.sending
     rate = _rate(sending.mails_by_type.get(kind, sending.mails))
     whom = [to.key] + ([f"uid {to.uid}"] if to.uid and kind is MailKind.ADD_EMAIL else [])
     if not all(_spend(context, f"mail {kind}", rate, who) for who in whom):
         raise e.MailLimitReached
-    if kind in _ALARMS and to.is_proved:
+    if kind in _SECURITY_ALERTS and to.is_proved:
         return
-    of_all = "asked by anybody" if kind in _ANYBODYS and context.holder is None else "of every other kind"
+    of_all = "asked by anybody" if kind in _UNAUTHENTICATED and context.holder is None else "of every other kind"
     if not _spend(context, f"mails {of_all}", _rate(sending.mails_in_all), to.sum_key):
         raise e.MailLimitReached
 
 
-def spend_again(context: Context, who: str) -> None:
+def spend_resend(context: Context, who: str) -> None:
     """Take one from the mails that one attempt may ask for beside its first; raises MailLimitReached."""
     sending = context.tenant.settings.sending
     rate = _rate(sending.mails_by_type.get(MailKind.VERIFICATION, sending.mails))

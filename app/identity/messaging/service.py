@@ -12,10 +12,10 @@ from app.contract import errors as e
 from app.contract.letters import Carries, MailKind, SmsKind
 from app.identity.directory.accounts.account import Account, full_name, is_verified
 from app.identity.messaging import gsm7, placeholder_values, rendering, send_limits, template_selection, text_message
-from app.identity.messaging.message import MOST_NAME_LETTERS, Facts, Letter, Look, friendly, one_line
-from app.identity.messaging.placeholders import CannotDraw
-from app.identity.messaging.send_limits import Counted, Recipient
-from app.identity.messaging.tenant_templates import OwnMail, OwnMessage
+from app.identity.messaging.message import MOST_NAME_LETTERS, Branding, Facts, RenderedMessage, one_line, safe_name
+from app.identity.messaging.placeholders import RenderError
+from app.identity.messaging.send_limits import CountedAs, Recipient
+from app.identity.messaging.tenant_templates import TenantEmailTemplate, TenantSmsTemplate
 from app.identity.platform.context import Context
 from app.identity.platform.outbox.queue import NullOutbox
 from app.kit import randomness
@@ -24,12 +24,12 @@ from app.kit.languages import Language, negotiate
 
 log = logging.getLogger("gatehouse.letters")
 
-_PLAINLY = Counted()
-Said = Mapping[str, str] | Callable[[], Mapping[str, str]]
+_BY_DEFAULT = CountedAs()
+FactsSource = Mapping[str, str] | Callable[[], Mapping[str, str]]
 """What a letter says; or what makes it, once no limit refuses the letter."""
 
 
-class TextWish(Protocol):
+class SmsOptions(Protocol):
     """How the caller wants a text message."""
 
     @property
@@ -40,14 +40,14 @@ class TextWish(Protocol):
 
 
 @dataclass(frozen=True)
-class Plainly:
+class PlainSmsOptions:
     """As text, by the template of that name."""
 
     sms_template: str | None = None
     is_voice_otp: bool = False
 
 
-PLAINLY: Final = Plainly()
+DEFAULT_SMS_OPTIONS: Final = PlainSmsOptions()
 
 
 def mail(
@@ -56,11 +56,11 @@ def mail(
     to: str,
     *,
     account: Account | None,
-    facts: Said,
+    facts: FactsSource,
     template: str | None = None,
     language: str | None = None,
     is_asked_for: bool = False,
-    counted: Counted = _PLAINLY,
+    counted: CountedAs = _BY_DEFAULT,
 ) -> None:
     """Post a mail. One that only tells what is done is left out over the limit, and refuses nothing.
 
@@ -83,10 +83,10 @@ def mail(
             raise
         context.audit.record("mail.left_out", uid=uid, kind=kind.value)
         return
-    look = Look(context.tenant.display_name, context.tenant.brand)
+    look = Branding(context.tenant.display_name, context.tenant.brand)
     speaks = _language(context, account, language)
     said = _facts(to, account, facts)
-    letter = _own_mail(context, kind, account, said, template, speaks) or rendering.draw(kind, look, said, speaks)
+    letter = _tenant_email(context, kind, account, said, template, speaks) or rendering.render(kind, look, said, speaks)
     sending = context.tenant.settings.sending
     payload = {
         "to": to,
@@ -108,8 +108,8 @@ def sms(
     to: str,
     *,
     account: Account | None,
-    facts: Said,
-    wish: TextWish = PLAINLY,
+    facts: FactsSource,
+    wish: SmsOptions = DEFAULT_SMS_OPTIONS,
     changes_for: str | None = None,
     language: str | None = None,
 ) -> str:
@@ -132,13 +132,13 @@ def sms(
     said = _facts(to, account, facts)
     host = urlsplit(context.issuer).netloc
     speaks = _language(context, account, language)
-    text = _own_message(context, kind, account, said, wish.sms_template, speaks) or text_message.sentence(
+    text = _tenant_text_message(context, kind, account, said, wish.sms_template, speaks) or text_message.sentence(
         kind, context.tenant.display_name, said, speaks
     )
     sid = f"SM{randomness.uid()}"
-    payload = {"to": to, "text": text_message.bound(gsm7.plainer(text), said.otp, host), "sid": sid}
+    payload = {"to": to, "text": text_message.append_origin_line(gsm7.simplify(text), said.otp, host), "sid": sid}
     if wish.is_voice_otp and said.otp:
-        payload |= {"spoken": text_message.spoken(text, said.otp), "language": speaks.tag}
+        payload |= {"spoken": text_message.voice_text(text, said.otp), "language": speaks.tag}
     message_id = context.outbox.post("sms", payload)
     context.audit.record("sms.posted", uid=uid, kind=kind.value, message_id=message_id, sid=sid)
     return sid
@@ -156,7 +156,7 @@ def carries(
 
     What it does not hold need not be made (interface user.md section 4).
     """
-    chosen = template_selection.choose(context, kind, template, _language(context, account, language))
+    chosen = template_selection.select(context, kind, template, _language(context, account, language))
     return chosen.template.carries if chosen and chosen.template else None
 
 
@@ -165,7 +165,7 @@ def account_sid(context: Context) -> str:
     return f"AC{context.tenant.tenant_id}"
 
 
-def _recipient(context: Context, to: str, account: Account | None, counted: Counted) -> Recipient:
+def _recipient(context: Context, to: str, account: Account | None, counted: CountedAs) -> Recipient:
     is_proved = counted.is_proved
     if is_proved is None:
         is_proved = account is not None and is_verified(account, to)
@@ -173,41 +173,41 @@ def _recipient(context: Context, to: str, account: Account | None, counted: Coun
     return Recipient(to, uid, is_proved, not isinstance(context.outbox, NullOutbox))
 
 
-def _own_mail(
+def _tenant_email(
     context: Context, kind: MailKind, account: Account | None, said: Facts, asked: str | None, language: Language
-) -> Letter | None:
+) -> RenderedMessage | None:
     """Return the mail that the tenant's own template makes; None where there is none, or none that can be drawn."""
-    chosen = template_selection.choose(context, kind, asked, language)
+    chosen = template_selection.select(context, kind, asked, language)
     problem = chosen.problem if chosen else ""
-    if chosen and isinstance(chosen.template, OwnMail):
-        look = Look(context.tenant.display_name, context.tenant.brand)
-        told = placeholder_values.of(context, kind, account, said, chosen.language)
+    if chosen and isinstance(chosen.template, TenantEmailTemplate):
+        look = Branding(context.tenant.display_name, context.tenant.brand)
+        told = placeholder_values.values_for(context, kind, account, said, chosen.language)
         try:
-            return chosen.template.draw(look, told, chosen.language, placeholder_values.sections(account))
-        except CannotDraw as missing:
+            return chosen.template.draw(look, told, chosen.language, placeholder_values.kept_sections(account))
+        except RenderError as missing:
             problem = str(missing)
     if chosen:
-        _record_broken(context, kind, chosen.name, problem, account)
+        _record_render_failure(context, kind, chosen.name, problem, account)
     return None
 
 
-def _own_message(
+def _tenant_text_message(
     context: Context, kind: SmsKind, account: Account | None, said: Facts, asked: str | None, language: Language
 ) -> str | None:
     """Return the text that the tenant's own template makes; None as of mails."""
-    chosen = template_selection.choose(context, kind, asked, language)
+    chosen = template_selection.select(context, kind, asked, language)
     problem = chosen.problem if chosen else ""
-    if chosen and isinstance(chosen.template, OwnMessage):
+    if chosen and isinstance(chosen.template, TenantSmsTemplate):
         try:
-            return chosen.template.draw(placeholder_values.of(context, kind, account, said, chosen.language))
-        except CannotDraw as missing:
+            return chosen.template.draw(placeholder_values.values_for(context, kind, account, said, chosen.language))
+        except RenderError as missing:
             problem = str(missing)
     if chosen:
-        _record_broken(context, kind, chosen.name, problem, account)
+        _record_render_failure(context, kind, chosen.name, problem, account)
     return None
 
 
-def _record_broken(
+def _record_render_failure(
     context: Context, kind: MailKind | SmsKind, name: str, problem: str, account: Account | None
 ) -> None:
     """A template that cannot be drawn loses no letter: ours is sent, and the tenant can read why."""
@@ -216,17 +216,17 @@ def _record_broken(
     log.warning("template %s of tenant %s was not drawn: %s", name, context.tenant.name, problem)
 
 
-def _facts(to: str, account: Account | None, said: Said) -> Facts:
+def _facts(to: str, account: Account | None, said: FactsSource) -> Facts:
     given = said() if callable(said) else said
     url = given.get("url", "")
     return Facts(
         to=one_line(to, 320),
-        name=friendly(account.profile.get("FirstName") or full_name(account)) if account else "",
+        name=safe_name(account.profile.get("FirstName") or full_name(account)) if account else "",
         url=url if url.startswith(("https://", "http://")) else "",
         token=given.get("token", ""),
         otp=one_line(given.get("otp", ""), 20),
-        minutes=_whole(given.get("minutes")),
-        otp_minutes=_whole(given.get("otp_minutes")),
+        minutes=_integer(given.get("minutes")),
+        otp_minutes=_integer(given.get("otp_minutes")),
         email=one_line(given.get("email", ""), 320),
         username=one_line(given.get("username") or (account.username if account else None) or "", 64),
         added_by=one_line(given.get("added_by", ""), 64),
@@ -236,7 +236,7 @@ def _facts(to: str, account: Account | None, said: Said) -> Facts:
     )
 
 
-def _whole(text: str | None) -> int:
+def _integer(text: str | None) -> int:
     return int(text) if text and text.isdecimal() else 0
 
 

@@ -10,7 +10,7 @@ from app.contract import errors as e
 from app.contract.letters import MailKind, MailTemplate, SmsKind, SmsTemplate
 from app.identity.directory.tenants import changes
 from app.identity.messaging import store
-from app.identity.messaging.tenant_templates import own
+from app.identity.messaging.tenant_templates import tenant_template
 from app.identity.platform.context import Context
 from app.kit.errors import ApiError
 
@@ -57,7 +57,7 @@ def remove(context: Context, channel: str, kind: MailKind | SmsKind, name: str, 
 
 
 def _check(context: Context, template: Template, fields: Mapping[str, str]) -> None:
-    for key, sentence in own(template).problems(context.tenant.settings.custom_fields):
+    for key, sentence in tenant_template(template).problems(context.tenant.settings.custom_fields):
         raise e.BadField(f"{fields[key]}: expected {sentence}.")
 
 

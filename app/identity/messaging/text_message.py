@@ -7,16 +7,16 @@ from typing import Final
 from app.contract.letters import NEW_PLACE_TEXTS, SmsKind
 from app.identity.messaging import gsm7
 from app.identity.messaging.message import Facts, one_line
-from app.identity.messaging.rendering import span
+from app.identity.messaging.rendering import format_duration
 from app.kit.languages import Language, catalogue
 
 _MOST_TENANT_LETTERS: Final = 30
 _MOST_DEVICE_LETTERS: Final = 60
 
 
-def write(kind: SmsKind, tenant: str, facts: Facts, language: Language, host: str) -> str:
+def render_sms(kind: SmsKind, tenant: str, facts: Facts, language: Language, host: str) -> str:
     """Return the message of this kind, in the network's short alphabet where the language allows it."""
-    return bound(gsm7.plainer(sentence(kind, tenant, facts, language)), facts.otp, host)
+    return append_origin_line(gsm7.simplify(sentence(kind, tenant, facts, language)), facts.otp, host)
 
 
 def sentence(kind: SmsKind, tenant: str, facts: Facts, language: Language) -> str:
@@ -45,17 +45,19 @@ def sentence(kind: SmsKind, tenant: str, facts: Facts, language: Language) -> st
     said = [words % {**named, "device": one_line(facts.device.replace(" · ", ", "), _MOST_DEVICE_LETTERS)}]
     minutes = facts.otp_minutes or facts.minutes
     if facts.otp and minutes:
-        said.append(t.gettext("Good for %(time)s. Share it with nobody.") % {"time": span(minutes, language.tag)})
+        said.append(
+            t.gettext("Good for %(time)s. Share it with nobody.") % {"time": format_duration(minutes, language.tag)}
+        )
     return " ".join(said)
 
 
-def spoken(text: str, otp: str) -> str:
+def voice_text(text: str, otp: str) -> str:
     """Return a message as a voice reads it: its code digit by digit, and everything twice."""
     once = text.replace(otp, f"{', '.join(otp)}.")
     return f"{once}\n{once}"
 
 
-def bound(text: str, otp: str, host: str) -> str:
+def append_origin_line(text: str, otp: str, host: str) -> str:
     """Add the last line of an origin-bound code: a browser fills it in at this host and nowhere else."""
     line = f"@{host.partition(':')[0]} #{otp}"
     return text if not otp or text.rstrip().endswith(line) else f"{text.rstrip()}\n\n{line}"

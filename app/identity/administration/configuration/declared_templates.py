@@ -9,7 +9,7 @@ from app.contract.tenant_file import ConfigurationFile, TenantFile
 from app.identity.administration.configuration.document import Document
 from app.identity.administration.configuration.problems import Path
 from app.identity.messaging import store
-from app.identity.messaging.tenant_templates import own
+from app.identity.messaging.tenant_templates import tenant_template
 
 KEYS = {store.MAIL: "mail_templates", store.SMS: "sms_templates"}
 
@@ -36,5 +36,5 @@ def listed(tenant: TenantFile, path: Path) -> Iterator[tuple[str, Path, MailTemp
 
 def wrong(template: MailTemplate | SmsTemplate, path: Path, known: Sequence[str] | None) -> Iterator[tuple[Path, str]]:
     """Yield what is wrong with one template."""
-    for key, sentence in own(template).problems(known):
+    for key, sentence in tenant_template(template).problems(known):
         yield (*path, key), f"expected {sentence}"

@@ -15,8 +15,8 @@ from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import allowed_addresses
 from app.identity.messaging import service as messaging
-from app.identity.messaging.send_limits import Counted
-from app.identity.messaging.service import PLAINLY, TextWish
+from app.identity.messaging.send_limits import CountedAs
+from app.identity.messaging.service import DEFAULT_SMS_OPTIONS, SmsOptions
 from app.identity.platform.context import Context
 from app.kit.limits import Rate
 from app.kit.user_agents import parse_user_agent
@@ -103,13 +103,18 @@ def mail(
             context = context.without_sending()
     messaging.mail(
         context, drawn, to, account=account, facts=said, template=wish.template, language=_language(context),
-        counted=Counted(kind=kind.mail),
+        counted=CountedAs(kind=kind.mail),
     )  # fmt: skip
     context.audit.record("passwordless.asked", uid=account.uid if account else None, by="mail", kind=kind.proof.value)
 
 
 def text(
-    context: Context, account: Account | None, phone: str, wish: TextWish = PLAINLY, *, ticket: str | None = None
+    context: Context,
+    account: Account | None,
+    phone: str,
+    wish: SmsOptions = DEFAULT_SMS_OPTIONS,
+    *,
+    ticket: str | None = None,
 ) -> str:
     """Text a code to the account's number and return the message's Sid; to nobody's nothing is sent.
 
@@ -126,7 +131,7 @@ def text_anybody(
     context: Context,
     kind: Purpose,
     phone: str,
-    wish: TextWish = PLAINLY,
+    wish: SmsOptions = DEFAULT_SMS_OPTIONS,
     *,
     name: str = "",
     attempt: str | None = None,
@@ -211,7 +216,7 @@ def _texted(
     uid: str,
     subject: str,
     facts: dict[str, Any],
-    wish: TextWish,
+    wish: SmsOptions,
 ) -> str:
     made = one_time_tokens.new_code(context, proof, uid, subject=subject, facts=facts)
     said = {"otp": made, "minutes": str(one_time_tokens.CODE_MINUTES)}

@@ -15,7 +15,7 @@ from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import allowed_addresses
 from app.identity.messaging import service as messaging
-from app.identity.messaging.service import PLAINLY, TextWish
+from app.identity.messaging.service import DEFAULT_SMS_OPTIONS, SmsOptions
 from app.identity.platform.context import Context
 from app.identity.platform.outbox.queue import Outbox
 from app.kit.errors import ApiError
@@ -151,7 +151,9 @@ def page_token(
     return one_time_tokens.new_link(context, of.proof, account.uid, subject=subject, minutes=minutes, facts=facts)
 
 
-def text(context: Context, account: Account, wish: TextWish = PLAINLY, *, of: Forgotten = PASSWORD) -> str:
+def text(
+    context: Context, account: Account, wish: SmsOptions = DEFAULT_SMS_OPTIONS, *, of: Forgotten = PASSWORD
+) -> str:
     """Text a code to the account's phone number; return the message's Sid.
 
     Raises NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
@@ -166,7 +168,9 @@ def text(context: Context, account: Account, wish: TextWish = PLAINLY, *, of: Fo
     return sid
 
 
-def text_nobody(context: Context, phone: str, wish: TextWish = PLAINLY, *, of: Forgotten = PASSWORD) -> str:
+def text_nobody(
+    context: Context, phone: str, wish: SmsOptions = DEFAULT_SMS_OPTIONS, *, of: Forgotten = PASSWORD
+) -> str:
     """Do for a number that no account has what `text` does, without a message."""
     quiet = context.without_sending()
     minutes = context.tenant.settings.reset_code_minutes

@@ -10,7 +10,7 @@ from app.identity.directory.accounts import identifiers, pending_accounts
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.messaging import service as messaging
-from app.identity.messaging.service import TextWish
+from app.identity.messaging.service import SmsOptions
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.limits import Rate
@@ -96,7 +96,7 @@ def spend(context: Context, what: str) -> None:
         context.spend(what, Rate(most, 60), context.network)
 
 
-def _again(context: Context, phone: str, wish: TextWish) -> str:
+def _again(context: Context, phone: str, wish: SmsOptions) -> str:
     account = accounts.own(context)
     if phone == phones.asked(context, account):
         return phones.ask(context, account, phone, wish, hides_taken=context.tenant.settings.hide_unknown_accounts)
@@ -107,7 +107,7 @@ def _again(context: Context, phone: str, wish: TextWish) -> str:
     return phones.send(context, account.uid, phone, account, wish)
 
 
-def _quietly(context: Context, account: Account | None, phone: str, wish: TextWish) -> str:
+def _quietly(context: Context, account: Account | None, phone: str, wish: SmsOptions) -> str:
     """Text a code to a number that waits for its proof, to no other; what a limit keeps back is answered as sent, as it would
     tell that somebody was written to before. Returns the message's Sid.
     """

@@ -15,7 +15,7 @@ from app.identity.directory.accounts.account_lookup import Identifier
 from app.identity.directory.accounts.identifiers import PHONE
 from app.identity.directory.accounts.service import Account
 from app.identity.messaging import service as messaging
-from app.identity.messaging.service import PLAINLY, TextWish
+from app.identity.messaging.service import DEFAULT_SMS_OPTIONS, SmsOptions
 from app.identity.platform import events
 from app.identity.platform.context import Context
 
@@ -23,7 +23,9 @@ _NEXT = "next"
 """The subject of the code for another number: an account asks for one at a time."""
 
 
-def send(context: Context, uid: str, phone: str, account: Account | None, wish: TextWish = PLAINLY) -> str:
+def send(
+    context: Context, uid: str, phone: str, account: Account | None, wish: SmsOptions = DEFAULT_SMS_OPTIONS
+) -> str:
     """Text a code to a number that an account has, or will have; return the message's Sid.
 
     Raises NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
@@ -35,7 +37,7 @@ def send(context: Context, uid: str, phone: str, account: Account | None, wish: 
     return sid
 
 
-def send_to_nobody(context: Context, phone: str, wish: TextWish = PLAINLY) -> str:
+def send_to_nobody(context: Context, phone: str, wish: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
     """Do for a number that nobody has what `send` does, without a message. Raises as `send` does."""
     return send(
         context.without_sending(),
@@ -46,7 +48,7 @@ def send_to_nobody(context: Context, phone: str, wish: TextWish = PLAINLY) -> st
     )
 
 
-def tell_owner(context: Context, phone: str, wish: TextWish = PLAINLY) -> str:
+def tell_owner(context: Context, phone: str, wish: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
     """Text a number that has an account that it has one; it costs what `send` does. Raises as `send` does."""
     one_time_tokens.new_code(context, Purpose.PHONE, NOBODY, subject=phone)
     facts = {"url": f"{context.issuer}/login"}
@@ -55,7 +57,9 @@ def tell_owner(context: Context, phone: str, wish: TextWish = PLAINLY) -> str:
     return sid
 
 
-def ask(context: Context, account: Account, phone: str, wish: TextWish = PLAINLY, *, hides_taken: bool = False) -> str:
+def ask(
+    context: Context, account: Account, phone: str, wish: SmsOptions = DEFAULT_SMS_OPTIONS, *, hides_taken: bool = False
+) -> str:
     """Text a code to another number, which is the account's once it is proved; return the message's Sid.
 
     One that somebody only stated is not theirs. With `hides_taken` a proved one is answered as a free one.

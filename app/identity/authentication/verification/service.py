@@ -19,7 +19,7 @@ from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import allowed_addresses
 from app.identity.messaging import service as messaging
-from app.identity.messaging.send_limits import Counted
+from app.identity.messaging.send_limits import CountedAs
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.identity.platform.outbox.queue import Outbox
@@ -314,7 +314,7 @@ def _mail(context: Context, uid: str, email: str, wish: Wish, account: Account |
         facts=facts if uid != NOBODY else {"url": f"{context.issuer}/login"},
         template=template,
         language=language,
-        counted=Counted(uid=uid if uid != NOBODY else None),  # an account that waits has one, too
+        counted=CountedAs(uid=uid if uid != NOBODY else None),  # an account that waits has one, too
     )
     context.audit.record("verification.sent", uid=account.uid if account else None)
     return code.code_id

@@ -15,7 +15,7 @@ from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.messaging import service as messaging
-from app.identity.messaging.send_limits import Counted
+from app.identity.messaging.send_limits import CountedAs
 from app.identity.platform.context import Context
 
 _ANY = "any address"
@@ -147,7 +147,7 @@ def send(
         code = one_time_tokens.new_code(context, of, account.uid, subject=_ANY, facts={"email": to})
         return {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
 
-    counted = Counted(uid=f"{account.uid}, by anybody") if is_anybodys else Counted()
+    counted = CountedAs(uid=f"{account.uid}, by anybody") if is_anybodys else CountedAs()
     messaging.mail(
         context, MailKind.SECOND_FACTOR, to, account=account, facts=said, template=template, is_asked_for=True,
         counted=counted,

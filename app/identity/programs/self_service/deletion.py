@@ -16,7 +16,7 @@ from app.identity.directory.accounts import store
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import allowed_addresses
 from app.identity.messaging import service as messaging
-from app.identity.messaging.service import PLAINLY, TextWish
+from app.identity.messaging.service import DEFAULT_SMS_OPTIONS, SmsOptions
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.identity.platform.store import removal
@@ -89,7 +89,7 @@ def confirm(context: Context, token: str) -> Account:
     return leave(context, proof.uid)
 
 
-def send_code(context: Context, account: Account, wish: TextWish = PLAINLY) -> str:
+def send_code(context: Context, account: Account, wish: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
     """Send a code that deletes the account; return the message's Sid.
 
     A number that nobody proved may be anybody's: whoever holds no more than a session could write their own there.

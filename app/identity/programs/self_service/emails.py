@@ -19,7 +19,7 @@ from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import allowed_addresses
 from app.identity.messaging import service as messaging
-from app.identity.messaging.send_limits import Counted
+from app.identity.messaging.send_limits import CountedAs
 from app.identity.platform import events
 from app.identity.platform.context import Context
 
@@ -57,7 +57,7 @@ def ask(context: Context, account: Account, new: NewAddress, *, hides_taken: boo
     language = notifications.language(context)
     if owner is not None:
         facts = {"url": f"{context.issuer}/login"}
-        as_if_free = Counted(MailKind.ADD_EMAIL, account.uid)
+        as_if_free = CountedAs(MailKind.ADD_EMAIL, account.uid)
         messaging.mail(
             context, MailKind.ACCOUNT_EXISTS, shown, account=None, facts=facts, language=language, counted=as_if_free
         )
