@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field
 
 from app.contract import errors as e
 from app.contract.auth import READ, K, M, S, U
-from app.contract.consents import ConsentsGiven
+from app.contract.consents import ConsentAnswers
 from app.contract.error_groups import UID_ERRORS
 from app.contract.groups import AT, PW, F, PhoneInQuery, SecurityAnswer, Uid
 from app.contract.hashing import HASHES_IN_BULK, HASHES_SECRETS_IN_BULK
@@ -32,7 +32,7 @@ class PolicyVersion(Wire):
     version: str | None = None
 
 
-class Names(Wire):
+class AccountIdentifiers(Wire):
     """What an account is known by, where the body may say it."""
 
     email: list[EmailEntry] | None = Field(default=None, max_length=20)
@@ -78,17 +78,17 @@ class AccountFields(PersonFields):
     )
 
 
-class NewNames(Names):
+class NewAccountIdentifiers(AccountIdentifiers):
     """What a new account is known by."""
 
     uid: str | None = Field(default=None, max_length=100)  # where the tenant allows ids of its own
 
 
-class CreateAccount(F, PW, NewNames, AccountFields):
+class CreateAccount(F, PW, NewAccountIdentifiers, AccountFields):
     """The registration model (user.md section 1.1), with what only the tenant's servers may say."""
 
     is_voice_otp: Annotated[bool, Query] = False
-    consents: ConsentsGiven | None = None
+    consents: ConsentAnswers | None = None
 
 
 class AccountChanges(F, PW, AccountFields):
@@ -100,7 +100,7 @@ class AccountChanges(F, PW, AccountFields):
     is_login_locked: bool | None = None
 
 
-class UpdateAccount(Uid, Names, AccountChanges):
+class UpdateAccount(Uid, AccountIdentifiers, AccountChanges):
     pass
 
 
@@ -112,7 +112,7 @@ class Identifier(Wire):
     phone: PhoneInQuery = None
 
 
-class UpdateIdentified(Identifier, AccountChanges):
+class UpdateAccountByIdentifier(Identifier, AccountChanges):
     """The identifiers in the query name the account, so they are not changed here: address it by its id for that."""
 
 
@@ -179,8 +179,8 @@ update = operation(
     summary="Update an account by its id.",
 )  # fmt: skip
 update_by_identifier = operation(
-    "accounts.update_by_identifier", "PUT /identity/v2/manage/account", UpdateIdentified, Profile, auth=K & S | M, scope="profile:update",
-    accepts=Accept.JSON, hashing=HASHES_SECRETS_IN_BULK, errors=(*LOOKUP_ERRORS, *CHANGE_ERRORS),
+    "accounts.update_by_identifier", "PUT /identity/v2/manage/account", UpdateAccountByIdentifier, Profile, auth=K & S | M,
+    scope="profile:update", accepts=Accept.JSON, hashing=HASHES_SECRETS_IN_BULK, errors=(*LOOKUP_ERRORS, *CHANGE_ERRORS),
     summary="Update an account by its email, username or phone.",
 )  # fmt: skip
 delete_by_uid = operation(

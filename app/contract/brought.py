@@ -20,11 +20,11 @@ Address = Annotated[str | None, Field(max_length=320)]
 DAY = 86_400
 
 
-class VerifyTokenAsked(Lower):
+class VerificationTokenRequest(Lower):
     email: Address = None
 
 
-class VerifyTokenRead(Lower):
+class VerificationTokenQuery(Lower):
     """`expires_in`: seconds that it may live; as long as a mailed one where absent."""
 
     email: Annotated[Address, Query] = None
@@ -32,14 +32,14 @@ class VerifyTokenRead(Lower):
     expires_in: Annotated[int | None, Query] = Field(default=None, ge=60, le=3 * DAY, alias="expires_in")
 
 
-class VerifyToken(Wire):
+class VerificationToken(Wire):
     """`expires_in` is an ISO date-time, as in every session of this family."""
 
     verification_token: str
     expires_in: str = Field(alias="expires_in")
 
 
-class MailTokenAsked(Lower):
+class EmailTokenRequest(Lower):
     """Whom it is for: one of `email`, `username` and `uid`; `addemail` takes `uid`, the new `email` and its `type`."""
 
     token_type: Annotated[str, From.PATH]
@@ -51,7 +51,7 @@ class MailTokenAsked(Lower):
     name: str | None = Field(default=None, max_length=100)
 
 
-class MailToken(Wire):
+class EmailToken(Wire):
     """A code in place of the token where the tenant's mails of that type bring codes to programs."""
 
     token: str
@@ -59,7 +59,7 @@ class MailToken(Wire):
     identity_providers: list[str]
 
 
-class SmsCodeAsked(Lower):
+class SmsCodeRequest(Lower):
     sms_otp_type: Annotated[str, From.PATH]
     phone: str | None = Field(default=None, max_length=64)
     uid: str | None = Field(default=None, max_length=100)
@@ -79,18 +79,18 @@ _VERIFY = (
 _BASE = "/identity/v2/manage/account"
 
 verify_token = operation(
-    "brought.verify_token", f"POST {_BASE}/verify/token", VerifyTokenAsked, VerifyToken, auth=K & S | M, scope="profile:update",
-    row="A18", errors=_VERIFY, summary="Create a token that verifies an email address.",
+    "brought.verify_token", f"POST {_BASE}/verify/token", VerificationTokenRequest, VerificationToken, auth=K & S | M,
+    scope="profile:update", row="A18", errors=_VERIFY, summary="Create a token that verifies an email address.",
 )  # fmt: skip
 read_verify_token = operation(
-    "brought.read_verify_token", f"GET {_BASE}/vtoken", VerifyTokenRead, VerifyToken, auth=K & S | M, scope="profile:update", row="A19",
-    errors=_VERIFY, summary="Create a token that verifies an email address, with a lifetime of your choice.",
+    "brought.read_verify_token", f"GET {_BASE}/vtoken", VerificationTokenQuery, VerificationToken, auth=K & S | M, scope="profile:update",
+    row="A19", errors=_VERIFY, summary="Create a token that verifies an email address, with a lifetime of your choice.",
 )  # fmt: skip
 _MAIL_TOKEN_ERRORS = (
     *_VERIFY, *_OFF, *ADDED_EMAIL, *UID_ERRORS, e.WrongTokenType, e.EmailOrUsernameMissing, e.ClientGuidTaken, e.RegistrationOff,
 )  # fmt: skip
 mail_token = operation(
-    "brought.mail_token", f"POST {_BASE}/emailtoken/{{tokentype}}", MailTokenAsked, MailToken, auth=K & S | M, scope="profile:update",
+    "brought.mail_token", f"POST {_BASE}/emailtoken/{{tokentype}}", EmailTokenRequest, EmailToken, auth=K & S | M, scope="profile:update",
     row="A20", errors=_MAIL_TOKEN_ERRORS, summary="Create the token or the code that an email of one type would carry.",
 )  # fmt: skip
 _SMS_CODE_ERRORS = (
@@ -98,6 +98,6 @@ _SMS_CODE_ERRORS = (
     e.NoPhoneOnProfile, e.PhoneTaken, e.PhoneUnverified, e.ClientGuidTaken, e.RegistrationOff,
 )  # fmt: skip
 sms_code = operation(
-    "brought.sms_code", f"POST {_BASE}/smsotp/{{smsotptype}}", SmsCodeAsked, SmsCode, auth=K & S | M, scope="profile:update", row="A21",
+    "brought.sms_code", f"POST {_BASE}/smsotp/{{smsotptype}}", SmsCodeRequest, SmsCode, auth=K & S | M, scope="profile:update", row="A21",
     errors=_SMS_CODE_ERRORS, summary="Create the code that a text message of one type would carry.",
 )  # fmt: skip

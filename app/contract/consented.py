@@ -6,7 +6,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import K
-from app.contract.consents import ConsentsGiven
+from app.contract.consents import ConsentAnswers
 from app.contract.error_groups import SESSION_ERRORS
 from app.contract.groups import PW
 from app.contract.operations import operation
@@ -15,7 +15,7 @@ from app.kit.operation import Accept
 from app.kit.wire import From
 
 
-class ConsentSubmitted(PW, ConsentsGiven):
+class SubmitConsentsByToken(PW, ConsentAnswers):
     consent_token: Annotated[str, From.QUERY, Field(max_length=200)]
 
 
@@ -24,6 +24,6 @@ _SUBMIT_ERRORS = (
     e.PhoneUnverified,
 )  # fmt: skip
 submit = operation(
-    "consents.submit", "POST /identity/v2/auth/consent", ConsentSubmitted, Login, auth=K, accepts=Accept.JSON, row="U83",
+    "consents.submit", "POST /identity/v2/auth/consent", SubmitConsentsByToken, Login, auth=K, accepts=Accept.JSON, row="U83",
     errors=_SUBMIT_ERRORS, summary="Answer the consent forms that a sign-in waits for, and get its session.",
 )  # fmt: skip

@@ -31,27 +31,27 @@ class ConsentAnswer(Wire):
     is_accepted: bool
 
 
-class ConsentsGiven(Wire):
+class ConsentAnswers(Wire):
     """Which forms are answered, and how."""
 
     events: list[ConsentEvent] = Field(default_factory=list, max_length=30)
     data: list[ConsentAnswer] = Field(default_factory=list, max_length=_MOST)
 
 
-class OwnConsentsGiven(AT, PW, ConsentsGiven):
+class SubmitOwnConsents(AT, PW, ConsentAnswers):
     pass
 
 
-class ConsentsChanged(AT, PW):
+class UpdateOwnConsents(AT, PW):
     consents: list[ConsentAnswer] = Field(alias="Consents", min_length=1, max_length=_MOST)
 
 
-class ConsentAsked(AT):
+class CheckOwnConsent(AT):
     event: Annotated[Name, Query]
     is_custom: Annotated[bool, Query]
 
 
-class OwnLogsRead(AT):
+class ListOwnConsentLogs(AT):
     pass
 
 
@@ -61,7 +61,7 @@ class AnsweredForm(Wire):
     is_custom: bool
 
 
-class Accepted(Wire):
+class AcceptedConsent(Wire):
     consent_option_id: str
     accept_on_date: str
 
@@ -70,7 +70,7 @@ class ConsentProfile(Wire):
     """What an account has agreed to, as its profile shows it."""
 
     accepted_consent_versions: list[AnsweredForm]
-    consents: list[Accepted]
+    consents: list[AcceptedConsent]
 
 
 class ConsentValidity(Wire):
@@ -80,7 +80,7 @@ class ConsentValidity(Wire):
     is_valid: bool
 
 
-class LoggedAnswer(Wire):
+class ConsentLogAnswer(Wire):
     consent_id: str
     event: Literal["Subscribe", "Unsubscribe", "NotOpted"]
 
@@ -95,7 +95,7 @@ class ConsentLog(Wire):
     user_agent: str
     ip: str = Field(alias="IP")
     host: str
-    consent_logs: list[LoggedAnswer]
+    consent_logs: list[ConsentLogAnswer]
 
 
 class ConsentLogs(Wire):
@@ -108,19 +108,19 @@ class ConsentLogs(Wire):
 _ERRORS = (e.ConsentsOff, e.NoConsentForm, e.PrivacyPolicyOutdated)
 
 give = operation(
-    "consents.give", "POST /identity/v2/auth/consent/profile", OwnConsentsGiven, Profile, auth=K & U, access=WRITE, accepts=Accept.JSON,
+    "consents.give", "POST /identity/v2/auth/consent/profile", SubmitOwnConsents, Profile, auth=K & U, access=WRITE, accepts=Accept.JSON,
     row="U84", errors=(*_ERRORS, e.ConsentRefused), summary="Answer consent forms for the signed-in account.",
 )  # fmt: skip
 change = operation(
-    "consents.change", "PUT /identity/v2/auth/consent", ConsentsChanged, ConsentProfile, auth=K & U, access=WRITE, accepts=Accept.JSON,
+    "consents.change", "PUT /identity/v2/auth/consent", UpdateOwnConsents, ConsentProfile, auth=K & U, access=WRITE, accepts=Accept.JSON,
     row="U85", errors=(*_ERRORS, e.ConsentRefused), summary="Change what the signed-in account agreed to on consent forms.",
 )  # fmt: skip
 verify = operation(
-    "consents.verify", "GET /identity/v2/auth/consent/verify", ConsentAsked, ConsentValidity, auth=K & U, access=READ, row="U86",
+    "consents.verify", "GET /identity/v2/auth/consent/verify", CheckOwnConsent, ConsentValidity, auth=K & U, access=READ, row="U86",
     errors=(*_ERRORS, e.RequestInvalid), summary="Check whether the current version of a consent form is answered.",
 )  # fmt: skip
 logs = operation(
-    "consents.logs", "GET /identity/v2/auth/consent/logs", OwnLogsRead, ConsentLogs, auth=K & U, access=READ, row="U87",
+    "consents.logs", "GET /identity/v2/auth/consent/logs", ListOwnConsentLogs, ConsentLogs, auth=K & U, access=READ, row="U87",
     errors=(e.ConsentsOff, e.NoConsentLogs, e.PrivacyPolicyOutdated),
     summary="List how the signed-in account answered consent forms over time.",
 )  # fmt: skip

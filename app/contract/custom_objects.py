@@ -17,66 +17,66 @@ Query = From.QUERY
 Update = Literal["default", "replace", "partialreplace"]
 
 
-class Named(Lower):
+class NamedObject(Lower):
     """Which object: its name, or its id in the name's place."""
 
     object_name: Annotated[str | None, Query, Field(max_length=200)] = None
     custom_object_id: Annotated[str | None, Query, Field(max_length=200)] = None
 
 
-class RecordAddress(Lower):
+class RecordId(Lower):
     object_record_id: Annotated[str, From.PATH]
 
 
-class Content(Lower):
+class RecordContent(Lower):
     """What is kept: the body as it is."""
 
     record: Annotated[dict[str, Any], From.WHOLE]
 
 
-class HowUpdated(Lower):
+class UpdateMode(Lower):
     """`partialreplace` sets the members that the body has and leaves the others; else the body takes the record's place."""
 
     update_type: Annotated[Update, Query] = "default"
 
 
-class OwnRecordAdded(AT, PW, Named, Content):
+class CreateOwnRecord(AT, PW, NamedObject, RecordContent):
     pass
 
 
-class OwnRecordsRead(AT, Named):
+class ListOwnRecords(AT, NamedObject):
     pass
 
 
-class OwnRecordRead(AT, Named, RecordAddress):
+class ReadOwnRecord(AT, NamedObject, RecordId):
     pass
 
 
-class OwnRecordChanged(AT, PW, Named, RecordAddress, HowUpdated, Content):
+class UpdateOwnRecord(AT, PW, NamedObject, RecordId, UpdateMode, RecordContent):
     pass
 
 
-class OwnRecordRemoved(AT, PW, Named, RecordAddress):
+class DeleteOwnRecord(AT, PW, NamedObject, RecordId):
     pass
 
 
-class RecordAdded(PW, Uid, Named, Content):
+class CreateRecord(PW, Uid, NamedObject, RecordContent):
     pass
 
 
-class RecordsRead(Uid, Named):
+class ListRecords(Uid, NamedObject):
     pass
 
 
-class RecordRead(Uid, Named, RecordAddress):
+class ReadRecord(Uid, NamedObject, RecordId):
     pass
 
 
-class RecordChanged(PW, Uid, Named, RecordAddress, HowUpdated, Content):
+class UpdateRecord(PW, Uid, NamedObject, RecordId, UpdateMode, RecordContent):
     pass
 
 
-class RecordRemoved(PW, Uid, Named, RecordAddress):
+class DeleteRecord(PW, Uid, NamedObject, RecordId):
     pass
 
 
@@ -99,51 +99,53 @@ class Records(Wire):
 
 _OWN = "/identity/v2/auth/customobject"
 _MANAGED = "/identity/v2/manage/account/{uid}/customobject"
-NAMING = (e.CustomObjectsOff, e.ObjectNameMissing, e.UnknownObjectName, e.WrongObjectId)
+NAMED_OBJECT_ERRORS = (e.CustomObjectsOff, e.ObjectNameMissing, e.UnknownObjectName, e.WrongObjectId)
 
 add = operation(
-    "custom_objects.add", f"POST {_OWN}", OwnRecordAdded, Record, auth=K & U, access=WRITE, accepts=Accept.JSON,
-    no_object=e.MalformedObject, row="U78", errors=(*NAMING, e.ObjectFull),
+    "custom_objects.add", f"POST {_OWN}", CreateOwnRecord, Record, auth=K & U, access=WRITE, accepts=Accept.JSON,
+    no_object=e.MalformedObject, row="U78", errors=(*NAMED_OBJECT_ERRORS, e.ObjectFull),
     summary="Add a record of a custom object to the signed-in account.",
 )  # fmt: skip
 read_all = operation(
-    "custom_objects.read_all", f"GET {_OWN}", OwnRecordsRead, Records, auth=K & U, access=READ, row="U79",
-    errors=(*NAMING, e.NoSuchObject), summary="Read the signed-in account's records of a custom object.",
+    "custom_objects.read_all", f"GET {_OWN}", ListOwnRecords, Records, auth=K & U, access=READ, row="U79",
+    errors=(*NAMED_OBJECT_ERRORS, e.NoSuchObject), summary="Read the signed-in account's records of a custom object.",
 )  # fmt: skip
 read = operation(
-    "custom_objects.read", f"GET {_OWN}/{{objectrecordid}}", OwnRecordRead, Record, auth=K & U, access=READ, row="U80",
-    errors=(*NAMING, e.NoSuchObject, e.MalformedRecordId), summary="Read one of the signed-in account's records.",
+    "custom_objects.read", f"GET {_OWN}/{{objectrecordid}}", ReadOwnRecord, Record, auth=K & U, access=READ, row="U80",
+    errors=(*NAMED_OBJECT_ERRORS, e.NoSuchObject, e.MalformedRecordId), summary="Read one of the signed-in account's records.",
 )  # fmt: skip
 change = operation(
-    "custom_objects.change", f"PUT {_OWN}/{{objectrecordid}}", OwnRecordChanged, Record, auth=K & U, access=WRITE, accepts=Accept.JSON,
-    no_object=e.MalformedObject, row="U81", errors=(*NAMING, e.NoSuchObject),
+    "custom_objects.change", f"PUT {_OWN}/{{objectrecordid}}", UpdateOwnRecord, Record, auth=K & U, access=WRITE, accepts=Accept.JSON,
+    no_object=e.MalformedObject, row="U81", errors=(*NAMED_OBJECT_ERRORS, e.NoSuchObject),
     summary="Change one of the signed-in account's records, member by member or as a whole.",
 )  # fmt: skip
 remove = operation(
-    "custom_objects.remove", f"DELETE {_OWN}/{{objectrecordid}}", OwnRecordRemoved, Deleted, auth=K & U, access=WRITE, row="U82",
-    errors=(*NAMING, e.NoSuchObject), summary="Remove one of the signed-in account's records.",
+    "custom_objects.remove", f"DELETE {_OWN}/{{objectrecordid}}", DeleteOwnRecord, Deleted, auth=K & U, access=WRITE, row="U82",
+    errors=(*NAMED_OBJECT_ERRORS, e.NoSuchObject), summary="Remove one of the signed-in account's records.",
 )  # fmt: skip
 
 managed_add = operation(
-    "custom_objects.managed_add", f"POST {_MANAGED}", RecordAdded, Record, auth=K & S | M, scope="customobject:create",
-    accepts=Accept.JSON, no_object=e.MalformedObject, row="A31", errors=(*NAMING, *UID_ERRORS, e.ObjectFull),
+    "custom_objects.managed_add", f"POST {_MANAGED}", CreateRecord, Record, auth=K & S | M, scope="customobject:create",
+    accepts=Accept.JSON, no_object=e.MalformedObject, row="A31", errors=(*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.ObjectFull),
     summary="Add a record of a custom object to an account.",
 )  # fmt: skip
 managed_read_all = operation(
-    "custom_objects.managed_read_all", f"GET {_MANAGED}", RecordsRead, Records, auth=K & S | M, scope="customobject:read", row="A32",
-    errors=(*NAMING, *UID_ERRORS, e.NoSuchObject), summary="Read an account's records of a custom object.",
+    "custom_objects.managed_read_all", f"GET {_MANAGED}", ListRecords, Records, auth=K & S | M, scope="customobject:read", row="A32",
+    errors=(*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.NoSuchObject), summary="Read an account's records of a custom object.",
 )  # fmt: skip
 managed_read = operation(
-    "custom_objects.managed_read", f"GET {_MANAGED}/{{objectrecordid}}", RecordRead, Record, auth=K & S | M, scope="customobject:read",
-    row="A33", errors=(*NAMING, *UID_ERRORS, e.NoSuchObject, e.MalformedRecordId), summary="Read one of an account's records.",
+    "custom_objects.managed_read", f"GET {_MANAGED}/{{objectrecordid}}", ReadRecord, Record, auth=K & S | M, scope="customobject:read",
+    row="A33", errors=(*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.NoSuchObject, e.MalformedRecordId),
+    summary="Read one of an account's records.",
 )  # fmt: skip
+_MANAGED_CHANGE_ERRORS = (*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.NoSuchObject)
 managed_change = operation(
-    "custom_objects.managed_change", f"PUT {_MANAGED}/{{objectrecordid}}", RecordChanged, Record, auth=K & S | M,
-    scope="customobject:update", accepts=Accept.JSON, no_object=e.MalformedObject, row="A34",
-    errors=(*NAMING, *UID_ERRORS, e.NoSuchObject), summary="Change one of an account's records, member by member or as a whole.",
+    "custom_objects.managed_change", f"PUT {_MANAGED}/{{objectrecordid}}", UpdateRecord, Record, auth=K & S | M,
+    scope="customobject:update", accepts=Accept.JSON, no_object=e.MalformedObject, row="A34", errors=_MANAGED_CHANGE_ERRORS,
+    summary="Change one of an account's records, member by member or as a whole.",
 )  # fmt: skip
 managed_remove = operation(
-    "custom_objects.managed_remove", f"DELETE {_MANAGED}/{{objectrecordid}}", RecordRemoved, Deleted, auth=K & S | M,
-    scope="customobject:delete", accepts=Accept.JSON, row="A35", errors=(*NAMING, *UID_ERRORS, e.NoSuchObject),
+    "custom_objects.managed_remove", f"DELETE {_MANAGED}/{{objectrecordid}}", DeleteRecord, Deleted, auth=K & S | M,
+    scope="customobject:delete", accepts=Accept.JSON, row="A35", errors=(*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.NoSuchObject),
     summary="Remove one of an account's records.",
 )  # fmt: skip

@@ -43,7 +43,7 @@ class AT(Lower):
     access_token: Annotated[str | None, Query] = Field(default=None, alias="access_token")
 
 
-class CapQuery(Lower):
+class CaptchaQuery(Lower):
     """A captcha's answer, in every spelling that clients use, in the query."""
 
     recaptcha_query: Annotated[str | None, Query] = Field(default=None, alias="g-recaptcha-response")
@@ -57,7 +57,7 @@ class CapQuery(Lower):
     work_query: Annotated[str | None, Query] = Field(default=None, alias="captcha_work")
 
 
-class CAP(CapQuery):
+class CAP(CaptchaQuery):
     """The same, or in the body."""
 
     recaptcha: Annotated[str | None, Also("g_recaptcha_response")] = Field(default=None, alias="g-recaptcha-response")

@@ -95,7 +95,7 @@ class Session(Wire):
     lifetime_seconds: int | None = None  # None: until the browser closes
 
 
-PASSWORD_WAY, PASSKEY_WAY, CONNECTION_WAY = "password", "passkey", "connection:"
+PASSWORD_METHOD, PASSKEY_METHOD, CONNECTION_METHOD = "password", "passkey", "connection:"
 """What `Next.ways` names beside the ways without a password; behind the last stands the name of a connection."""
 
 
@@ -179,18 +179,18 @@ class TenantView(Wire):
     password_policy: PasswordPolicy = PasswordPolicy()  # pages say the rules that the service enforces
 
 
-class TenantRead(Wire):
+class TenantRequest(Wire):
     version: Annotated[str | None, From.QUERY] = None  # the version the hub holds
 
 
-class TenantAnswer(Wire):
+class TenantResponse(Wire):
     """The view, or nothing where the version that the hub holds is the present one."""
 
     tenant: TenantView | None = None
 
 
 tenant = hub_operation(
-    "hub.tenant", "GET /hub/tenant", TenantRead, TenantAnswer, summary="Read what pages need of the tenant at this host.",
+    "hub.tenant", "GET /hub/tenant", TenantRequest, TenantResponse, summary="Read what pages need of the tenant at this host.",
 )  # fmt: skip
 
 
@@ -219,12 +219,12 @@ open_return = hub_operation(
 )  # fmt: skip
 
 
-class AttemptRequest(Wire):
+class InteractionRequest(Wire):
     attempt: Annotated[str, From.PATH]
 
 
 resume = hub_operation(
-    "hub.resume", "GET /hub/attempts/{attempt}", AttemptRequest, Next,
+    "hub.resume", "GET /hub/attempts/{attempt}", InteractionRequest, Next,
     summary="Read the current step of an attempt: for Back, refresh and a page opened again.",
 )  # fmt: skip
 
@@ -241,12 +241,12 @@ class SignInRequest(Wire):
     connects: bool = False  # the page said that what was brought from another provider is connected
 
 
-class CaptchaRead(Wire):
+class CaptchaRequest(Wire):
     """Nothing: a challenge is made for whoever asks."""
 
 
 captcha = hub_operation(
-    "hub.captcha", "GET /hub/captcha", CaptchaRead, Challenge,
+    "hub.captcha", "GET /hub/captcha", CaptchaRequest, Challenge,
     summary="Make a captcha for a form that always has one; a locked sign-in brings its own.",
 )  # fmt: skip
 
@@ -273,12 +273,12 @@ consent = hub_operation(
 )  # fmt: skip
 
 
-class SwitchRequest(Wire):
+class SwitchAccountRequest(Wire):
     attempt: str
 
 
 switch_account = hub_operation(
-    "hub.switch_account", "POST /hub/switch-account", SwitchRequest, Next,
+    "hub.switch_account", "POST /hub/switch-account", SwitchAccountRequest, Next,
     summary="Not you? End the session and return to the attempt's sign-in step.",
 )  # fmt: skip
 
@@ -331,7 +331,7 @@ class AddressView(Wire):
     resend_in_seconds: int = 0
 
 
-class ProfileAnswer(Wire):
+class ProfileResponse(Wire):
     """The signed-in person's profile page. `profile` is the interface's profile (profile.json.md)."""
 
     person: PersonView
@@ -347,7 +347,7 @@ class ProfileAnswer(Wire):
 
 
 profile = hub_operation(
-    "hub.profile", "GET /hub/profile", ProfileRequest, ProfileAnswer, errors=(e.NotAuthenticated,),
+    "hub.profile", "GET /hub/profile", ProfileRequest, ProfileResponse, errors=(e.NotAuthenticated,),
     summary="Read the signed-in person's profile; 1409 when nobody is signed in.",
 )  # fmt: skip
 
@@ -365,13 +365,13 @@ end_session = hub_operation(
 )  # fmt: skip
 
 
-class RelyingPartyRead(Wire):
+class HubClientRequest(Wire):
     """The hub's own client: what it needs to finish a redirect at /callback/{name}."""
 
     name: Annotated[str, From.PATH]
 
 
-class OwnClient(Wire):
+class HubClient(Wire):
     client_id: str
     issuer: str
     authorization_endpoint: str
@@ -381,6 +381,6 @@ class OwnClient(Wire):
 
 
 own_client = hub_operation(
-    "hub.own_client", "GET /hub/clients/{name}", RelyingPartyRead, OwnClient, errors=(e.UnknownAccount,),
+    "hub.own_client", "GET /hub/clients/{name}", HubClientRequest, HubClient, errors=(e.UnknownAccount,),
     summary="Read the hub's own registration as a relying party (a public client, PKCE).",
 )  # fmt: skip

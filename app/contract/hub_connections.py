@@ -34,12 +34,12 @@ class ConnectionHandler(Wire):
     callback_guid: Annotated[str | None, Field(max_length=100)] = None  # nothing comes back: a program asks by this
 
 
-class HandOver(Wire):
+class DeviceHandoff(Wire):
     attempt: str
     allow: bool
 
 
-class ConnectionAnswer(Wire):
+class ConnectionCallback(Wire):
     """What the browser brings back from the provider (RFC 6749 section 4.1.2, RFC 9207)."""
 
     state: Text
@@ -48,11 +48,11 @@ class ConnectionAnswer(Wire):
     iss: Text = ""
 
 
-class ConnectedRead(Wire):
+class ConnectedProfileRequest(Wire):
     attempt: Annotated[str, From.QUERY]
 
 
-class Connected(Wire):
+class ConnectedProfile(Wire):
     """What a provider said of somebody who has no account yet: the page of registration is filled in with it."""
 
     title: str
@@ -71,14 +71,14 @@ handle = hub_operation(
     summary="Lead a program's visitor to another provider, and afterwards back to the program (user.md row U14).",
 )  # fmt: skip
 finish = hub_operation(
-    "hub.finish_connection", "POST /hub/connections/finish", ConnectionAnswer, Next, hashing=HASHES_SECRETS, errors=SIGN_IN_ERRORS,
+    "hub.finish_connection", "POST /hub/connections/finish", ConnectionCallback, Next, hashing=HASHES_SECRETS, errors=SIGN_IN_ERRORS,
     summary="Go on with whom the provider sends back: signed in, linked, registered, or asked first.",
 )  # fmt: skip
 hand_over = hub_operation(
-    "hub.hand_over", "POST /hub/connections/hand-over", HandOver, Next,
+    "hub.hand_over", "POST /hub/connections/hand-over", DeviceHandoff, Next,
     summary="Say whether a program on another device gets in by what was finished in this attempt.",
 )  # fmt: skip
 connected = hub_operation(
-    "hub.connected", "GET /hub/connections/connected", ConnectedRead, Connected, errors=(e.UnknownAccount,),
+    "hub.connected", "GET /hub/connections/connected", ConnectedProfileRequest, ConnectedProfile, errors=(e.UnknownAccount,),
     summary="Read what a provider said of somebody who registers in this attempt.",
 )  # fmt: skip

@@ -15,7 +15,7 @@ from app.kit.wire import Wire
 Name = Annotated[str, Field(max_length=100)]
 
 
-class FormsAnswered(Wire):
+class ConsentFormsAnswer(Wire):
     """`accepted` names options of these forms; what it does not name is not agreed to."""
 
     attempt: str
@@ -23,7 +23,7 @@ class FormsAnswered(Wire):
     accepted: list[Name] = Field(max_length=5 * MOST_OPTIONS)
 
 
-class OwnConsentsRead(Wire):
+class OwnConsentsRequest(Wire):
     pass
 
 
@@ -39,7 +39,7 @@ class ConsentEntry(Wire):
     choices: list[Choice]
 
 
-class Agreed(Wire):
+class AcceptedOption(Wire):
     option: str
     at: str
 
@@ -48,25 +48,25 @@ class OwnConsents(Wire):
     """Which forms the signed-in person answered, what stands now, and how it came to that; the newest first."""
 
     events: list[str]
-    agreed: list[Agreed]
+    agreed: list[AcceptedOption]
     history: list[ConsentEntry]
     policies: list[AcceptedPolicy]
 
 
-class ConsentsEdited(Wire):
+class ConsentsUpdate(Wire):
     choices: dict[Name, bool] = Field(max_length=5 * MOST_OPTIONS)
 
 
 answer_forms = hub_operation(
-    "hub.answer_consent_forms", "POST /hub/consent-forms", FormsAnswered, Next,
+    "hub.answer_consent_forms", "POST /hub/consent-forms", ConsentFormsAnswer, Next,
     errors=(e.NotAuthenticated, e.NoConsentForm, e.ConsentRefused),
     summary="Answer the tenant's consent forms, and go on with the attempt.",
 )  # fmt: skip
 own_consents = hub_operation(
-    "hub.own_consents", "GET /hub/own/consents", OwnConsentsRead, OwnConsents, errors=(e.NotAuthenticated,),
+    "hub.own_consents", "GET /hub/own/consents", OwnConsentsRequest, OwnConsents, errors=(e.NotAuthenticated,),
     summary="Read what the signed-in person agreed to, over time.",
 )  # fmt: skip
 edit_consents = hub_operation(
-    "hub.edit_consents", "POST /hub/own/consents", ConsentsEdited, Posted,
+    "hub.edit_consents", "POST /hub/own/consents", ConsentsUpdate, Posted,
     errors=(e.NotAuthenticated, e.ConsentsOff, e.NoConsentForm, e.ConsentRefused), summary="Change what the signed-in person agreed to.",
 )  # fmt: skip

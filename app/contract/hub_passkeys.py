@@ -9,10 +9,10 @@ from app.contract.error_groups import LINK, PASSKEY, REAUTHENTICATION
 from app.contract.groups import Posted
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import Next, PersonView
-from app.contract.hub_self_service import Done, Proved
-from app.contract.mailed import LinkRead, Token
+from app.contract.hub_self_service import SessionRenewal, WithPassword
+from app.contract.mailed import LinkLookup, Token
 from app.contract.operations import hub_operation
-from app.contract.passkeys.shapes import ListedPasskey, ShownCredential
+from app.contract.passkeys.shapes import ListedPasskey, PresentedCredential
 from app.contract.passkeys.signing_in import SIGN_IN_ERRORS
 from app.kit.wire import From, Wire
 
@@ -26,25 +26,25 @@ class PasskeyOptions(Wire):
     options: dict[str, Any]
 
 
-class Begin(Wire):
+class BeginSignInRequest(Wire):
     """Nothing: whoever has a passkey."""
 
 
-class BeginOwn(Wire):
+class BeginOwnRequest(Wire):
     local: Annotated[bool, From.QUERY] = False  # of this very device
 
 
 class PasskeySignIn(Wire):
     attempt: str | None = None
-    credential: ShownCredential
+    credential: PresentedCredential
     remember: bool = False
 
 
-class OwnPasskeysRead(Wire):
+class OwnPasskeysRequest(Wire):
     """Nothing: the session says whose."""
 
 
-class Accepted(Wire):
+class AcceptedCredentials(Wire):
     """What a manager of passwords is told, so that it forgets what is gone (WebAuthn level 3 section 5.1.10)."""
 
     rp_id: str
@@ -57,28 +57,28 @@ class Accepted(Wire):
 class OwnPasskeys(Wire):
     person: PersonView
     passkeys: list[ListedPasskey]
-    accepted: Accepted
+    accepted: AcceptedCredentials
     needs_password: bool = False
     must_confirm: bool = False  # as `needs_password`, and the password is none or not enough
     has_password: bool = True
     can_add: bool = True
 
 
-class NewOwnPasskey(Proved):
-    credential: ShownCredential
+class AddPasskeyRequest(WithPassword):
+    credential: PresentedCredential
     name: Name = ""
 
 
-class RenamedPasskey(Wire):
+class RenamePasskeyRequest(Wire):
     id: Id
     name: Name
 
 
-class GonePasskey(Proved):
+class RemovePasskeyRequest(WithPassword):
     id: Id
 
 
-class OfferRead(Wire):
+class OfferRequest(Wire):
     attempt: Annotated[str | None, From.QUERY] = None
 
 
@@ -94,35 +94,35 @@ class OfferAnswer(Wire):
     """A passkey, or none: then it is asked again after a while."""
 
     attempt: str | None = None
-    credential: ShownCredential | None = None
+    credential: PresentedCredential | None = None
 
 
-class LostPasskey(Wire):
+class LostPasskeyRequest(Wire):
     identifier: str = Field(max_length=320)
     attempt: str | None = None
 
 
-class LostView(Wire):
+class LostPasskeyLinkView(Wire):
     """What a mailed link stands for: open, used, expired or unknown."""
 
     state: str
     label: str = ""
 
 
-class LostBegin(Wire):
+class BeginReplacementRequest(Wire):
     token: Token
 
 
-class LostFinish(Wire):
+class FinishReplacementRequest(Wire):
     token: Token
-    credential: ShownCredential
+    credential: PresentedCredential
 
 
 _BEGUN = (e.PasskeysOff, e.PasskeyMisconfigured, e.TooManyRequests)
 _LINK = (*LINK, e.AccountBlocked)
 
 begin_sign_in = hub_operation(
-    "hub.begin_passkey", "POST /hub/passkeys/begin", Begin, PasskeyOptions, errors=_BEGUN,
+    "hub.begin_passkey", "POST /hub/passkeys/begin", BeginSignInRequest, PasskeyOptions, errors=_BEGUN,
     summary="Begin to sign in with whichever passkey the browser has.",
 )  # fmt: skip
 sign_in = hub_operation(
@@ -130,27 +130,27 @@ sign_in = hub_operation(
     errors=(*SIGN_IN_ERRORS, *PASSKEY, e.AccountLeaving, e.PhoneUnverified), summary="Sign in with a passkey within an attempt.",
 )  # fmt: skip
 own = hub_operation(
-    "hub.own_passkeys", "GET /hub/own/passkeys", OwnPasskeysRead, OwnPasskeys, errors=(e.NotAuthenticated, e.PasskeysOff),
+    "hub.own_passkeys", "GET /hub/own/passkeys", OwnPasskeysRequest, OwnPasskeys, errors=(e.NotAuthenticated, e.PasskeysOff),
     summary="Read the signed-in person's passkeys.",
 )  # fmt: skip
 begin_own = hub_operation(
-    "hub.begin_own_passkey", "POST /hub/own/passkeys/begin", BeginOwn, PasskeyOptions,
+    "hub.begin_own_passkey", "POST /hub/own/passkeys/begin", BeginOwnRequest, PasskeyOptions,
     errors=(*_BEGUN, e.NotAuthenticated, e.PasskeyNeedsEmail), summary="Begin to add a passkey.",
 )  # fmt: skip
 add = hub_operation(
-    "hub.add_passkey", "POST /hub/own/passkeys", NewOwnPasskey, Done, hashing=HASHES_SECRETS, errors=(*REAUTHENTICATION, *PASSKEY),
-    summary="Add a passkey to the signed-in person's account.",
+    "hub.add_passkey", "POST /hub/own/passkeys", AddPasskeyRequest, SessionRenewal, hashing=HASHES_SECRETS,
+    errors=(*REAUTHENTICATION, *PASSKEY), summary="Add a passkey to the signed-in person's account.",
 )  # fmt: skip
 rename = hub_operation(
-    "hub.rename_passkey", "POST /hub/own/passkeys/rename", RenamedPasskey, Posted, errors=(e.NotAuthenticated, e.UnknownPasskey),
+    "hub.rename_passkey", "POST /hub/own/passkeys/rename", RenamePasskeyRequest, Posted, errors=(e.NotAuthenticated, e.UnknownPasskey),
     summary="Call a passkey something.",
 )  # fmt: skip
 remove = hub_operation(
-    "hub.remove_passkey", "POST /hub/own/passkeys/remove", GonePasskey, Done, hashing=HASHES_SECRETS,
+    "hub.remove_passkey", "POST /hub/own/passkeys/remove", RemovePasskeyRequest, SessionRenewal, hashing=HASHES_SECRETS,
     errors=(*REAUTHENTICATION, e.UnknownPasskey), summary="Remove a passkey.",
 )  # fmt: skip
 read_offer = hub_operation(
-    "hub.read_passkey_offer", "GET /hub/passkeys/offer", OfferRead, Offer, errors=(e.NotAuthenticated,),
+    "hub.read_passkey_offer", "GET /hub/passkeys/offer", OfferRequest, Offer, errors=(e.NotAuthenticated,),
     summary="Read whether a passkey is offered after this sign-in.",
 )  # fmt: skip
 answer_offer = hub_operation(
@@ -158,18 +158,18 @@ answer_offer = hub_operation(
     summary="Take the offer of a passkey, or not now; and go on.",
 )  # fmt: skip
 lost = hub_operation(
-    "hub.lost_passkey", "POST /hub/passkeys/lost", LostPasskey, Posted, errors=(e.PasskeysOff, e.TooManyRequests),
+    "hub.lost_passkey", "POST /hub/passkeys/lost", LostPasskeyRequest, Posted, errors=(e.PasskeysOff, e.TooManyRequests),
     summary="Mail a link that sets a new passkey; said of every name.",
 )  # fmt: skip
 read_lost = hub_operation(
-    "hub.read_lost_passkey", "GET /hub/passkeys/reset", LinkRead, LostView,
+    "hub.read_lost_passkey", "GET /hub/passkeys/reset", LinkLookup, LostPasskeyLinkView,
     summary="Read what a mailed link stands for; uses nothing up.",
 )  # fmt: skip
 begin_lost = hub_operation(
-    "hub.begin_lost_passkey", "POST /hub/passkeys/reset/begin", LostBegin, PasskeyOptions, errors=(*_BEGUN, *_LINK),
+    "hub.begin_lost_passkey", "POST /hub/passkeys/reset/begin", BeginReplacementRequest, PasskeyOptions, errors=(*_BEGUN, *_LINK),
     summary="Begin to set a new passkey by a mailed link.",
 )  # fmt: skip
 finish_lost = hub_operation(
-    "hub.finish_lost_passkey", "POST /hub/passkeys/reset", LostFinish, Next, errors=(*_LINK, *PASSKEY, e.TooManyRequests),
+    "hub.finish_lost_passkey", "POST /hub/passkeys/reset", FinishReplacementRequest, Next, errors=(*_LINK, *PASSKEY, e.TooManyRequests),
     summary="Set a new passkey by a mailed link.",
 )  # fmt: skip

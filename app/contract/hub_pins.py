@@ -8,17 +8,17 @@ from app.contract.groups import Posted, SecurityAnswer
 from app.contract.hashing import HASHES
 from app.contract.hub import Next
 from app.contract.hub_recovery import LinkView
-from app.contract.hub_self_service import Done, Proved
-from app.contract.mailed import LinkRead, Token
+from app.contract.hub_self_service import SessionRenewal, WithPassword
+from app.contract.mailed import LinkLookup, Token
 from app.contract.operations import hub_operation
 from app.kit.wire import Wire
 
 
-class PinChosen(Proved):
+class SetPinRequest(WithPassword):
     pin: str = Field(max_length=64)
 
 
-class PinStep(Proved):
+class PinStepRequest(WithPassword):
     """Set one, or with `skip` none, where that may be."""
 
     attempt: str
@@ -40,15 +40,15 @@ class PinReset(Wire):
 
 
 set_at_sign_in = hub_operation(
-    "hub.set_pin_at_sign_in", "POST /hub/pin", PinStep, Next, hashing=HASHES, errors=REAUTHENTICATION,
+    "hub.set_pin_at_sign_in", "POST /hub/pin", PinStepRequest, Next, hashing=HASHES, errors=REAUTHENTICATION,
     summary="Set the PIN that the tenant asks for, and go on with the attempt. 908: it is no PIN that may be.",
 )  # fmt: skip
 set_own = hub_operation(
-    "hub.set_own_pin", "POST /hub/own/pin", PinChosen, Done, hashing=HASHES, errors=(*REAUTHENTICATION, e.PinOff),
+    "hub.set_own_pin", "POST /hub/own/pin", SetPinRequest, SessionRenewal, hashing=HASHES, errors=(*REAUTHENTICATION, e.PinOff),
     summary="Set or change the signed-in person's PIN; who proves who they are need not know the one before.",
 )  # fmt: skip
 read_link = hub_operation(
-    "hub.read_pin_link", "POST /hub/pin/look", LinkRead, LinkView,
+    "hub.read_pin_link", "POST /hub/pin/look", LinkLookup, LinkView,
     summary="Read where a mailed link that resets a PIN stands; nothing is used up.",
 )  # fmt: skip
 by_answers = hub_operation(

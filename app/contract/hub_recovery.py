@@ -8,7 +8,7 @@ from app.contract import errors as e
 from app.contract.error_groups import EMAIL_CODE, LINK, LOCK_CHALLENGES, NEW_PASSWORD, REAUTHENTICATION, SMS_CODE
 from app.contract.hashing import HASHES
 from app.contract.hub import Next, Session
-from app.contract.mailed import LinkRead, Token
+from app.contract.mailed import LinkLookup, Token
 from app.contract.operations import hub_operation
 from app.kit.wire import Wire
 
@@ -21,7 +21,7 @@ class ForgotRequest(Wire):
     identifier: str = Field(max_length=320)
 
 
-class AttemptOnly(Wire):
+class InteractionOnly(Wire):
     attempt: str
 
 
@@ -45,27 +45,27 @@ class LinkRequest(Wire):
     attempt: str | None = None
 
 
-class NewPassword(LinkRequest):
+class ResetPasswordRequest(LinkRequest):
     password: str = Field(max_length=1024)
 
 
-class OtherPassword(Wire):
+class ChangePasswordRequest(Wire):
     old_password: str = Field(max_length=1024)
     new_password: str = Field(max_length=1024)
 
 
-class FirstPassword(Wire):
+class SetPasswordRequest(Wire):
     password: str = Field(max_length=1024)
 
 
-class PasswordTurned(Wire):
+class PasswordChanged(Wire):
     """Another password is set; how many other browsers were signed out by it."""
 
     ended: int = 0
     session: Session | None = None  # this browser's goes on under another cookie
 
 
-class AlarmRequest(Wire):
+class SecurityAlertRequest(Wire):
     token: Token
 
 
@@ -74,11 +74,11 @@ forgot = hub_operation(
     summary="Send what resets a forgotten password or PIN; the answer is the same for everybody.",
 )  # fmt: skip
 recovery = hub_operation(
-    "hub.recovery", "POST /hub/password/recovery", AttemptOnly, Next,
+    "hub.recovery", "POST /hub/password/recovery", InteractionOnly, Next,
     summary="Read where a recovery stands: for Back, refresh and a page opened again.",
 )  # fmt: skip
 again = hub_operation(
-    "hub.forgot_again", "POST /hub/password/again", AttemptOnly, Next,
+    "hub.forgot_again", "POST /hub/password/again", InteractionOnly, Next,
     summary="Send it once more, unless that was done a moment ago. A refusal bears `MailedTo` as its data.",
 )  # fmt: skip
 reset_code = hub_operation(
@@ -86,10 +86,10 @@ reset_code = hub_operation(
     summary="Take the code that was sent. A refusal bears `MailedTo` as its data.",
 )  # fmt: skip
 read_reset = hub_operation(
-    "hub.read_reset", "POST /hub/password/look", LinkRead, LinkView, summary="Read where a mailed link stands; nothing is used up.",
+    "hub.read_reset", "POST /hub/password/look", LinkLookup, LinkView, summary="Read where a mailed link stands; nothing is used up.",
 )  # fmt: skip
 reset = hub_operation(
-    "hub.reset", "POST /hub/password/reset", NewPassword, Next, hashing=HASHES, errors=(*NEW_PASSWORD, *LINK, e.AccountBlocked),
+    "hub.reset", "POST /hub/password/reset", ResetPasswordRequest, Next, hashing=HASHES, errors=(*NEW_PASSWORD, *LINK, e.AccountBlocked),
     summary="Set a new password by a link, and go on: signed in where the tenant wants it.",
 )  # fmt: skip
 renew_reset = hub_operation(
@@ -97,24 +97,24 @@ renew_reset = hub_operation(
     summary="Mail a new link where one is over.",
 )  # fmt: skip
 change = hub_operation(
-    "hub.change_password", "POST /hub/password/change", OtherPassword, PasswordTurned, hashing=HASHES,
+    "hub.change_password", "POST /hub/password/change", ChangePasswordRequest, PasswordChanged, hashing=HASHES,
     errors=(*LOCK_CHALLENGES, *NEW_PASSWORD, *REAUTHENTICATION),
     summary="Change the signed-in person's password; every other session ends.",
 )  # fmt: skip
 set_first = hub_operation(
-    "hub.set_password", "POST /hub/password/first", FirstPassword, PasswordTurned, hashing=HASHES,
+    "hub.set_password", "POST /hub/password/first", SetPasswordRequest, PasswordChanged, hashing=HASHES,
     errors=(*REAUTHENTICATION, *NEW_PASSWORD),
     summary="Set the password of a signed-in person who has none. 967: there is one, or the last proof is too old.",
 )  # fmt: skip
 read_alarm = hub_operation(
-    "hub.read_alarm", "POST /hub/password/alarm/look", LinkRead, LinkView,
+    "hub.read_alarm", "POST /hub/password/alarm/look", LinkLookup, LinkView,
     summary="Read where the link of a mail about a changed password stands.",
 )  # fmt: skip
 own_doing = hub_operation(
-    "hub.own_doing", "POST /hub/password/alarm/own", AlarmRequest, LinkView, errors=LINK,
+    "hub.own_doing", "POST /hub/password/alarm/own", SecurityAlertRequest, LinkView, errors=LINK,
     summary="It was the owner: this alarm and those before it to the same address give nothing back any more.",
 )  # fmt: skip
 alarm = hub_operation(
-    "hub.alarm", "POST /hub/password/alarm", AlarmRequest, Next, hashing=HASHES, errors=(*LINK, e.AccountBlocked),
+    "hub.alarm", "POST /hub/password/alarm", SecurityAlertRequest, Next, hashing=HASHES, errors=(*LINK, e.AccountBlocked),
     summary="It was somebody else: end every session, close the password, and mail what sets a new one.",
 )  # fmt: skip

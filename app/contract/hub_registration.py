@@ -11,7 +11,7 @@ from app.contract.hashing import HASHES_IN_BULK
 from app.contract.hub import Next
 from app.contract.hub_passkeys import PasskeyOptions
 from app.contract.operations import hub_operation
-from app.contract.passkeys.shapes import ShownCredential
+from app.contract.passkeys.shapes import PresentedCredential
 from app.contract.registration import REGISTRATION_ERRORS
 from app.contract.registration_form import MOST_LETTERS
 from app.kit.wire import Wire
@@ -25,7 +25,7 @@ class RegisterRequest(Wire):
     attempt: str | None = None
     fields: dict[str, FieldText] = Field(max_length=60)
     captcha: CaptchaAnswer | None = None
-    credential: ShownCredential | None = None  # a passkey in the place of the password
+    credential: PresentedCredential | None = None  # a passkey in the place of the password
     is_connected: bool = False  # what another provider said stands there: it waits in the attempt
 
 

@@ -10,13 +10,13 @@ from app.contract.error_groups import EMAIL_CODE, LOCKS, REAUTHENTICATION, SMS_C
 from app.contract.groups import SecurityAnswer
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import Next
-from app.contract.hub_self_service import Done, Proved
+from app.contract.hub_self_service import SessionRenewal, WithPassword
 from app.contract.operations import hub_operation
 from app.contract.second_factors.challenge import DUO_REDIRECT, FactorKind, Question
 from app.kit.wire import From, Wire
 
 
-class FactorShown(Wire):
+class FactorPrompt(Wire):
     """What it takes to prove a factor, or to enrol it; each kind fills what is its own."""
 
     kind: FactorKind
@@ -46,7 +46,7 @@ class FactorChoice(Wire):
 class FactorView(Wire):
     """The page between the first factor and the session."""
 
-    shown: FactorShown | None = None  # None: one is to be chosen first
+    shown: FactorPrompt | None = None  # None: one is to be chosen first
     choices: list[FactorChoice] = Field(default_factory=list)
     must_enrol: bool = False
     is_elsewhere: bool = False  # asked because the account never was there
@@ -54,7 +54,7 @@ class FactorView(Wire):
     landing: str = ""  # the page that wants to know whether it is still them; a whole sign-in says so, too
 
 
-class FactorRead(Wire):
+class FactorRequest(Wire):
     attempt: Annotated[str, From.PATH]
     kind: Annotated[FactorKind | None, From.QUERY] = None
 
@@ -66,7 +66,7 @@ class FactorStep(Wire):
     next: Next | None = None
 
 
-class FactorChosen(Wire):
+class ChooseFactorRequest(Wire):
     """Which factor is used or enrolled; `target` is the number or the address of one that is enrolled."""
 
     attempt: str
@@ -74,7 +74,7 @@ class FactorChosen(Wire):
     target: str | None = Field(default=None, max_length=320)
 
 
-class FactorProof(Wire):
+class FactorAnswer(Wire):
     """What was typed or what the browser's API gave; each kind reads what is its own."""
 
     attempt: str
@@ -107,20 +107,20 @@ FACTOR_ERRORS = (
 """Each authenticator adds its own."""
 
 read_factor = hub_operation(
-    "hub.read_factor", "GET /hub/second-factor/{attempt}", FactorRead, FactorStep,
+    "hub.read_factor", "GET /hub/second-factor/{attempt}", FactorRequest, FactorStep,
     summary="Read what the page of the second factor shows.",
 )  # fmt: skip
 choose_factor = hub_operation(
-    "hub.choose_factor", "POST /hub/second-factor/choose", FactorChosen, FactorStep, errors=FACTOR_ERRORS,
+    "hub.choose_factor", "POST /hub/second-factor/choose", ChooseFactorRequest, FactorStep, errors=FACTOR_ERRORS,
     summary="Use another factor, or begin to enrol one: what must be sent is sent.",
 )  # fmt: skip
 prove_factor = hub_operation(
-    "hub.prove_factor", "POST /hub/second-factor", FactorProof, Next, hashing=HASHES_SECRETS, errors=FACTOR_ERRORS,
+    "hub.prove_factor", "POST /hub/second-factor", FactorAnswer, Next, hashing=HASHES_SECRETS, errors=FACTOR_ERRORS,
     summary="Prove the second factor. A refusal bears the page's view as its data.",
 )  # fmt: skip
 
 
-class BackupCodesShown(Done):
+class NewBackupCodes(SessionRenewal):
     """The only moment at which their text exists."""
 
     codes: list[str]
@@ -128,7 +128,7 @@ class BackupCodesShown(Done):
 
 
 make_backup_codes = hub_operation(
-    "hub.make_backup_codes", "POST /hub/own/backup-codes", Proved, BackupCodesShown, hashing=HASHES_SECRETS,
+    "hub.make_backup_codes", "POST /hub/own/backup-codes", WithPassword, NewBackupCodes, hashing=HASHES_SECRETS,
     errors=(*REAUTHENTICATION, e.NoSecondFactor, e.NoBackupCodes),
     summary="Make new backup codes for the signed-in person; the old ones are over.",
 )  # fmt: skip

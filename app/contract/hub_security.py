@@ -10,12 +10,12 @@ from app.contract.groups import Posted
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import PersonView, ScopeView, SessionView
 from app.contract.hub_own_factors import FactorsView
-from app.contract.hub_self_service import Done, Proved
+from app.contract.hub_self_service import SessionRenewal, WithPassword
 from app.contract.operations import hub_operation
 from app.kit.wire import Wire
 
 
-class OwnRead(Wire):
+class SecurityRequest(Wire):
     """Nothing: the session says whose."""
 
 
@@ -47,7 +47,7 @@ class SecurityView(Wire):
     applications: int = 0
 
 
-class BrowserNamed(Wire):
+class ForgetBrowserRequest(Wire):
     """One browser by its id, or with `every` all of them."""
 
     id: str = Field(default="", max_length=64)
@@ -69,33 +69,33 @@ class ApplicationsView(Wire):
     applications: list[ApplicationView] = Field(default_factory=list)
 
 
-class ApplicationNamed(Wire):
+class RevokeApplicationRequest(Wire):
     client_id: str = Field(max_length=128)
 
 
-class DataView(Done):
+class DataView(SessionRenewal):
     """One document (docs/own-data.md)."""
 
     data: dict[str, Any]
 
 
 read = hub_operation(
-    "hub.security", "GET /hub/own/security", OwnRead, SecurityView, errors=(e.NotAuthenticated,),
+    "hub.security", "GET /hub/own/security", SecurityRequest, SecurityView, errors=(e.NotAuthenticated,),
     summary="Read what opens the signed-in person's account and where it is signed in.",
 )  # fmt: skip
 forget_browsers = hub_operation(
-    "hub.forget_browsers", "POST /hub/own/browsers/forget", BrowserNamed, Posted, errors=(e.NotAuthenticated,),
+    "hub.forget_browsers", "POST /hub/own/browsers/forget", ForgetBrowserRequest, Posted, errors=(e.NotAuthenticated,),
     summary="Ask a trusted browser for a second factor again; one that is gone is no error.",
 )  # fmt: skip
 applications = hub_operation(
-    "hub.applications", "GET /hub/own/applications", OwnRead, ApplicationsView, errors=(e.NotAuthenticated,),
+    "hub.applications", "GET /hub/own/applications", SecurityRequest, ApplicationsView, errors=(e.NotAuthenticated,),
     summary="List the applications that may act for the signed-in person.",
 )  # fmt: skip
 revoke_application = hub_operation(
-    "hub.revoke_application", "POST /hub/own/applications/revoke", ApplicationNamed, Posted, errors=(e.NotAuthenticated,),
+    "hub.revoke_application", "POST /hub/own/applications/revoke", RevokeApplicationRequest, Posted, errors=(e.NotAuthenticated,),
     summary="End what an application may do for the signed-in person: the consent, its codes and all of its tokens.",
 )  # fmt: skip
 own_data = hub_operation(
-    "hub.own_data", "POST /hub/own/data", Proved, DataView, hashing=HASHES_SECRETS, errors=REAUTHENTICATION,
+    "hub.own_data", "POST /hub/own/data", WithPassword, DataView, hashing=HASHES_SECRETS, errors=REAUTHENTICATION,
     summary="Read everything that is kept of the signed-in person, without secrets.",
 )  # fmt: skip

@@ -45,27 +45,27 @@ class ProfileEdit(Wire):
     fields: dict[str, FieldText] = Field(max_length=60)
 
 
-class Proved(Wire):
+class WithPassword(Wire):
     """`password` where it is asked again."""
 
     password: str | None = Field(default=None, max_length=1024)
 
 
-class Done(Wire):
+class SessionRenewal(Wire):
     """`session` where a password was asked again: the same session goes on under another cookie."""
 
     session: Session | None = None
 
 
-class UsernameEdit(Proved):
+class UsernameEdit(WithPassword):
     username: Address
 
 
-class EmailEdit(Proved):
+class EmailEdit(WithPassword):
     email: Address
 
 
-class EmailNamed(Wire):
+class EmailRequest(Wire):
     email: Address
 
 
@@ -74,11 +74,11 @@ class EmailCode(Wire):
     code: str = Field(max_length=64)
 
 
-class PhoneEdit(Proved):
+class PhoneEdit(WithPassword):
     phone: Address
 
 
-class PhoneNamed(Wire):
+class PhoneRequest(Wire):
     phone: Address
 
 
@@ -86,11 +86,11 @@ class PhoneCode(Wire):
     code: str = Field(max_length=64)
 
 
-class AnswersEdit(Proved):
+class AnswersEdit(WithPassword):
     answers: dict[str, SecurityAnswer] = Field(max_length=50)
 
 
-class DeletionRead(Wire):
+class DeletionLinkRequest(Wire):
     token: Annotated[Token, From.QUERY]
 
 
@@ -101,11 +101,11 @@ class DeletionView(Wire):
     days: int = 0
 
 
-class DeletionConfirmed(Wire):
+class ConfirmDeletionRequest(Wire):
     token: Token
 
 
-class Left(Wire):
+class DeletionScheduled(Wire):
     """Until when the account can be kept; None where it is gone."""
 
     leaves_at: str | None = None
@@ -116,11 +116,11 @@ class KeepRequest(Wire):
     token: Annotated[str, Field(max_length=500)]
 
 
-class PolicyAccepted(Wire):
+class AcceptPolicyRequest(Wire):
     attempt: str
 
 
-class MissingFields(Wire):
+class MissingFieldsRequest(Wire):
     attempt: str
     fields: dict[str, FieldText] = Field(max_length=60)
 
@@ -135,17 +135,17 @@ edit_profile = hub_operation(
     summary="Change the signed-in person's profile.",
 )  # fmt: skip
 edit_username = hub_operation(
-    "hub.edit_username", "POST /hub/own/username", UsernameEdit, Done, hashing=HASHES_SECRETS,
+    "hub.edit_username", "POST /hub/own/username", UsernameEdit, SessionRenewal, hashing=HASHES_SECRETS,
     errors=(*REAUTHENTICATION, e.UsernameMissing, e.MalformedUsername, e.UsernameFormatRefused, e.UsernameTaken),
     summary="Set or change the signed-in person's username.",
 )  # fmt: skip
 add_email = hub_operation(
-    "hub.add_email", "POST /hub/own/emails/add", EmailEdit, Done, hashing=HASHES_SECRETS,
+    "hub.add_email", "POST /hub/own/emails/add", EmailEdit, SessionRenewal, hashing=HASHES_SECRETS,
     errors=(*ADDED_EMAIL, *REAUTHENTICATION, *EMAIL_SENDING),
     summary="Mail a link and a code to another address; one of somebody else is answered as a free one.",
 )  # fmt: skip
 mail_email_again = hub_operation(
-    "hub.mail_email_again", "POST /hub/own/emails/again", EmailNamed, Posted,
+    "hub.mail_email_again", "POST /hub/own/emails/again", EmailRequest, Posted,
     errors=(*ADDED_EMAIL, *EMAIL_SENDING, e.NotAuthenticated, e.EmailNotOnProfile, e.EmailVerifiedBefore, e.EmailVerificationOff),
     summary="Mail link and code once more to an address of the account that is not proved yet.",
 )  # fmt: skip
@@ -155,20 +155,20 @@ confirm_email = hub_operation(
     summary="Confirm the address that a code was mailed to.",
 )  # fmt: skip
 remove_email = hub_operation(
-    "hub.remove_email", "POST /hub/own/emails/remove", EmailEdit, Done, hashing=HASHES_SECRETS,
+    "hub.remove_email", "POST /hub/own/emails/remove", EmailEdit, SessionRenewal, hashing=HASHES_SECRETS,
     errors=(*REAUTHENTICATION, e.MalformedEmail, e.EmailNotOnProfile, e.LastEmail), summary="Remove an address.",
 )  # fmt: skip
 make_primary = hub_operation(
-    "hub.make_primary", "POST /hub/own/emails/primary", EmailEdit, Done, hashing=HASHES_SECRETS,
+    "hub.make_primary", "POST /hub/own/emails/primary", EmailEdit, SessionRenewal, hashing=HASHES_SECRETS,
     errors=(*REAUTHENTICATION, e.MalformedEmail, e.EmailNotOnProfile, e.EmailNotAddable), summary="Let another address be the first one.",
 )  # fmt: skip
 ask_phone = hub_operation(
-    "hub.ask_phone", "POST /hub/own/phone/ask", PhoneEdit, Done, hashing=HASHES_SECRETS,
+    "hub.ask_phone", "POST /hub/own/phone/ask", PhoneEdit, SessionRenewal, hashing=HASHES_SECRETS,
     errors=(*REAUTHENTICATION, *SMS_SENDING, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered),
     summary="Text a code to another number; one of somebody else is answered as a free one.",
 )  # fmt: skip
 text_phone_again = hub_operation(
-    "hub.text_phone_again", "POST /hub/own/phone/again", PhoneNamed, Posted,
+    "hub.text_phone_again", "POST /hub/own/phone/again", PhoneRequest, Posted,
     errors=(*SMS_SENDING, e.NotAuthenticated, e.PhoneLoginOff, e.NoPhoneOnProfile, e.PhoneRegistered),
     summary="Text another code to the number that was asked for last.",
 )  # fmt: skip
@@ -178,34 +178,34 @@ confirm_phone = hub_operation(
     summary="Take the number that was asked for last, by the code that was texted to it.",
 )  # fmt: skip
 remove_phone = hub_operation(
-    "hub.remove_phone", "POST /hub/own/phone/remove", Proved, Done, hashing=HASHES_SECRETS,
+    "hub.remove_phone", "POST /hub/own/phone/remove", WithPassword, SessionRenewal, hashing=HASHES_SECRETS,
     errors=(*REAUTHENTICATION, e.PhoneLoginOff, e.NoPhoneRegistered, e.NoPhoneOnProfile, e.NotProcessable), summary="Remove the number.",
 )  # fmt: skip
 edit_answers = hub_operation(
-    "hub.edit_answers", "POST /hub/own/answers", AnswersEdit, Done, hashing=HASHES, errors=(*FORM_ERRORS, *REAUTHENTICATION),
+    "hub.edit_answers", "POST /hub/own/answers", AnswersEdit, SessionRenewal, hashing=HASHES, errors=(*FORM_ERRORS, *REAUTHENTICATION),
     summary="Change the answers to security questions.",
 )  # fmt: skip
 ask_deletion = hub_operation(
-    "hub.ask_deletion", "POST /hub/own/deletion", Proved, Done, hashing=HASHES_SECRETS,
+    "hub.ask_deletion", "POST /hub/own/deletion", WithPassword, SessionRenewal, hashing=HASHES_SECRETS,
     errors=(*REAUTHENTICATION, *EMAIL_SENDING, e.NoEmailOnProfile, e.NotProcessable), summary="Mail a link that deletes the account.",
 )  # fmt: skip
 read_deletion = hub_operation(
-    "hub.read_deletion", "GET /hub/deletion", DeletionRead, DeletionView, errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink),
+    "hub.read_deletion", "GET /hub/deletion", DeletionLinkRequest, DeletionView, errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink),
     summary="Read what a link of deletion stands for; uses nothing up.",
 )  # fmt: skip
 confirm_deletion = hub_operation(
-    "hub.confirm_deletion", "POST /hub/deletion", DeletionConfirmed, Left, errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink),
-    summary="Delete an account by the link that was mailed.",
+    "hub.confirm_deletion", "POST /hub/deletion", ConfirmDeletionRequest, DeletionScheduled,
+    errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink), summary="Delete an account by the link that was mailed.",
 )  # fmt: skip
 keep_account = hub_operation(
     "hub.keep_account", "POST /hub/deletion/undo", KeepRequest, Posted, errors=(e.WrongDeleteToken,),
     summary="Keep an account that its owner had deleted; the sign-in that was refused gave the token.",
 )  # fmt: skip
 accept_policy = hub_operation(
-    "hub.accept_policy", "POST /hub/own/privacy-policy", PolicyAccepted, Next, errors=(e.NotAuthenticated,),
+    "hub.accept_policy", "POST /hub/own/privacy-policy", AcceptPolicyRequest, Next, errors=(e.NotAuthenticated,),
     summary="Accept the present privacy policy, and go on with the attempt.",
 )  # fmt: skip
 fill_missing = hub_operation(
-    "hub.fill_missing", "POST /hub/own/missing-fields", MissingFields, Next, hashing=HASHES_SECRETS, errors=FORM_ERRORS,
+    "hub.fill_missing", "POST /hub/own/missing-fields", MissingFieldsRequest, Next, hashing=HASHES_SECRETS, errors=FORM_ERRORS,
     summary="Fill in what the tenant's form requires, and go on with the attempt.",
 )  # fmt: skip

@@ -6,7 +6,7 @@ from app.contract import errors as e
 from app.contract.error_groups import CONTACT_TAKEN, EMAIL_CODE, EMAIL_DOMAINS, LOCKS, SMS_CODE, SMS_SENDING
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import Next
-from app.contract.mailed import LinkRead, Token
+from app.contract.mailed import LinkLookup, Token
 from app.contract.operations import hub_operation
 from app.kit.wire import Wire
 
@@ -37,11 +37,11 @@ class CodeRequest(Wire):
     code: str = Field(default="", max_length=64)
 
 
-class AgainRequest(Wire):
+class ResendRequest(Wire):
     attempt: str
 
 
-class OtherAddressRequest(Wire):
+class ChangeAddressRequest(Wire):
     """`to`: an address, or a number where one is waited for."""
 
     attempt: str
@@ -51,7 +51,7 @@ class OtherAddressRequest(Wire):
 CODE_ERRORS = (*SMS_CODE, *LOCKS, *EMAIL_CODE, *CONTACT_TAKEN, e.EmailUnverified)
 
 read_link = hub_operation(
-    "hub.read_link", "POST /hub/verification/look", LinkRead, LinkView, summary="Read where a mailed link stands; nothing is used up.",
+    "hub.read_link", "POST /hub/verification/look", LinkLookup, LinkView, summary="Read where a mailed link stands; nothing is used up.",
 )  # fmt: skip
 _OPEN_LINK_ERRORS = (
     e.UnknownLink, e.ExpiredLink, e.ClosedLink, e.EmailRegistered, e.PasswordMissing, e.WrongCredentials,
@@ -70,11 +70,11 @@ enter_code = hub_operation(
     summary="Confirm an address by its code. A refusal bears `MailedTo` as its data.",
 )  # fmt: skip
 mail_again = hub_operation(
-    "hub.mail_again", "POST /hub/verification/mail", AgainRequest, Next, errors=(*SMS_SENDING, e.MailLimitReached),
+    "hub.mail_again", "POST /hub/verification/mail", ResendRequest, Next, errors=(*SMS_SENDING, e.MailLimitReached),
     summary="Send link and code once more. A refusal bears `MailedTo` as its data.",
 )  # fmt: skip
 change_address = hub_operation(
-    "hub.change_address", "POST /hub/verification/address", OtherAddressRequest, Next,
+    "hub.change_address", "POST /hub/verification/address", ChangeAddressRequest, Next,
     errors=(*EMAIL_DOMAINS, e.MalformedEmail, e.MalformedPhone, e.EmailUnverified),
     summary="Let the registration of this browser wait for another address; what was sent to the first is over.",
 )  # fmt: skip

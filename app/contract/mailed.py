@@ -6,16 +6,16 @@ from pydantic import Field
 
 from app.kit.wire import Wire
 
-MOST_TOKEN_LETTERS: Final = 300
-Token = Annotated[str, Field(max_length=MOST_TOKEN_LETTERS)]
+MAX_TOKEN_LENGTH: Final = 300
+Token = Annotated[str, Field(max_length=MAX_TOKEN_LENGTH)]
 
 
-class LinkRead(Wire):
+class LinkLookup(Wire):
     token: Token
     is_machine: bool = False  # a scanner of mail, as far as one can tell
 
 
-class MailedTo(Wire):
+class SentTo(Wire):
     """What a refusal's `Data` says, so that the page can be drawn again without asking."""
 
     sent_to: str = ""

@@ -12,7 +12,7 @@ from app.contract.operations import operation
 from app.kit.wire import Document, From
 
 
-class OfIssuer(OAuthWire):
+class IssuerRequest(OAuthWire):
     """A document of the tenant-wide issuer, or of an application's own where the address names one."""
 
     app: Annotated[str | None, From.PATH] = None
@@ -25,21 +25,21 @@ _AUTHORIZATION_SERVER_ALIASES = (
     "/oauth/.well-known/oauth-authorization-server",
     "/oidc/{app}/.well-known/oauth-authorization-server",
     "/oauth/{app}/.well-known/oauth-authorization-server",
-)
+)  # fmt: skip
 discovery = operation(
-    "oauth_metadata.discovery", "GET /.well-known/openid-configuration", OfIssuer, Document, error_profile=OAUTH, on=Host.TENANT,
+    "oauth_metadata.discovery", "GET /.well-known/openid-configuration", IssuerRequest, Document, error_profile=OAUTH, on=Host.TENANT,
     cors=True, also=("/service/oidc/{app}/.well-known/openid-configuration", "/.well-known/openid-configuration/service/oidc/{app}"),
     errors=(oauth.UnknownApplication,), summary="Read the OpenID provider's configuration.",
 )  # fmt: skip
 
 authorization_server = operation(
-    "oauth_metadata.authorization_server", "GET /.well-known/oauth-authorization-server", OfIssuer, Document, error_profile=OAUTH,
+    "oauth_metadata.authorization_server", "GET /.well-known/oauth-authorization-server", IssuerRequest, Document, error_profile=OAUTH,
     on=Host.TENANT, cors=True, also=_AUTHORIZATION_SERVER_ALIASES, errors=(oauth.UnknownApplication,),
     summary="Read the authorization server's metadata (RFC 8414).",
 )  # fmt: skip
 
 jwks = operation(
-    "oauth_metadata.jwks", "GET /service/oidc/jwks", OfIssuer, Document, error_profile=OAUTH, on=Host.TENANT, cors=True,
+    "oauth_metadata.jwks", "GET /service/oidc/jwks", IssuerRequest, Document, error_profile=OAUTH, on=Host.TENANT, cors=True,
     also=("/service/oidc/{app}/jwks", "/service/oauth/jwks"), errors=(oauth.UnknownApplication,),
     summary="Read the keys that sign this tenant's tokens.",
 )  # fmt: skip
@@ -55,7 +55,7 @@ class Address(OAuthWire):
     country: str | None = None
 
 
-class UserinfoAnswer(OAuthWire):
+class UserinfoResponse(OAuthWire):
     """Claims about a person (OpenID Connect Core section 5.1), as far as the scope and the `claims` parameter ask for them."""
 
     model_config = ConfigDict(alias_generator=as_named)
@@ -83,8 +83,9 @@ class UserinfoAnswer(OAuthWire):
 
 
 userinfo = operation(
-    "oauth_metadata.userinfo", "GET /service/oidc/userinfo", OfIssuer, UserinfoAnswer, auth=U, access=STANDARD, error_profile=OAUTH,
-    on=Host.TENANT, cors=True, also=("POST /service/oidc/userinfo", "/service/oidc/{app}/userinfo", "POST /service/oidc/{app}/userinfo"),
+    "oauth_metadata.userinfo", "GET /service/oidc/userinfo", IssuerRequest, UserinfoResponse, auth=U, access=STANDARD,
+    error_profile=OAUTH, on=Host.TENANT, cors=True,
+    also=("POST /service/oidc/userinfo", "/service/oidc/{app}/userinfo", "POST /service/oidc/{app}/userinfo"),
     answers=("application/json", "application/jwt"), errors=(oauth.InsufficientScope,),
     summary="Read the claims of the person behind an access token.",
 )  # fmt: skip

@@ -49,7 +49,7 @@ class TokenRequest(ClientRequest):
     response_type: str | None = None  # older clients send `token`; it says nothing
 
 
-class TokenAnswer(OAuthWire):
+class TokenResponse(OAuthWire):
     """A token response (RFC 6749 section 5.1). `expire_in` is the lifetime as text, beside the standard's `expires_in`."""
 
     access_token: str
@@ -67,13 +67,13 @@ GRANT_ERRORS = (
 )  # fmt: skip
 
 token = operation(
-    "oauth_tokens.token", "POST /api/oidc/token", TokenRequest, TokenAnswer, auth=C, error_profile=OAUTH, on=Host.TENANT, cors=True,
+    "oauth_tokens.token", "POST /api/oidc/token", TokenRequest, TokenResponse, auth=C, error_profile=OAUTH, on=Host.TENANT, cors=True,
     also=("/api/oidc/{app}/token",), hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
     summary="Exchange a grant for tokens, as an OpenID client.",
 )  # fmt: skip
 
 token_with_key = operation(
-    "oauth_tokens.token_with_key", "POST /api/oauth/{app}/token", TokenRequest, TokenAnswer, auth=C & K, error_profile=OAUTH,
+    "oauth_tokens.token_with_key", "POST /api/oauth/{app}/token", TokenRequest, TokenResponse, auth=C & K, error_profile=OAUTH,
     on=Host.TENANT, cors=True, hashing=HASHES_SECRETS, errors=GRANT_ERRORS, summary="Exchange a grant for tokens, as an OAuth client.",
 )  # fmt: skip
 
@@ -83,7 +83,7 @@ class IntrospectionRequest(ClientRequest):
     token_type_hint: str | None = None
 
 
-class IntrospectionAnswer(OAuthWire):
+class IntrospectionResponse(OAuthWire):
     """What a token stands for (RFC 7662 section 2.2)."""
 
     active: bool
@@ -105,7 +105,7 @@ class IntrospectionAnswer(OAuthWire):
 
 
 introspect = operation(
-    "oauth_tokens.introspect", "POST /api/oidc/introspect", IntrospectionRequest, IntrospectionAnswer, auth=C, error_profile=OAUTH,
+    "oauth_tokens.introspect", "POST /api/oidc/introspect", IntrospectionRequest, IntrospectionResponse, auth=C, error_profile=OAUTH,
     on=Host.TENANT, also=("/api/oidc/{app}/introspect", "/api/oauth/{app}/introspect"),
     summary="Check a token and read what it stands for.",
 )  # fmt: skip
@@ -133,12 +133,12 @@ class MachineTokenRequest(ClientRequest):
 
 
 machine_token = operation(
-    "oauth_tokens.machine", "POST /service/oauth/token", MachineTokenRequest, TokenAnswer, auth=C, error_profile=OAUTH, on=Host.TENANT,
+    "oauth_tokens.machine", "POST /service/oauth/token", MachineTokenRequest, TokenResponse, auth=C, error_profile=OAUTH, on=Host.TENANT,
     errors=GRANT_ERRORS, summary="Get a machine token for the management operations.",
 )  # fmt: skip
 
 introspect_machine = operation(
-    "oauth_tokens.introspect_machine", "POST /service/oauth/introspect", IntrospectionRequest, IntrospectionAnswer, auth=C,
+    "oauth_tokens.introspect_machine", "POST /service/oauth/introspect", IntrospectionRequest, IntrospectionResponse, auth=C,
     error_profile=OAUTH, on=Host.TENANT, summary="Check a machine token.",
 )  # fmt: skip
 

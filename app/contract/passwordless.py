@@ -17,7 +17,7 @@ from app.contract.error_groups import (
     SMS_CODE,
     SMS_SENDING,
 )
-from app.contract.groups import CAP, LOCK, MF, PW, CapQuery, F, PhoneInQuery, Posted, PostedSms
+from app.contract.groups import CAP, LOCK, MF, PW, CaptchaQuery, F, PhoneInQuery, Posted, PostedSms
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.operations import operation
 from app.contract.second_factors.challenge import DUO_REDIRECT, FactorLogin
@@ -31,7 +31,7 @@ Code = Annotated[str | None, Field(max_length=64)]
 Url = Annotated[str | None, Query, Field(max_length=2_000)]
 
 
-class MailWanted(PW, CapQuery):
+class SendLoginEmail(PW, CaptchaQuery):
     """Exactly one of email and username."""
 
     email: Address = None
@@ -40,40 +40,40 @@ class MailWanted(PW, CapQuery):
     verification_url: Url = None
 
 
-class Entering(F, MF):
+class SignInParameters(F, MF):
     """What every row shares that signs in."""
 
 
-class LinkShown(Entering, PW):
+class LoginByLink(SignInParameters, PW):
     verification_token: Annotated[str | None, Query, Field(max_length=1_000)] = None
     welcome_email_template: Name = None
 
 
-class EmailCodeShown(Entering, PW, CAP, LOCK):
+class LoginByEmailCode(SignInParameters, PW, CAP, LOCK):
     email: Named = None
     otp: Code = None
     welcome_email_template: Annotated[str | None, Field(max_length=100)] = None
 
 
-class UsernameCodeShown(Entering, PW, CAP, LOCK):
+class LoginByUsernameCode(SignInParameters, PW, CAP, LOCK):
     username: Named = None
     otp: Code = None
     welcome_email_template: Annotated[str | None, Field(max_length=100)] = None
 
 
-class SmsWanted(CapQuery):
+class SendLoginSms(CaptchaQuery):
     phone: Annotated[PhoneInQuery, Field(max_length=64)] = None
     sms_template: Name = None
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
 
 
-class SmsCodeShown(Entering, PW, CAP, LOCK):
+class LoginBySmsCode(SignInParameters, PW, CAP, LOCK):
     phone: Annotated[str | None, Field(max_length=64)] = None
     otp: Code = None
     sms_template: Name = None
 
 
-class Texted(Lower):
+class SmsOptions(Lower):
     """How a message is wanted that a row sends beside what it is about."""
 
     sms_template: Name = None
@@ -89,7 +89,7 @@ _SEND_MAIL_ERRORS = (
     e.EmailOrUsernameMissing, e.AccountBlocked, e.TooManyRequests,
 )  # fmt: skip
 send_mail = operation(
-    "passwordless.send_mail", f"GET {_PATH}/email", MailWanted, Posted, auth=K, row="U49", errors=_SEND_MAIL_ERRORS,
+    "passwordless.send_mail", f"GET {_PATH}/email", SendLoginEmail, Posted, auth=K, row="U49", errors=_SEND_MAIL_ERRORS,
     summary="Email a sign-in link and a code.",
 )  # fmt: skip
 _BY_LINK_ERRORS = (
@@ -97,16 +97,16 @@ _BY_LINK_ERRORS = (
     e.TooManyRequests,
 )  # fmt: skip
 by_link = operation(
-    "passwordless.by_link", f"GET {_PATH}/email/verify", LinkShown, FactorLogin, auth=K, row="U50", errors=_BY_LINK_ERRORS,
+    "passwordless.by_link", f"GET {_PATH}/email/verify", LoginByLink, FactorLogin, auth=K, row="U50", errors=_BY_LINK_ERRORS,
     summary="Sign in with an emailed link; a HEAD request leaves it unused.",
 )  # fmt: skip
 _BY_CODE = (*SIGN_IN_ERRORS, *IDENTIFIER_KINDS, *CONTACT_TAKEN, e.PasswordlessOff, e.UnknownAccount, e.TooManyRequests)
 by_email_code = operation(
-    "passwordless.by_email_code", f"POST {_PATH}/email/verifyotp", EmailCodeShown, FactorLogin, auth=K, hashing=HASHES_SECRETS, row="U51",
-    errors=(*_BY_CODE, *EMAIL_CODE, e.MalformedEmail), summary="Sign in with an emailed code.",
+    "passwordless.by_email_code", f"POST {_PATH}/email/verifyotp", LoginByEmailCode, FactorLogin, auth=K, hashing=HASHES_SECRETS,
+    row="U51", errors=(*_BY_CODE, *EMAIL_CODE, e.MalformedEmail), summary="Sign in with an emailed code.",
 )  # fmt: skip
 by_username_code = operation(
-    "passwordless.by_username_code", f"POST {_PATH}/username/verifyotp", UsernameCodeShown, FactorLogin, auth=K, hashing=HASHES_SECRETS,
+    "passwordless.by_username_code", f"POST {_PATH}/username/verifyotp", LoginByUsernameCode, FactorLogin, auth=K, hashing=HASHES_SECRETS,
     row="U52", errors=(*_BY_CODE, *EMAIL_CODE, e.UsernameMissing),
     summary="Sign in with an emailed code; the username names the account.",
 )  # fmt: skip
@@ -115,10 +115,10 @@ _SEND_SMS_ERRORS = (
     e.AccountBlocked, e.TooManyRequests,
 )  # fmt: skip
 send_sms = operation(
-    "passwordless.send_sms", f"GET {_PATH}/otp", SmsWanted, PostedSms, auth=K, row="U53", errors=_SEND_SMS_ERRORS,
+    "passwordless.send_sms", f"GET {_PATH}/otp", SendLoginSms, PostedSms, auth=K, row="U53", errors=_SEND_SMS_ERRORS,
     summary="Text a sign-in code.",
 )  # fmt: skip
 by_sms_code = operation(
-    "passwordless.by_sms_code", f"PUT {_PATH}/otp/verify", SmsCodeShown, FactorLogin, auth=K, hashing=HASHES_SECRETS, row="U54",
+    "passwordless.by_sms_code", f"PUT {_PATH}/otp/verify", LoginBySmsCode, FactorLogin, auth=K, hashing=HASHES_SECRETS, row="U54",
     errors=(*_BY_CODE, *SMS_CODE, e.UnknownPhone, e.PhoneMissing), summary="Sign in with a texted code.",
 )  # fmt: skip

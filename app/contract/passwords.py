@@ -114,7 +114,7 @@ class OwnQuestions(AT):
     pass
 
 
-class ReadHash(Uid):
+class ReadPasswordHash(Uid):
     pass
 
 
@@ -128,7 +128,7 @@ class PasswordHash(Wire):
     password_hash: str
 
 
-class ForgotToken(Lower):
+class CreateForgotToken(Lower):
     """`sendemail` mails it, too."""
 
     send_email: Annotated[bool, Query] = False
@@ -138,7 +138,7 @@ class ForgotToken(Lower):
     username: Address = None
 
 
-class ForgotTokenMade(Wire):
+class ForgotTokenCreated(Wire):
     forgot_token: str
     identity_providers: list[str]
 
@@ -206,8 +206,8 @@ own_questions = operation(
 )  # fmt: skip
 
 read_hash = operation(
-    "passwords.read_hash", "GET /identity/v2/manage/account/{uid}/password", ReadHash, PasswordHash, auth=K & S | M, scope="profile:read",
-    row="A15", errors=(*UID_ERRORS, e.NoEmailProfile), summary="Read the hash of an account's password.",
+    "passwords.read_hash", "GET /identity/v2/manage/account/{uid}/password", ReadPasswordHash, PasswordHash, auth=K & S | M,
+    scope="profile:read", row="A15", errors=(*UID_ERRORS, e.NoEmailProfile), summary="Read the hash of an account's password.",
 )  # fmt: skip
 set_password = operation(
     "passwords.set", "PUT /identity/v2/manage/account/{uid}/password", SetPassword, PasswordHash, auth=K & S | M, scope="profile:update",
@@ -219,7 +219,7 @@ _FORGOT_TOKEN_ERRORS = (
     e.MailLimitReached,
 )  # fmt: skip
 forgot_token = operation(
-    "passwords.forgot_token", "POST /identity/v2/manage/account/forgot/token", ForgotToken, ForgotTokenMade, auth=K & S | M,
+    "passwords.forgot_token", "POST /identity/v2/manage/account/forgot/token", CreateForgotToken, ForgotTokenCreated, auth=K & S | M,
     scope="profile:update", row="A17", errors=_FORGOT_TOKEN_ERRORS,
     summary="Create the token of a password reset link, and email it if asked.",
 )  # fmt: skip

@@ -19,7 +19,7 @@ Number = Annotated[str | None, Field(max_length=64)]
 Name = Annotated[str | None, Query, Field(max_length=100)]
 
 
-class CodeWanted(AT):
+class SendPhoneCode(AT):
     """The number of an account, or with an access token the one that was given last."""
 
     body_is_optional: ClassVar[bool] = True
@@ -29,7 +29,7 @@ class CodeWanted(AT):
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
 
 
-class CodeShown(AT, F, PW, CAP, LOCK):
+class VerifyPhone(AT, F, PW, CAP, LOCK):
     """`phone` names the account where no access token does."""
 
     body_is_optional: ClassVar[bool] = True
@@ -53,13 +53,13 @@ class PhoneVerified(Wire):
     second_factor_authentication: Challenge | None = None
 
 
-class NewPhone(AT, PW):
+class ChangePhone(AT, PW):
     phone: Number = None
     sms_template: Name = None
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
 
 
-class OldPhone(AT, PW):
+class RemovePhone(AT, PW):
     """The number that names the account."""
 
 
@@ -68,7 +68,7 @@ _SEND_CODE_ERRORS = (
     e.PrivacyPolicyOutdated, e.TooManyRequests,
 )  # fmt: skip
 send_code = operation(
-    "phones.send_code", "POST /identity/v2/auth/phone/otp", CodeWanted, PostedSms, auth=K & U | K, access=WRITE, row="U62",
+    "phones.send_code", "POST /identity/v2/auth/phone/otp", SendPhoneCode, PostedSms, auth=K & U | K, access=WRITE, row="U62",
     errors=_SEND_CODE_ERRORS, summary="Text another code that verifies a phone number.",
 )  # fmt: skip
 _VERIFY_ERRORS = (
@@ -76,17 +76,17 @@ _VERIFY_ERRORS = (
     e.TooManyRequests,
 )  # fmt: skip
 verify = operation(
-    "phones.verify", "PUT /identity/v2/auth/phone/otp", CodeShown, PhoneVerified, auth=K & U | K, access=CREDENTIALS,
+    "phones.verify", "PUT /identity/v2/auth/phone/otp", VerifyPhone, PhoneVerified, auth=K & U | K, access=CREDENTIALS,
     hashing=HASHES_SECRETS, row="U63", errors=_VERIFY_ERRORS,
     summary="Verify a phone number with a texted code, and sign in; with an access token the number is only verified.",
 )  # fmt: skip
 change = operation(
-    "phones.change", "PUT /identity/v2/auth/phone", NewPhone, PostedSms, auth=K & U, access=CREDENTIALS, row="U65",
+    "phones.change", "PUT /identity/v2/auth/phone", ChangePhone, PostedSms, auth=K & U, access=CREDENTIALS, row="U65",
     errors=(*SMS_SENDING, e.PhoneTaken, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered, e.PrivacyPolicyOutdated),
     summary="Text a code to the signed-in account's new phone number, which replaces the old one once it is verified.",
 )  # fmt: skip
 remove = operation(
-    "phones.remove", "DELETE /identity/v2/auth/phone", OldPhone, Deleted, auth=K & U, access=CREDENTIALS, row="U66",
+    "phones.remove", "DELETE /identity/v2/auth/phone", RemovePhone, Deleted, auth=K & U, access=CREDENTIALS, row="U66",
     errors=(e.NoPhoneRegistered, e.NoPhoneOnProfile, e.PhoneLoginOff, e.NotProcessable, e.PrivacyPolicyOutdated),
     summary="Remove the signed-in account's phone number.",
 )  # fmt: skip

@@ -41,12 +41,12 @@ class EndPinSession(Lower):
     session_token: Token = Field(default=None, alias="session_token")
 
 
-class FirstPin(PW):
+class SetPinAtLogin(PW):
     pin_auth_token: Token = None
     pin: Pin = None
 
 
-class OtherPin(AT, PW):
+class ChangePin(AT, PW):
     old_pin: Pin = None
     new_pin: Pin = None
 
@@ -70,12 +70,12 @@ class ForgotPinBySms(Lower):
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
 
 
-class PinByToken(PW):
+class ResetPinByToken(PW):
     pin: Pin = None
     reset_token: Code = None
 
 
-class PinByCode(PW, CAP, LOCK):
+class ResetPinByCode(PW, CAP, LOCK):
     """Exactly one identifier; `type` says which is usual, any is taken."""
 
     type: Annotated[Literal["email", "phone", "username"], From.PATH]
@@ -86,22 +86,22 @@ class PinByCode(PW, CAP, LOCK):
     username: Address = None
 
 
-class PinByAnswer(PW):
+class ResetPinByAnswer(PW):
     """Every question that the account answered."""
 
     pin: Pin = None
     security_answer: dict[str, SecurityAnswer] | None = Field(default=None, max_length=10)
 
 
-class PinByAnswerAndEmail(PinByAnswer):
+class ResetPinByAnswerAndEmail(ResetPinByAnswer):
     email: Address = None
 
 
-class PinByAnswerAndPhone(PinByAnswer):
+class ResetPinByAnswerAndPhone(ResetPinByAnswer):
     phone: Phone = None
 
 
-class PinByAnswerAndUsername(PinByAnswer):
+class ResetPinByAnswerAndUsername(ResetPinByAnswer):
     username: Address = None
 
 
@@ -118,12 +118,12 @@ end_session = operation(
     errors=(e.UnknownSessionToken, e.ExpiredSessionToken), summary="End a PIN session.",
 )  # fmt: skip
 set_first = operation(
-    "pins.set_first", f"POST {_PINS}/set/pinauthtoken", FirstPin, Login, auth=K, hashing=HASHES, row="U68",
+    "pins.set_first", f"POST {_PINS}/set/pinauthtoken", SetPinAtLogin, Login, auth=K, hashing=HASHES, row="U68",
     errors=(*PIN_SIGN_IN, e.PinOff, e.UnknownPinToken, e.ExpiredPinToken, e.PinMissing),
     summary="Set the PIN that a sign-in asked for, and finish that sign-in.",
 )  # fmt: skip
 change = operation(
-    "pins.change", f"PUT {_PINS}/change", OtherPin, Posted, auth=K & U, access=CREDENTIALS, also=(f"POST {_PINS}/change",),
+    "pins.change", f"PUT {_PINS}/change", ChangePin, Posted, auth=K & U, access=CREDENTIALS, also=(f"POST {_PINS}/change",),
     hashing=HASHES, row="U69", errors=(*PIN_ERRORS, *LOCKS, e.WrongCurrentPin, e.LockedDuringStep),
     summary="Change the signed-in account's PIN.",
 )  # fmt: skip
@@ -146,25 +146,25 @@ forgot_by_sms = operation(
 
 _NEW = (e.PinOff, e.NoPin, e.AccountBlocked, e.TooManyRequests)
 reset_by_token = operation(
-    "pins.reset_by_token", f"PUT {_PINS}/reset/token", PinByToken, Posted, auth=K, hashing=HASHES, row="U73",
+    "pins.reset_by_token", f"PUT {_PINS}/reset/token", ResetPinByToken, Posted, auth=K, hashing=HASHES, row="U73",
     errors=(*_NEW, e.UnknownLink, e.ExpiredLink, e.UsedPinLink), summary="Set a new PIN with the token of an emailed link.",
 )  # fmt: skip
 reset_by_code = operation(
-    "pins.reset_by_code", f"PUT {_PINS}/reset/otp/{{type}}", PinByCode, Posted, auth=K, accepts=Accept.JSON, hashing=HASHES, row="U74",
-    errors=(*_NEW, *LOCK_CHALLENGES, *SMS_CODE, *EMAIL_CODE, e.UnknownAccount, e.MalformedEmail),
+    "pins.reset_by_code", f"PUT {_PINS}/reset/otp/{{type}}", ResetPinByCode, Posted, auth=K, accepts=Accept.JSON, hashing=HASHES,
+    row="U74", errors=(*_NEW, *LOCK_CHALLENGES, *SMS_CODE, *EMAIL_CODE, e.UnknownAccount, e.MalformedEmail),
     summary="Set a new PIN with an emailed or texted code.",
 )  # fmt: skip
 _ANSWERED = (*_NEW, *SECURITY_ANSWERS, e.UnknownAccount, e.MalformedEmail)
 _BY_ANSWER = f"PUT {_PINS}/reset/securityanswer"
 reset_by_answer_and_email = operation(
-    "pins.reset_by_answer_and_email", f"{_BY_ANSWER}/email", PinByAnswerAndEmail, Posted, auth=K, hashing=HASHES, row="U75",
+    "pins.reset_by_answer_and_email", f"{_BY_ANSWER}/email", ResetPinByAnswerAndEmail, Posted, auth=K, hashing=HASHES, row="U75",
     errors=_ANSWERED, summary="Set a new PIN with the answers to security questions.",
 )  # fmt: skip
 reset_by_answer_and_phone = operation(
-    "pins.reset_by_answer_and_phone", f"{_BY_ANSWER}/phone", PinByAnswerAndPhone, Posted, auth=K, hashing=HASHES, row="U76",
+    "pins.reset_by_answer_and_phone", f"{_BY_ANSWER}/phone", ResetPinByAnswerAndPhone, Posted, auth=K, hashing=HASHES, row="U76",
     errors=_ANSWERED, summary="Set a new PIN with the answers to security questions; the phone number names the account.",
 )  # fmt: skip
 reset_by_answer_and_username = operation(
-    "pins.reset_by_answer_and_username", f"{_BY_ANSWER}/username", PinByAnswerAndUsername, Posted, auth=K, hashing=HASHES, row="U77",
+    "pins.reset_by_answer_and_username", f"{_BY_ANSWER}/username", ResetPinByAnswerAndUsername, Posted, auth=K, hashing=HASHES, row="U77",
     errors=_ANSWERED, summary="Set a new PIN with the answers to security questions; the username names the account.",
 )  # fmt: skip

@@ -5,9 +5,9 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.accounts import MODEL_ERRORS, NewNames, PersonFields
+from app.contract.accounts import MODEL_ERRORS, NewAccountIdentifiers, PersonFields
 from app.contract.auth import K, M, S
-from app.contract.consents import ConsentsGiven
+from app.contract.consents import ConsentAnswers
 from app.contract.error_groups import CAPTCHA, EMAIL_DOMAINS, EMAIL_SENDING, RECORDS, SMS_SENDING
 from app.contract.groups import CAP, PW, Deleted, F, Options, Posted
 from app.contract.hashing import HASHES_IN_BULK
@@ -30,11 +30,11 @@ class SendingOptions(Options):
     invitation_token: Annotated[str | None, Query] = Field(default=None, max_length=500, alias="invitation_token")
 
 
-class RegistrationModel(F, PW, SendingOptions, NewNames, PersonFields):
+class RegistrationModel(F, PW, SendingOptions, NewAccountIdentifiers, PersonFields):
     """The registration model (user.md section 1.1). What only the tenant's servers may say is no part of it."""
 
     accept_privacy_policy: bool | None = None
-    consents: ConsentsGiven | None = None
+    consents: ConsentAnswers | None = None
     referer: Annotated[str | None, From.HEADER] = Field(default=None, alias="Referer")
 
 
@@ -58,7 +58,7 @@ class Registered(Wire):
 LONGEST_SOTT_MINUTES = 129_600  # 90 days, as the longest access token
 
 
-class SottRead(Wire):
+class CreateSott(Wire):
     time_difference: Annotated[int, Query] = Field(default=10, ge=1, le=LONGEST_SOTT_MINUTES)
 
 
@@ -84,7 +84,7 @@ register_with_captcha = operation(
     summary="Register by email, phone or username, with a solved captcha.",
 )  # fmt: skip
 sott = operation(
-    "registration.sott", "GET /identity/v2/manage/account/sott", SottRead, Sott, auth=K & S | M, scope="sott:create", row="A56",
+    "registration.sott", "GET /identity/v2/manage/account/sott", CreateSott, Sott, auth=K & S | M, scope="sott:create", row="A56",
     summary="Create a secured one-time token for registration.",
 )  # fmt: skip
 
@@ -106,14 +106,14 @@ class NewRecords(Wire):
     data: list[NewRecord] = Field(min_length=1, max_length=200)
 
 
-class RecordsRead(Wire):
+class ListRecords(Wire):
     type: Annotated[RecordType, From.PATH]
     parent_id: Annotated[str | None, Query] = None
     skip: Annotated[int, Query] = Field(default=0, ge=0, le=1_000_000)
     limit: Annotated[int, Query] = Field(default=50, ge=1, le=50)
 
 
-class RecordChange(Wire):
+class UpdateRecord(Wire):
     record_id: Annotated[str, From.PATH]
     type: str | None = None
     key: str | None = None
@@ -123,11 +123,11 @@ class RecordChange(Wire):
     is_active: bool | None = None
 
 
-class RecordAddress(Wire):
+class RecordId(Wire):
     record_id: Annotated[str, From.PATH]
 
 
-class RecordTypeAddress(Wire):
+class DeleteRecordType(Wire):
     type: Annotated[RecordType, From.PATH]
 
 
@@ -146,7 +146,7 @@ class RecordView(Wire):
     date_modified: str
 
 
-class RecordChanged(Wire):
+class RecordUpdated(Wire):
     is_posted: bool = True
     data: RecordView
 
@@ -165,7 +165,7 @@ _WRITE = (e.MalformedRecord, e.UnknownParentRecord, e.WrongRecordType)
 _MANAGED = "/identity/v2/manage/registrationdata"
 
 records = operation(
-    "registration.records", "GET /identity/v2/auth/registrationdata/{type}", RecordsRead, Document, auth=K, row="U10", errors=_LIST,
+    "registration.records", "GET /identity/v2/auth/registrationdata/{type}", ListRecords, Document, auth=K, row="U10", errors=_LIST,
     summary="List the choices of a registration field, without their codes.",
 )  # fmt: skip
 check_code = operation(
@@ -177,18 +177,18 @@ add_records = operation(
     row="A51", errors=_WRITE, summary="Add choices to registration fields.",
 )  # fmt: skip
 managed_records = operation(
-    "registration.managed_records", f"GET {_MANAGED}/{{type}}", RecordsRead, Document, auth=K & S | M, scope="profile:read", row="A52",
+    "registration.managed_records", f"GET {_MANAGED}/{{type}}", ListRecords, Document, auth=K & S | M, scope="profile:read", row="A52",
     errors=_LIST, summary="List the choices of a registration field, with their codes.",
 )  # fmt: skip
 change_record = operation(
-    "registration.change_record", f"PUT {_MANAGED}/{{recordid}}", RecordChange, RecordChanged, auth=K & S | M, scope="profile:update",
+    "registration.change_record", f"PUT {_MANAGED}/{{recordid}}", UpdateRecord, RecordUpdated, auth=K & S | M, scope="profile:update",
     accepts=Accept.JSON, row="A53", errors=(*_WRITE, e.UnknownRecord), summary="Change a choice.",
 )  # fmt: skip
 remove_record = operation(
-    "registration.remove_record", f"DELETE {_MANAGED}/{{recordid}}", RecordAddress, Deleted, auth=K & S | M, scope="profile:delete",
-    row="A54", errors=(e.UnknownRecord,), summary="Delete a choice.",
+    "registration.remove_record", f"DELETE {_MANAGED}/{{recordid}}", RecordId, Deleted, auth=K & S | M, scope="profile:delete", row="A54",
+    errors=(e.UnknownRecord,), summary="Delete a choice.",
 )  # fmt: skip
 remove_type = operation(
-    "registration.remove_type", f"DELETE {_MANAGED}/type/{{type}}", RecordTypeAddress, Deleted, auth=K & S | M, scope="profile:delete",
+    "registration.remove_type", f"DELETE {_MANAGED}/type/{{type}}", DeleteRecordType, Deleted, auth=K & S | M, scope="profile:delete",
     row="A55", errors=(e.NoRecords,), summary="Delete every choice of a registration field.",
 )  # fmt: skip

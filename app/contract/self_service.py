@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.accounts import MODEL_ERRORS, Names, PersonFields
+from app.contract.accounts import MODEL_ERRORS, AccountIdentifiers, PersonFields
 from app.contract.auth import CREDENTIALS, READ, WRITE, K, M, S, U
 from app.contract.error_groups import (
     ADDED_EMAIL,
@@ -33,7 +33,7 @@ Name = Annotated[str | None, Query, Field(max_length=100)]
 Url = Annotated[str | None, Query, Field(max_length=2_000)]
 
 
-class OwnChanges(F, PW, AT, CAP, Options, Names, PersonFields):
+class UpdateOwnAccount(F, PW, AT, CAP, Options, AccountIdentifiers, PersonFields):
     """A null clears a field only with `nullsupport`; without it a null changes nothing."""
 
     null_support: Annotated[bool, Query] = False
@@ -50,18 +50,18 @@ class OwnProfile(Wire):
     data: Profile
 
 
-class NewUsername(AT, PW):
+class SetUsername(AT, PW):
     username: Address = None
 
 
-class NewEmail(AT, PW):
+class AddEmail(AT, PW):
     email: Address = None
     type: str | None = Field(default=None, max_length=50)
     verification_url: Url = None
     email_template: Name = None
 
 
-class OldEmail(AT, PW):
+class RemoveEmail(AT, PW):
     email: Address = None
 
 
@@ -71,16 +71,16 @@ class Unlock(AT, PW, CAP, LOCK):
     body_is_optional: ClassVar[bool] = True
 
 
-class WelcomeMail(AT):
+class SendWelcomeEmail(AT):
     welcome_email_template: Name = None
 
 
-class AskDeletion(AT):
+class RequestDeletion(AT):
     delete_url: Url = None
     email_template: Name = None
 
 
-class DeletionAsked(Wire):
+class DeletionRequested(Wire):
     is_delete_request_accepted: bool = True
 
 
@@ -88,7 +88,7 @@ class ConfirmDeletion(Lower):
     delete_token: Annotated[str, Query, Field(max_length=200)]
 
 
-class DeletionCode(AT):
+class SendDeletionCode(AT):
     sms_template: Name = None
     is_voice_otp: Annotated[bool, Query] = False
 
@@ -101,7 +101,7 @@ class AcceptPolicy(AT, F):
     pass
 
 
-class PolicyHistoryRead(AT):
+class ReadPolicyHistory(AT):
     pass
 
 
@@ -126,22 +126,23 @@ OWN_CHANGE_ERRORS = (
 LOCK_ERRORS = (*LOCK_ANSWERS, *LOCKS, e.TooManyRequests)
 
 update = operation(
-    "self_service.update", "PUT /identity/v2/auth/account", OwnChanges, OwnProfile, auth=K & U,
-    access=WRITE.sensitive_with(*Names.model_fields, *PersonFields.model_fields), accepts=Accept.JSON, hashing=HASHES_SECRETS, row="U16",
-    errors=OWN_CHANGE_ERRORS, summary="Update the signed-in account's profile, or its security answers alone.",
+    "self_service.update", "PUT /identity/v2/auth/account", UpdateOwnAccount, OwnProfile, auth=K & U,
+    access=WRITE.sensitive_with(*AccountIdentifiers.model_fields, *PersonFields.model_fields), accepts=Accept.JSON,
+    hashing=HASHES_SECRETS, row="U16", errors=OWN_CHANGE_ERRORS,
+    summary="Update the signed-in account's profile, or its security answers alone.",
 )  # fmt: skip
 set_username = operation(
-    "self_service.set_username", "PUT /identity/v2/auth/username", NewUsername, Posted, auth=K & U, access=CREDENTIALS, row="U22",
+    "self_service.set_username", "PUT /identity/v2/auth/username", SetUsername, Posted, auth=K & U, access=CREDENTIALS, row="U22",
     errors=(e.UsernameTaken, e.UsernameFixed, e.UsernameFormatRefused, e.UsernameMissing, e.MalformedUsername, e.PrivacyPolicyOutdated),
     summary="Set or change the signed-in account's username.",
 )  # fmt: skip
 add_email = operation(
-    "self_service.add_email", "POST /identity/v2/auth/email", NewEmail, Posted, auth=K & U, access=CREDENTIALS, row="U23",
+    "self_service.add_email", "POST /identity/v2/auth/email", AddEmail, Posted, auth=K & U, access=CREDENTIALS, row="U23",
     errors=(*ADDED_EMAIL, *EMAIL_SENDING, e.PrivacyPolicyOutdated),
     summary="Add an email address to the signed-in account; an emailed link verifies it.",
 )  # fmt: skip
 remove_email = operation(
-    "self_service.remove_email", "DELETE /identity/v2/auth/email", OldEmail, Deleted, auth=K & U, access=CREDENTIALS, row="U24",
+    "self_service.remove_email", "DELETE /identity/v2/auth/email", RemoveEmail, Deleted, auth=K & U, access=CREDENTIALS, row="U24",
     errors=(e.LastEmail, e.EmailActionRefused, e.EmailNotOnProfile, e.MalformedEmail, e.PrivacyPolicyOutdated),
     summary="Remove an email address of the signed-in account.",
 )  # fmt: skip
@@ -151,7 +152,7 @@ unlock = operation(
     summary="Unlock the signed-in account with a captcha or a security answer.",
 )  # fmt: skip
 send_welcome = operation(
-    "self_service.send_welcome", "GET /identity/v2/auth/account/sendwelcomeemail", WelcomeMail, Posted, auth=K & U, access=WRITE,
+    "self_service.send_welcome", "GET /identity/v2/auth/account/sendwelcomeemail", SendWelcomeEmail, Posted, auth=K & U, access=WRITE,
     row="U26", errors=(e.MailLimitReached, e.NoEmailOnProfile, e.PrivacyPolicyOutdated),
     summary="Send the welcome email to the signed-in account.",
 )  # fmt: skip
@@ -161,7 +162,7 @@ accept_policy = operation(
     summary="Accept the current privacy policy.",
 )  # fmt: skip
 policy_history = operation(
-    "self_service.policy_history", "GET /identity/v2/auth/privacypolicy/history", PolicyHistoryRead, PolicyHistory, auth=K & U,
+    "self_service.policy_history", "GET /identity/v2/auth/privacypolicy/history", ReadPolicyHistory, PolicyHistory, auth=K & U,
     access=READ, row="U28", errors=(e.NoPrivacyPolicy, e.PrivacyPolicyOutdated),
     summary="List which versions of the privacy policy the signed-in account accepted.",
 )  # fmt: skip
@@ -171,7 +172,7 @@ managed_policy_history = operation(
     summary="List which versions of the privacy policy an account accepted.",
 )  # fmt: skip
 ask_deletion = operation(
-    "self_service.ask_deletion", "DELETE /identity/v2/auth/account", AskDeletion, DeletionAsked, auth=K & U, access=CREDENTIALS,
+    "self_service.ask_deletion", "DELETE /identity/v2/auth/account", RequestDeletion, DeletionRequested, auth=K & U, access=CREDENTIALS,
     row="U18", errors=(*EMAIL_SENDING, e.EmailMissing, e.NoEmailOnProfile, e.NotProcessable, e.PrivacyPolicyOutdated),
     summary="Email a link that deletes the signed-in account.",
 )  # fmt: skip
@@ -184,7 +185,7 @@ _SEND_DELETION_CODE_ERRORS = (
     e.RequestInvalid, e.NoPhoneOnProfile, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached, e.PrivacyPolicyOutdated,
 )  # fmt: skip
 send_deletion_code = operation(
-    "self_service.send_deletion_code", "GET /identity/v2/auth/account/otp", DeletionCode, PostedSms, auth=K & U, access=CREDENTIALS,
+    "self_service.send_deletion_code", "GET /identity/v2/auth/account/otp", SendDeletionCode, PostedSms, auth=K & U, access=CREDENTIALS,
     row="U20", errors=_SEND_DELETION_CODE_ERRORS, summary="Text a code that deletes the signed-in account.",
 )  # fmt: skip
 delete_by_code = operation(

@@ -43,7 +43,7 @@ class OwnToken(AT):
     pass
 
 
-class EndOwnToken(AT):
+class RevokeOwnToken(AT):
     """With `preventRefresh` the refresh token that came with it ends too."""
 
     prevent_refresh: Annotated[bool, Query] = False
@@ -58,7 +58,7 @@ validate = operation(
     error_profile=BEFORE_POLICY, row="U43", summary="Check an access token and read when it expires.",
 )  # fmt: skip
 invalidate = operation(
-    "tokens.invalidate", "GET /identity/v2/auth/access_token/invalidate", EndOwnToken, Posted, auth=K & U, access=WRITE,
+    "tokens.invalidate", "GET /identity/v2/auth/access_token/invalidate", RevokeOwnToken, Posted, auth=K & U, access=WRITE,
     error_profile=BEFORE_POLICY, row="U44", summary="Revoke the access token of the request.",
 )  # fmt: skip
 slide = operation(
@@ -75,7 +75,7 @@ class RefreshToken(Lower):
     refresh_token: Annotated[str, Query] = Field(alias="refresh_token")
 
 
-class EndRefreshTokens(Uid):
+class RevokeRefreshTokens(Uid):
     pass
 
 
@@ -92,8 +92,8 @@ revoke_refresh = operation(
     scope="profile:update", row="A24", errors=(e.WrongRefreshToken,), summary="Revoke a refresh token; its access tokens stay valid.",
 )  # fmt: skip
 revoke_refresh_of_account = operation(
-    "tokens.revoke_refresh_of_account", "DELETE /identity/v2/manage/account/{uid}/access_token/refresh/revoke", EndRefreshTokens, Deleted,
-    auth=K & S | M, scope="profile:update", row="A25", errors=UID_ERRORS, summary="Revoke every refresh token of an account.",
+    "tokens.revoke_refresh_of_account", "DELETE /identity/v2/manage/account/{uid}/access_token/refresh/revoke", RevokeRefreshTokens,
+    Deleted, auth=K & S | M, scope="profile:update", row="A25", errors=UID_ERRORS, summary="Revoke every refresh token of an account.",
 )  # fmt: skip
 
 
@@ -103,17 +103,17 @@ class RequestToken(Lower):
     token: Annotated[str | None, Query, Field(max_length=500)] = None
 
 
-class ShownToken(Lower):
+class PresentedToken(Lower):
     """A token that the caller asks about, not one that admits it; absent it is 1060."""
 
     access_token: Annotated[str | None, Query] = Field(default=None, alias="access_token")
 
 
-class EndShownToken(ShownToken):
+class RevokePresentedToken(PresentedToken):
     prevent_refresh: Annotated[bool, Query] = False
 
 
-class ProlongShownToken(ShownToken):
+class ExtendPresentedToken(PresentedToken):
     """`expiresin`: seconds from now; without it the tenant's lifetime."""
 
     expires_in: Annotated[int | None, Query] = Field(default=None, ge=1, le=90 * 86_400)
@@ -150,7 +150,7 @@ class ActiveSessions(Wire):
     next_cursor_camel: int = Field(default=0, alias="nextCursor")
 
 
-class TokenEnded(Posted):
+class TokenRevoked(Posted):
     """`IsPosted` and `isPosted` are the same: clients of the interface read either spelling."""
 
     is_posted_camel: bool = Field(default=True, alias="isPosted")
@@ -161,16 +161,16 @@ exchange = operation(
     errors=(e.WrongRequestToken, e.ExpiredRequestToken), summary="Exchange a request token for tokens; it works once.",
 )  # fmt: skip
 validate_shown = operation(
-    "tokens.validate_shown", "GET /api/v2/access_token/validate", ShownToken, Token, auth=K & S, access=READ, row="A27",
+    "tokens.validate_shown", "GET /api/v2/access_token/validate", PresentedToken, Token, auth=K & S, access=READ, row="A27",
     errors=(e.InvalidAccessToken, e.ExpiredAccessToken, e.MissingAccessToken),
     summary="Check any account's access token and read when it expires.",
 )  # fmt: skip
 invalidate_shown = operation(
-    "tokens.invalidate_shown", "GET /api/v2/access_token/invalidate", EndShownToken, TokenEnded, auth=K & S, access=STANDARD, row="A28",
-    errors=(e.InvalidAccessToken, e.MissingAccessToken), summary="Revoke any account's access token.",
+    "tokens.invalidate_shown", "GET /api/v2/access_token/invalidate", RevokePresentedToken, TokenRevoked, auth=K & S, access=STANDARD,
+    row="A28", errors=(e.InvalidAccessToken, e.MissingAccessToken), summary="Revoke any account's access token.",
 )  # fmt: skip
 refresh_shown = operation(
-    "tokens.refresh_shown", "GET /api/v2/access_token/refresh", ProlongShownToken, Token, auth=S, access=NEVER, row="A29",
+    "tokens.refresh_shown", "GET /api/v2/access_token/refresh", ExtendPresentedToken, Token, auth=S, access=NEVER, row="A29",
     errors=(e.InvalidAccessToken, e.MissingAccessToken), summary="Set when any account's access token expires.",
 )  # fmt: skip
 active_sessions = operation(

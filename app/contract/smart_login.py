@@ -21,7 +21,7 @@ from app.contract.error_groups import (
 from app.contract.groups import CAP, PW, PhoneInQuery, Posted, PostedSms
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.operations import operation
-from app.contract.passwordless import SIGN_IN_ERRORS, Address, Entering, Name, Named, Texted, Url
+from app.contract.passwordless import SIGN_IN_ERRORS, Address, Name, Named, SignInParameters, SmsOptions, Url
 from app.contract.second_factors.challenge import FactorLogin
 from app.kit.wire import From, Wire
 
@@ -31,7 +31,7 @@ GUID = r"^[A-Za-z0-9_{}.-]{20,100}$"
 Guid = Annotated[str, Field(pattern=GUID)]
 
 
-class SmartWanted(Texted):
+class StartSmartLogin(SmsOptions):
     """Exactly one of email, username and phone. `clientguid`: made by the device that waits, and known to it alone."""
 
     email: Address = None
@@ -43,7 +43,7 @@ class SmartWanted(Texted):
     redirect_url: Url = None
 
 
-class Asked(Posted):
+class LoginRequested(Posted):
     """`number`: the two digits to show on the waiting device; the user types them on the page that the link opens. Absent if
     the request contains the API secret: the link then asks for no number."""
 
@@ -51,11 +51,11 @@ class Asked(Posted):
     number: str | None = None
 
 
-class Poll(Entering):
+class PollLogin(SignInParameters):
     client_guid: Annotated[str, Query, Field(max_length=200)]
 
 
-class LinkClicked(PW):
+class ApproveByLink(PW):
     """The token of the link, or the code with the `email` or `phone` it was sent to; and the number that the waiting device shows."""
 
     verification_token: Annotated[str | None, Query, Field(max_length=1_000)] = None
@@ -70,12 +70,12 @@ class LinkClicked(PW):
         return self.verification_token or self.vtoken
 
 
-class Approved(Wire):
+class LoginApproved(Wire):
     is_posted: bool = True
     is_verified: bool = True
 
 
-class TouchWanted(PW, CAP):
+class StartOneTouchByEmail(PW, CAP):
     client_guid: Guid
     email: Named = None
     name: Annotated[str | None, Field(max_length=200)] = None
@@ -84,12 +84,12 @@ class TouchWanted(PW, CAP):
     welcome_email_template: Name = None
 
 
-class TouchTexted(CAP, Texted):
+class StartOneTouchBySms(CAP, SmsOptions):
     phone: Annotated[str | None, Field(max_length=64)] = None
     name: Annotated[str | None, Field(max_length=200)] = None
 
 
-class TouchCode(Entering, PW):
+class OneTouchByCode(SignInParameters, PW):
     phone: Annotated[str | None, Field(max_length=64)] = None
     otp: Annotated[str | None, Query, Field(max_length=64)] = None
     sms_template: Name = None
@@ -105,11 +105,11 @@ _START_ERRORS = (
     e.UnknownPhone, e.PhoneUnverified, e.AccountBlocked, e.TooManyRequests,
 )  # fmt: skip
 start = operation(
-    "smart_login.start", f"GET {_AUTH}/login/smartlogin", SmartWanted, Asked, auth=K, takes_secret=True, row="U55", errors=_START_ERRORS,
-    summary="Email a link that approves a sign-in on this device, which polls for it.",
+    "smart_login.start", f"GET {_AUTH}/login/smartlogin", StartSmartLogin, LoginRequested, auth=K, takes_secret=True, row="U55",
+    errors=_START_ERRORS, summary="Email a link that approves a sign-in on this device, which polls for it.",
 )  # fmt: skip
 poll = operation(
-    "smart_login.poll", f"GET {_AUTH}/login/smartlogin/ping", Poll, FactorLogin, auth=K, row="U56",
+    "smart_login.poll", f"GET {_AUTH}/login/smartlogin/ping", PollLogin, FactorLogin, auth=K, row="U56",
     errors=(*_NEW, *SIGN_IN_ERRORS, *CONTACT_TAKEN, e.SmartLinkWaits, e.WrongClientGuid, e.UsedSmartLink),
     summary="Poll for the session that was approved by email; it is handed over once.",
 )  # fmt: skip
@@ -118,32 +118,34 @@ _APPROVE_ERRORS = (
     e.OneTouchOff, e.TooManyRequests,
 )  # fmt: skip
 approve = operation(
-    "smart_login.approve", f"GET {_AUTH}/email/smartlogin", LinkClicked, Approved, auth=K, row="U57", errors=_APPROVE_ERRORS,
+    "smart_login.approve", f"GET {_AUTH}/email/smartlogin", ApproveByLink, LoginApproved, auth=K, row="U57", errors=_APPROVE_ERRORS,
     summary="Approve the sign-in of the waiting device; a HEAD request approves nothing.",
 )  # fmt: skip
+_TOUCH_MAIL_ERRORS = (
+    *_NEW, *EMAIL_SENDING, *CAPTCHA, e.OneTouchOff, e.ClientGuidTaken, e.MalformedEmail, e.AccountBlocked, e.TooManyRequests,
+)  # fmt: skip
 touch_mail = operation(
-    "smart_login.touch_mail", f"POST {_AUTH}/onetouchlogin/email", TouchWanted, Asked, auth=K, takes_secret=True, row="U58",
-    errors=(*_NEW, *EMAIL_SENDING, *CAPTCHA, e.OneTouchOff, e.ClientGuidTaken, e.MalformedEmail, e.AccountBlocked, e.TooManyRequests),
-    summary="Email a link that signs in, and registers an address that is new.",
+    "smart_login.touch_mail", f"POST {_AUTH}/onetouchlogin/email", StartOneTouchByEmail, LoginRequested, auth=K, takes_secret=True,
+    row="U58", errors=_TOUCH_MAIL_ERRORS, summary="Email a link that signs in, and registers an address that is new.",
 )  # fmt: skip
 _TOUCH_SMS_ERRORS = (
     *SMS_SENDING, *CAPTCHA, e.OneTouchOff, e.PhoneMissing, e.MalformedPhone, e.PhoneLoginOff, e.AccountBlocked, e.TooManyRequests,
     e.RegistrationOff,
 )  # fmt: skip
 touch_sms = operation(
-    "smart_login.touch_sms", f"POST {_AUTH}/onetouchlogin/phone", TouchTexted, PostedSms, auth=K, row="U59", errors=_TOUCH_SMS_ERRORS,
-    summary="Text a code that signs in, and registers a phone number that is new.",
+    "smart_login.touch_sms", f"POST {_AUTH}/onetouchlogin/phone", StartOneTouchBySms, PostedSms, auth=K, row="U59",
+    errors=_TOUCH_SMS_ERRORS, summary="Text a code that signs in, and registers a phone number that is new.",
 )  # fmt: skip
 _TOUCH_CODE_ERRORS = (
     *SIGN_IN_ERRORS, *SMS_CODE, *CONTACT_TAKEN, e.OneTouchOff, e.PhoneMissing, e.MalformedPhone, e.PhoneLoginOff, e.TooManyRequests,
     e.RegistrationOff,
 )  # fmt: skip
 touch_code = operation(
-    "smart_login.touch_code", f"PUT {_AUTH}/onetouchlogin/phone/verify", TouchCode, FactorLogin, auth=K, hashing=HASHES_SECRETS,
+    "smart_login.touch_code", f"PUT {_AUTH}/onetouchlogin/phone/verify", OneTouchByCode, FactorLogin, auth=K, hashing=HASHES_SECRETS,
     row="U60", errors=_TOUCH_CODE_ERRORS, summary="Sign in with a texted code.",
 )  # fmt: skip
 touch_link = operation(
-    "smart_login.touch_link", f"GET {_AUTH}/email/onetouchlogin", LinkClicked, Approved, auth=K, row="U61",
+    "smart_login.touch_link", f"GET {_AUTH}/email/onetouchlogin", ApproveByLink, LoginApproved, auth=K, row="U61",
     errors=(*_CLICKED, e.OneTouchOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedOneTouchLink, e.TooManyRequests),
     summary="Approve a one-touch sign-in with the emailed link; the waiting device continues.",
 )  # fmt: skip

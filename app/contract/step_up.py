@@ -24,7 +24,7 @@ Template = Annotated[str | None, Query, Field(max_length=100)]
 _OWN, _MANAGED = "/identity/v2/auth/account/reauth", "/identity/v2/manage/account/{uid}/reauth"
 
 
-class Proved(StrEnum):
+class StepUpMethod(StrEnum):
     """By what a validation token was earned, as the rows that check one tell it apart."""
 
     FACTOR = "2fa"  # and a code by mail: mfa.md section 7
@@ -39,13 +39,13 @@ class ValidationToken(Wire):
     expire_in: str
 
 
-class StepUpBegun(AT):
+class BeginStepUp(AT):
     sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
     duo_redirect_uri: Annotated[str | None, Query] = Field(default=None, alias="duoredirecturi")
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
 
 
-class AppCodeShown(AT, PW, CAP, LOCK):
+class StepUpByApp(AT, PW, CAP, LOCK):
     """The code of an authenticator app, under either of its names."""
 
     authenticator_code: Code = None
@@ -56,54 +56,54 @@ class AppCodeShown(AT, PW, CAP, LOCK):
         return self.authenticator_code or self.google_authenticator_code
 
 
-class TextedCodeShown(AT, PW, CAP, LOCK):
+class StepUpBySms(AT, PW, CAP, LOCK):
     otp: Code = None
     sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
 
 
-class BackupCodeShown(AT, PW, CAP, LOCK):
+class StepUpByBackupCode(AT, PW, CAP, LOCK):
     backup_code: Code = None
 
 
-class FactorMail(AT):
+class SendFactorEmail(AT):
     email_id: Annotated[str | None, Query, Field(max_length=320)] = None
     email_template_2fa: Template = Field(default=None, alias="emailtemplate2fa")
 
 
-class MailedCodeShown(AT, PW, CAP, LOCK):
+class StepUpByEmail(AT, PW, CAP, LOCK):
     """`emailid` and `otp` must be there."""
 
     email_id: Address = None
     otp: Code = None
 
 
-class DuoShown(AT, PW):
+class StepUpByDuo(AT, PW):
     """What Duo gave the browser on its way back."""
 
     state: DuoState
     code: DuoCode
 
 
-class AnswersShown(AT, PW, Answers):
+class StepUpByAnswers(AT, PW, Answers):
     pass
 
 
-class PasswordShown(AT, PW, CAP, LOCK):
+class StepUpByPassword(AT, PW, CAP, LOCK):
     password: Annotated[str | None, Field(max_length=1024)] = None
     sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
 
 
-class PinShown(AT, PW, CAP, LOCK):
+class StepUpByPin(AT, PW, CAP, LOCK):
     pin: Pin = None
     sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
 
 
-class PlainMail(AT):
+class SendStepUpEmail(AT):
     email_id: Annotated[str | None, Query, Field(max_length=320)] = None
     email_template: Template = None
 
 
-class TokenCheck(Uid):
+class CheckValidationToken(Uid):
     second_factor_validation_token: str = Field(max_length=500)
 
 
@@ -114,69 +114,69 @@ class TokenIsValid(Wire):
 _FACTOR = (*LOCK_CHALLENGES, e.StepUpOff)
 
 begin = operation(
-    "step_up.begin", f"GET {_OWN}/2fa", StepUpBegun, Challenge, auth=K & U, access=WRITE, row="M63",
+    "step_up.begin", f"GET {_OWN}/2fa", BeginStepUp, Challenge, auth=K & U, access=WRITE, row="M63",
     errors=(*DUO_REDIRECT, *SMS_SENDING, e.NoSecondFactor, e.StepUpOff),
     summary="Start a step-up with a second factor: list the account's factors, and send the code if there is one to send.",
 )  # fmt: skip
 _WITH_APP_ERRORS = (*_FACTOR, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.StepUpCodeMissing)
 with_app = operation(
-    "step_up.with_app", f"PUT {_OWN}/2fa/authenticatorcode", AppCodeShown, ValidationToken, auth=K & U, access=WRITE,
+    "step_up.with_app", f"PUT {_OWN}/2fa/authenticatorcode", StepUpByApp, ValidationToken, auth=K & U, access=WRITE,
     also=(f"{_OWN}/2fa/googleauthenticatorcode",), row="M64", errors=_WITH_APP_ERRORS,
     summary="Step up with a code from an authenticator app.",
 )  # fmt: skip
 with_sms = operation(
-    "step_up.with_sms", f"PUT {_OWN}/2fa/otp", TextedCodeShown, ValidationToken, auth=K & U, access=WRITE, row="M65",
+    "step_up.with_sms", f"PUT {_OWN}/2fa/otp", StepUpBySms, ValidationToken, auth=K & U, access=WRITE, row="M65",
     errors=(*_FACTOR, *SMS_CODE, e.SmsFactorOff, e.NoPhoneRegistered, e.StepUpCodeMissing), summary="Step up with a texted code.",
 )  # fmt: skip
 with_backup_code = operation(
-    "step_up.with_backup_code", f"PUT {_OWN}/2fa/backupcode", BackupCodeShown, ValidationToken, auth=K & U, access=WRITE, row="M66",
+    "step_up.with_backup_code", f"PUT {_OWN}/2fa/backupcode", StepUpByBackupCode, ValidationToken, auth=K & U, access=WRITE, row="M66",
     errors=(*_FACTOR, e.NoBackupCodes, e.WrongBackupCode, e.StepUpCodeMissing), summary="Step up with a backup code; each works once.",
 )  # fmt: skip
 mail_factor_code = operation(
-    "step_up.mail_factor_code", f"GET {_OWN}/2fa/otp/email", FactorMail, Posted, auth=K & U, access=WRITE, row="M67",
+    "step_up.mail_factor_code", f"GET {_OWN}/2fa/otp/email", SendFactorEmail, Posted, auth=K & U, access=WRITE, row="M67",
     errors=(*ACCOUNT_EMAIL, e.StepUpOff, e.EmailFactorOff, e.MailLimitReached), summary="Email a second-factor code for a step-up.",
 )  # fmt: skip
 with_factor_mail = operation(
-    "step_up.with_factor_mail", f"PUT {_OWN}/2fa/otp/email/verify", MailedCodeShown, ValidationToken, auth=K & U, access=WRITE,
+    "step_up.with_factor_mail", f"PUT {_OWN}/2fa/otp/email/verify", StepUpByEmail, ValidationToken, auth=K & U, access=WRITE,
     accepts=Accept.JSON, row="M68", errors=(*_FACTOR, *EMAIL_CODE, *ACCOUNT_EMAIL, e.WrongSmsCode, e.EmailFactorOff),
     summary="Step up with an emailed second-factor code.",
 )  # fmt: skip
 with_duo = operation(
-    "step_up.with_duo", f"PUT {_OWN}/2fa/duo", DuoShown, ValidationToken, auth=K & U, access=WRITE, row="M70",
+    "step_up.with_duo", f"PUT {_OWN}/2fa/duo", StepUpByDuo, ValidationToken, auth=K & U, access=WRITE, row="M70",
     errors=(*_FACTOR, *DUO_ERRORS), summary="Step up with Duo.",
 )  # fmt: skip
 with_answers = operation(
-    "step_up.with_answers", f"POST {_OWN}/2fa/securityquestionanswer/verify", AnswersShown, ValidationToken, auth=K & U, access=WRITE,
+    "step_up.with_answers", f"POST {_OWN}/2fa/securityquestionanswer/verify", StepUpByAnswers, ValidationToken, auth=K & U, access=WRITE,
     hashing=HASHES, row="M69", errors=(*_FACTOR, e.QuestionFactorOff, e.QuestionFactorNotEnrolled, e.TooFewAnswers),
     summary="Step up with the second factor's security answers.",
 )  # fmt: skip
 with_password = operation(
-    "step_up.with_password", f"PUT {_OWN}/password", PasswordShown, ValidationToken, auth=K & U, access=WRITE, hashing=HASHES, row="M71",
-    errors=(*LOCK_CHALLENGES, e.WrongStepUpPassword), summary="Step up with the password.",
+    "step_up.with_password", f"PUT {_OWN}/password", StepUpByPassword, ValidationToken, auth=K & U, access=WRITE, hashing=HASHES,
+    row="M71", errors=(*LOCK_CHALLENGES, e.WrongStepUpPassword), summary="Step up with the password.",
 )  # fmt: skip
 with_pin = operation(
-    "step_up.with_pin", f"PUT {_OWN}/pin", PinShown, ValidationToken, auth=K & U, access=WRITE, hashing=HASHES, row="M72",
+    "step_up.with_pin", f"PUT {_OWN}/pin", StepUpByPin, ValidationToken, auth=K & U, access=WRITE, hashing=HASHES, row="M72",
     errors=(*LOCK_CHALLENGES, e.PinOff, e.NoPin, e.WrongPin), summary="Step up with the PIN.",
 )  # fmt: skip
 mail_code = operation(
-    "step_up.mail_code", f"GET {_OWN}/otp/email", PlainMail, Posted, auth=K & U, access=WRITE, row="M73",
+    "step_up.mail_code", f"GET {_OWN}/otp/email", SendStepUpEmail, Posted, auth=K & U, access=WRITE, row="M73",
     errors=(*ACCOUNT_EMAIL, e.MailLimitReached), summary="Email a step-up code to an address of the account; no second factor is needed.",
 )  # fmt: skip
 with_mail = operation(
-    "step_up.with_mail", f"PUT {_OWN}/otp/email", MailedCodeShown, ValidationToken, auth=K & U, access=WRITE, row="M74",
+    "step_up.with_mail", f"PUT {_OWN}/otp/email", StepUpByEmail, ValidationToken, auth=K & U, access=WRITE, row="M74",
     errors=(*LOCK_CHALLENGES, *EMAIL_CODE, *ACCOUNT_EMAIL), summary="Step up with an emailed code.",
 )  # fmt: skip
 
 check_factor = operation(
-    "step_up.check_factor", f"POST {_MANAGED}/2fa", TokenCheck, TokenIsValid, auth=K & S | M, scope="profile:read", row="M75",
+    "step_up.check_factor", f"POST {_MANAGED}/2fa", CheckValidationToken, TokenIsValid, auth=K & S | M, scope="profile:read", row="M75",
     errors=(*UID_ERRORS, e.WrongValidationToken),
     summary="Check a validation token from a second factor or an emailed code; it works once.",
 )  # fmt: skip
 check_password = operation(
-    "step_up.check_password", f"POST {_MANAGED}/password", TokenCheck, TokenIsValid, auth=K & S | M, scope="profile:read", row="M76",
-    errors=(*UID_ERRORS, e.WrongValidationToken), summary="Check a validation token from the password; it works once.",
+    "step_up.check_password", f"POST {_MANAGED}/password", CheckValidationToken, TokenIsValid, auth=K & S | M, scope="profile:read",
+    row="M76", errors=(*UID_ERRORS, e.WrongValidationToken), summary="Check a validation token from the password; it works once.",
 )  # fmt: skip
 check_pin = operation(
-    "step_up.check_pin", f"POST {_MANAGED}/pin", TokenCheck, TokenIsValid, auth=K & S | M, scope="profile:read", accepts=Accept.JSON,
-    row="M77", errors=UID_ERRORS, summary="Check a validation token from the PIN; it works once.",
+    "step_up.check_pin", f"POST {_MANAGED}/pin", CheckValidationToken, TokenIsValid, auth=K & S | M, scope="profile:read",
+    accepts=Accept.JSON, row="M77", errors=UID_ERRORS, summary="Check a validation token from the PIN; it works once.",
 )  # fmt: skip

@@ -12,7 +12,7 @@ from app.kit.wire import From, Wire
 Json = dict[str, Any]
 
 
-class AppinfoRead(Wire):
+class ReadAppinfo(Wire):
     pass
 
 
@@ -29,7 +29,7 @@ class Appinfo(Wire):
     registration_form_schema: list[Json]
 
 
-class ServerinfoRead(Wire):
+class ReadServerinfo(Wire):
     """`timedifference`: minutes between the start and the end of the pair for a SOTT."""
 
     time_difference: Annotated[int, From.QUERY] = Field(default=10, ge=1, le=129_600)
@@ -49,9 +49,9 @@ class Serverinfo(Wire):
 
 
 appinfo = operation(
-    "tenants.appinfo", "GET /ciam/appinfo", AppinfoRead, Appinfo, auth=K, row="U48", summary="Read the tenant's configuration for pages.",
+    "tenants.appinfo", "GET /ciam/appinfo", ReadAppinfo, Appinfo, auth=K, row="U48", summary="Read the tenant's configuration for pages.",
 )  # fmt: skip
 serverinfo = operation(
-    "tenants.serverinfo", "GET /identity/v2/serverinfo", ServerinfoRead, Serverinfo, auth=K, row="U47",
+    "tenants.serverinfo", "GET /identity/v2/serverinfo", ReadServerinfo, Serverinfo, auth=K, row="U47",
     summary="Read the service's clock.",
 )  # fmt: skip

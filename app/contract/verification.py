@@ -22,7 +22,7 @@ CODE_ERRORS = (
 )  # fmt: skip
 
 
-class MailAgain(Wire):
+class ResendVerification(Wire):
     email: Address = None
     verification_url: Annotated[str | None, Query] = None
     email_template: Annotated[str | None, Query] = None
@@ -83,14 +83,14 @@ class Verified(Wire):
     data: Login | None = None
 
 
-class MailOwn(AT):
+class SendOwnVerification(AT):
     verification_url: Annotated[str | None, Query] = None
     email_template: Annotated[str | None, Query] = None
     client_guid: Annotated[str | None, Query] = None
 
 
 resend = operation(
-    "verification.resend", "PUT /identity/v2/auth/register", MailAgain, PostedWithId, auth=K, row="U03",
+    "verification.resend", "PUT /identity/v2/auth/register", ResendVerification, PostedWithId, auth=K, row="U03",
     errors=(*EMAIL_SENDING, e.UnknownAccount, e.EmailAlreadyVerified, e.EmailVerificationOff, e.MalformedEmail, e.TooManyRequests),
     summary="Resend the verification email.",
 )  # fmt: skip
@@ -110,8 +110,8 @@ _SEND_OWN_ERRORS = (
     *EMAIL_SENDING, e.EmailVerificationOff, e.EmailAlreadyVerified, e.WrongClientGuid, e.NoEmailProfile, e.PrivacyPolicyOutdated,
 )  # fmt: skip
 send_own = operation(
-    "verification.send_own", "GET /identity/v2/auth/email/sendverificationemail", MailOwn, PostedWithId, auth=K & U | K, access=WRITE,
-    row="U07", errors=_SEND_OWN_ERRORS, summary="Send a verification email to the signed-in account.",
+    "verification.send_own", "GET /identity/v2/auth/email/sendverificationemail", SendOwnVerification, PostedWithId, auth=K & U | K,
+    access=WRITE, row="U07", errors=_SEND_OWN_ERRORS, summary="Send a verification email to the signed-in account.",
 )  # fmt: skip
 phone_availability = operation(
     "verification.phone_availability", "GET /identity/v2/auth/phone", PhoneAvailability, Exist, auth=K, row="U08",

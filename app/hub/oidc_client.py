@@ -62,7 +62,7 @@ def is_own_page(address: str) -> bool:
 
 def start_login(landing: str, *, again: bool = False) -> Response:
     """Send the browser to sign in, and then to one of our own pages; `again` asks whoever is signed in to prove it anew."""
-    own = api()(contract.own_client, contract.RelyingPartyRead(name=OWN))
+    own = api()(contract.own_client, contract.HubClientRequest(name=OWN))
     held = {"id": randomness.token(9), "verifier": randomness.token(48), "nonce": randomness.token(16)}
     with _client(own) as client:
         address, _ = client.create_authorization_url(
@@ -86,7 +86,7 @@ def finish_login(name: str) -> Response:
     if not _NAME.fullmatch(name):
         raise NotFound
     try:
-        own = api()(contract.own_client, contract.RelyingPartyRead(name=name.lower()))
+        own = api()(contract.own_client, contract.HubClientRequest(name=name.lower()))
     except UnknownAccount:
         return ErrorPage.of(404, reference=current_visit().reference).render(404)
     try:
@@ -120,12 +120,12 @@ def _expected() -> tuple[dict[str, str], str]:
     return held, landing
 
 
-def _check_issuer(own: contract.OwnClient) -> None:
+def _check_issuer(own: contract.HubClient) -> None:
     if request.args.get("iss") != own.issuer:
         raise LoginFailed("the answer is another issuer's")
 
 
-def _exchange(own: contract.OwnClient, verifier: str) -> dict[str, Any]:
+def _exchange(own: contract.HubClient, verifier: str) -> dict[str, Any]:
     with _client(own) as client:
         try:
             answer: dict[str, Any] = client.fetch_token(
@@ -141,7 +141,7 @@ def _exchange(own: contract.OwnClient, verifier: str) -> dict[str, Any]:
     return answer
 
 
-def _check_token(own: contract.OwnClient, answer: dict[str, Any], nonce: str) -> None:
+def _check_token(own: contract.HubClient, answer: dict[str, Any], nonce: str) -> None:
     """Check the id_token: signature under the issuer's keys, issuer, audience, times, nonce."""
     with _client(own) as client:
         keys = client.request("GET", own.jwks_uri, withhold_token=True).json()
@@ -160,7 +160,7 @@ def _check_token(own: contract.OwnClient, answer: dict[str, Any], nonce: str) ->
         raise LoginFailed(f"the id_token is not good: {problem}") from problem
 
 
-def _client(own: contract.OwnClient) -> OAuth2Client:
+def _client(own: contract.HubClient) -> OAuth2Client:
     visit = current_visit()
     return OAuth2Client(
         own.client_id,

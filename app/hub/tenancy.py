@@ -136,7 +136,7 @@ class Tenancy:
         if copy is not None:
             copy.read_at = monotonic()  # the others go on with the old copy while this visit asks
         try:
-            answer = ask()(contract.tenant, contract.TenantRead(version=known.version if known else None))
+            answer = ask()(contract.tenant, contract.TenantRequest(version=known.version if known else None))
         except UnknownTenant:
             return self._keep(host, None)
         except ServiceUnavailable:

@@ -35,7 +35,7 @@ def test_a_name_that_must_be_escaped_is_a_name_like_any_other(
     identity_client = IdentityClient(services.settings.base_url, services.hub_keys, services.clock, transport)
     client = identity_client.for_visit(Visit(host=f"{world.name}.{services.settings.hub_domain}"), lambda _: None)
     with pytest.raises(e.UnknownAccount):
-        client(hub.own_client, hub.RelyingPartyRead(name=name))
+        client(hub.own_client, hub.HubClientRequest(name=name))
 
 
 def test_the_devices_are_read_only_for_the_page_that_lists_them(
@@ -50,7 +50,7 @@ def test_the_devices_are_read_only_for_the_page_that_lists_them(
     assert signed_in.session is not None
     client = identity_client.for_visit(Visit(host=host, session=signed_in.session.token), lambda _: None)
     assert "Sessions" not in client(hub.profile, hub.ProfileRequest()).model_dump(by_alias=True)
-    listed = client(hub_security.read, hub_security.OwnRead()).sessions
+    listed = client(hub_security.read, hub_security.SecurityRequest()).sessions
     assert [view.is_current for view in listed] == [True]
 
 
@@ -144,7 +144,9 @@ def test_inside_stands_nothing_but_what_the_hub_calls(apart: Services) -> None:
         assert wsgi.get(path, base_url=INSIDE_URL).status_code == 404
 
 
-def test_a_call_that_the_store_gave_up_is_run_again(apart: Services, world: World) -> None:
+def test_a_call_that_the_store_gave_up_is_run_again(
+    apart: Services, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server, runs = create_service(apart), []
 
     def contended(call: Context, req: object) -> None:
@@ -153,7 +155,7 @@ def test_a_call_that_the_store_gave_up_is_run_again(apart: Services, world: Worl
             raise StoreContended("gave way")
         raise e.HubRefused("the second run came as far as the first")
 
-    server._handlers["hub.tenant"] = contended
+    monkeypatch.setitem(hub.tenant._handlers, 0, contended)
     answer = WsgiClient(server).get(**a_call(apart, tenant=world.name))
     assert "the second run" in answer.text
     assert len(runs) == 2

@@ -10,7 +10,7 @@ from app.contract.error_groups import PASSKEY, UID_ERRORS
 from app.contract.groups import AT, Deleted
 from app.contract.operations import operation
 from app.contract.passkeys.shapes import PKC, ListedPasskeys, OwnRegisterBegin
-from app.contract.second_factors.own import FactorOf, OwnFactor
+from app.contract.second_factors.own import ManagedFactor, OwnFactor
 from app.kit.operation import Accept
 from app.kit.wire import From
 
@@ -18,15 +18,15 @@ _OWN, _MANAGED = "/identity/v2/auth/account", "/identity/v2/manage/account/passk
 Id = Annotated[str, From.PATH, Field(max_length=100)]
 
 
-class NewPasskey(AT, PKC):
+class AddPasskey(AT, PKC):
     """The credential that a browser made."""
 
 
-class OwnPasskey(AT):
+class RemoveOwnPasskey(AT):
     passkey_id: Id
 
 
-class PasskeyOf(FactorOf):
+class ManagedPasskey(ManagedFactor):
     passkey_id: Id
 
 
@@ -36,7 +36,7 @@ begin = operation(
     summary="Begin to add a passkey to the signed-in account.",
 )  # fmt: skip
 add = operation(
-    "passkeys.add", f"POST {_OWN}/register/passkey/finish", NewPasskey, ListedPasskeys, auth=K & U, access=CREDENTIALS, row="M58",
+    "passkeys.add", f"POST {_OWN}/register/passkey/finish", AddPasskey, ListedPasskeys, auth=K & U, access=CREDENTIALS, row="M58",
     errors=(*PASSKEY,), summary="Add a passkey to the signed-in account, and list all of them.",
 )  # fmt: skip
 listed = operation(
@@ -44,14 +44,14 @@ listed = operation(
     errors=(e.PasskeysOff, e.NoPasskey), summary="List the signed-in account's passkeys.",
 )  # fmt: skip
 remove = operation(
-    "passkeys.remove", f"DELETE {_OWN}/passkey/{{passkeyid}}", OwnPasskey, Deleted, auth=K & U, access=CREDENTIALS, accepts=Accept.JSON,
-    row="M60", errors=(e.UnknownPasskey,), summary="Remove a passkey of the signed-in account.",
+    "passkeys.remove", f"DELETE {_OWN}/passkey/{{passkeyid}}", RemoveOwnPasskey, Deleted, auth=K & U, access=CREDENTIALS,
+    accepts=Accept.JSON, row="M60", errors=(e.UnknownPasskey,), summary="Remove a passkey of the signed-in account.",
 )  # fmt: skip
 managed_listed = operation(
-    "passkeys.managed_listed", f"GET {_MANAGED}", FactorOf, ListedPasskeys, auth=K & S | M, scope="profile:read", row="M61",
+    "passkeys.managed_listed", f"GET {_MANAGED}", ManagedFactor, ListedPasskeys, auth=K & S | M, scope="profile:read", row="M61",
     errors=(*UID_ERRORS, e.NoPasskey), summary="List an account's passkeys.",
 )  # fmt: skip
 managed_remove = operation(
-    "passkeys.managed_remove", f"DELETE {_MANAGED}/{{passkeyid}}", PasskeyOf, Deleted, auth=K & S | M, scope="profile:update", row="M62",
-    errors=(*UID_ERRORS, e.UnknownPasskey), summary="Remove a passkey of an account.",
+    "passkeys.managed_remove", f"DELETE {_MANAGED}/{{passkeyid}}", ManagedPasskey, Deleted, auth=K & S | M, scope="profile:update",
+    row="M62", errors=(*UID_ERRORS, e.UnknownPasskey), summary="Remove a passkey of an account.",
 )  # fmt: skip

@@ -7,11 +7,11 @@ from app.contract.auth import CREDENTIALS, K, M, S, U
 from app.contract.error_groups import UID_ERRORS
 from app.contract.groups import AT, Deleted
 from app.contract.operations import operation
-from app.contract.passkeys.own import NewPasskey
+from app.contract.passkeys.own import AddPasskey
 from app.contract.passkeys.shapes import PKC, ListedPasskey, LoginBegin, RegisterBegin
 from app.contract.second_factors.challenge import MT, TOKEN_ERRORS, FactorLogin
-from app.contract.second_factors.own import FactorOf, OwnFactor
-from app.contract.second_factors.signing_in import Factored
+from app.contract.second_factors.own import ManagedFactor, OwnFactor
+from app.contract.second_factors.signing_in import ChallengeAnswer
 from app.kit.operation import Accept
 from app.kit.wire import From
 
@@ -25,7 +25,7 @@ class EnrolmentBegin(AT):
     second_factor_authentication_token: Annotated[str | None, From.QUERY] = None
 
 
-class PasskeyProof(Factored, PKC):
+class PasskeyProof(ChallengeAnswer, PKC):
     """A credential with a challenge's token."""
 
 
@@ -58,7 +58,7 @@ begin_own = operation(
     summary="Start enrolling a passkey as second factor.",
 )  # fmt: skip
 enrol_own = operation(
-    "second_factors.enrol_own_passkey", f"POST {_OWN}/register/passkey/finish", NewPasskey, ListedPasskey, auth=K & U, access=CREDENTIALS,
+    "second_factors.enrol_own_passkey", f"POST {_OWN}/register/passkey/finish", AddPasskey, ListedPasskey, auth=K & U, access=CREDENTIALS,
     row="M30", errors=(e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured), summary="Enrol a passkey as second factor.",
 )  # fmt: skip
 remove_own = operation(
@@ -67,7 +67,7 @@ remove_own = operation(
     summary="Remove the signed-in account's passkeys of the second factor.",
 )  # fmt: skip
 managed_remove = operation(
-    "second_factors.managed_remove_passkey", f"DELETE {_MANAGED}/passkey", FactorOf, Deleted, auth=K & S | M, scope="profile:update",
+    "second_factors.managed_remove_passkey", f"DELETE {_MANAGED}/passkey", ManagedFactor, Deleted, auth=K & S | M, scope="profile:update",
     also=(f"{_MANAGED}/authenticator/passkey",), accepts=Accept.JSON, row="M38", errors=(*UID_ERRORS, e.PasskeyFactorNotEnrolled),
     summary="Remove an account's passkeys of the second factor.",
 )  # fmt: skip

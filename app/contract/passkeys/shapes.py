@@ -43,7 +43,7 @@ class CredentialResponse(Wire):
     )
 
 
-class ShownCredential(Wire):
+class PresentedCredential(Wire):
     """A `PublicKeyCredential` as JSON."""
 
     id: Binary = Field(alias="id")
@@ -56,7 +56,7 @@ class ShownCredential(Wire):
 class PKC(Lower):
     """A credential under `PasskeyCredential`, or bare."""
 
-    passkey_credential: ShownCredential | None = Field(default=None, alias="PasskeyCredential")
+    passkey_credential: PresentedCredential | None = Field(default=None, alias="PasskeyCredential")
     id: Binary | None = None
     raw_id: Binary | None = Field(default=None, alias="rawId")
     type: str | None = Field(default=None, max_length=50)
@@ -64,7 +64,7 @@ class PKC(Lower):
     response: CredentialResponse | None = None
 
     @property
-    def credential(self) -> ShownCredential:
+    def credential(self) -> PresentedCredential:
         """Return what was shown, whichever way; raises BadParameter where there is nothing whole."""
         if self.passkey_credential is not None:
             return self.passkey_credential
@@ -72,7 +72,7 @@ class PKC(Lower):
         missing = next((name for name, value in bare.items() if value is None), None)
         if missing is not None:
             raise e.BadParameter.names("PasskeyCredential" if missing == "id" else missing)
-        return ShownCredential.model_validate({**bare, "authenticatorAttachment": self.authenticator_attachment})
+        return PresentedCredential.model_validate({**bare, "authenticatorAttachment": self.authenticator_attachment})
 
 
 class ListedPasskey(Wire):

@@ -10,7 +10,7 @@ from app.contract.error_groups import CAPTCHA, EMAIL_SENDING, LINK, PASSKEY, SES
 from app.contract.groups import CAP, MF, PW, F, Posted
 from app.contract.hashing import HASHES_IN_BULK
 from app.contract.operations import operation
-from app.contract.passkeys.shapes import PKC, LoginBegin, RegisterBegin, ShownCredential
+from app.contract.passkeys.shapes import PKC, LoginBegin, PresentedCredential, RegisterBegin
 from app.contract.registration import REGISTRATION_ERRORS, Registered, RegistrationModel
 from app.contract.second_factors.challenge import FactorLogin
 from app.kit.wire import From, Lower
@@ -31,7 +31,7 @@ class SignUpBegin(Lower):
 class SignUpFinish(RegistrationModel):
     """The registration model; the passkey stands in the place of the password."""
 
-    passkey_credential: ShownCredential = Field(alias="PasskeyCredential")
+    passkey_credential: PresentedCredential = Field(alias="PasskeyCredential")
 
 
 class SignInBegin(Lower):

@@ -11,8 +11,8 @@ from app.contract.groups import AT, Deleted, F
 from app.contract.operations import operation
 from app.contract.profile import Profile
 from app.contract.second_factors.challenge import TOKEN_ERRORS, FactorLogin
-from app.contract.second_factors.own import WRITE, FactorOf, OwnFactor
-from app.contract.second_factors.signing_in import Factored
+from app.contract.second_factors.own import WRITE, ManagedFactor, OwnFactor
+from app.contract.second_factors.signing_in import ChallengeAnswer
 
 _AUTH = "/identity/v2/auth"
 _LOGIN, _OWN, _MANAGED = f"{_AUTH}/login/2fa", f"{_AUTH}/account/2fa", "/identity/v2/manage/account/2fa"
@@ -20,7 +20,7 @@ DuoState = Annotated[str, Field(max_length=500)]
 DuoCode = Annotated[str, Field(max_length=1_000)]
 
 
-class DuoProof(Factored):
+class DuoProof(ChallengeAnswer):
     """What Duo gave the browser on its way back."""
 
     state: DuoState
@@ -47,6 +47,6 @@ remove_duo = operation(
     also=(f"{_OWN}/authenticator/duo",), row="M35", errors=(e.DuoOff, e.DuoNotEnrolled), summary="Remove Duo from the signed-in account.",
 )  # fmt: skip
 managed_remove_duo = operation(
-    "second_factors.managed_remove_duo", f"DELETE {_MANAGED}/duo", FactorOf, Deleted, auth=K & S | M, scope=WRITE,
+    "second_factors.managed_remove_duo", f"DELETE {_MANAGED}/duo", ManagedFactor, Deleted, auth=K & S | M, scope=WRITE,
     also=(f"{_MANAGED}/authenticator/duo",), row="M39", errors=(*UID_ERRORS, e.DuoNotEnrolled), summary="Remove Duo from an account.",
 )  # fmt: skip

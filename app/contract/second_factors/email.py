@@ -12,8 +12,8 @@ from app.contract.operations import operation
 from app.contract.passwords import Address
 from app.contract.profile import Profile
 from app.contract.second_factors.challenge import MT, TOKEN_ERRORS, Code, FactorLogin
-from app.contract.second_factors.own import WRITE, FactorOf, OwnFactor
-from app.contract.second_factors.signing_in import Factored
+from app.contract.second_factors.own import WRITE, ManagedFactor, OwnFactor
+from app.contract.second_factors.signing_in import ChallengeAnswer
 from app.kit.wire import From
 
 Query = From.QUERY
@@ -22,7 +22,7 @@ _MANAGED = "/identity/v2/manage/account/2fa"
 Template = Annotated[str | None, Query]
 
 
-class CodeByMail(MT):
+class SendEmailCode(MT):
     """The address, in the clear or as the challenge masks it."""
 
     email_id: Address = None
@@ -35,7 +35,7 @@ class CodeByMail(MT):
         return (self.email_id or self.email or "").strip()
 
 
-class EmailProof(Factored):
+class EmailProof(ChallengeAnswer):
     """The address may be named as for the mail; where it is not, the newest code counts."""
 
     email_id: Address = None
@@ -47,7 +47,7 @@ class EmailProof(Factored):
         return self.email_id or self.email or None
 
 
-class MailedAgain(AT):
+class SendOwnEmailCode(AT):
     """With an access token for its account, else for the account that has the address."""
 
     email_id: Annotated[str | None, Query, Field(max_length=320)] = None
@@ -60,7 +60,7 @@ class OwnEmail(AT, F, CAP, LOCK):
 
 
 mail_code = operation(
-    "second_factors.mail_code", f"POST {_LOGIN}/email", CodeByMail, Posted, auth=K, also=(f"{_LOGIN}/otp/email",), row="M07",
+    "second_factors.mail_code", f"POST {_LOGIN}/email", SendEmailCode, Posted, auth=K, also=(f"{_LOGIN}/otp/email",), row="M07",
     errors=(*TOKEN_ERRORS, *ACCOUNT_EMAIL, e.EmailFactorOff, e.MailLimitReached), summary="Email a code for a challenge.",
 )  # fmt: skip
 with_email = operation(
@@ -69,7 +69,7 @@ with_email = operation(
     summary="Answer a challenge with an emailed code; the first code enrols email as second factor.",
 )  # fmt: skip
 mail_own_code = operation(
-    "second_factors.mail_own_code", f"GET {_OWN}/email", MailedAgain, Posted, auth=K & U | K, access=CREDENTIALS,
+    "second_factors.mail_own_code", f"GET {_OWN}/email", SendOwnEmailCode, Posted, auth=K & U | K, access=CREDENTIALS,
     also=(f"{_OWN}/otp/email",), row="M23", errors=(*ACCOUNT_EMAIL, e.EmailFactorOff, e.AccountBlocked, e.MailLimitReached),
     summary="Email a code that enrols email as second factor, or confirms it.",
 )  # fmt: skip
@@ -85,7 +85,7 @@ remove_email = operation(
     summary="Remove email from the signed-in account's second factors.",
 )  # fmt: skip
 managed_remove_email = operation(
-    "second_factors.managed_remove_email", f"DELETE {_MANAGED}/email", FactorOf, Deleted, auth=K & S | M, scope=WRITE,
+    "second_factors.managed_remove_email", f"DELETE {_MANAGED}/email", ManagedFactor, Deleted, auth=K & S | M, scope=WRITE,
     also=(f"{_MANAGED}/authenticator/otp/email",), row="M40", errors=(*UID_ERRORS, e.FactorRemovalRefused),
     summary="Remove email from an account's second factors.",
 )  # fmt: skip

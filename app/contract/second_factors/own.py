@@ -32,7 +32,7 @@ class OwnFactors(Factors):
     is_security_question_enabled: bool = False
 
 
-class FactorOf(Lower):
+class ManagedFactor(Lower):
     """The account by its id, in the query."""
 
     uid: Annotated[str, Query]
@@ -54,14 +54,14 @@ class OwnFactor(AT):
     """The access token, in any of its places."""
 
 
-class OlderRemoval(AT):
+class LegacyRemoval(AT):
     """Which of the two is removed, at the address that they share."""
 
     authenticator: bool = False
     otp_authenticator: bool = False
 
 
-class OlderManagedRemoval(FactorOf):
+class LegacyManagedRemoval(ManagedFactor):
     authenticator: bool = False
     otp_authenticator: bool = False
 
@@ -96,29 +96,29 @@ remove_totp = operation(
     errors=(e.TotpNotEnrolled,), summary="Remove the signed-in account's authenticator app.",
 )  # fmt: skip
 remove_older = operation(
-    "second_factors.remove_older", f"DELETE {_OWN}/authenticator", OlderRemoval, Deleted, auth=K & U, access=CREDENTIALS, row="M31",
+    "second_factors.remove_older", f"DELETE {_OWN}/authenticator", LegacyRemoval, Deleted, auth=K & U, access=CREDENTIALS, row="M31",
     errors=(e.FactorRemovalRefused, e.TotpNotEnrolled, e.NoPhoneRegistered),
     summary="Remove the authenticator app or the SMS factor that the body names.",
 )  # fmt: skip
 
 managed_read = operation(
-    "second_factors.managed_read", f"GET {_MANAGED}", FactorOf, OwnFactors, auth=K & S | M, scope=READ, row="M47", errors=UID_ERRORS,
+    "second_factors.managed_read", f"GET {_MANAGED}", ManagedFactor, OwnFactors, auth=K & S | M, scope=READ, row="M47", errors=UID_ERRORS,
     summary="Read an account's second factors, without secrets.",
 )  # fmt: skip
 managed_make_backup_codes = operation(
-    "second_factors.managed_make_backup_codes", f"GET {_MANAGED}/backupcode", FactorOf, BackupCodes, auth=K & S | M, scope=WRITE,
+    "second_factors.managed_make_backup_codes", f"GET {_MANAGED}/backupcode", ManagedFactor, BackupCodes, auth=K & S | M, scope=WRITE,
     row="M45", errors=(*UID_ERRORS, e.BackupCodesMade, e.NoSecondFactor), summary="Create an account's backup codes; this works once.",
 )  # fmt: skip
 managed_renew_backup_codes = operation(
-    "second_factors.managed_renew_backup_codes", f"GET {_MANAGED}/backupcode/reset", FactorOf, BackupCodes, auth=K & S | M, scope=WRITE,
-    row="M46", errors=(*UID_ERRORS, e.NoSecondFactor), summary="Replace an account's backup codes.",
+    "second_factors.managed_renew_backup_codes", f"GET {_MANAGED}/backupcode/reset", ManagedFactor, BackupCodes, auth=K & S | M,
+    scope=WRITE, row="M46", errors=(*UID_ERRORS, e.NoSecondFactor), summary="Replace an account's backup codes.",
 )  # fmt: skip
 managed_remove_totp = operation(
-    "second_factors.managed_remove_totp", f"DELETE {_MANAGED}/totp", FactorOf, Deleted, auth=K & S | M, scope=WRITE, row="M41",
+    "second_factors.managed_remove_totp", f"DELETE {_MANAGED}/totp", ManagedFactor, Deleted, auth=K & S | M, scope=WRITE, row="M41",
     errors=(*UID_ERRORS, e.TotpNotEnrolled), summary="Remove an account's authenticator app.",
 )  # fmt: skip
 managed_remove_older = operation(
-    "second_factors.managed_remove_older", f"DELETE {_MANAGED}/authenticator", OlderManagedRemoval, Deleted, auth=K & S | M, scope=WRITE,
+    "second_factors.managed_remove_older", f"DELETE {_MANAGED}/authenticator", LegacyManagedRemoval, Deleted, auth=K & S | M, scope=WRITE,
     row="M41", errors=(*UID_ERRORS, e.FactorRemovalRefused, e.TotpNotEnrolled, e.NoPhoneRegistered),
     summary="Remove an account's authenticator app or its SMS factor.",
 )  # fmt: skip

@@ -10,7 +10,7 @@ from app.contract.error_groups import UID_ERRORS
 from app.contract.groups import AT, Deleted, F, Posted
 from app.contract.operations import operation
 from app.contract.second_factors.challenge import MT, TOKEN_ERRORS, FactorLogin
-from app.contract.second_factors.own import WRITE, FactorOf
+from app.contract.second_factors.own import WRITE, ManagedFactor
 from app.kit.wire import Document, From, Lower, Wire
 
 Query = From.QUERY
@@ -100,7 +100,7 @@ remove_push = operation(
     summary="Remove the signed-in account's push device.",
 )  # fmt: skip
 managed_remove_push = operation(
-    "second_factors.managed_remove_push", f"DELETE {_MANAGED}/push", FactorOf, Deleted, auth=K & S | M, scope=WRITE, row="M44",
+    "second_factors.managed_remove_push", f"DELETE {_MANAGED}/push", ManagedFactor, Deleted, auth=K & S | M, scope=WRITE, row="M44",
     errors=(*UID_ERRORS, e.PushNotEnrolled), summary="Remove an account's push device.",
 )  # fmt: skip
 managed_remove_push_older = operation(

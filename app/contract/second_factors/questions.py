@@ -11,8 +11,8 @@ from app.contract.groups import AT, Deleted, F, Posted, SecurityAnswer
 from app.contract.hashing import HASHES
 from app.contract.operations import operation
 from app.contract.second_factors.challenge import TOKEN_ERRORS, FactorLogin
-from app.contract.second_factors.own import WRITE, FactorOf, OwnFactor
-from app.contract.second_factors.signing_in import Factored
+from app.contract.second_factors.own import WRITE, ManagedFactor, OwnFactor
+from app.contract.second_factors.signing_in import ChallengeAnswer
 from app.kit.wire import From, Lower, Wire
 
 _LOGIN, _OWN = "/identity/v2/auth/login/2fa", "/identity/v2/auth/account/2fa"
@@ -21,7 +21,7 @@ _NAME = "securityquestionanswer"
 Voice = Annotated[bool, From.QUERY]
 
 
-class Answered(Wire):
+class QuestionAnswer(Wire):
     """The answer to one security question."""
 
     question_id: str = Field(max_length=100)
@@ -31,18 +31,18 @@ class Answered(Wire):
 class Answers(Lower):
     """Answers as a list, unlike those of registration and of a lock; each costs a hash."""
 
-    security_question_answer: list[Answered] = Field(alias="securityquestionanswer", max_length=10)
+    security_question_answer: list[QuestionAnswer] = Field(alias="securityquestionanswer", max_length=10)
 
     @property
     def by_question(self) -> dict[str, str]:
         return {one.question_id: one.answer for one in self.security_question_answer}
 
 
-class AnswersKept(Factored, Answers):
+class EnrolAnswersAtLogin(ChallengeAnswer, Answers):
     is_voice_otp: Voice = Field(default=False, alias="isvoiceotp")
 
 
-class AnswersShown(Factored, Answers):
+class ProveAnswersAtLogin(ChallengeAnswer, Answers):
     is_voice_otp: Voice = Field(default=False, alias="isvoiceotp")
 
 
@@ -53,13 +53,13 @@ class OwnAnswers(AT, F, Answers):
 
 
 with_new_answers = operation(
-    "second_factors.with_new_answers", f"PUT {_LOGIN}/{_NAME}", AnswersKept, FactorLogin, auth=K, hashing=HASHES, row="M10",
+    "second_factors.with_new_answers", f"PUT {_LOGIN}/{_NAME}", EnrolAnswersAtLogin, FactorLogin, auth=K, hashing=HASHES, row="M10",
     errors=(*TOKEN_ERRORS, e.QuestionFactorOff, e.FactorEnrolledBefore, e.TooFewAnswers),
     summary="Enrol security questions for a challenge, while no second factor is enrolled.",
 )  # fmt: skip
 with_answers = operation(
-    "second_factors.with_answers", f"POST {_LOGIN}/verification/{_NAME}", AnswersShown, FactorLogin, auth=K, hashing=HASHES, row="M11",
-    errors=(*TOKEN_ERRORS, e.QuestionFactorOff, e.QuestionFactorNotEnrolled, e.TooFewAnswers, e.WrongSecurityAnswer),
+    "second_factors.with_answers", f"POST {_LOGIN}/verification/{_NAME}", ProveAnswersAtLogin, FactorLogin, auth=K, hashing=HASHES,
+    row="M11", errors=(*TOKEN_ERRORS, e.QuestionFactorOff, e.QuestionFactorNotEnrolled, e.TooFewAnswers, e.WrongSecurityAnswer),
     summary="Answer a challenge with security answers.",
 )  # fmt: skip
 keep_answers = operation(
@@ -73,7 +73,7 @@ remove_questions = operation(
     summary="Remove the signed-in account's security questions.",
 )  # fmt: skip
 managed_remove_questions = operation(
-    "second_factors.managed_remove_questions", f"DELETE {_MANAGED}/{_NAME}", FactorOf, Deleted, auth=K & S | M, scope=WRITE,
+    "second_factors.managed_remove_questions", f"DELETE {_MANAGED}/{_NAME}", ManagedFactor, Deleted, auth=K & S | M, scope=WRITE,
     also=(f"{_MANAGED}/authenticator/{_NAME}",), row="M43", errors=(*UID_ERRORS, e.FactorRemovalRefused),
     summary="Remove an account's security questions as a second factor.",
 )  # fmt: skip

@@ -11,11 +11,11 @@ from app.contract.sign_in import LOGIN_ERRORS, PasswordLogin
 _LOGIN = "/identity/v2/auth/login/2fa"
 
 
-class Factored(MT, F, PW, CAP, LOCK, RBQ):
+class ChallengeAnswer(MT, F, PW, CAP, LOCK, RBQ):
     """What every proof by a challenge's token shares."""
 
 
-class TotpProof(Factored):
+class TotpProof(ChallengeAnswer):
     """The code of an authenticator app, under either of its names."""
 
     authenticator_code: Code = None
@@ -26,7 +26,7 @@ class TotpProof(Factored):
         return self.authenticator_code or self.google_authenticator_code
 
 
-class BackupCodeProof(Factored):
+class BackupCodeProof(ChallengeAnswer):
     backup_code: Code = None
 
 

@@ -11,8 +11,8 @@ from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, Options, SmsSent
 from app.contract.operations import operation
 from app.contract.profile import Profile
 from app.contract.second_factors.challenge import MT, TOKEN_ERRORS, Code, FactorLogin
-from app.contract.second_factors.own import WRITE, FactorOf, OwnFactor
-from app.contract.second_factors.signing_in import Factored
+from app.contract.second_factors.own import WRITE, ManagedFactor, OwnFactor
+from app.contract.second_factors.signing_in import ChallengeAnswer
 from app.kit.operation import Accept
 from app.kit.wire import From, Lower
 
@@ -21,27 +21,27 @@ _LOGIN, _OWN = "/identity/v2/auth/login/2fa", "/identity/v2/auth/account/2fa"
 _MANAGED = "/identity/v2/manage/account/2fa"
 
 
-class Texted(Lower):
+class SmsOptions(Lower):
     """How a code is texted, or read out in a call."""
 
     sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
 
 
-class Number(Texted, Options):
+class Number(SmsOptions, Options):
     phone_no_2fa: Annotated[str | None, Field(max_length=64)] = Field(default=None, alias="phoneno2fa")
 
 
-class SmsProof(Factored):
+class SmsProof(ChallengeAnswer):
     otp: Code = None
     sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
 
 
-class NumberAtLogin(MT, Number):
+class SetNumberAtLogin(MT, Number):
     """The number to which codes go, while no second factor is enrolled."""
 
 
-class SmsAgain(MT, Texted):
+class ResendSms(MT, SmsOptions):
     """One more code, to the number that is there."""
 
 
@@ -63,12 +63,12 @@ with_sms = operation(
     summary="Answer a challenge with a texted code; the first code enrols the number.",
 )  # fmt: skip
 set_number = operation(
-    "second_factors.set_number", f"PUT {_LOGIN}/sms/phone", NumberAtLogin, SmsSent, auth=K, also=(_LOGIN,), row="M05",
+    "second_factors.set_number", f"PUT {_LOGIN}/sms/phone", SetNumberAtLogin, SmsSent, auth=K, also=(_LOGIN,), row="M05",
     errors=(*TOKEN_ERRORS, *OFF, *SMS_SENDING, e.MalformedPhone, e.PhoneRegistered, e.FactorPhoneFixed),
     summary="Set the phone number of the second factor, and text a first code.",
 )  # fmt: skip
 text_again = operation(
-    "second_factors.text_again", f"GET {_LOGIN}/sms/resend", SmsAgain, SmsSent, auth=K, also=(f"{_LOGIN}/resend",), row="M06",
+    "second_factors.text_again", f"GET {_LOGIN}/sms/resend", ResendSms, SmsSent, auth=K, also=(f"{_LOGIN}/resend",), row="M06",
     errors=(*TOKEN_ERRORS, *OFF, *SMS_SENDING), summary="Text another code for a challenge.",
 )  # fmt: skip
 prove_sms = operation(
@@ -86,6 +86,6 @@ remove_sms = operation(
     errors=(e.NoPhoneRegistered,), summary="Remove the phone number from the signed-in account's second factors.",
 )  # fmt: skip
 managed_remove_sms = operation(
-    "second_factors.managed_remove_sms", f"DELETE {_MANAGED}/sms", FactorOf, Deleted, auth=K & S | M, scope=WRITE, row="M42",
+    "second_factors.managed_remove_sms", f"DELETE {_MANAGED}/sms", ManagedFactor, Deleted, auth=K & S | M, scope=WRITE, row="M42",
     errors=(*UID_ERRORS, e.NoPhoneRegistered), summary="Remove the phone number from an account's second factors.",
 )  # fmt: skip

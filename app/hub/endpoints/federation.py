@@ -66,7 +66,7 @@ def finish() -> Response:
         return journey.start_again()
     answer = {name: request.args.get(name, "")[:4_000] for name in ("state", "code", "error", "iss")}
     try:
-        return journey.follow(api()(contract.finish, contract.ConnectionAnswer(**answer)))
+        return journey.follow(api()(contract.finish, contract.ConnectionCallback(**answer)))
     except e.AccountLeaving as refusal:
         return offer_to_restore(refusal)
     except ApiError as refusal:

@@ -6,7 +6,7 @@ from flask_babel import lazy_gettext as _l
 from wtforms import StringField
 from wtforms.validators import InputRequired
 
-from app.contract.hub_second_factors import FactorProof, FactorShown
+from app.contract.hub_second_factors import FactorAnswer, FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 
@@ -18,9 +18,9 @@ class BackupCodeForm(FactorForm):
     named = "backup_code"
     wrong = _l("That code did not work. Each works once: try another one of your list.")
 
-    def proof(self, attempt: str) -> FactorProof:
+    def proof(self, attempt: str) -> FactorAnswer:
         typed = (self.backup_code.data or "")[:64]
-        return FactorProof(attempt=attempt, kind=FactorKind.BACKUP_CODE, code=typed, trust=bool(self.trust.data))
+        return FactorAnswer(attempt=attempt, kind=FactorKind.BACKUP_CODE, code=typed, trust=bool(self.trust.data))
 
 
 PRESENTATION: Final = FactorPresentation(
@@ -29,5 +29,5 @@ PRESENTATION: Final = FactorPresentation(
     hint=_l("One of the codes that you wrote down"),
     icon="note",
     form=BackupCodeForm,
-    samples={"enrolled": FactorShown(kind=FactorKind.BACKUP_CODE, is_enrolled=True)},
+    samples={"enrolled": FactorPrompt(kind=FactorKind.BACKUP_CODE, is_enrolled=True)},
 )

@@ -8,7 +8,7 @@ from flask import request
 from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
-from app.contract.hub_second_factors import FactorProof, FactorShown
+from app.contract.hub_second_factors import FactorAnswer, FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.page import Notice
@@ -18,17 +18,17 @@ from app.kit.errors import ApiError
 class DuoForm(FactorForm):
     """Nothing to type here."""
 
-    def proof(self, attempt: str) -> FactorProof:
-        return FactorProof(attempt=attempt, kind=FactorKind.DUO)
+    def proof(self, attempt: str) -> FactorAnswer:
+        return FactorAnswer(attempt=attempt, kind=FactorKind.DUO)
 
     def said(self, refusal: ApiError) -> Notice | None:
         return next((notice for kind, notice in _SAID.items() if isinstance(refusal, kind)), None)
 
 
-def callback_proof(attempt: str = "") -> FactorProof:
+def callback_proof(attempt: str = "") -> FactorAnswer:
     """Return what Duo gave the browser on its way back."""
     code, state = request.args.get("duo_code") or request.args.get("code", ""), request.args.get("state", "")
-    return FactorProof(attempt=attempt, kind=FactorKind.DUO, code=code[:1_000], state=state[:500])
+    return FactorAnswer(attempt=attempt, kind=FactorKind.DUO, code=code[:1_000], state=state[:500])
 
 
 _SAID: Final[dict[type[ApiError], Notice]] = {
@@ -50,7 +50,7 @@ PRESENTATION: Final = FactorPresentation(
     icon="out",
     form=DuoForm,
     samples={
-        "enrolled": FactorShown(kind=FactorKind.DUO, is_enrolled=True),
-        "to enrol": FactorShown(kind=FactorKind.DUO),
+        "enrolled": FactorPrompt(kind=FactorKind.DUO, is_enrolled=True),
+        "to enrol": FactorPrompt(kind=FactorKind.DUO),
     },
 )

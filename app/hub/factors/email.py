@@ -4,7 +4,7 @@ from typing import Final
 
 from flask_babel import lazy_gettext as _l
 
-from app.contract.hub_second_factors import FactorShown
+from app.contract.hub_second_factors import FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.factors.presentation import CodeForm, FactorPresentation
 
@@ -24,12 +24,12 @@ PRESENTATION: Final = FactorPresentation(
     form=EmailForm,
     needs_target=True,
     samples={
-        "sent": FactorShown(
+        "sent": FactorPrompt(
             kind=FactorKind.EMAIL, is_enrolled=True, sent_to=_ONE, targets=[_ONE], resend_in_seconds=24
         ),
-        "not sent": FactorShown(kind=FactorKind.EMAIL, is_enrolled=True, targets=[_ONE]),
-        "several": FactorShown(kind=FactorKind.EMAIL, is_enrolled=True, targets=[_ONE, _TWO]),
-        "sent to one of several": FactorShown(kind=FactorKind.EMAIL, sent_to=_TWO, targets=[_ONE, _TWO]),
-        "nowhere": FactorShown(kind=FactorKind.EMAIL, is_enrolled=True),
+        "not sent": FactorPrompt(kind=FactorKind.EMAIL, is_enrolled=True, targets=[_ONE]),
+        "several": FactorPrompt(kind=FactorKind.EMAIL, is_enrolled=True, targets=[_ONE, _TWO]),
+        "sent to one of several": FactorPrompt(kind=FactorKind.EMAIL, sent_to=_TWO, targets=[_ONE, _TWO]),
+        "nowhere": FactorPrompt(kind=FactorKind.EMAIL, is_enrolled=True),
     },
 )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from wtforms import HiddenField
 
-from app.contract.hub_second_factors import FactorShown
+from app.contract.hub_second_factors import FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.forms import code
@@ -39,7 +39,7 @@ class FactorPage(Page):
 
     form: FactorForm
     presentation: FactorPresentation
-    shown: FactorShown
+    shown: FactorPrompt
 
     @property
     def run(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from flask_babel import lazy_gettext as _l
 from wtforms import HiddenField
 from wtforms.validators import InputRequired
 
-from app.contract.hub_second_factors import FactorProof, FactorShown
+from app.contract.hub_second_factors import FactorAnswer, FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 
@@ -23,10 +23,10 @@ class PasskeyForm(FactorForm):
     wrong = _l("That passkey did not work. Try another one, or take another way.")
     named = ""  # it lies on the form: there is no field to look at
 
-    def proof(self, attempt: str) -> FactorProof:
+    def proof(self, attempt: str) -> FactorAnswer:
         shown, self.credential.data = _read(self.credential.data or ""), ""
         kind, trust = FactorKind.PASSKEY, bool(self.trust.data)
-        return FactorProof(attempt=attempt, kind=kind, credential=shown, trust=trust)
+        return FactorAnswer(attempt=attempt, kind=kind, credential=shown, trust=trust)
 
 
 def _read(text: str) -> dict[str, Any]:
@@ -48,7 +48,7 @@ PRESENTATION: Final = FactorPresentation(
     form=PasskeyForm,
     scripts=("passkey",),
     samples={
-        "enrolled": FactorShown(kind=FactorKind.PASSKEY, is_enrolled=True, options=_OPTIONS),
-        "to enrol": FactorShown(kind=FactorKind.PASSKEY, options=_OPTIONS),
+        "enrolled": FactorPrompt(kind=FactorKind.PASSKEY, is_enrolled=True, options=_OPTIONS),
+        "to enrol": FactorPrompt(kind=FactorKind.PASSKEY, options=_OPTIONS),
     },
 )

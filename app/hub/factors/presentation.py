@@ -11,7 +11,7 @@ from wtforms import BooleanField, HiddenField, StringField
 from wtforms.validators import InputRequired
 
 from app.contract import errors as e
-from app.contract.hub_second_factors import FactorProof, FactorShown
+from app.contract.hub_second_factors import FactorAnswer, FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.forms.base import HubForm
 from app.hub.page import Notice
@@ -30,7 +30,7 @@ class FactorForm(HubForm):
     named: str = "code"
     """The field that a wrong proof is laid on."""
 
-    def proof(self, attempt: str) -> FactorProof:
+    def proof(self, attempt: str) -> FactorAnswer:
         """Return what was typed."""
         raise NotImplementedError
 
@@ -52,9 +52,9 @@ class CodeForm(FactorForm):
     code = StringField(_l("Code"), [InputRequired(_l("Type the code."))])
     wrong = _l("That code did not work. Type the one that is shown now.")
 
-    def proof(self, attempt: str) -> FactorProof:
+    def proof(self, attempt: str) -> FactorAnswer:
         kind = FactorKind(str(self.kind.data))
-        return FactorProof(attempt=attempt, kind=kind, code=(self.code.data or "")[:64], trust=bool(self.trust.data))
+        return FactorAnswer(attempt=attempt, kind=kind, code=(self.code.data or "")[:64], trust=bool(self.trust.data))
 
 
 WRONG: Final[tuple[type[ApiError], ...]] = (
@@ -76,7 +76,7 @@ class FactorPresentation:
     icon: str
     form: type[FactorForm]
     scripts: tuple[str, ...] = ()
-    samples: Mapping[str, FactorShown] = field(default_factory=dict)
+    samples: Mapping[str, FactorPrompt] = field(default_factory=dict)
     """What its page may show, by the state's name."""
     needs_target: bool = False
     """Whether a code is sent first, to a number or an address."""

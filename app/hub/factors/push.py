@@ -7,7 +7,7 @@ from typing import Any, Final
 from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
-from app.contract.hub_second_factors import FactorProof, FactorShown
+from app.contract.hub_second_factors import FactorAnswer, FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.page import Notice
@@ -17,8 +17,8 @@ from app.kit.errors import ApiError
 class PushForm(FactorForm):
     """Nothing to type: the other device says it."""
 
-    def proof(self, attempt: str) -> FactorProof:
-        return FactorProof(attempt=attempt, kind=FactorKind.PUSH, trust=bool(self.trust.data))
+    def proof(self, attempt: str) -> FactorAnswer:
+        return FactorAnswer(attempt=attempt, kind=FactorKind.PUSH, trust=bool(self.trust.data))
 
     def said(self, refusal: ApiError) -> Notice | None:
         return next((notice for kind, notice in _SAID.items() if isinstance(refusal, kind)), None)
@@ -43,8 +43,8 @@ _SAID: Final[dict[type[ApiError], Notice]] = {
 _SCAN: Final = "https://api.acme.example/identity/v2/auth/push/device?apikey=0&token=sample"
 
 
-def _shown(**members: Any) -> FactorShown:
-    return FactorShown(kind=FactorKind.PUSH, app="Acme Keys", targets=["Pixel 9"], **members)
+def _shown(**members: Any) -> FactorPrompt:
+    return FactorPrompt(kind=FactorKind.PUSH, app="Acme Keys", targets=["Pixel 9"], **members)
 
 
 PRESENTATION: Final = FactorPresentation(
@@ -58,7 +58,7 @@ PRESENTATION: Final = FactorPresentation(
         "asked with a number": _shown(is_enrolled=True, sent_to="Pixel 9", state="waiting", number="42", resend_in_seconds=24),
         "asked": _shown(is_enrolled=True, sent_to="Pixel 9", state="waiting"),
         "not asked": _shown(is_enrolled=True),
-        "to enrol": FactorShown(
+        "to enrol": FactorPrompt(
             kind=FactorKind.PUSH, uri=_SCAN, app="Acme Keys", state="drawn",
             stores={"App Store": "https://apps.example/acme", "Google Play": "https://play.example/acme"},
         ),

@@ -6,7 +6,7 @@ from flask import request
 from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
-from app.contract.hub_second_factors import FactorProof, FactorShown
+from app.contract.hub_second_factors import FactorAnswer, FactorPrompt
 from app.contract.second_factors.challenge import FactorKind, Question
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.kit.errors import ApiError
@@ -22,11 +22,11 @@ class QuestionsForm(FactorForm):
     wrong = _l("Those answers did not work. Capital letters and spaces do not matter.")
     named = "answers"
 
-    def proof(self, attempt: str) -> FactorProof:
+    def proof(self, attempt: str) -> FactorAnswer:
         typed = {name: text.strip()[:_MOST_LETTERS] for name, text in request.form.items() if name.startswith(_ANSWER)}
         given = [(name.removeprefix(_ANSWER), text) for name, text in typed.items() if text]
         kind, trust = FactorKind(str(self.kind.data)), bool(self.trust.data)
-        return FactorProof(attempt=attempt, kind=kind, answers=dict(given[:_MOST]), trust=trust)
+        return FactorAnswer(attempt=attempt, kind=kind, answers=dict(given[:_MOST]), trust=trust)
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Too few answers are no wrong ones."""
@@ -48,7 +48,7 @@ PRESENTATION: Final = FactorPresentation(
     icon="note",
     form=QuestionsForm,
     samples={
-        "enrolled": FactorShown(kind=FactorKind.QUESTIONS, is_enrolled=True, questions=_ASKED[:2], answers_needed=2),
-        "to enrol": FactorShown(kind=FactorKind.QUESTIONS, questions=_ASKED, answers_needed=2),
+        "enrolled": FactorPrompt(kind=FactorKind.QUESTIONS, is_enrolled=True, questions=_ASKED[:2], answers_needed=2),
+        "to enrol": FactorPrompt(kind=FactorKind.QUESTIONS, questions=_ASKED, answers_needed=2),
     },
 )

@@ -6,7 +6,7 @@ from flask_babel import lazy_gettext as _l
 from wtforms import StringField
 
 from app.contract import errors as e
-from app.contract.hub_second_factors import FactorShown
+from app.contract.hub_second_factors import FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.factors.presentation import CodeForm, FactorPresentation
 from app.kit.errors import ApiError
@@ -40,9 +40,9 @@ PRESENTATION: Final = FactorPresentation(
     form=SmsForm,
     needs_target=True,
     samples={
-        "sent": FactorShown(kind=FactorKind.SMS, is_enrolled=True, sent_to="**********23", resend_in_seconds=24),
-        "not sent": FactorShown(kind=FactorKind.SMS, is_enrolled=True, targets=["**********23"]),
-        "number to type": FactorShown(kind=FactorKind.SMS),
-        "code to type": FactorShown(kind=FactorKind.SMS, sent_to="**********23"),
+        "sent": FactorPrompt(kind=FactorKind.SMS, is_enrolled=True, sent_to="**********23", resend_in_seconds=24),
+        "not sent": FactorPrompt(kind=FactorKind.SMS, is_enrolled=True, targets=["**********23"]),
+        "number to type": FactorPrompt(kind=FactorKind.SMS),
+        "code to type": FactorPrompt(kind=FactorKind.SMS, sent_to="**********23"),
     },
 )

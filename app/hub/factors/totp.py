@@ -4,7 +4,7 @@ from typing import Final
 
 from flask_babel import lazy_gettext as _l
 
-from app.contract.hub_second_factors import FactorShown
+from app.contract.hub_second_factors import FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.factors.presentation import CodeForm, FactorPresentation
 
@@ -18,7 +18,7 @@ PRESENTATION: Final = FactorPresentation(
     icon="phone",
     form=CodeForm,
     samples={
-        "enrolled": FactorShown(kind=FactorKind.TOTP, is_enrolled=True),
-        "to enrol": FactorShown(kind=FactorKind.TOTP, secret=_SECRET, uri=_URI),
+        "enrolled": FactorPrompt(kind=FactorKind.TOTP, is_enrolled=True),
+        "to enrol": FactorPrompt(kind=FactorKind.TOTP, secret=_SECRET, uri=_URI),
     },
 )

@@ -12,7 +12,7 @@ from wtforms import StringField
 from wtforms.validators import InputRequired
 
 from app.contract import errors as e
-from app.contract.mailed import MailedTo
+from app.contract.mailed import SentTo
 from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
 from app.kit.errors import ApiError
@@ -105,7 +105,7 @@ def redisplayed(form: HubForm) -> CodeForm:
 def outcome_for(form: HubForm, refusal: ApiError) -> Outcome:
     """Return what the page says of a refusal. An account's lock, for one, is no more than a code that did not work."""
     if isinstance(refusal, e.TooManyRequests):
-        waits = MailedTo.model_validate(refusal.data or {}).resend_in_seconds
+        waits = SentTo.model_validate(refusal.data or {}).resend_in_seconds
         return Outcome.TOO_SOON if waits and not isinstance(form, CodeForm) else Outcome.TOO_MANY
     return next((outcome for kind, outcome in _REASONS.items() if isinstance(refusal, kind)), Outcome.WRONG)
 

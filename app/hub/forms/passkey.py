@@ -13,7 +13,7 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract.hub_passkeys import PasskeyOptions
-from app.contract.passkeys.shapes import ShownCredential
+from app.contract.passkeys.shapes import PresentedCredential
 from app.hub.forms.base import HubForm
 from app.hub.page import Notice
 from app.kit.errors import ApiError
@@ -40,13 +40,13 @@ class CredentialForm(HubForm):
         """The credential is read by `given`: what is none is no mistake in a field."""
 
 
-def read_credential(form: Any) -> ShownCredential | None:
+def read_credential(form: Any) -> PresentedCredential | None:
     """Return the credential that a form brings; None where it brings none that can be read."""
     text = form.credential.data or ""
     if not text or len(text) > _MOST_LETTERS:
         return None
     try:
-        return ShownCredential.model_validate(json.loads(text))
+        return PresentedCredential.model_validate(json.loads(text))
     except (ValidationError, ValueError, RecursionError):
         return None
 

@@ -12,7 +12,7 @@ from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract import hub_own_factors as contract
-from app.contract.hub_second_factors import FactorProof
+from app.contract.hub_second_factors import FactorAnswer
 from app.contract.second_factors.challenge import FactorKind
 from app.hub import journey, oidc_client
 from app.hub.factors import duo
@@ -99,7 +99,7 @@ def show_add_factor() -> Response:
     if kind is None or kind not in PRESENTATIONS or not current_visit().session:
         return journey.redirect_to(ACCOUNT_FACTORS)
     try:
-        view = api()(contract.read_one, contract.OwnFactorRead(kind=kind))
+        view = api()(contract.read_one, contract.OwnFactorRequest(kind=kind))
     except ApiError:
         return journey.redirect_to(ACCOUNT_FACTORS)  # signed out, or not offered by the tenant
     current_visit().use_account_language(view.person)
@@ -128,7 +128,7 @@ def duo_enrolment_callback() -> Response:
     return _add(fresh_form(PRESENTATIONS[FactorKind.DUO]), duo.callback_proof())
 
 
-def _add(form: FactorForm, proof: FactorProof) -> Response:
+def _add(form: FactorForm, proof: FactorAnswer) -> Response:
     kind = proof.kind
     try:
         added = api()(contract.add, proof)
@@ -151,7 +151,7 @@ def _begin(kind: FactorKind) -> Response:
     if not form.validate():
         return page.render(form.error_status) if form.requires_password else journey.redirect_to(ACCOUNT_FACTORS)
     target = (form.target.data or "").strip()[:320] or None
-    chosen = contract.OwnFactorChosen(kind=kind, target=target, password=form.proof)
+    chosen = contract.EnrolFactorRequest(kind=kind, target=target, password=form.proof)
     try:
         enrolment = api()(contract.begin, chosen)
     except e.NotAuthenticated:
@@ -173,7 +173,7 @@ def _initial_data(form: ChosenForm, kind: FactorKind) -> dict[str, str]:
 def _render_invalid(kind: FactorKind, form: FactorForm) -> Response:
     """Render the page after an incomplete form."""
     try:
-        view = api()(contract.read_one, contract.OwnFactorRead(kind=kind))
+        view = api()(contract.read_one, contract.OwnFactorRequest(kind=kind))
     except ApiError:
         return journey.redirect_to(ACCOUNT_FACTORS)
     return _page(view, kind, form).render(form.error_status)

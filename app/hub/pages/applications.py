@@ -31,8 +31,8 @@ class RevokeForm(HubForm):
 
     client_id = HiddenField()
 
-    def to_request(self) -> contract.ApplicationNamed:
-        return contract.ApplicationNamed(client_id=(self.client_id.data or "")[:128])
+    def to_request(self) -> contract.RevokeApplicationRequest:
+        return contract.RevokeApplicationRequest(client_id=(self.client_id.data or "")[:128])
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def _render(form: RevokeForm, status: int = 200) -> Response:
     if not current_visit().session:
         return oidc_client.start_login(ADDRESS)
     try:
-        view = api()(contract.applications, contract.OwnRead())
+        view = api()(contract.applications, contract.SecurityRequest())
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
     current_visit().use_account_language(view.person)

@@ -11,7 +11,7 @@ from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub_second_factors as contract
-from app.contract.hub_self_service import Proved
+from app.contract.hub_self_service import WithPassword
 from app.hub import journey, oidc_client
 from app.hub.forms.account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
@@ -28,8 +28,8 @@ _SAMPLE: Final = tuple(f"{n:05x}-{n * 7:05x}" for n in range(11111, 111111, 1000
 class GenerateForm(PasswordConfirmationForm):
     """A button, with the password if required."""
 
-    def to_request(self) -> Proved:
-        return Proved(password=self.proof)
+    def to_request(self) -> WithPassword:
+        return WithPassword(password=self.proof)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from app.contract import errors as e
 from app.contract import hub as contract
 from app.contract import hub_verification as verification
 from app.contract.hub import Next, Step
-from app.contract.mailed import MailedTo
+from app.contract.mailed import SentTo
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
@@ -32,9 +32,9 @@ class CorrectedAddressForm(HubForm):
 
     to = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
 
-    def to_request(self) -> verification.OtherAddressRequest:
+    def to_request(self) -> verification.ChangeAddressRequest:
         interaction = current_visit().interaction
-        return verification.OtherAddressRequest(attempt=interaction.id if interaction else "", to=self.to.data or "")
+        return verification.ChangeAddressRequest(attempt=interaction.id if interaction else "", to=self.to.data or "")
 
 
 class CorrectedNumberForm(CorrectedAddressForm):
@@ -121,7 +121,7 @@ def submit_change_address() -> Response:
 def _current_step() -> Next | None:
     """Return the interaction's step; None without an interaction."""
     interaction = current_visit().interaction
-    return api()(contract.resume, contract.AttemptRequest(attempt=interaction.id)) if interaction else None
+    return api()(contract.resume, contract.InteractionRequest(attempt=interaction.id)) if interaction else None
 
 
 def _form_class(step: Next) -> type[CorrectedAddressForm]:
@@ -134,7 +134,7 @@ def _page(form: CorrectedAddressForm, sent_to: str, wait_seconds: int = 0) -> Ch
 
 def _refused(form: CorrectedAddressForm, refusal: ApiError) -> Response:
     """Render the form again with the error at its field."""
-    mailed, wait = MailedTo.model_validate(refusal.data or {}), refusal.retry_after_seconds or 0
+    mailed, wait = SentTo.model_validate(refusal.data or {}), refusal.retry_after_seconds or 0
     is_rate_limited = isinstance(refusal, e.TooManyRequests)
     page = _page(
         form if is_rate_limited else _with_error(form, refusal), mailed.sent_to, max(1, wait) if is_rate_limited else 0

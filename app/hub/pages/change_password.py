@@ -33,8 +33,8 @@ class ChangePasswordForm(HubForm):
     old_password = PasswordField(_l("Current password"), [InputRequired(_l("Enter your current password."))])
     new_password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
 
-    def to_request(self) -> contract.OtherPassword:
-        return contract.OtherPassword(
+    def to_request(self) -> contract.ChangePasswordRequest:
+        return contract.ChangePasswordRequest(
             old_password=self.old_password.data or "", new_password=self.new_password.data or ""
         )
 

@@ -11,7 +11,7 @@ from flask import Response, request
 
 from app.contract import errors as e
 from app.contract import hub_confirm as contract
-from app.contract.hub_self_service import Proved
+from app.contract.hub_self_service import WithPassword
 from app.hub import journey, oidc_client
 from app.hub.forms.account import NEEDED, PasswordConfirmationForm, refusal_notice
 from app.hub.page import Notice, Page
@@ -26,8 +26,8 @@ ADDRESS: Final = "/confirm"
 class ConfirmForm(PasswordConfirmationForm):
     """The password."""
 
-    def to_request(self) -> Proved:
-        return Proved(password=self.proof)
+    def to_request(self) -> WithPassword:
+        return WithPassword(password=self.proof)
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,9 @@ def show_confirm() -> Response:
     if request.args.get("anew"):
         return oidc_client.start_login(landing, again=True)
     try:
-        request_body = contract.ConfirmBegun(landing=landing, attempt=interaction.id if interaction else None)
+        request_body = contract.ReauthenticationRequest(
+            landing=landing, attempt=interaction.id if interaction else None
+        )
         view = api()(contract.begin, request_body)
     except e.NotAuthenticated:
         return oidc_client.start_login(landing)

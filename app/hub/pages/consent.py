@@ -35,9 +35,9 @@ class ConsentForm(HubForm):
 class SwitchForm(HubForm):
     """Switches the account."""
 
-    def to_request(self) -> contract.SwitchRequest:
+    def to_request(self) -> contract.SwitchAccountRequest:
         interaction = current_visit().interaction
-        return contract.SwitchRequest(attempt=interaction.id if interaction else "")
+        return contract.SwitchAccountRequest(attempt=interaction.id if interaction else "")
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def show_consent() -> Response:
     visit = current_visit()
     if visit.interaction is None:
         return journey.start_again()
-    step = api()(contract.resume, contract.AttemptRequest(attempt=visit.interaction.id))
+    step = api()(contract.resume, contract.InteractionRequest(attempt=visit.interaction.id))
     return _page(ConsentForm(), step).render() if step.step is Step.CONSENT else journey.follow(step)
 
 
@@ -94,7 +94,7 @@ def submit_consent() -> Response:
         return journey.start_again()
     form = ConsentForm()
     if not form.validate():
-        step = api()(contract.resume, contract.AttemptRequest(attempt=visit.interaction.id))
+        step = api()(contract.resume, contract.InteractionRequest(attempt=visit.interaction.id))
         return _page(form, step).render(form.error_status) if step.step is Step.CONSENT else journey.follow(step)
     return journey.follow(api()(contract.consent, form.to_request()))
 

@@ -12,7 +12,7 @@ from app.contract import errors as e
 from app.contract import hub as hub_contract
 from app.contract.consent_forms import ConsentForm
 from app.contract.hub import Step
-from app.contract.hub_consents import FormsAnswered, answer_forms
+from app.contract.hub_consents import ConsentFormsAnswer, answer_forms
 from app.hub import journey
 from app.hub.forms import consent
 from app.hub.forms.account import refusal_notice
@@ -64,7 +64,7 @@ def show_consent_forms() -> Response:
     visit = current_visit()
     if visit.interaction is None:
         return journey.start_again()
-    step = api()(hub_contract.resume, hub_contract.AttemptRequest(attempt=visit.interaction.id))
+    step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=visit.interaction.id))
     forms = consent.forms_of(step.consents)
     if step.step is not Step.CONSENT_FORMS or not forms:
         return journey.follow(step)
@@ -83,7 +83,7 @@ def submit_consent_forms() -> Response:
     if not form.validate() or form.refuse_unticked():
         return _page(forms, form).render(form.error_status)
     accepted = [option for option, yes in form.ticked.items() if yes]
-    answer = FormsAnswered(attempt=visit.interaction.id, events=[form.event for form in forms], accepted=accepted)
+    answer = ConsentFormsAnswer(attempt=visit.interaction.id, events=[form.event for form in forms], accepted=accepted)
     try:
         return journey.follow(api()(answer_forms, answer))
     except e.NotAuthenticated:

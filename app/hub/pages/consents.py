@@ -142,7 +142,7 @@ def submit_consents() -> Response:
     try:
         choices = {option: yes for option, yes in form.ticked.items() if option in shown}
         if choices:
-            api()(contract.edit_consents, contract.ConsentsEdited(choices=choices))
+            api()(contract.edit_consents, contract.ConsentsUpdate(choices=choices))
         return journey.redirect_to(f"{ADDRESS}?saved=1")
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
@@ -160,7 +160,7 @@ def _read() -> contract.OwnConsents | None:
     if not current_visit().session:
         return None
     try:
-        return api()(contract.own_consents, contract.OwnConsentsRead())
+        return api()(contract.own_consents, contract.OwnConsentsRequest())
     except e.NotAuthenticated:
         return None
 

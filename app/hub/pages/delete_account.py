@@ -43,8 +43,8 @@ _UNCONFIRMED: Final = Notice(
 class RequestForm(PasswordConfirmationForm):
     """Requests the mail that confirms the deletion."""
 
-    def to_request(self) -> contract.Proved:
-        return contract.Proved(password=self.proof)
+    def to_request(self) -> contract.WithPassword:
+        return contract.WithPassword(password=self.proof)
 
 
 class ConfirmForm(HubForm):
@@ -214,7 +214,7 @@ def _problem(refusal: ApiError) -> Notice:
 
 def _render_link(form: ConfirmForm, token: str, status: int = 200) -> Response:
     try:
-        view = api()(contract.read_deletion, contract.DeletionRead(token=token))
+        view = api()(contract.read_deletion, contract.DeletionLinkRequest(token=token))
     except tuple(kind for kind, _ in _STATES) as refusal:
         return _refused_link(refusal, token)
     return ConfirmDeletionPage(form, DeletionState.OPEN, token, view.email, view.days).render(status)
@@ -225,7 +225,7 @@ def _delete(token: str) -> Response:
     if not form.validate():
         return _render_link(form, token, form.error_status)
     try:
-        deletion = api()(contract.confirm_deletion, contract.DeletionConfirmed(token=token))
+        deletion = api()(contract.confirm_deletion, contract.ConfirmDeletionRequest(token=token))
     except tuple(kind for kind, _ in _STATES) as refusal:
         return _refused_link(refusal, token)
     response = journey.redirect_to(f"{ADDRESS}?left={(deletion.leaves_at or '')[:10]}")

@@ -56,4 +56,4 @@ def submit_device_handoff() -> Response:
     if not form.validate():
         return DeviceHandoffPage(form).render(form.error_status)
     is_allowed = request.form.get("do") == "yes"
-    return journey.follow(api()(contract.hand_over, contract.HandOver(attempt=interaction.id, allow=is_allowed)))
+    return journey.follow(api()(contract.hand_over, contract.DeviceHandoff(attempt=interaction.id, allow=is_allowed)))

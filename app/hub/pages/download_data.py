@@ -12,7 +12,7 @@ from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract import hub_security as contract
-from app.contract.hub_self_service import Proved
+from app.contract.hub_self_service import WithPassword
 from app.hub import oidc_client
 from app.hub.forms.account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
@@ -32,8 +32,8 @@ _CHUNK_CHARACTERS: Final = 16_384
 class DownloadForm(PasswordConfirmationForm):
     """A button, with the password if required."""
 
-    def to_request(self) -> Proved:
-        return Proved(password=self.proof)
+    def to_request(self) -> WithPassword:
+        return WithPassword(password=self.proof)
 
 
 @dataclass(frozen=True)

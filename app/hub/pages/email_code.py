@@ -12,7 +12,7 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract import hub_self_service as contract
-from app.contract.mailed import MailedTo
+from app.contract.mailed import SentTo
 from app.hub import journey, oidc_client
 from app.hub.forms import code
 from app.hub.forms.base import HubForm
@@ -41,8 +41,8 @@ class ResendForm(code.ButtonForm):
 
     email = HiddenField()
 
-    def to_request(self) -> contract.EmailNamed:
-        return contract.EmailNamed(email=_address(self))
+    def to_request(self) -> contract.EmailRequest:
+        return contract.EmailRequest(email=_address(self))
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def submit_email_code() -> Response:
 def _refused(form: HubForm, refusal: ApiError) -> Response:
     if isinstance(form, ResendForm) and not isinstance(refusal, (e.TooManyRequests, e.MailLimitReached)):
         return journey.redirect_to(f"{EMAILS}?done=not_sent")
-    resend_seconds = MailedTo.model_validate(refusal.data or {}).resend_in_seconds
+    resend_seconds = SentTo.model_validate(refusal.data or {}).resend_in_seconds
     response = _render_again(form, code.outcome_for(form, refusal), refusal.status, resend_seconds)
     if refusal.retry_after_seconds:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)

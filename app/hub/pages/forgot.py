@@ -201,7 +201,7 @@ def show_sent(name: str) -> Response:
     interaction = current_visit().interaction
     if interaction is None:
         return journey.start_again() if requested_interaction_id() else journey.redirect_to(_BY_NAME[name].address)
-    step = api()(contract.recovery, contract.AttemptOnly(attempt=interaction.id))
+    step = api()(contract.recovery, contract.InteractionOnly(attempt=interaction.id))
     if step.step is not _BY_NAME[name].step:
         return journey.follow(step)
     outcome = Outcome.SENT if request.args.get("sent") else Outcome.CLOSED if request.args.get(CLOSED) else None
@@ -223,7 +223,7 @@ def submit_sent(name: str) -> Response:
         if isinstance(form, CodeForm):
             typed = (form.code.data or "")[:64]
             return journey.follow(api()(contract.reset_code, contract.CodeRequest(attempt=interaction.id, code=typed)))
-        step = api()(contract.again, contract.AttemptOnly(attempt=interaction.id))
+        step = api()(contract.again, contract.InteractionOnly(attempt=interaction.id))
         return journey.follow(step, sent="again") if step.step is _BY_NAME[name].step else journey.follow(step)
     except ApiError as refusal:
         return _refused(form, refusal, interaction.id)
@@ -241,7 +241,7 @@ def _sent(form: CodeForm, step: Next, outcome: Outcome | None = None) -> ResetSe
 
 
 def _render_again(form: HubForm, attempt: str, outcome: Outcome | None = None, status: int = 0) -> Response:
-    step = api()(contract.recovery, contract.AttemptOnly(attempt=attempt))
+    step = api()(contract.recovery, contract.InteractionOnly(attempt=attempt))
     if step.step not in (Step.RESET_SENT, Step.PIN_SENT):
         return journey.follow(step)
     return _sent(redisplayed(form), step, outcome).render(status or form.error_status)

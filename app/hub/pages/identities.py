@@ -208,7 +208,7 @@ def submit_add_identity() -> Response:
     if form.validate():
         try:
             return journey.follow(
-                api()(contract.connect, contract.IdentityBegun(provider=requested, password=form.proof))
+                api()(contract.connect, contract.LinkIdentityRequest(provider=requested, password=form.proof))
             )
         except e.NotAuthenticated:
             return _sign_in(f"{ADD}?{urlencode({'provider': requested})}")
@@ -247,7 +247,7 @@ def submit_remove_identity() -> Response:
     problem, status = None, form.error_status
     if form.validate():
         try:
-            outcome = api()(contract.disconnect, contract.IdentityNamed(id=requested, password=form.proof))
+            outcome = api()(contract.disconnect, contract.UnlinkIdentityRequest(id=requested, password=form.proof))
         except e.NotAuthenticated:
             return oidc_client.start_login(ADDRESS)
         except ApiError as refusal:
@@ -267,7 +267,7 @@ def read_identities() -> contract.OwnIdentities | None:
     if not current_visit().session:
         return None
     try:
-        view = api()(contract.read, contract.OwnIdentitiesRead())
+        view = api()(contract.read, contract.OwnIdentitiesRequest())
     except e.NotAuthenticated:
         return None
     current_visit().use_account_language(view.person)
@@ -292,7 +292,7 @@ def _problem(form: PasswordConfirmationForm, refusal: ApiError) -> Notice | None
     return None if form.add_refusal(refusal) else refusal_notice(refusal)
 
 
-def _identity_row(identity: contract.LinkedView) -> LinkedIdentity:
+def _identity_row(identity: contract.LinkedIdentityView) -> LinkedIdentity:
     day = formatting.format_day
     return LinkedIdentity(
         identity.id, identity.title, identity.email or identity.name, day(identity.since), day(identity.used_at)

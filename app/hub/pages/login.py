@@ -38,7 +38,7 @@ def show_login() -> Response:
     reauthentication = None
     if visit.session:
         step = (
-            api()(contract.resume, contract.AttemptRequest(attempt=visit.interaction.id))
+            api()(contract.resume, contract.InteractionRequest(attempt=visit.interaction.id))
             if visit.interaction
             else _resume_without_interaction()
         )

@@ -11,7 +11,7 @@ from flask import Response, request
 from app.contract import errors as e
 from app.contract import hub as hub_contract
 from app.contract.hub import Step
-from app.contract.hub_self_service import MissingFields
+from app.contract.hub_self_service import MissingFieldsRequest
 from app.contract.hub_self_service import fill_missing as operation
 from app.contract.registration_form import FormField
 from app.hub import journey
@@ -51,7 +51,7 @@ def show_missing_fields() -> Response:
     visit = current_visit()
     if visit.interaction is None:
         return journey.start_again()
-    step = api()(hub_contract.resume, hub_contract.AttemptRequest(attempt=visit.interaction.id))
+    step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=visit.interaction.id))
     if step.step is not Step.MISSING_FIELDS:
         return journey.follow(step)
     return _page(FieldsForm.of(_fields(step.missing))).render()
@@ -66,7 +66,7 @@ def submit_missing_fields() -> Response:
     if not form.validate():
         return _page(form).render(form.error_status)
     try:
-        return journey.follow(api()(operation, MissingFields(attempt=visit.interaction.id, fields=form.typed)))
+        return journey.follow(api()(operation, MissingFieldsRequest(attempt=visit.interaction.id, fields=form.typed)))
     except e.NotAuthenticated:
         return journey.redirect_to(f"/login?attempt={visit.interaction.id}")
     except ApiError as refusal:

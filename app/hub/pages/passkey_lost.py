@@ -30,10 +30,10 @@ RESET: Final = "/passkeys/reset"
 class LostForm(IdentifierForm):
     """The identifier of the account."""
 
-    def to_request(self) -> contract.LostPasskey:
+    def to_request(self) -> contract.LostPasskeyRequest:
         visit = current_visit()
         attempt = visit.interaction.id if visit.interaction else None
-        return contract.LostPasskey(identifier=(self.identifier.data or "").strip(), attempt=attempt)
+        return contract.LostPasskeyRequest(identifier=(self.identifier.data or "").strip(), attempt=attempt)
 
     @classmethod
     def of(cls, identifiers: tuple[Identifier, ...], **given: Any) -> LostForm:
@@ -141,7 +141,9 @@ def show_reset_passkey() -> Response:
 @pages.post(f"{RESET}/options")
 def reset_options() -> Response:
     token = request.form.get(mailed_link.PARAMETER, "")[:300]
-    return options_response(CredentialForm(), lambda: api()(contract.begin_lost, contract.LostBegin(token=token)))
+    return options_response(
+        CredentialForm(), lambda: api()(contract.begin_lost, contract.BeginReplacementRequest(token=token))
+    )
 
 
 @pages.post(RESET)
@@ -156,7 +158,7 @@ def submit_reset_passkey() -> Response:
     if credential is None:
         return replace(page, problem=SCRIPTLESS).render(422)
     try:
-        step = api()(contract.finish_lost, contract.LostFinish(token=token, credential=credential))
+        step = api()(contract.finish_lost, contract.FinishReplacementRequest(token=token, credential=credential))
     except ApiError as refusal:
         state = _LINK_STATES.get(type(refusal), "")
         problem = None if state else notice_for(refusal)

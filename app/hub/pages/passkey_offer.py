@@ -48,7 +48,7 @@ def show_passkey_offer() -> Response:
     visit = current_visit()
     attempt = visit.interaction.id if visit.interaction else None
     try:
-        offer = api()(contract.read_offer, contract.OfferRead(attempt=attempt))
+        offer = api()(contract.read_offer, contract.OfferRequest(attempt=attempt))
     except e.NotAuthenticated:
         return oidc_client.start_login("/profile")
     if offer.next is not None:

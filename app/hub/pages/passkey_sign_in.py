@@ -31,7 +31,7 @@ class PasskeySignInForm(CredentialForm):
 @pages.post(f"{ADDRESS}/options")
 def sign_in_options() -> Response:
     """Return WebAuthn options to the script, on demand."""
-    return options_response(CredentialForm(), lambda: api()(contract.begin_sign_in, contract.Begin()))
+    return options_response(CredentialForm(), lambda: api()(contract.begin_sign_in, contract.BeginSignInRequest()))
 
 
 @pages.get(ADDRESS)

@@ -163,7 +163,9 @@ def show_passkeys() -> Response:
 def creation_options() -> Response:
     """Return WebAuthn creation options to the page's script."""
     is_local = request.form.get("local") == "1"
-    return options_response(CredentialForm(), lambda: api()(contract.begin_own, contract.BeginOwn(local=is_local)))
+    return options_response(
+        CredentialForm(), lambda: api()(contract.begin_own, contract.BeginOwnRequest(local=is_local))
+    )
 
 
 @pages.get(ADD)
@@ -189,7 +191,7 @@ def submit_add_passkey() -> Response:
     if credential is None:
         return replace(page, problem=SCRIPTLESS).render(422)
     try:
-        result = api()(contract.add, contract.NewOwnPasskey(credential=credential, password=form.proof))
+        result = api()(contract.add, contract.AddPasskeyRequest(credential=credential, password=form.proof))
     except e.NotAuthenticated:
         return oidc_client.start_login(ADD)
     except ApiError as refusal:
@@ -246,7 +248,7 @@ def read_passkeys() -> contract.OwnPasskeys | None:
     if not current_visit().session:
         return None
     try:
-        view = api()(contract.own, contract.OwnPasskeysRead())
+        view = api()(contract.own, contract.OwnPasskeysRequest())
     except e.NotAuthenticated:
         return None
     except e.PasskeysOff:
@@ -266,7 +268,7 @@ def _rename() -> Response:
         return journey.redirect_to(ADDRESS)
     name, passkey = (form.name.data or "").strip()[:60], (form.passkey.data or "")[:100]
     try:
-        api()(contract.rename, contract.RenamedPasskey(id=passkey, name=name))
+        api()(contract.rename, contract.RenamePasskeyRequest(id=passkey, name=name))
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
     except ApiError:
@@ -280,7 +282,7 @@ def _remove() -> Response:
     problem, status = None, form.error_status
     if form.validate():
         try:
-            result = api()(contract.remove, contract.GonePasskey(id=passkey_id, password=form.proof))
+            result = api()(contract.remove, contract.RemovePasskeyRequest(id=passkey_id, password=form.proof))
         except e.NotAuthenticated:
             return oidc_client.start_login(ADDRESS)
         except e.UnknownPasskey:

@@ -16,8 +16,8 @@ from wtforms import BooleanField
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
 from app.contract.hub import Next, Step
-from app.contract.hub_recovery import AttemptOnly, CodeRequest
-from app.contract.mailed import MailedTo
+from app.contract.hub_recovery import CodeRequest, InteractionOnly
+from app.contract.mailed import SentTo
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import (
@@ -53,9 +53,9 @@ class PasswordlessForm(IdentifierForm):
     remember = BooleanField(_l("Keep me signed in on this device"))
     method = MAIL
 
-    def to_request(self) -> contract.SignInAsked:
+    def to_request(self) -> contract.PasswordlessRequest:
         interaction = current_visit().interaction
-        return contract.SignInAsked(
+        return contract.PasswordlessRequest(
             attempt=interaction.id if interaction else None,
             identifier=self.identifier.data or "",
             by=cast(Literal["mail", "sms", "device"], self.method),
@@ -255,7 +255,7 @@ def show_sign_in_sent() -> Response:
     interaction = current_visit().interaction
     if interaction is None:
         return journey.start_again() if requested_interaction_id() else journey.redirect_to("/login")
-    step = api()(contract.waiting, AttemptOnly(attempt=interaction.id))
+    step = api()(contract.waiting, InteractionOnly(attempt=interaction.id))
     return _render_state(step, CodeForm(), Outcome.SENT if request.args.get("sent") else None, 200)
 
 
@@ -263,7 +263,7 @@ def show_sign_in_sent() -> Response:
 def waiting_state() -> Response:
     """Return the state as one word for the page's script."""
     interaction = current_visit().interaction
-    step = api()(contract.waiting, AttemptOnly(attempt=interaction.id)) if interaction else None
+    step = api()(contract.waiting, InteractionOnly(attempt=interaction.id)) if interaction else None
     is_waiting = step is not None and step.step is Step.SIGN_IN_SENT
     state = step.fields.get("state", "over") if step is not None and is_waiting else "over"
     return Response(state, content_type="text/plain; charset=utf-8")
@@ -277,15 +277,15 @@ def submit_sign_in_sent() -> Response:
         return journey.start_again()
     form: HubForm = ButtonForm() if action in ("again", "go") else CodeForm()
     if not form.validate():
-        step = api()(contract.waiting, AttemptOnly(attempt=interaction.id))
+        step = api()(contract.waiting, InteractionOnly(attempt=interaction.id))
         return _render_state(step, redisplayed(form), None, form.error_status)
     try:
         if action == "go":
-            return _continue(api()(contract.go_on, AttemptOnly(attempt=interaction.id)))
+            return _continue(api()(contract.go_on, InteractionOnly(attempt=interaction.id)))
         if isinstance(form, CodeForm):
             typed = (form.code.data or "")[:64]
             return journey.follow(api()(contract.code, CodeRequest(attempt=interaction.id, code=typed)))
-        step = api()(contract.again, AttemptOnly(attempt=interaction.id))
+        step = api()(contract.again, InteractionOnly(attempt=interaction.id))
         return journey.follow(step, sent="again") if step.step is Step.SIGN_IN_SENT else journey.follow(step)
     except ApiError as refusal:
         return _refused(form, refusal, interaction.id)
@@ -334,12 +334,12 @@ def _refused(form: HubForm, refusal: ApiError, attempt: str) -> Response:
     """Show one message and status for every refused code, including a locked account."""
     is_rate_limited = isinstance(refusal, e.TooManyRequests)
     outcome = outcome_for(form, refusal) if is_rate_limited else Outcome.WRONG
-    answer = MailedTo.model_validate(refusal.data or {})
+    answer = SentTo.model_validate(refusal.data or {})
     if answer.sent_to and answer.by != DEVICE:
         page = SignInSentPage(redisplayed(form), answer.sent_to, answer.by == SMS, answer.resend_in_seconds, outcome)
         response = page.render(429 if is_rate_limited else 403)
     else:
-        step = api()(contract.waiting, AttemptOnly(attempt=attempt))
+        step = api()(contract.waiting, InteractionOnly(attempt=attempt))
         response = _render_state(
             step, redisplayed(form), outcome if is_rate_limited else None, 429 if is_rate_limited else 403
         )

@@ -14,7 +14,7 @@ from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract import hub_self_service as contract
-from app.contract.mailed import MailedTo
+from app.contract.mailed import SentTo
 from app.hub import journey, oidc_client
 from app.hub.forms import code
 from app.hub.forms.account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
@@ -65,15 +65,15 @@ class ResendForm(code.ButtonForm):
 
     phone = HiddenField()
 
-    def to_request(self) -> contract.PhoneNamed:
-        return contract.PhoneNamed(phone=(self.phone.data or "")[:64])
+    def to_request(self) -> contract.PhoneRequest:
+        return contract.PhoneRequest(phone=(self.phone.data or "")[:64])
 
 
 class RemoveForm(PasswordConfirmationForm):
     """Confirms the removal."""
 
-    def to_request(self) -> contract.Proved:
-        return contract.Proved(password=self.proof)
+    def to_request(self) -> contract.WithPassword:
+        return contract.WithPassword(password=self.proof)
 
 
 _NUMBER_ERRORS: Final[dict[type[ApiError], Any]] = {
@@ -257,7 +257,7 @@ def submit_phone_code() -> Response:
     except (e.NoPhoneOnProfile, e.PhoneRegistered):
         return journey.redirect_to(SHOWN)  # another tab changed or confirmed the number
     except ApiError as refusal:
-        resend_seconds = MailedTo.model_validate(refusal.data or {}).resend_in_seconds
+        resend_seconds = SentTo.model_validate(refusal.data or {}).resend_in_seconds
         response = _render_code_page(form, code.outcome_for(form, refusal), refusal.status, resend_seconds)
         if refusal.retry_after_seconds:
             response.headers["Retry-After"] = str(refusal.retry_after_seconds)

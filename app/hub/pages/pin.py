@@ -96,7 +96,7 @@ def submit_pin() -> Response:
     if not form.validate():
         return _own_page(form, has_pin=_has_pin(view)).render(form.error_status)
     try:
-        chosen = contract.PinChosen(pin=(form.pin.data or "")[:64], password=form.proof)
+        chosen = contract.SetPinRequest(pin=(form.pin.data or "")[:64], password=form.proof)
         current_visit().renew(api()(contract.set_own, chosen).session)
     except e.NotAuthenticated:
         return oidc_client.start_login(OWN)
@@ -111,7 +111,7 @@ def show_set_pin() -> Response:
     visit = current_visit()
     if visit.interaction is None:
         return journey.start_again()
-    step = api()(hub_contract.resume, hub_contract.AttemptRequest(attempt=visit.interaction.id))
+    step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=visit.interaction.id))
     if step.step is not Step.PIN:
         return journey.follow(step)
     return _step_page(PinForm(), can_skip=step.can_skip).render()
@@ -127,7 +127,7 @@ def submit_set_pin() -> Response:
         form.pin.validators = ()
     if not form.validate():
         return _step_page(form, can_skip=can_skip).render(form.error_status)
-    request_body = contract.PinStep(
+    request_body = contract.PinStepRequest(
         attempt=visit.interaction.id, pin=(form.pin.data or "")[:64], password=form.proof, skip=is_skipped
     )
     try:
@@ -149,5 +149,5 @@ def _step_page(form: PinForm, *, can_skip: bool, problem: Notice | None = None) 
     return SetPinPage(form, hint(visit.tenant.pin), can_skip, relying_party, problem)
 
 
-def _has_pin(view: hub_contract.ProfileAnswer) -> bool:
+def _has_pin(view: hub_contract.ProfileResponse) -> bool:
     return bool((view.profile.get("PIN") or {}).get("PIN"))

@@ -11,7 +11,7 @@ from flask import Response
 from app.contract import errors as e
 from app.contract import hub as hub_contract
 from app.contract.hub import Step
-from app.contract.hub_self_service import PolicyAccepted
+from app.contract.hub_self_service import AcceptPolicyRequest
 from app.contract.hub_self_service import accept_policy as operation
 from app.hub import journey
 from app.hub.forms.base import HubForm
@@ -26,9 +26,9 @@ ADDRESS: Final = "/privacy-policy"
 class AcceptForm(HubForm):
     """A button."""
 
-    def to_request(self) -> PolicyAccepted:
+    def to_request(self) -> AcceptPolicyRequest:
         interaction = current_visit().interaction
-        return PolicyAccepted(attempt=interaction.id if interaction else "")
+        return AcceptPolicyRequest(attempt=interaction.id if interaction else "")
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def show_privacy_policy() -> Response:
     visit = current_visit()
     if visit.interaction is None:
         return journey.start_again()
-    step = api()(hub_contract.resume, hub_contract.AttemptRequest(attempt=visit.interaction.id))
+    step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=visit.interaction.id))
     return _page(AcceptForm()).render() if step.step is Step.PRIVACY_POLICY else journey.follow(step)
 
 

@@ -154,7 +154,7 @@ def _personal(profile: Mapping[str, Any]) -> Group:
     return Group(_l("You"), _facts(profile, _PERSON))
 
 
-def _contact(view: contract.ProfileAnswer) -> Group:
+def _contact(view: contract.ProfileResponse) -> Group:
     """Return addresses, phone number and username; the account's own flag applies to its primary address."""
     profile, facts = view.profile, []
     for entry in profile.get("Email") or ():

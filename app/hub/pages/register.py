@@ -14,7 +14,7 @@ from app.contract import hub as contract
 from app.contract.captcha import Lock
 from app.contract.configuration import PasswordPolicy
 from app.contract.hub import Step
-from app.contract.hub_connections import Connected, ConnectedRead, connected
+from app.contract.hub_connections import ConnectedProfile, ConnectedProfileRequest, connected
 from app.contract.hub_registration import begin_with_passkey
 from app.contract.hub_registration import register as operation
 from app.contract.registration_form import TERMS, FormField, Option
@@ -262,11 +262,11 @@ def _without_script(registration: Registration, form: RegisterForm) -> Response:
     return replace(_page(form_shown), problem=_SCRIPTLESS).render(422)
 
 
-def _federated_identity() -> Connected | None:
+def _federated_identity() -> ConnectedProfile | None:
     """Return the federated identity of this interaction; None if there is none."""
     interaction = current_visit().interaction
     try:
-        return api()(connected, ConnectedRead(attempt=interaction.id)) if interaction else None
+        return api()(connected, ConnectedProfileRequest(attempt=interaction.id)) if interaction else None
     except e.UnknownAccount:
         return None
 
@@ -275,7 +275,7 @@ def _with_captcha(form: RegisterForm) -> RegisterForm:
     """Return the form with a new captcha."""
     widget = current_visit().tenant.captcha
     is_asked = widget is None or widget.has_question
-    form.captcha.ask(api()(contract.captcha, contract.CaptchaRead()) if is_asked else None)
+    form.captcha.ask(api()(contract.captcha, contract.CaptchaRequest()) if is_asked else None)
     return form
 
 
@@ -288,7 +288,7 @@ def _has_passkeys(registration: Registration) -> bool:
 def _resume() -> contract.Next:
     interaction = current_visit().interaction
     if interaction:
-        return api()(contract.resume, contract.AttemptRequest(attempt=interaction.id))
+        return api()(contract.resume, contract.InteractionRequest(attempt=interaction.id))
     return api()(contract.open_return, contract.ReturnRequest(action="register"))
 
 

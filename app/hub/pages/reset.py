@@ -17,7 +17,7 @@ from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.configuration import PasswordPolicy
 from app.contract.hub import Next, Step
-from app.contract.mailed import LinkRead
+from app.contract.mailed import LinkLookup
 from app.hub import journey
 from app.hub.cookies import set_interaction_cookie
 from app.hub.forms.base import HubForm
@@ -149,7 +149,7 @@ def submit_reset() -> Response:
     if not form.validate():
         return _render_form(token, form, form.error_status)
     try:
-        asked = contract.NewPassword(
+        asked = contract.ResetPasswordRequest(
             token=token, attempt=interaction.id if interaction else None, password=form.password.data or ""
         )
     except ValidationError:
@@ -213,7 +213,7 @@ def _refused(token: str, form: ResetForm, refusal: ApiError) -> Response:
 def _renew(token: str) -> Response:
     form, interaction = RenewForm(), current_visit().interaction
     if not form.validate():
-        link = api()(contract.read_reset, LinkRead(token=token))
+        link = api()(contract.read_reset, LinkLookup(token=token))
         state = LinkState(link.state) if link.state in set(LinkState) else LinkState.EXPIRED
         return _render_refused_link(state, token, form.error_status, form)
     try:

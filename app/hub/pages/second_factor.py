@@ -37,11 +37,11 @@ class ChoiceForm(HubForm):
     kind = HiddenField()
     target = StringField()
 
-    def to_request(self) -> contract.FactorChosen:
+    def to_request(self) -> contract.ChooseFactorRequest:
         interaction = current_visit().interaction
         kind = kind_of(self.kind.data) or FactorKind.TOTP
         target = (self.target.data or "").strip()[:320] or None
-        return contract.FactorChosen(attempt=interaction.id if interaction else "", kind=kind, target=target)
+        return contract.ChooseFactorRequest(attempt=interaction.id if interaction else "", kind=kind, target=target)
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def show_second_factor() -> Response:
     if interaction is None:
         return journey.start_again()
     requested = request.args.get("kind")
-    step = api()(contract.read_factor, contract.FactorRead(attempt=interaction.id, kind=kind_of(requested)))
+    step = api()(contract.read_factor, contract.FactorRequest(attempt=interaction.id, kind=kind_of(requested)))
     if step.view is None:
         return journey.follow(step.next) if step.next else journey.start_again()
     return _page(step.view, chooses=requested == CHOOSE).render()
@@ -196,7 +196,7 @@ def push_state() -> Response:
     """Return to the page's script whether the push request is still undecided."""
     interaction, state = current_visit().interaction, ""
     if interaction is not None:
-        step = api()(contract.read_factor, contract.FactorRead(attempt=interaction.id, kind=FactorKind.PUSH))
+        step = api()(contract.read_factor, contract.FactorRequest(attempt=interaction.id, kind=FactorKind.PUSH))
         state = (step.view.shown.state if step.view and step.view.shown else None) or ""
     is_pending = state and state == request.args.get("state")
     return Response("waits" if is_pending else "answered", mimetype="text/plain", headers={"Cache-Control": "no-store"})
@@ -243,7 +243,7 @@ def _choose() -> Response:
 def _render_invalid(form: FactorForm, kind: FactorKind) -> Response:
     """Render the page after an incomplete form or an invalid form token."""
     interaction = current_visit().interaction
-    step = api()(contract.read_factor, contract.FactorRead(attempt=interaction.id if interaction else "", kind=kind))
+    step = api()(contract.read_factor, contract.FactorRequest(attempt=interaction.id if interaction else "", kind=kind))
     if step.view is None:
         return journey.follow(step.next) if step.next else journey.start_again()
     return _page(step.view, form).render(form.error_status)

@@ -50,9 +50,9 @@ class RemoveForm(PasswordConfirmationForm):
     kind = HiddenField()
     effect = HiddenField()
 
-    def to_request(self) -> contract.FactorNamed:
+    def to_request(self) -> contract.RemoveFactorRequest:
         kind = kind_of(self.kind.data) or FactorKind.TOTP
-        return contract.FactorNamed(kind=kind, password=self.proof)
+        return contract.RemoveFactorRequest(kind=kind, password=self.proof)
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ def _page(view: contract.FactorsView) -> FactorsPage:
     )
 
 
-def _enrolled_factor(item: contract.FactorHeld) -> EnrolledFactor:
+def _enrolled_factor(item: contract.EnrolledFactor) -> EnrolledFactor:
     presentation, day = PRESENTATIONS[item.kind], formatting.format_day
     return EnrolledFactor(
         item.kind.value, presentation.name, presentation.icon, item.hint or "", day(item.since), day(item.used_at)

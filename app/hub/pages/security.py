@@ -48,8 +48,8 @@ class RevokeTrustForm(HubForm):
     browser_id = HiddenField()
     every = HiddenField()
 
-    def to_request(self) -> contract.BrowserNamed:
-        return contract.BrowserNamed(id=(self.browser_id.data or "")[:64], every=bool(self.every.data))
+    def to_request(self) -> contract.ForgetBrowserRequest:
+        return contract.ForgetBrowserRequest(id=(self.browser_id.data or "")[:64], every=bool(self.every.data))
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ def read_security() -> contract.SecurityView | None:
     if not current_visit().session:
         return None
     try:
-        overview = api()(contract.read, contract.OwnRead())
+        overview = api()(contract.read, contract.SecurityRequest())
     except e.NotAuthenticated:
         return None
     current_visit().use_account_language(overview.person)

@@ -72,11 +72,11 @@ def submit_security_alert() -> Response:
         return _render(form, form.error_status)
     try:
         if request.form.get("do") == "own":
-            link = api()(contract.own_doing, contract.AlarmRequest(token=mailed_link.link_token()))
+            link = api()(contract.own_doing, contract.SecurityAlertRequest(token=mailed_link.link_token()))
             return SecurityAlertPage(
                 AlertForm(formdata=None), AlertState.OWN, link.label, mailed_link.link_token()
             ).render()
-        step = api()(contract.alarm, contract.AlarmRequest(token=mailed_link.link_token()))
+        step = api()(contract.alarm, contract.SecurityAlertRequest(token=mailed_link.link_token()))
         return journey.follow(step, **({CLOSED: "1"} if step.step is Step.RESET_SENT else {}))
     except (e.UsedLink, e.ExpiredLink, e.UnknownLink, e.AccountBlocked) as refusal:
         return _render(AlertForm(formdata=None), refusal.status)

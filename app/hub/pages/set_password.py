@@ -33,8 +33,8 @@ class SetPasswordForm(HubForm):
 
     new_password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
 
-    def to_request(self) -> contract.FirstPassword:
-        return contract.FirstPassword(password=self.new_password.data or "")
+    def to_request(self) -> contract.SetPasswordRequest:
+        return contract.SetPasswordRequest(password=self.new_password.data or "")
 
 
 @dataclass(frozen=True)

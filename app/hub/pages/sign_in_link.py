@@ -14,7 +14,7 @@ from wtforms import StringField
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
 from app.contract.hub_recovery import LinkRequest
-from app.contract.mailed import LinkRead
+from app.contract.mailed import LinkLookup
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import ButtonForm
@@ -149,7 +149,7 @@ def show_sign_in_link() -> Response:
 def submit_sign_in_link() -> Response:
     form, token, interaction = ButtonForm(), mailed_link.link_token(), current_visit().interaction
     if not form.validate():
-        return _link(form, token, api()(contract.read_link, LinkRead(token=token))).render(form.error_status)
+        return _link(form, token, api()(contract.read_link, LinkLookup(token=token))).render(form.error_status)
     operation = contract.renew_link if request.form.get("do") == "renew" else contract.open_link
     try:
         return journey.follow(
@@ -169,15 +169,15 @@ def show_sign_in_request() -> Response:
 def submit_sign_in_request() -> Response:
     form, token, is_approved = NumberForm(), mailed_link.link_token(), request.form.get("do") == "yes"
     if not form.validate():
-        return _request(form, token, api()(contract.read_request, LinkRead(token=token))).render(form.error_status)
+        return _request(form, token, api()(contract.read_request, LinkLookup(token=token))).render(form.error_status)
     number = (form.number.data or "").strip()[:20]
     if is_approved and "number" in request.form and not number:
         form.add_error("number", _MISSING)
-        return _request(form, token, api()(contract.read_request, LinkRead(token=token))).render(422)
+        return _request(form, token, api()(contract.read_request, LinkLookup(token=token))).render(422)
     try:
-        view = api()(contract.decide, contract.Decision(token=token, is_yes=is_approved, number=number))
+        view = api()(contract.decide, contract.DeviceDecision(token=token, is_yes=is_approved, number=number))
     except (e.UnknownLink, e.ExpiredLink, e.UsedLink):
-        view = api()(contract.read_request, LinkRead(token=token))
+        view = api()(contract.read_request, LinkLookup(token=token))
     if view.is_wrong:
         form.add_error("number", _WRONG)
     return _request(form, token, view).render(403 if view.is_wrong else 200)
@@ -192,7 +192,7 @@ def _link(form: ButtonForm, token: str, view: contract.LinkView) -> SignInLinkPa
 def _refused(token: str, refusal: ApiError) -> Response:
     """Show why the account may not sign in; only the owner of the mailbox reaches this page."""
     state = next((state for kind, state in _STATES.items() if isinstance(refusal, kind)), None)
-    view = api()(contract.read_link, LinkRead(token=token))
+    view = api()(contract.read_link, LinkLookup(token=token))
     form, name = ButtonForm(formdata=None), current_visit().interaction
     relying_party = name.relying_party if name else ""
     if state is not None:
@@ -205,7 +205,7 @@ def _refused(token: str, refusal: ApiError) -> Response:
     ).render(refusal.status)
 
 
-def _request(form: NumberForm, token: str, view: contract.RequestView) -> SignInRequestPage:
+def _request(form: NumberForm, token: str, view: contract.DeviceRequestView) -> SignInRequestPage:
     browser = ", ".join(one for one in (view.browser, view.system) if one)
     state = RequestState(view.state)
     return SignInRequestPage(

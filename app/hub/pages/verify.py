@@ -15,7 +15,7 @@ from wtforms import PasswordField
 from app.contract import errors as e
 from app.contract import hub_verification as contract
 from app.contract.hub import Next
-from app.contract.mailed import MOST_TOKEN_LETTERS, LinkRead
+from app.contract.mailed import MAX_TOKEN_LENGTH, LinkLookup
 from app.hub import journey
 from app.hub.cookies import remembered_relying_party
 from app.hub.forms.base import HubForm
@@ -136,7 +136,7 @@ def _renew() -> Response:
 def _submit(ask: Callable[[contract.LinkRequest], Next]) -> Response:
     form, token, visit = LinkForm(), mailed_link.link_token(), current_visit()
     if not form.validate():
-        link = api()(contract.read_link, LinkRead(token=token))
+        link = api()(contract.read_link, LinkLookup(token=token))
         return _page(form, LinkState(link.state), token, link).render(form.error_status)
     try:
         typed = (form.password.data or "")[:1000]
@@ -157,7 +157,7 @@ def _submit(ask: Callable[[contract.LinkRequest], Next]) -> Response:
 
 def _ask_password(token: str, refusal: ApiError) -> Response:
     """Ask for the registration's password; the first time without an error."""
-    form, link = LinkForm(formdata=None), api()(contract.read_link, LinkRead(token=token))
+    form, link = LinkForm(formdata=None), api()(contract.read_link, LinkLookup(token=token))
     is_wrong = isinstance(refusal, e.WrongCredentials) or "password" in request.form
     if is_wrong:
         form.add_error(
@@ -169,7 +169,7 @@ def _ask_password(token: str, refusal: ApiError) -> Response:
 def _page(form: LinkForm, state: LinkState, token: str, link: contract.LinkView | None = None) -> LinkPage:
     interaction, link = current_visit().interaction, link or contract.LinkView(state=state)
     name = interaction.relying_party if interaction else ""
-    return LinkPage(form, state, link.sent_to, token[:MOST_TOKEN_LETTERS], name, link.added_by)
+    return LinkPage(form, state, link.sent_to, token[:MAX_TOKEN_LENGTH], name, link.added_by)
 
 
 def _live_interaction_id() -> str:

@@ -14,7 +14,7 @@ EMAILS: Final = "/emails"
 EMAIL_CODE: Final = "/emails/confirm"
 
 
-def read_profile(**more: bool) -> hub.ProfileAnswer | None:
+def read_profile(**more: bool) -> hub.ProfileResponse | None:
     """Return the profile of the signed-in account, `more` as in `ProfileRequest`; None if nobody is signed in."""
     if not current_visit().session:
         return None
@@ -35,7 +35,7 @@ def read_factors() -> hub_own_factors.FactorsView | None:
     if not current_visit().session:
         return None
     try:
-        factors = api()(hub_own_factors.read, hub_own_factors.OwnFactorsRead())
+        factors = api()(hub_own_factors.read, hub_own_factors.OwnFactorsRequest())
     except NotAuthenticated:
         return None
     current_visit().use_account_language(factors.person)

@@ -14,7 +14,7 @@ from flask import Response, request
 from app.contract import hub as contract
 from app.contract import hub_verification as verification
 from app.contract.hub import Step
-from app.contract.mailed import MailedTo
+from app.contract.mailed import SentTo
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import (
@@ -81,7 +81,7 @@ def show() -> Response:
     visit = current_visit()
     if visit.interaction is None:
         return journey.start_again()
-    step = api()(contract.resume, contract.AttemptRequest(attempt=visit.interaction.id))
+    step = api()(contract.resume, contract.InteractionRequest(attempt=visit.interaction.id))
     if step.step is not Step.CHECK_MAIL:
         return journey.follow(step)
     outcome = Outcome.SENT if request.args.get("sent") else None
@@ -116,7 +116,7 @@ def submit_resend() -> Response:
         return journey.start_again()
     if not form.validate():
         return _render_invalid(form)
-    return _call(form, verification.mail_again, verification.AgainRequest(attempt=interaction.id))
+    return _call(form, verification.mail_again, verification.ResendRequest(attempt=interaction.id))
 
 
 def _call(form: HubForm, operation: Any, body: Any) -> Response:
@@ -130,7 +130,7 @@ def _call(form: HubForm, operation: Any, body: Any) -> Response:
 
 
 def _refused(form: HubForm, refusal: ApiError) -> Response:
-    mailed = MailedTo.model_validate(refusal.data or {})
+    mailed = SentTo.model_validate(refusal.data or {})
     is_text, outcome = mailed.by == "sms", outcome_for(form, refusal)
     page = CheckMailPage(
         redisplayed(form), mailed.sent_to, is_text, mailed.resend_in_seconds, outcome, can_change=mailed.can_change
@@ -146,7 +146,7 @@ def _render_invalid(form: HubForm) -> Response:
     interaction = current_visit().interaction
     if interaction is None:
         return journey.start_again()
-    step = api()(contract.resume, contract.AttemptRequest(attempt=interaction.id))
+    step = api()(contract.resume, contract.InteractionRequest(attempt=interaction.id))
     if step.step is not Step.CHECK_MAIL:
         return journey.follow(step)
     return _page(redisplayed(form), step, None).render(form.error_status)

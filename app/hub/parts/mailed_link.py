@@ -7,17 +7,17 @@ from urllib.parse import urlencode
 
 from flask import request
 
-from app.contract.mailed import MOST_TOKEN_LETTERS, LinkRead
+from app.contract.mailed import MAX_TOKEN_LENGTH, LinkLookup
 from app.kit.user_agents import is_automated
 
 PARAMETER: Final = "vtoken"
-QUERY: Final = {PARAMETER: MOST_TOKEN_LETTERS}
+QUERY: Final = {PARAMETER: MAX_TOKEN_LENGTH}
 """What links to another language repeat of it."""
 
 
 def link_token() -> str:
     """Return the token that this page was opened with."""
-    return request.args.get(PARAMETER, "")[:MOST_TOKEN_LETTERS]
+    return request.args.get(PARAMETER, "")[:MAX_TOKEN_LENGTH]
 
 
 def form_address(page: str, shown: str, **more: str) -> str:
@@ -25,9 +25,9 @@ def form_address(page: str, shown: str, **more: str) -> str:
     return f"{page}?{urlencode({**more, PARAMETER: shown})}"
 
 
-def link_read(shown: str) -> LinkRead:
+def link_read(shown: str) -> LinkLookup:
     """Return the question where a link stands, and whether a machine asks: a scanner of mail, a preview, a browser beforehand."""
     headers = request.headers
     is_beforehand = "prefetch" in headers.get("Sec-Purpose", headers.get("Purpose", ""))
     machine = request.method == "HEAD" or is_beforehand or is_automated(headers.get("User-Agent", ""))
-    return LinkRead(token=shown[:MOST_TOKEN_LETTERS], is_machine=machine)
+    return LinkLookup(token=shown[:MAX_TOKEN_LENGTH], is_machine=machine)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from app.contract.hub import PASSKEY_WAY, PASSWORD_WAY, AttemptRequest, Next, resume
+from app.contract.hub import PASSKEY_METHOD, PASSWORD_METHOD, InteractionRequest, Next, resume
 from app.hub.brand import initials
 from app.hub.services import api
 from app.hub.visit import current_visit
@@ -25,16 +25,16 @@ class Reauthentication:
 
     @property
     def has_password(self) -> bool:
-        return PASSWORD_WAY in self.ways
+        return PASSWORD_METHOD in self.ways
 
     @property
     def has_passkey(self) -> bool:
-        return PASSKEY_WAY in self.ways
+        return PASSKEY_METHOD in self.ways
 
     @property
     def name(self) -> str:
         """By what the password's field knows them."""
-        return self.ways.get(PASSWORD_WAY, "")
+        return self.ways.get(PASSWORD_METHOD, "")
 
     @classmethod
     def of(cls, step: Next) -> Reauthentication | None:
@@ -56,4 +56,4 @@ def current_reauthentication() -> Reauthentication | None:
     visit = current_visit()
     if not visit.session or visit.interaction is None:
         return None
-    return Reauthentication.of(api()(resume, AttemptRequest(attempt=visit.interaction.id)))
+    return Reauthentication.of(api()(resume, InteractionRequest(attempt=visit.interaction.id)))

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from flask_babel import lazy_gettext as _l
 
-from app.contract.hub import CONNECTION_WAY
+from app.contract.hub import CONNECTION_METHOD
 from app.hub.visit import current_visit
 
 MAIL, SMS, DEVICE = "mail", "sms", "device"
@@ -59,7 +59,7 @@ def _elsewhere(name: str, title: str) -> SignInMethod:
     interaction = current_visit().interaction
     query = urlencode({"provider": name, **({"attempt": interaction.id} if interaction else {})})
     return SignInMethod(
-        _l("Continue with %(title)s", title=title), "", "link", f"{ELSEWHERE}?{query}", f"{CONNECTION_WAY}{name}"
+        _l("Continue with %(title)s", title=title), "", "link", f"{ELSEWHERE}?{query}", f"{CONNECTION_METHOD}{name}"
     )
 
 

@@ -9,7 +9,7 @@ from app.identity.platform.context import Context
 
 
 @contract.serverinfo.implements
-def read_serverinfo(context: Context, req: contract.ServerinfoRead) -> contract.Serverinfo:
+def read_serverinfo(context: Context, req: contract.ReadServerinfo) -> contract.Serverinfo:
     minutes = req.time_difference
     period = contract.SottPeriod(
         start_time=_stamp(context.now),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from app.contract import hub_security as contract
-from app.contract.hub_self_service import Proved
+from app.contract.hub_self_service import WithPassword
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import sessions
 from app.identity.authentication.sign_in.sessions import BrowserSession
@@ -36,7 +36,7 @@ _TOLD: Final = frozenset(
 
 
 @contract.own_data.implements
-def own_data(context: Context, req: Proved) -> contract.DataView:
+def own_data(context: Context, req: WithPassword) -> contract.DataView:
     """Raises TooManyRequests: it was read five times within the hour."""
     known = account_settings.proved(context, req)
     context.spend("own_data", _RATE, known.account.uid)

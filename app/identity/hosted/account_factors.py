@@ -8,7 +8,7 @@ from typing import Final
 from app.contract import errors as e
 from app.contract import hub_own_factors as contract
 from app.contract import hub_second_factors as shared
-from app.contract.hub_self_service import Done, Proved
+from app.contract.hub_self_service import SessionRenewal, WithPassword
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import second_factor
 from app.identity.authentication.sign_in.second_factor import Pending, Way
@@ -34,7 +34,7 @@ APART: Final = frozenset({FactorKind.PASSKEY, FactorKind.BACKUP_CODE})
 
 
 @contract.read.implements
-def read(context: Context, req: contract.OwnFactorsRead) -> contract.FactorsView:  # noqa: ARG001 - the session says whose
+def read(context: Context, req: contract.OwnFactorsRequest) -> contract.FactorsView:  # noqa: ARG001 - the session says whose
     _refuse_off(context)
     session, account = account_settings.owner(context)
     return view(context, session, account)
@@ -59,7 +59,7 @@ def view(context: Context, session: BrowserSession, account: Account) -> contrac
 
 
 @contract.read_one.implements
-def read_one(context: Context, req: contract.OwnFactorRead) -> contract.OwnFactorView:
+def read_one(context: Context, req: contract.OwnFactorRequest) -> contract.OwnFactorView:
     """A seed that somebody reads with an old session would open the account once its owner took it on: first the proof."""
     _refuse_off(context)
     session, account = account_settings.owner(context)
@@ -67,7 +67,7 @@ def read_one(context: Context, req: contract.OwnFactorRead) -> contract.OwnFacto
 
 
 @contract.begin.implements
-def begin(context: Context, req: contract.OwnFactorChosen) -> contract.FactorBegun:
+def begin(context: Context, req: contract.EnrolFactorRequest) -> contract.EnrolmentStarted:
     """Send what has to be sent; what went out a moment ago is not sent twice: a second click goes on as the first."""
     _refuse_off(context)
     known, address = account_settings.proved(context, req), None
@@ -79,27 +79,27 @@ def begin(context: Context, req: contract.OwnFactorChosen) -> contract.FactorBeg
                 address = second_factor.challenge(context, found, req.kind, wish)[1].address
         except ApiError as refusal:
             raise _with_view(context, refusal, req.kind) from None
-    return contract.FactorBegun(session=account_settings.done(context, known).session, address=address)
+    return contract.EnrolmentStarted(session=account_settings.done(context, known).session, address=address)
 
 
 @contract.add.implements
-def add(context: Context, req: shared.FactorProof) -> contract.FactorAdded:
+def add(context: Context, req: shared.FactorAnswer) -> contract.FactorEnrolled:
     _refuse_off(context)
-    known = account_settings.proved(context, Proved())
+    known = account_settings.proved(context, WithPassword())
     person = second_factors.person(context, known.account)
     if second_factors.authenticator(context, req.kind).is_enrolled(person):
-        return contract.FactorAdded()  # a second click
+        return contract.FactorEnrolled()  # a second click
     try:
         own_factors.enrol(context, person, req.kind, Answer(req.code, None, req.answers, req.credential, req.state))
     except ApiError as refusal:
         raise _with_view(context, refusal, req.kind) from None
     continuation_tokens.close_all(context, known.account.uid, ContinuationPurpose.OWN_FACTOR)
     wants = context.tenant.settings.second_factors.backup_codes and not person.enrolled(FactorKind.BACKUP_CODE)
-    return contract.FactorAdded(wants_codes=wants)
+    return contract.FactorEnrolled(wants_codes=wants)
 
 
 @contract.remove.implements
-def remove(context: Context, req: contract.FactorNamed) -> Done:
+def remove(context: Context, req: contract.RemoveFactorRequest) -> SessionRenewal:
     known = account_settings.proved(context, req)
     person = second_factors.person(context, known.account)
     if req.kind not in APART and AUTHENTICATORS[req.kind].is_enrolled(person):
@@ -108,14 +108,14 @@ def remove(context: Context, req: contract.FactorNamed) -> Done:
 
 
 @shared.make_backup_codes.implements
-def make_backup_codes(context: Context, req: Proved) -> shared.BackupCodesShown:
+def make_backup_codes(context: Context, req: WithPassword) -> shared.NewBackupCodes:
     """Whoever added a factor in the minutes after a proof is not asked again for its codes."""
     session, account = account_settings.owner(context)
     known = account_settings.Known(session, account) if _just_enrolled(context, session, account) else None
     known = known or account_settings.proved(context, req)
     codes = own_factors.renew(context, known.account)
     done = account_settings.done(context, known)
-    return shared.BackupCodesShown(codes=codes, person=label_of(account), session=done.session)
+    return shared.NewBackupCodes(codes=codes, person=label_of(account), session=done.session)
 
 
 def _refuse_off(context: Context) -> None:
@@ -134,10 +134,10 @@ def _just_enrolled(context: Context, session: BrowserSession, account: Account) 
     return any(one.is_enrolled and one.created_at >= session.authenticated_at for one in known.credentials)
 
 
-def _held(known: Person, kind: FactorKind) -> contract.FactorHeld:
+def _held(known: Person, kind: FactorKind) -> contract.EnrolledFactor:
     mine = known.enrolled(kind)
     used = [one.used_at for one in mine if one.used_at is not None]
-    return contract.FactorHeld(
+    return contract.EnrolledFactor(
         kind=kind,
         hint=AUTHENTICATORS[kind].hint(known),
         since=iso(mine[0].created_at) if mine else None,

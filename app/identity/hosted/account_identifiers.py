@@ -9,7 +9,7 @@ from app.contract import hub_self_service as contract
 from app.contract.error_groups import SMS_SENDING
 from app.contract.groups import Posted
 from app.contract.hub import AddressView
-from app.contract.mailed import MailedTo
+from app.contract.mailed import SentTo
 from app.identity.authentication.sign_in import verified_sign_in
 from app.identity.authentication.verification import phone_handlers, phones
 from app.identity.authentication.verification import service as verification
@@ -40,7 +40,7 @@ def wait_for_number(context: Context, account: Account, phone: str) -> int:
 
 
 @contract.add_email.implements
-def add_email(context: Context, req: contract.EmailEdit) -> contract.Done:
+def add_email(context: Context, req: contract.EmailEdit) -> contract.SessionRenewal:
     """What was mailed to this address a moment ago is not mailed twice: a second click goes on as the first."""
     known = proved(context, req)
     if not _wait_for_address(context, known.account, identifiers.normal_email(req.email)):
@@ -50,7 +50,7 @@ def add_email(context: Context, req: contract.EmailEdit) -> contract.Done:
 
 
 @contract.mail_email_again.implements
-def mail_email_again(context: Context, req: contract.EmailNamed) -> Posted:
+def mail_email_again(context: Context, req: contract.EmailRequest) -> Posted:
     """An address that is the account's own already is counted for the account: what the limits of its mailbox say depends
     on what others asked for, and is kept silently."""
     account = owner(context)[1]
@@ -68,7 +68,7 @@ def mail_email_again(context: Context, req: contract.EmailNamed) -> Posted:
         else:
             _verify_again(context, account, shown)
     except (e.TooManyRequests, e.MailLimitReached) as refusal:
-        raise pending_verification.with_page(refusal, MailedTo(sent_to=shown, resend_in_seconds=left)) from None
+        raise pending_verification.with_page(refusal, SentTo(sent_to=shown, resend_in_seconds=left)) from None
     return Posted()
 
 
@@ -79,26 +79,26 @@ def confirm_email(context: Context, req: contract.EmailCode) -> Posted:
         verified_sign_in.end_sessions(context, emails.confirm_code(context, account, req.email, req.code))
     except ApiError as refusal:
         left = _wait_for_address(context, account, identifiers.normal_email(req.email))
-        raise pending_verification.with_page(refusal, MailedTo(sent_to=req.email, resend_in_seconds=left)) from None
+        raise pending_verification.with_page(refusal, SentTo(sent_to=req.email, resend_in_seconds=left)) from None
     return Posted()
 
 
 @contract.remove_email.implements
-def remove_email(context: Context, req: contract.EmailEdit) -> contract.Done:
+def remove_email(context: Context, req: contract.EmailEdit) -> contract.SessionRenewal:
     known = proved(context, req)
     emails.remove(context, known.account, req.email)
     return done(context, known)
 
 
 @contract.make_primary.implements
-def make_primary(context: Context, req: contract.EmailEdit) -> contract.Done:
+def make_primary(context: Context, req: contract.EmailEdit) -> contract.SessionRenewal:
     known = proved(context, req)
     emails.make_primary(context, known.account, req.email)
     return done(context, known)
 
 
 @contract.ask_phone.implements
-def ask_phone(context: Context, req: contract.PhoneEdit) -> contract.Done:
+def ask_phone(context: Context, req: contract.PhoneEdit) -> contract.SessionRenewal:
     """As `add_email` does of an address."""
     known = proved(context, req)
     phone_handlers.refuse_off(context)
@@ -111,7 +111,7 @@ def ask_phone(context: Context, req: contract.PhoneEdit) -> contract.Done:
 
 
 @contract.text_phone_again.implements
-def text_phone_again(context: Context, req: contract.PhoneNamed) -> Posted:
+def text_phone_again(context: Context, req: contract.PhoneRequest) -> Posted:
     """An account asks for one number at a time: a page that shows another one is out of date."""
     account = owner(context)[1]
     phone_handlers.refuse_off(context)
@@ -145,7 +145,7 @@ def confirm_phone(context: Context, req: contract.PhoneCode) -> Posted:
 
 
 @contract.remove_phone.implements
-def remove_phone(context: Context, req: contract.Proved) -> contract.Done:
+def remove_phone(context: Context, req: contract.WithPassword) -> contract.SessionRenewal:
     known = proved(context, req)
     phone_handlers.refuse_off(context)
     phones.remove(context, known.account)
@@ -187,5 +187,5 @@ def _refuse_too_soon(left: int) -> None:
 def _with_number(refusal: ApiError, phone: str, left: int) -> ApiError:
     shown = pending_verification.shown(phone, pending_verification.SMS) if phone else ""
     return pending_verification.with_page(
-        refusal, MailedTo(sent_to=shown, resend_in_seconds=left, by=pending_verification.SMS)
+        refusal, SentTo(sent_to=shown, resend_in_seconds=left, by=pending_verification.SMS)
     )

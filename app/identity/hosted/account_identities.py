@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract import hub_identities as contract
 from app.contract.errors import federation as refusals
 from app.contract.hub import ConnectionView, Next
-from app.contract.hub_self_service import Done
+from app.contract.hub_self_service import SessionRenewal
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.sign_in import sessions
 from app.identity.directory.accounts import linked_identities
@@ -21,7 +21,7 @@ from app.kit.clock import iso
 
 
 @contract.read.implements
-def read(context: Context, req: contract.OwnIdentitiesRead) -> contract.OwnIdentities:  # noqa: ARG001 - the session says whose
+def read(context: Context, req: contract.OwnIdentitiesRequest) -> contract.OwnIdentities:  # noqa: ARG001 - the session says whose
     session, account = account_settings.owner(context)
     sessions.touch(context, session)
     titles = {one.name: one.title for one in connections.offered(context)}
@@ -37,7 +37,7 @@ def read(context: Context, req: contract.OwnIdentitiesRead) -> contract.OwnIdent
 
 
 @contract.connect.implements
-def connect(context: Context, req: contract.IdentityBegun) -> Next:
+def connect(context: Context, req: contract.LinkIdentityRequest) -> Next:
     """Lead the browser to the provider. Only this browser, with this session, finishes it."""
     known = account_settings.proved(context, req)
     if not context.tenant.settings.account_linking:
@@ -48,7 +48,7 @@ def connect(context: Context, req: contract.IdentityBegun) -> Next:
 
 
 @contract.disconnect.implements
-def disconnect(context: Context, req: contract.IdentityNamed) -> Done:
+def disconnect(context: Context, req: contract.UnlinkIdentityRequest) -> SessionRenewal:
     known = account_settings.proved(context, req)
     account = accounts.change(context, known.account.uid, {}) or known.account  # its row is locked from here on
     one = next((one for one in linked_identities.of(account) if _id(one) == req.id), None)
@@ -60,8 +60,8 @@ def disconnect(context: Context, req: contract.IdentityNamed) -> Done:
     return account_settings.done(context, known)
 
 
-def _shown(context: Context, account: Account, one: Identity) -> contract.LinkedView:
-    return contract.LinkedView(
+def _shown(context: Context, account: Account, one: Identity) -> contract.LinkedIdentityView:
+    return contract.LinkedIdentityView(
         id=_id(one),
         provider=one.provider,
         title=connections.title_of(context, one.provider),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
-from app.contract.hub_self_service import Proved
+from app.contract.hub_self_service import WithPassword
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.sign_in import locks, password_change, password_reset, required_actions, sessions
 from app.identity.directory.accounts import service as accounts
@@ -13,7 +13,7 @@ from app.identity.platform.context import Context
 
 
 @contract.change.implements
-def change(context: Context, req: contract.OtherPassword) -> contract.PasswordTurned:
+def change(context: Context, req: contract.ChangePasswordRequest) -> contract.PasswordChanged:
     session = sessions.current(context)
     account = accounts.by_uid(context, session.uid) if session else None
     if session is None or account is None:
@@ -25,14 +25,14 @@ def change(context: Context, req: contract.OtherPassword) -> contract.PasswordTu
     others = len(sessions.of_account(context, account.uid)) - 1
     password_reset.end_everything(context, after, except_session=session.session_id)
     text = sessions.prove_again(context, session)
-    return contract.PasswordTurned(ended=max(0, others), session=views.cookie(context, session, text))
+    return contract.PasswordChanged(ended=max(0, others), session=views.cookie(context, session, text))
 
 
 @contract.set_first.implements
-def set_first(context: Context, req: contract.FirstPassword) -> contract.PasswordTurned:
+def set_first(context: Context, req: contract.SetPasswordRequest) -> contract.PasswordChanged:
     """A password opens the account from anywhere: whoever has a session alone does not set one."""
     password_reset.spend(context)
-    known = account_settings.proved(context, Proved())
+    known = account_settings.proved(context, WithPassword())
     if known.account.password_hash is not None:
         raise e.WrongCurrentPassword
     hashed = new_password.weighed(context, known.account, req.password)
@@ -41,4 +41,4 @@ def set_first(context: Context, req: contract.FirstPassword) -> contract.Passwor
         raise e.WrongCurrentPassword
     new_password.write(context, fresh, hashed, is_silent=False, event="SetPassword")
     text = sessions.prove_again(context, known.session)
-    return contract.PasswordTurned(session=views.cookie(context, known.session, text))
+    return contract.PasswordChanged(session=views.cookie(context, known.session, text))

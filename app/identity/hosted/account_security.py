@@ -24,7 +24,7 @@ from app.kit.user_agents import parse_user_agent
 
 
 @contract.read.implements
-def read(context: Context, req: contract.OwnRead) -> contract.SecurityView:  # noqa: ARG001 - the session says whose
+def read(context: Context, req: contract.SecurityRequest) -> contract.SecurityView:  # noqa: ARG001 - the session says whose
     session, account = account_settings.owner(context)
     settings = context.tenant.settings
     sessions.touch(context, session)
@@ -45,7 +45,7 @@ def read(context: Context, req: contract.OwnRead) -> contract.SecurityView:  # n
 
 
 @contract.forget_browsers.implements
-def forget_browsers(context: Context, req: contract.BrowserNamed) -> Posted:
+def forget_browsers(context: Context, req: contract.ForgetBrowserRequest) -> Posted:
     _, account = account_settings.owner(context)
     if req.every:
         trusted_browsers.forget(context, account.uid)
@@ -56,14 +56,14 @@ def forget_browsers(context: Context, req: contract.BrowserNamed) -> Posted:
 
 
 @contract.applications.implements
-def applications(context: Context, req: contract.OwnRead) -> contract.ApplicationsView:  # noqa: ARG001 - as above
+def applications(context: Context, req: contract.SecurityRequest) -> contract.ApplicationsView:  # noqa: ARG001 - as above
     _, account = account_settings.owner(context)
     listed = [_application(context, one) for one in _known(context, account)]
     return contract.ApplicationsView(person=oauth_views.person(account), applications=listed)
 
 
 @contract.revoke_application.implements
-def revoke_application(context: Context, req: contract.ApplicationNamed) -> Posted:
+def revoke_application(context: Context, req: contract.RevokeApplicationRequest) -> Posted:
     """What ends less than there was needs no proof: whoever steals a session gains nothing by it."""
     _, account = account_settings.owner(context)
     authorized_applications.revoke(context, account.uid, req.client_id)

@@ -11,7 +11,7 @@ from app.contract import hub_self_service as contract
 from app.contract.groups import Posted
 from app.contract.hub import Next
 from app.contract.registration_form import CUSTOM, FormField
-from app.contract.self_service import OwnChanges
+from app.contract.self_service import UpdateOwnAccount
 from app.identity.authentication.sign_in import interactions, required_actions, sessions
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -34,30 +34,30 @@ def edit_profile(context: Context, req: contract.ProfileEdit) -> Posted:
 
 
 @contract.edit_username.implements
-def edit_username(context: Context, req: contract.UsernameEdit) -> contract.Done:
+def edit_username(context: Context, req: contract.UsernameEdit) -> contract.SessionRenewal:
     known = proved(context, req)
     profile.set_username(context, known.account, req.username.strip())
     return done(context, known)
 
 
 @contract.edit_answers.implements
-def edit_answers(context: Context, req: contract.AnswersEdit) -> contract.Done:
+def edit_answers(context: Context, req: contract.AnswersEdit) -> contract.SessionRenewal:
     known = proved(context, req)
     given = {question: text for question, text in req.answers.items() if text.strip()}
     if given:
-        profile.update(context, known.account, OwnChanges(security_question_answer=given))
+        profile.update(context, known.account, UpdateOwnAccount(security_question_answer=given))
     return done(context, known)
 
 
 @contract.ask_deletion.implements
-def ask_deletion(context: Context, req: contract.Proved) -> contract.Done:
+def ask_deletion(context: Context, req: contract.WithPassword) -> contract.SessionRenewal:
     known = proved(context, req)
     deletion.ask(context, known.account)
     return done(context, known)
 
 
 @contract.read_deletion.implements
-def read_deletion(context: Context, req: contract.DeletionRead) -> contract.DeletionView:
+def read_deletion(context: Context, req: contract.DeletionLinkRequest) -> contract.DeletionView:
     proof = deletion.peek(context, req.token)
     account = accounts.by_uid(context, proof.uid)
     if account is None or account.is_deleted:
@@ -66,11 +66,11 @@ def read_deletion(context: Context, req: contract.DeletionRead) -> contract.Dele
 
 
 @contract.confirm_deletion.implements
-def confirm_deletion(context: Context, req: contract.DeletionConfirmed) -> contract.Left:
+def confirm_deletion(context: Context, req: contract.ConfirmDeletionRequest) -> contract.DeletionScheduled:
     session = sessions.current(context)
     account = deletion.confirm(context, req.token)
     is_own = session is not None and session.uid == account.uid
-    return contract.Left(leaves_at=iso(account.leaves_at), ends_session=is_own)
+    return contract.DeletionScheduled(leaves_at=iso(account.leaves_at), ends_session=is_own)
 
 
 @contract.keep_account.implements
@@ -81,7 +81,7 @@ def keep_account(context: Context, req: contract.KeepRequest) -> Posted:
 
 
 @contract.accept_policy.implements
-def accept_policy(context: Context, req: contract.PolicyAccepted) -> Next:
+def accept_policy(context: Context, req: contract.AcceptPolicyRequest) -> Next:
     attempt, (session, account) = interactions.find(context, req.attempt), signed_in(context)
     if attempt is None:
         return next_step.START_AGAIN
@@ -91,7 +91,7 @@ def accept_policy(context: Context, req: contract.PolicyAccepted) -> Next:
 
 
 @contract.fill_missing.implements
-def fill_missing(context: Context, req: contract.MissingFields) -> Next:
+def fill_missing(context: Context, req: contract.MissingFieldsRequest) -> Next:
     attempt, (session, account) = interactions.find(context, req.attempt), owner(context)
     if attempt is None:
         return next_step.START_AGAIN
@@ -126,15 +126,15 @@ class Known:
     is_new: bool = False
 
 
-def done(context: Context, known: Known) -> contract.Done:
+def done(context: Context, known: Known) -> contract.SessionRenewal:
     """Answer a change; a proof that was shown for it counts from here on, under a new cookie (design: at every such rise)."""
     if not known.is_new:
-        return contract.Done()
+        return contract.SessionRenewal()
     text = sessions.prove_again(context, known.session)
-    return contract.Done(session=views.cookie(context, known.session, text))
+    return contract.SessionRenewal(session=views.cookie(context, known.session, text))
 
 
-def proved(context: Context, req: contract.Proved) -> Known:
+def proved(context: Context, req: contract.WithPassword) -> Known:
     """Return the signed-in account of somebody who proved it a moment ago, or does so now. A wrong password counts.
 
     Raises WrongCurrentPassword, and the refusals of a locked account; NotAuthenticated where the password is not enough: the
@@ -159,13 +159,15 @@ def proved(context: Context, req: contract.Proved) -> Known:
     return Known(session, account, is_new=True)
 
 
-def _changes(context: Context, typed: dict[str, str]) -> OwnChanges:
+def _changes(context: Context, typed: dict[str, str]) -> UpdateOwnAccount:
     """Return what was typed as an update of the profile: only what the tenant's form lets people change."""
     form = contract.editable(registration_form.of(context.tenant.settings))
     asked = [(field, typed[field.name].strip()) for field in form if field.name in typed]
     body: dict[str, Any] = {field.member: _said(field, text) for field, text in asked if field.member}
     custom = {field.name.removeprefix(CUSTOM): text or None for field, text in asked if field.is_custom}
-    return OwnChanges.model_validate({**body, **({"CustomFields": custom} if custom else {}), "null_support": True})
+    return UpdateOwnAccount.model_validate(
+        {**body, **({"CustomFields": custom} if custom else {}), "null_support": True}
+    )
 
 
 def _said(field: FormField, text: str) -> str | None:

@@ -25,7 +25,7 @@ _CHANGES = Rate(5, 3600)  # per attempt: a registration may not be a way to writ
 
 
 @contract.change_address.implements
-def change_address(context: Context, req: contract.OtherAddressRequest) -> Next:
+def change_address(context: Context, req: contract.ChangeAddressRequest) -> Next:
     attempt = interactions.find(context, req.attempt)
     if attempt is None:
         return next_step.START_AGAIN

@@ -8,7 +8,7 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.contract import hub_confirm as contract
 from app.contract.hub import Next, Step
-from app.contract.hub_self_service import Done, Proved
+from app.contract.hub_self_service import SessionRenewal, WithPassword
 from app.identity.authentication.sign_in import interactions, second_factor
 from app.identity.authentication.sign_in.interactions import Attempt
 from app.identity.authentication.sign_in.second_factor import Way
@@ -22,11 +22,11 @@ from app.identity.protocols.oauth import views
 
 
 @contract.begin.implements
-def begin(context: Context, req: contract.ConfirmBegun) -> contract.ConfirmStep:
+def begin(context: Context, req: contract.ReauthenticationRequest) -> contract.ReauthenticationStep:
     if req.attempt:
         return _within(context, req.attempt)
     session, account = account_settings.owner(context)
-    told = contract.ConfirmStep(
+    told = contract.ReauthenticationStep(
         person=views.person(account),
         is_needed=not freshness.is_fresh(context, session),
         has_password=account.password_hash is not None,
@@ -39,10 +39,10 @@ def begin(context: Context, req: contract.ConfirmBegun) -> contract.ConfirmStep:
     return told.model_copy(update={"next": step})
 
 
-def _within(context: Context, attempt_id: str) -> contract.ConfirmStep:
+def _within(context: Context, attempt_id: str) -> contract.ReauthenticationStep:
     """Ask for the second factor on the way to an application; whoever has none goes on."""
     attempt, (session, account) = interactions.find(context, attempt_id), account_settings.signed_in(context)
-    told = contract.ConfirmStep(person=views.person(account), next=next_step.START_AGAIN)
+    told = contract.ReauthenticationStep(person=views.person(account), next=next_step.START_AGAIN)
     if attempt is None:
         return told
     if attempt.is_done:
@@ -64,7 +64,7 @@ def _asked(context: Context, session: BrowserSession, account: Account, attempt:
 
 
 @contract.with_password.implements
-def with_password(context: Context, req: Proved) -> Done:
+def with_password(context: Context, req: WithPassword) -> SessionRenewal:
     known = account_settings.proved(context, req)
     if not known.is_new and not freshness.is_fresh(context, known.session):
         raise e.NotAuthenticated

@@ -6,7 +6,7 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract import hub_consents as contract
-from app.contract.consents import ConsentAnswer, ConsentEvent, ConsentsGiven
+from app.contract.consents import ConsentAnswer, ConsentAnswers, ConsentEvent
 from app.contract.groups import Posted
 from app.contract.hub import Next
 from app.contract.self_service import AcceptedPolicy
@@ -19,7 +19,7 @@ from app.identity.platform.context import Context
 
 
 @contract.answer_forms.implements
-def answer_forms(context: Context, req: contract.FormsAnswered) -> Next:
+def answer_forms(context: Context, req: contract.ConsentFormsAnswer) -> Next:
     """A second submit changes nothing: what is answered is not due any more."""
     attempt, (session, account) = interactions.find(context, req.attempt), signed_in(context)
     if attempt is None:
@@ -32,13 +32,14 @@ def answer_forms(context: Context, req: contract.FormsAnswered) -> Next:
 
 
 @contract.own_consents.implements
-def own_consents(context: Context, req: contract.OwnConsentsRead) -> contract.OwnConsents:  # noqa: ARG001 - the session says whose
+def own_consents(context: Context, req: contract.OwnConsentsRequest) -> contract.OwnConsents:  # noqa: ARG001 - the session says whose
     _, account = owner(context)
     kept = consents.held(account)
     return contract.OwnConsents(
         events=[one["Event"] for one in consents.versions(kept)],
         agreed=[
-            contract.Agreed(option=one["ConsentOptionId"], at=one["AcceptOnDate"]) for one in kept.get("options") or ()
+            contract.AcceptedOption(option=one["ConsentOptionId"], at=one["AcceptOnDate"])
+            for one in kept.get("options") or ()
         ],
         history=[_entry(one) for one in service.history(context, account)],
         policies=[AcceptedPolicy.model_validate(entry) for entry in privacy_policy.history_of(account)],
@@ -46,7 +47,7 @@ def own_consents(context: Context, req: contract.OwnConsentsRead) -> contract.Ow
 
 
 @contract.edit_consents.implements
-def edit_consents(context: Context, req: contract.ConsentsEdited) -> Posted:
+def edit_consents(context: Context, req: contract.ConsentsUpdate) -> Posted:
     _, account = owner(context)
     service.refuse_off(context)
     wanted = [ConsentAnswer(consent_option_id=option, is_accepted=yes) for option, yes in req.choices.items()]
@@ -54,13 +55,13 @@ def edit_consents(context: Context, req: contract.ConsentsEdited) -> Posted:
     return Posted()
 
 
-def _given(context: Context, req: contract.FormsAnswered) -> ConsentsGiven:
+def _given(context: Context, req: contract.ConsentFormsAnswer) -> ConsentAnswers:
     forms = [service.form_of(context.tenant.settings, event) for event in dict.fromkeys(req.events)]
     events = [ConsentEvent(event=form.event, is_custom=form.is_custom) for form in forms if form is not None]
     if len(events) < len(forms):
         raise e.NoConsentForm
     accepted = dict.fromkeys(req.accepted)
-    return ConsentsGiven(
+    return ConsentAnswers(
         events=events, data=[ConsentAnswer(consent_option_id=option, is_accepted=True) for option in accepted]
     )
 

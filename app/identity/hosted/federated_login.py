@@ -83,7 +83,7 @@ def handle(context: Context, req: contract.ConnectionHandler) -> Next:
 
 
 @contract.hand_over.implements
-def hand_over(context: Context, req: contract.HandOver) -> Next:
+def hand_over(context: Context, req: contract.DeviceHandoff) -> Next:
     attempt, session = interactions.find(context, req.attempt), sessions.current(context)
     if attempt is None:
         return next_step.START_AGAIN
@@ -93,7 +93,7 @@ def hand_over(context: Context, req: contract.HandOver) -> Next:
 
 
 @contract.finish.implements
-def finish(context: Context, req: contract.ConnectionAnswer) -> Next:
+def finish(context: Context, req: contract.ConnectionCallback) -> Next:
     """Of many answers with one state one is taken; the page of the attempt says what became of it."""
     attempt, session = interactions.find(context, req.state.rpartition(".")[0]), sessions.current(context)
     if attempt is None:
@@ -121,7 +121,7 @@ def finish(context: Context, req: contract.ConnectionAnswer) -> Next:
 
 
 @contract.connected.implements
-def connected(context: Context, req: contract.ConnectedRead) -> contract.Connected:
+def connected(context: Context, req: contract.ConnectedProfileRequest) -> contract.ConnectedProfile:
     waits = identity_linking.still_of(context, interactions.find(context, req.attempt))
     if waits is None:
         raise e.UnknownAccount
@@ -129,7 +129,7 @@ def connected(context: Context, req: contract.ConnectedRead) -> contract.Connect
     form = registration_form.of(context.tenant.settings)
     members = {field.name: "Email" if field.name == "email" else field.member for field in form}
     fields = {name: text for name, member in members.items() if member and (text := said.get(member))}
-    return contract.Connected(title=connections.title_of(context, waits.claimed.provider), fields=fields)
+    return contract.ConnectedProfile(title=connections.title_of(context, waits.claimed.provider), fields=fields)
 
 
 def _asked(attempt: Attempt | None) -> dict[str, Any]:

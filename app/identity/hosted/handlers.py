@@ -36,10 +36,10 @@ from app.identity.protocols.oauth import views as oauth_views
 
 
 @hub.tenant.implements
-def read_tenant(context: Context, req: hub.TenantRead) -> hub.TenantAnswer:
+def read_tenant(context: Context, req: hub.TenantRequest) -> hub.TenantResponse:
     if req.version == str(context.tenant.version):
-        return hub.TenantAnswer()
-    return hub.TenantAnswer(tenant=views.tenant(context))
+        return hub.TenantResponse()
+    return hub.TenantResponse(tenant=views.tenant(context))
 
 
 @hub.authorize.implements
@@ -53,7 +53,7 @@ def open_return(context: Context, req: hub.ReturnRequest) -> Next:
 
 
 @hub.resume.implements
-def resume(context: Context, req: hub.AttemptRequest) -> Next:
+def resume(context: Context, req: hub.InteractionRequest) -> Next:
     attempt = interactions.find(context, req.attempt)
     if attempt is None:
         return next_step.START_AGAIN
@@ -69,7 +69,7 @@ def resume(context: Context, req: hub.AttemptRequest) -> Next:
 
 
 @hub.captcha.implements
-def read_captcha(context: Context, req: hub.CaptchaRead) -> Challenge:
+def read_captcha(context: Context, req: hub.CaptchaRequest) -> Challenge:
     return captcha.own_challenge(context)
 
 
@@ -113,7 +113,7 @@ def answer_consent(context: Context, req: hub.ConsentRequest) -> Next:
 
 
 @hub.switch_account.implements
-def switch_account(context: Context, req: hub.SwitchRequest) -> Next:
+def switch_account(context: Context, req: hub.SwitchAccountRequest) -> Next:
     attempt, session = interactions.find(context, req.attempt), sessions.current(context)
     if session is not None:
         _end(context, session)
@@ -137,7 +137,7 @@ def sign_out(context: Context, req: hub.SignOutRequest) -> Next:
 
 
 @hub.profile.implements
-def read_profile(context: Context, req: hub.ProfileRequest) -> hub.ProfileAnswer:
+def read_profile(context: Context, req: hub.ProfileRequest) -> hub.ProfileResponse:
     session = _signed_in(context)
     account = accounts.by_uid(context, session.uid)
     if account is None or not account.is_active:
@@ -146,7 +146,7 @@ def read_profile(context: Context, req: hub.ProfileRequest) -> hub.ProfileAnswer
         raise e.NotAuthenticated  # the sign-in that the page then leads to asks for it
     asked = phones.asked(context, account) if req.with_asked_phone else None
     sessions.touch(context, session)
-    return hub.ProfileAnswer(
+    return hub.ProfileResponse(
         person=oauth_views.person(account),
         profile=accounts.profile_of(account),
         has_password=account.password_hash is not None,
@@ -178,7 +178,7 @@ def end_session(context: Context, req: hub.EndSessionRequest) -> Next:
 
 
 @hub.own_client.implements
-def read_own_client(context: Context, req: hub.RelyingPartyRead) -> hub.OwnClient:
+def read_own_client(context: Context, req: hub.HubClientRequest) -> hub.HubClient:
     return own_client(context, req.name)
 
 

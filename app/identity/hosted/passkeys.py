@@ -6,8 +6,8 @@ from app.contract import errors as e
 from app.contract import hub_passkeys as contract
 from app.contract.groups import Posted
 from app.contract.hub import Next, Step
-from app.contract.hub_self_service import Done
-from app.contract.mailed import LinkRead
+from app.contract.hub_self_service import SessionRenewal
+from app.contract.mailed import LinkLookup
 from app.identity.authentication.recovery.handlers import spend
 from app.identity.authentication.sign_in import identifiers, interactions, second_factor, sessions
 from app.identity.authentication.sign_in import service as sign_in_service
@@ -42,7 +42,7 @@ LOCAL = "passkey_here"
 
 
 @contract.begin_sign_in.implements
-def begin_sign_in(context: Context, req: contract.Begin) -> contract.PasskeyOptions:  # noqa: ARG001 - it asks nothing
+def begin_sign_in(context: Context, req: contract.BeginSignInRequest) -> contract.PasskeyOptions:  # noqa: ARG001 - it asks nothing
     refuse_off(context)
     return contract.PasskeyOptions(options=ceremonies.begin_request(context, Use.AUTOFILL))
 
@@ -82,7 +82,7 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
 
 
 @contract.own.implements
-def read_own(context: Context, req: contract.OwnPasskeysRead) -> contract.OwnPasskeys:  # noqa: ARG001 - the session says whose
+def read_own(context: Context, req: contract.OwnPasskeysRequest) -> contract.OwnPasskeys:  # noqa: ARG001 - the session says whose
     refuse_off(context)
     session, account = account_settings.owner(context)
     held = store.of_account(context, account.uid)
@@ -91,7 +91,7 @@ def read_own(context: Context, req: contract.OwnPasskeysRead) -> contract.OwnPas
     return contract.OwnPasskeys(
         person=oauth_views.person(account),
         passkeys=[store.listed(one) for one in held],
-        accepted=contract.Accepted(
+        accepted=contract.AcceptedCredentials(
             rp_id=webauthn_origins.rp_id(context),
             user_id=options.handle_of(account.uid),
             name=owner.name,
@@ -106,7 +106,7 @@ def read_own(context: Context, req: contract.OwnPasskeysRead) -> contract.OwnPas
 
 
 @contract.begin_own.implements
-def begin_own(context: Context, req: contract.BeginOwn) -> contract.PasskeyOptions:
+def begin_own(context: Context, req: contract.BeginOwnRequest) -> contract.PasskeyOptions:
     refuse_off(context)
     _, account = account_settings.owner(context)
     wanted = OF_THIS_DEVICE if req.local else FOUND_ALONE
@@ -114,7 +114,7 @@ def begin_own(context: Context, req: contract.BeginOwn) -> contract.PasskeyOptio
 
 
 @contract.add.implements
-def add(context: Context, req: contract.NewOwnPasskey) -> Done:
+def add(context: Context, req: contract.AddPasskeyRequest) -> SessionRenewal:
     refuse_off(context)
     known = account_settings.proved(context, req)
     management.add(context, known.account, req.credential, req.name)
@@ -123,21 +123,21 @@ def add(context: Context, req: contract.NewOwnPasskey) -> Done:
 
 
 @contract.rename.implements
-def rename(context: Context, req: contract.RenamedPasskey) -> Posted:
+def rename(context: Context, req: contract.RenamePasskeyRequest) -> Posted:
     _, account = account_settings.owner(context)
     management.rename(context, account, req.id, req.name)
     return Posted()
 
 
 @contract.remove.implements
-def remove(context: Context, req: contract.GonePasskey) -> Done:
+def remove(context: Context, req: contract.RemovePasskeyRequest) -> SessionRenewal:
     known = account_settings.proved(context, req)
     management.remove(context, known.account, req.id)
     return account_settings.done(context, known)
 
 
 @contract.read_offer.implements
-def read_offer(context: Context, req: contract.OfferRead) -> contract.Offer:
+def read_offer(context: Context, req: contract.OfferRequest) -> contract.Offer:
     session, account = account_settings.owner(context)
     attempt = _going_on(context, req.attempt)
     if req.attempt and attempt is None:
@@ -164,7 +164,7 @@ def answer_offer(context: Context, req: contract.OfferAnswer) -> Next:
 
 
 @contract.lost.implements
-def forgot(context: Context, req: contract.LostPasskey) -> Posted:
+def forgot(context: Context, req: contract.LostPasskeyRequest) -> Posted:
     """Nothing differs between a name that has passkeys and one that nobody has."""
     refuse_off(context)
     spend(context)
@@ -175,29 +175,29 @@ def forgot(context: Context, req: contract.LostPasskey) -> Posted:
 
 
 @contract.read_lost.implements
-def read_lost(context: Context, req: LinkRead) -> contract.LostView:
+def read_lost(context: Context, req: LinkLookup) -> contract.LostPasskeyLinkView:
     held = one_time_tokens.known_link(context, recovery.KIND, req.token)
     account = accounts.by_uid(context, held.uid) if held is not None else None
     if held is None or account is None:
-        return contract.LostView(state="unknown")
+        return contract.LostPasskeyLinkView(state="unknown")
     context.audit.record("passkey.link_looked_at", uid=held.uid, by="machine" if req.is_machine else "browser")
     label = str(held.facts.get("email") or "")
     try:
         recovery.held_by(context, req.token)
     except e.UsedLink:
-        return contract.LostView(state="used", label=label)
+        return contract.LostPasskeyLinkView(state="used", label=label)
     except (e.ExpiredLink, e.AccountBlocked):
-        return contract.LostView(state="expired", label=label)
-    return contract.LostView(state="open", label=label)
+        return contract.LostPasskeyLinkView(state="expired", label=label)
+    return contract.LostPasskeyLinkView(state="open", label=label)
 
 
 @contract.begin_lost.implements
-def begin_lost(context: Context, req: contract.LostBegin) -> contract.PasskeyOptions:
+def begin_lost(context: Context, req: contract.BeginReplacementRequest) -> contract.PasskeyOptions:
     return contract.PasskeyOptions(options=recovery.begin_with(context, req.token, FOUND_ALONE))
 
 
 @contract.finish_lost.implements
-def finish_lost(context: Context, req: contract.LostFinish) -> Next:
+def finish_lost(context: Context, req: contract.FinishReplacementRequest) -> Next:
     """Nobody is signed in by it: the new passkey does that in a moment, and shows that it works."""
     recovery.finish_with(context, req.token, req.credential)
     return next_step.open_return(context, None, None).model_copy(update={"ends_session": True})

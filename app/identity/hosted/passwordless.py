@@ -12,8 +12,8 @@ from typing import Final
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
 from app.contract.hub import Next, RelyingPartyView, Step
-from app.contract.hub_recovery import AttemptOnly, CodeRequest
-from app.contract.mailed import MailedTo
+from app.contract.hub_recovery import CodeRequest, InteractionOnly
+from app.contract.mailed import SentTo
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.passwordless import methods, redemption, sending, smart_login
 from app.identity.authentication.passwordless.methods import DEVICE, MAIL, SMS
@@ -67,13 +67,13 @@ class Waiting:
 
 
 @contract.ask.implements
-def ask(context: Context, req: contract.SignInAsked) -> Next:
+def ask(context: Context, req: contract.PasswordlessRequest) -> Next:
     sending.spend(context)
     return begin(context, living(context, req.attempt), req.identifier, req.by, remember=req.remember)
 
 
 @contract.waiting.implements
-def waiting(context: Context, req: AttemptOnly) -> Next:
+def waiting(context: Context, req: InteractionOnly) -> Next:
     attempt = interactions.find(context, req.attempt)
     if attempt is None:
         return next_step.START_AGAIN
@@ -85,7 +85,7 @@ def waiting(context: Context, req: AttemptOnly) -> Next:
 
 
 @contract.again.implements
-def again(context: Context, req: AttemptOnly) -> Next:
+def again(context: Context, req: InteractionOnly) -> Next:
     attempt, state = _waiting(context, req.attempt)
     if attempt is None or state is None:
         return waiting(context, req)
@@ -99,7 +99,7 @@ def again(context: Context, req: AttemptOnly) -> Next:
 def code(context: Context, req: CodeRequest) -> Next:
     attempt, state = _waiting(context, req.attempt)
     if attempt is None or state is None or state.by == DEVICE:
-        return waiting(context, AttemptOnly(attempt=req.attempt))
+        return waiting(context, InteractionOnly(attempt=req.attempt))
     errors = SMS_CODE if state.by == SMS else MAIL_CODE
     name = Identifier(state.kind, state.value)
     try:
@@ -114,7 +114,7 @@ def code(context: Context, req: CodeRequest) -> Next:
 
 
 @contract.go_on.implements
-def go_on(context: Context, req: AttemptOnly) -> Next:
+def go_on(context: Context, req: InteractionOnly) -> Next:
     """Of many at once one begins the session; the page tells the others that it is over."""
     attempt, state = _waiting(context, req.attempt)
     if attempt is None or state is None:
@@ -246,4 +246,4 @@ def _waiting(context: Context, attempt_id: str) -> tuple[Attempt | None, Waiting
 def _with_page(context: Context, refusal: ApiError, state: Waiting) -> ApiError:
     """Return the refusal with what the page shows."""
     left = resend_delay.seconds_left(context, state.sent_at)
-    return pending_verification.with_page(refusal, MailedTo(sent_to=state.name, resend_in_seconds=left, by=state.by))
+    return pending_verification.with_page(refusal, SentTo(sent_to=state.name, resend_in_seconds=left, by=state.by))

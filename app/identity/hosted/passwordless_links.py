@@ -8,7 +8,7 @@ from app.contract import errors as e
 from app.contract import hub_passwordless as contract
 from app.contract.hub import Next, Step
 from app.contract.hub_recovery import LinkRequest
-from app.contract.mailed import LinkRead
+from app.contract.mailed import LinkLookup
 from app.identity.authentication.passwordless import redemption, sending, smart_login
 from app.identity.authentication.passwordless.methods import MAIL
 from app.identity.authentication.passwordless.smart_login import State
@@ -25,7 +25,7 @@ _STATES: Final = {State.APPROVED: "approved", State.USED: "approved", State.DENI
 
 
 @contract.read_link.implements
-def read_link(context: Context, req: LinkRead) -> contract.LinkView:
+def read_link(context: Context, req: LinkLookup) -> contract.LinkView:
     held = one_time_tokens.known_link(context, Purpose.SIGN_IN, req.token)
     if held is None:
         return contract.LinkView(state="unknown")
@@ -62,7 +62,7 @@ def renew_link(context: Context, req: LinkRequest) -> Next:
 
 
 @contract.read_request.implements
-def read_request(context: Context, req: LinkRead) -> contract.RequestView:
+def read_request(context: Context, req: LinkLookup) -> contract.DeviceRequestView:
     _, held, found = _request(context, req.token)
     if held is not None:
         context.audit.record("smart_login.looked_at", uid=held.uid, by="machine" if req.is_machine else "browser")
@@ -70,7 +70,7 @@ def read_request(context: Context, req: LinkRead) -> contract.RequestView:
 
 
 @contract.decide.implements
-def decide(context: Context, req: contract.Decision) -> contract.RequestView:
+def decide(context: Context, req: contract.DeviceDecision) -> contract.DeviceRequestView:
     """After three numbers that are not the device's it waits in vain."""
     sending.spend_try(context)
     kind, held, found = _request(context, req.token)
@@ -99,15 +99,17 @@ def _request(context: Context, token: str) -> tuple[Purpose, Proof | None, Conti
     return Purpose.SMART_LOGIN, None, None
 
 
-def _view(context: Context, token: str, held: Proof | None, found: ContinuationToken | None) -> contract.RequestView:
+def _view(
+    context: Context, token: str, held: Proof | None, found: ContinuationToken | None
+) -> contract.DeviceRequestView:
     if held is None:
-        return contract.RequestView(state="unknown")
+        return contract.DeviceRequestView(state="unknown")
     label = str(held.facts.get("email") or "")
     if found is None:
-        return contract.RequestView(state="expired", label=label)
+        return contract.DeviceRequestView(state="expired", label=label)
     agent, asking = parse_user_agent(str(found.facts.get("agent") or "")), str(found.facts.get("attempt") or "")
     party = steps.asking_party(context, asking)
-    return contract.RequestView(
+    return contract.DeviceRequestView(
         state=_STATES.get(State(found.state)) or _request_state(context, held, token),
         label=label,
         browser=agent.browser or "",

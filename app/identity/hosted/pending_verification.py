@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.mailed import MailedTo
+from app.contract.mailed import SentTo
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Attempt
 from app.identity.authentication.verification import phones
@@ -70,7 +70,7 @@ def seconds_left(context: Context, state: Checking) -> int:
     return resend_delay.seconds_left(context, state.sent_at)
 
 
-def with_page(refusal: ApiError, shown: MailedTo) -> ApiError:
+def with_page(refusal: ApiError, shown: SentTo) -> ApiError:
     """Return the refusal with what the page shows, so that it can be drawn again without asking."""
     refusal.data = {**(refusal.data or {}), **shown.model_dump(by_alias=True)}
     return refusal

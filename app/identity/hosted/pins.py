@@ -7,8 +7,8 @@ from app.contract import hub_pins as contract
 from app.contract.groups import Posted
 from app.contract.hub import Next
 from app.contract.hub_recovery import LinkView
-from app.contract.hub_self_service import Done
-from app.contract.mailed import LinkRead
+from app.contract.hub_self_service import SessionRenewal
+from app.contract.mailed import LinkLookup
 from app.identity.authentication.sign_in import by_pin, identifiers, interactions, password_reset
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service
@@ -20,7 +20,7 @@ from app.identity.platform.context import Context
 
 
 @contract.set_at_sign_in.implements
-def set_at_sign_in(context: Context, req: contract.PinStep) -> Next:
+def set_at_sign_in(context: Context, req: contract.PinStepRequest) -> Next:
     """A second click goes on as the first did. What is offered may be left out; what is required may not."""
     attempt, (session, account) = interactions.find(context, req.attempt), account_settings.signed_in(context)
     if attempt is None:
@@ -41,7 +41,7 @@ def set_at_sign_in(context: Context, req: contract.PinStep) -> Next:
 
 
 @contract.set_own.implements
-def set_own(context: Context, req: contract.PinChosen) -> Done:
+def set_own(context: Context, req: contract.SetPinRequest) -> SessionRenewal:
     service.refuse_off(context.tenant.settings)
     known = account_settings.proved(context, req)
     event = service.CHANGED if known.account.has_pin else service.SET
@@ -68,7 +68,7 @@ def by_answers(context: Context, req: contract.PinByAnswers) -> Posted:
 
 
 @contract.read_link.implements
-def read_link(context: Context, req: LinkRead) -> LinkView:
+def read_link(context: Context, req: LinkLookup) -> LinkView:
     return looked_at(context, Purpose.RESET_PIN, req)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.hub import CONNECTION_WAY, PASSKEY_WAY, PASSWORD_WAY, Next
+from app.contract.hub import CONNECTION_METHOD, PASSKEY_METHOD, PASSWORD_METHOD, Next
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.passwordless import methods
@@ -26,12 +26,12 @@ def _ways(context: Context, account: Account) -> dict[str, str]:
     found = {}
     name = _login_name(context, account)
     if account.password_hash is not None and name:
-        found[PASSWORD_WAY] = name
+        found[PASSWORD_METHOD] = name
     if context.tenant.settings.passkeys and passkeys.of_account(context, account.uid):
-        found[PASSKEY_WAY] = ""
+        found[PASSKEY_METHOD] = ""
     at = {one.provider: one.email or "" for one in linked_identities.of(account)}
     anew = (one.name for one in connections.offered(context) if one.asks_anew) if at else ()
-    found |= {f"{CONNECTION_WAY}{name}": at[name] for name in anew if name in at}
+    found |= {f"{CONNECTION_METHOD}{name}": at[name] for name in anew if name in at}
     for way in methods.offered(context):
         names = (account.phone,) if way == SMS else (name, account.email)
         known = next((one for one in names if one and _reaches(context, one, way, account)), None)

@@ -12,7 +12,7 @@ from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.hub import Next, Step
 from app.contract.letters import MailKind
-from app.contract.mailed import LinkRead, MailedTo
+from app.contract.mailed import LinkLookup, SentTo
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.recovery import pin_handlers as forgotten_pins
 from app.identity.authentication.recovery import recipient, sending
@@ -76,7 +76,7 @@ def forgot(context: Context, req: contract.ForgotRequest) -> Next:
 
 
 @contract.recovery.implements
-def recovery(context: Context, req: contract.AttemptOnly) -> Next:
+def recovery(context: Context, req: contract.InteractionOnly) -> Next:
     attempt = interactions.find(context, req.attempt)
     if attempt is None:
         return next_step.START_AGAIN
@@ -88,7 +88,7 @@ def recovery(context: Context, req: contract.AttemptOnly) -> Next:
 
 
 @contract.again.implements
-def again(context: Context, req: contract.AttemptOnly) -> Next:
+def again(context: Context, req: contract.InteractionOnly) -> Next:
     attempt, state = _waiting(context, req.attempt)
     if attempt is None or state is None:
         return recovery(context, req)
@@ -103,7 +103,7 @@ def reset_code(context: Context, req: contract.CodeRequest) -> Next:
     """A good code is used up for a token of the page that sets the new one: what is refused there needs no other code."""
     attempt, state = _waiting(context, req.attempt)
     if attempt is None or state is None:
-        return recovery(context, contract.AttemptOnly(attempt=req.attempt))
+        return recovery(context, contract.InteractionOnly(attempt=req.attempt))
     errors = SMS_CODE if state.by == SMS else MAIL_CODE
     try:
         context.spend("reset_try", _TRIES, randomness.digest(attempt.attempt_id))
@@ -125,12 +125,12 @@ def reset_code(context: Context, req: contract.CodeRequest) -> Next:
 
 
 @contract.read_reset.implements
-def read_reset(context: Context, req: LinkRead) -> contract.LinkView:
+def read_reset(context: Context, req: LinkLookup) -> contract.LinkView:
     return looked_at(context, Purpose.RESET_PASSWORD, req)
 
 
 @contract.reset.implements
-def reset(context: Context, req: contract.NewPassword) -> Next:
+def reset(context: Context, req: contract.ResetPasswordRequest) -> Next:
     """Set the password, then sign in where the tenant wants it, or where the old password was right and only too old."""
     password_reset.spend(context)
     attempt = _living(context, req.attempt)
@@ -252,7 +252,7 @@ def _seconds_left(context: Context, state: Recovering) -> int:
     return resend_delay.seconds_left(context, state.sent_at)
 
 
-def looked_at(context: Context, kind: Purpose, req: LinkRead) -> contract.LinkView:
+def looked_at(context: Context, kind: Purpose, req: LinkLookup) -> contract.LinkView:
     """Return where a link stands, and note that it was looked at."""
     held = one_time_tokens.known_link(context, kind, req.token)
     account = accounts.by_uid(context, held.uid) if held is not None else None
@@ -286,5 +286,5 @@ def _state(context: Context, kind: Purpose, token: str) -> str:
 def _with_page(context: Context, refusal: ApiError, state: Recovering) -> ApiError:
     """Return the refusal with what the page shows."""
     return pending_verification.with_page(
-        refusal, MailedTo(sent_to=state.name, resend_in_seconds=_seconds_left(context, state))
+        refusal, SentTo(sent_to=state.name, resend_in_seconds=_seconds_left(context, state))
     )

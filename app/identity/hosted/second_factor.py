@@ -42,7 +42,7 @@ def step(context: Context, attempt: Attempt) -> Next | None:
 
 
 @contract.read_factor.implements
-def read(context: Context, req: contract.FactorRead) -> contract.FactorStep:
+def read(context: Context, req: contract.FactorRequest) -> contract.FactorStep:
     attempt = interactions.find(context, req.attempt)
     try:
         found = _found(context, attempt)
@@ -52,7 +52,7 @@ def read(context: Context, req: contract.FactorRead) -> contract.FactorStep:
 
 
 @contract.choose_factor.implements
-def choose(context: Context, req: contract.FactorChosen) -> contract.FactorStep:
+def choose(context: Context, req: contract.ChooseFactorRequest) -> contract.FactorStep:
     """Send what has to be sent, at most once in half a minute, or begin to enrol."""
     attempt = interactions.find(context, req.attempt)
     try:
@@ -67,7 +67,7 @@ def choose(context: Context, req: contract.FactorChosen) -> contract.FactorStep:
 
 
 @contract.prove_factor.implements
-def prove(context: Context, req: contract.FactorProof) -> Next:
+def prove(context: Context, req: contract.FactorAnswer) -> Next:
     """Prove, or enrol by the first proof; then the session begins."""
     attempt = interactions.find(context, req.attempt)
     try:
@@ -146,14 +146,14 @@ def view(
     )
 
 
-def factor_shown(context: Context, found: Pending, kind: FactorKind, shown: Shown | None) -> contract.FactorShown:
+def factor_shown(context: Context, found: Pending, kind: FactorKind, shown: Shown | None) -> contract.FactorPrompt:
     """Return what it takes to prove a factor, or to enrol it: `shown`, or what is known without asking for anything."""
     authenticator, known = AUTHENTICATORS[kind], found.person
     is_enrolled = authenticator.is_enrolled(known)
     told = shown or authenticator.recall(context, known)
     sent = found.ticket.facts.get("sent", {}).get(kind.value) or second_factor.NEVER
     texts = context.tenant.settings.security_questions
-    return contract.FactorShown(
+    return contract.FactorPrompt(
         kind=kind,
         is_enrolled=is_enrolled,
         secret=told.secret,

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from app.contract import hub_recovery as contract
 from app.contract.hub import Next, Step
 from app.contract.letters import MailKind
-from app.contract.mailed import LinkRead
+from app.contract.mailed import LinkLookup
 from app.identity.authentication.recovery import restoration, sending
 from app.identity.authentication.recovery.sending import MAIL
 from app.identity.authentication.sign_in import interactions, password_reset
@@ -20,7 +20,7 @@ from app.kit import randomness
 
 
 @contract.read_alarm.implements
-def read_alarm(context: Context, req: LinkRead) -> contract.LinkView:
+def read_alarm(context: Context, req: LinkLookup) -> contract.LinkView:
     view = recovery.looked_at(context, Purpose.ALARM, req)
     held = one_time_tokens.known_link(context, Purpose.ALARM, req.token)
     account = accounts.by_uid(context, held.uid) if held is not None else None
@@ -33,14 +33,14 @@ def read_alarm(context: Context, req: LinkRead) -> contract.LinkView:
 
 
 @contract.own_doing.implements
-def own_doing(context: Context, req: contract.AlarmRequest) -> contract.LinkView:
+def own_doing(context: Context, req: contract.SecurityAlertRequest) -> contract.LinkView:
     password_reset.spend(context)
     ended = restoration.acknowledge(context, req.token)
     return contract.LinkView(state="own", label=str(ended.facts["email"]))
 
 
 @contract.alarm.implements
-def alarm(context: Context, req: contract.AlarmRequest) -> Next:
+def alarm(context: Context, req: contract.SecurityAlertRequest) -> Next:
     """Nobody gets in with the password that the other one set; whoever holds the mailbox sets the next."""
     password_reset.spend(context)
     one_time_tokens.peek_link(context, Purpose.ALARM, req.token)

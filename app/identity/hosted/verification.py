@@ -12,7 +12,7 @@ from typing import Any
 from app.contract import errors as e
 from app.contract import hub_verification as contract
 from app.contract.hub import Next, RelyingPartyView, Step
-from app.contract.mailed import LinkRead, MailedTo
+from app.contract.mailed import LinkLookup, SentTo
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import interactions, sessions, verified_sign_in
 from app.identity.authentication.sign_in import service as sign_in
@@ -144,7 +144,7 @@ def step(context: Context, attempt: Attempt, state: Checking) -> Next:
 
 
 @contract.read_link.implements
-def read_link(context: Context, req: LinkRead) -> contract.LinkView:
+def read_link(context: Context, req: LinkLookup) -> contract.LinkView:
     proof = verification.known(context, req.token)
     if proof is None:
         return contract.LinkView(state="unknown")
@@ -228,7 +228,7 @@ def enter_code(context: Context, req: contract.CodeRequest) -> Next:
 
 
 @contract.mail_again.implements
-def mail_again(context: Context, req: contract.AgainRequest) -> Next:
+def mail_again(context: Context, req: contract.ResendRequest) -> Next:
     attempt = interactions.find(context, req.attempt)
     if attempt is None:
         return next_step.START_AGAIN
@@ -362,5 +362,5 @@ def _who_asked(context: Context, attempt_id: str) -> RelyingPartyView | None:
 def with_page(context: Context, refusal: ApiError, state: Checking) -> ApiError:
     """Return the refusal with what the page shows."""
     left = pending_verification.seconds_left(context, state)
-    shown = MailedTo(sent_to=state.email, resend_in_seconds=left, by=state.by, can_change=bool(state.held))
+    shown = SentTo(sent_to=state.email, resend_in_seconds=left, by=state.by, can_change=bool(state.held))
     return pending_verification.with_page(refusal, shown)

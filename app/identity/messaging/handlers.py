@@ -44,7 +44,7 @@ _SMS_FIELDS = {"name": "Name", "text": "Template"}
 
 
 @tenants.appinfo.implements
-def read_appinfo(context: Context, req: tenants.AppinfoRead) -> tenants.Appinfo:
+def read_appinfo(context: Context, req: tenants.ReadAppinfo) -> tenants.Appinfo:
     """Whether a mail has a link or a code says the template that is sent where none is asked for; ours has both."""
     codes = {name for name, kind in _SHOWN_MAILS.items() if _is_code(context, kind)}
     return tenants.Appinfo.model_validate(appinfo.of(context, codes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.contract.passwordless import Entering
+from app.contract.passwordless import SignInParameters
 from app.contract.second_factors.challenge import FactorLogin
 from app.identity.authentication.sign_in import completion
 from app.identity.authentication.sign_in.second_factor import Way
@@ -11,7 +11,7 @@ from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 
 
-def enter(context: Context, account: Account, way: Way, req: Entering) -> FactorLogin:
+def enter(context: Context, account: Account, way: Way, req: SignInParameters) -> FactorLogin:
     """Sign in whoever a proof, just used up, was of. Where the account may not, the proof stays unused; where a policy or a
     consent is demanded first, it is used up for the token that goes on. Raises as `entry.enter` does."""
     wish = Wish(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)

@@ -20,11 +20,11 @@ from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, 
 from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.platform.context import Context
 
-_CodeShown = contract.EmailCodeShown | contract.UsernameCodeShown | contract.SmsCodeShown
+_CodeShown = contract.LoginByEmailCode | contract.LoginByUsernameCode | contract.LoginBySmsCode
 
 
 @contract.send_mail.implements
-def send_mail(context: Context, req: contract.MailWanted) -> Posted:
+def send_mail(context: Context, req: contract.SendLoginEmail) -> Posted:
     _refuse_mail_off(context)
     sending.spend(context)
     who = recipient.stated(context, req.email, req.username)
@@ -41,7 +41,7 @@ def send_mail(context: Context, req: contract.MailWanted) -> Posted:
 
 
 @contract.by_link.implements
-def by_link(context: Context, req: contract.LinkShown) -> FactorLogin:
+def by_link(context: Context, req: contract.LoginByLink) -> FactorLogin:
     """A HEAD request, which scanners of mail send, uses nothing up."""
     _refuse_mail_off(context)
     sending.spend_try(context)
@@ -63,7 +63,7 @@ def by_link(context: Context, req: contract.LinkShown) -> FactorLogin:
 
 
 @contract.by_email_code.implements
-def by_email_code(context: Context, req: contract.EmailCodeShown) -> FactorLogin:
+def by_email_code(context: Context, req: contract.LoginByEmailCode) -> FactorLogin:
     _refuse_mail_off(context)
     identifiers.refuse_kind(context.tenant.settings, "email")
     if not req.email:
@@ -72,7 +72,7 @@ def by_email_code(context: Context, req: contract.EmailCodeShown) -> FactorLogin
 
 
 @contract.by_username_code.implements
-def by_username_code(context: Context, req: contract.UsernameCodeShown) -> FactorLogin:
+def by_username_code(context: Context, req: contract.LoginByUsernameCode) -> FactorLogin:
     _refuse_mail_off(context)
     identifiers.refuse_kind(context.tenant.settings, "username")
     if not req.username:
@@ -81,7 +81,7 @@ def by_username_code(context: Context, req: contract.UsernameCodeShown) -> Facto
 
 
 @contract.send_sms.implements
-def send_sms(context: Context, req: contract.SmsWanted) -> PostedSms:
+def send_sms(context: Context, req: contract.SendLoginSms) -> PostedSms:
     _refuse_sms_off(context)
     sending.spend(context)
     who = recipient.with_phone(context, req.phone)
@@ -99,7 +99,7 @@ def send_sms(context: Context, req: contract.SmsWanted) -> PostedSms:
 
 
 @contract.by_sms_code.implements
-def by_sms_code(context: Context, req: contract.SmsCodeShown) -> FactorLogin:
+def by_sms_code(context: Context, req: contract.LoginBySmsCode) -> FactorLogin:
     _refuse_sms_off(context)
     who = recipient.with_phone(context, req.phone)
     identifiers.refuse_kind(context.tenant.settings, "phone")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.contract.groups import CapQuery, PostedSms, SmsSent
+from app.contract.groups import CaptchaQuery, PostedSms, SmsSent
 from app.identity.credentials.captcha import service as captcha
 from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.messaging import service as messaging
@@ -25,7 +25,7 @@ def keep_silent(context: Context, who: AccountLookup, reason: ApiError) -> None:
     context.audit.record("passwordless.not_sent", uid=uid, reason=type(reason).__name__)
 
 
-def refuse_wrong_captcha(context: Context, req: CapQuery) -> None:
+def refuse_wrong_captcha(context: Context, req: CaptchaQuery) -> None:
     """A captcha that is shown must be solved; raises 982, 1218."""
     if not (shown := captcha.of_parameters(req)).is_empty:
         captcha.demand(context, shown)

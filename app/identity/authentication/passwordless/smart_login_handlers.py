@@ -28,7 +28,7 @@ from app.identity.platform.continuation_tokens.service import ContinuationPurpos
 
 
 @contract.start.implements
-def start(context: Context, req: contract.SmartWanted) -> contract.Asked:
+def start(context: Context, req: contract.StartSmartLogin) -> contract.LoginRequested:
     if not context.tenant.settings.smart_login:
         raise e.SmartLoginOff
     sending.spend(context)
@@ -47,11 +47,11 @@ def start(context: Context, req: contract.SmartWanted) -> contract.Asked:
     except (e.MailLimitReached, e.SmsLimitReached) as reason:
         responses.keep_silent(context, who, reason)
         _, number = smart_login.begin_for_program(context, req.client_guid, account)
-    return contract.Asked(number=number)
+    return contract.LoginRequested(number=number)
 
 
 @contract.poll.implements
-def poll(context: Context, req: contract.Poll) -> FactorLogin:
+def poll(context: Context, req: contract.PollLogin) -> FactorLogin:
     found = continuation_tokens.find(context, ContinuationPurpose.SMART_LOGIN, req.client_guid)
     if found is None or found.is_over(context.now) or smart_login.is_of_our_pages(found) or found.state == State.DENIED:
         raise e.WrongClientGuid
@@ -67,7 +67,7 @@ def poll(context: Context, req: contract.Poll) -> FactorLogin:
 
 
 @contract.approve.implements
-def approve(context: Context, req: contract.LinkClicked) -> contract.Approved:
+def approve(context: Context, req: contract.ApproveByLink) -> contract.LoginApproved:
     """Links of one-touch mails are taken, too: clients of the interface show both here."""
     settings = context.tenant.settings
     if not settings.smart_login and not settings.one_touch:
@@ -84,7 +84,7 @@ def approve(context: Context, req: contract.LinkClicked) -> contract.Approved:
 
 
 @contract.touch_mail.implements
-def touch_mail(context: Context, req: contract.TouchWanted) -> contract.Asked:
+def touch_mail(context: Context, req: contract.StartOneTouchByEmail) -> contract.LoginRequested:
     _refuse_touch_off(context)
     sending.spend(context)
     if not req.email or not accounts.is_email(req.email):
@@ -104,11 +104,11 @@ def touch_mail(context: Context, req: contract.TouchWanted) -> contract.Asked:
     except e.MailLimitReached as reason:
         responses.keep_silent(context, who, reason)
         _, number = smart_login.begin_for_program(context, req.client_guid, None, **kept)
-    return contract.Asked(number=number)
+    return contract.LoginRequested(number=number)
 
 
 @contract.touch_sms.implements
-def touch_sms(context: Context, req: contract.TouchTexted) -> PostedSms:
+def touch_sms(context: Context, req: contract.StartOneTouchBySms) -> PostedSms:
     _refuse_touch_off(context)
     sending.spend(context)
     phone = _number(context, req.phone)
@@ -124,7 +124,7 @@ def touch_sms(context: Context, req: contract.TouchTexted) -> PostedSms:
 
 
 @contract.touch_code.implements
-def touch_code(context: Context, req: contract.TouchCode) -> FactorLogin:
+def touch_code(context: Context, req: contract.OneTouchByCode) -> FactorLogin:
     _refuse_touch_off(context)
     sending.spend_try(context)
     phone = _number(context, req.phone)
@@ -139,7 +139,7 @@ def touch_code(context: Context, req: contract.TouchCode) -> FactorLogin:
 
 
 @contract.touch_link.implements
-def touch_link(context: Context, req: contract.LinkClicked) -> contract.Approved:
+def touch_link(context: Context, req: contract.ApproveByLink) -> contract.LoginApproved:
     _refuse_touch_off(context)
     token = _shown(context, req)
     if not one_time_tokens.has_link_form(token):
@@ -147,7 +147,7 @@ def touch_link(context: Context, req: contract.LinkClicked) -> contract.Approved
     return _by_link(context, req, Purpose.ONE_TOUCH, token)
 
 
-def _by_link(context: Context, req: contract.LinkClicked, kind: Purpose, token: str) -> contract.Approved:
+def _by_link(context: Context, req: contract.ApproveByLink, kind: Purpose, token: str) -> contract.LoginApproved:
     """A HEAD request approves nothing. A link of our own page is no program's."""
     held = one_time_tokens.known_link(context, kind, token)
     found = smart_login.of(context, held) if held is not None else None
@@ -155,13 +155,13 @@ def _by_link(context: Context, req: contract.LinkClicked, kind: Purpose, token: 
         raise e.UnknownLink
     if context.raw.method == "HEAD":
         one_time_tokens.peek_link(context, kind, token)
-        return contract.Approved()
+        return contract.LoginApproved()
     if found is not None:
         smart_login.demand_number(context, found, req.number)
     return _approved(context, req, smart_login.spend_link(context, kind, token))
 
 
-def _approved(context: Context, req: contract.LinkClicked, proof: Proof) -> contract.Approved:
+def _approved(context: Context, req: contract.ApproveByLink, proof: Proof) -> contract.LoginApproved:
     found: ContinuationToken = smart_login.approve(context, proof)
     if req.welcome_email_template or req.is_silent:
         continuation_tokens.note(
@@ -170,14 +170,14 @@ def _approved(context: Context, req: contract.LinkClicked, proof: Proof) -> cont
             welcome=req.welcome_email_template or found.facts.get("welcome"),
             is_silent=req.is_silent,
         )
-    return contract.Approved()
+    return contract.LoginApproved()
 
 
 def _now(context: Context, found: ContinuationToken) -> ContinuationToken:
     return continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, found.ticket_hash) or found
 
 
-def _by_code(context: Context, req: contract.LinkClicked, code: str) -> Proof:
+def _by_code(context: Context, req: contract.ApproveByLink, code: str) -> Proof:
     """Use the code of a mail, or of a message, whose template has no link.
 
     A device that asks at the same time gets a code, too: the number says which of them it is about.
@@ -199,14 +199,14 @@ def _by_code(context: Context, req: contract.LinkClicked, code: str) -> Proof:
     return proof
 
 
-def _shown(context: Context, req: contract.LinkClicked) -> str:
+def _shown(context: Context, req: contract.ApproveByLink) -> str:
     sending.spend_try(context)
     if not req.shown:
         raise e.BadParameter.names("verificationtoken")
     return req.shown
 
 
-def _one_of(context: Context, req: contract.SmartWanted) -> tuple[AccountLookup, str]:
+def _one_of(context: Context, req: contract.StartSmartLogin) -> tuple[AccountLookup, str]:
     given = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
     if len(given) != 1:
         raise e.BadParameter.names("email") if not given else e.BadParameter("Exactly one identifier is expected.")

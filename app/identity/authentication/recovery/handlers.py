@@ -80,7 +80,7 @@ def forgot_by_sms(context: Context, req: contract.ForgotBySms) -> PostedSms:
 
 
 @contract.forgot_token.implements
-def forgot_token(context: Context, req: contract.ForgotToken) -> contract.ForgotTokenMade:
+def forgot_token(context: Context, req: contract.CreateForgotToken) -> contract.ForgotTokenCreated:
     """The token is the tenant's server's to bring; it stands in the ledger that it was made for it."""
     account = recipient.stated(context, req.email, req.username).holder
     sending.refuse_url(context, req.reset_password_url)
@@ -91,7 +91,9 @@ def forgot_token(context: Context, req: contract.ForgotToken) -> contract.Forgot
     made = sending.send if req.send_email else sending.token_only
     token = made(context, account, wish, email=req.email)
     context.audit.record("password.token_made", uid=account.uid, mailed=req.send_email)
-    return contract.ForgotTokenMade(forgot_token=token, identity_providers=["Email"] if account.password_hash else [])
+    return contract.ForgotTokenCreated(
+        forgot_token=token, identity_providers=["Email"] if account.password_hash else []
+    )
 
 
 @contract.questions_by_email.implements

@@ -24,7 +24,7 @@ _COLUMNS = tuple(column for column in registration_data.columns if column.name !
 _MOST = {"type": 100, "key": 200, "value": 1000, "code": 1000}
 
 
-def of_type(context: Context, asked: contract.RecordsRead, *, is_managed: bool) -> list[contract.RecordView]:
+def of_type(context: Context, asked: contract.ListRecords, *, is_managed: bool) -> list[contract.RecordView]:
     """Return choices of a list, the oldest first; to the public the active ones, without their codes.
 
     Raises WrongRecordType, NoRecords, NoChildRecords.
@@ -84,7 +84,7 @@ def add(context: Context, given: Sequence[contract.NewRecord]) -> None:
     context.work.run(insert(registration_data), rows)
 
 
-def change(context: Context, req: contract.RecordChange) -> contract.RecordView:
+def change(context: Context, req: contract.UpdateRecord) -> contract.RecordView:
     """Change what is said of a choice. Raises UnknownRecord, MalformedRecord, WrongRecordType, UnknownParentRecord."""
     said = {name: value for name in _MOST if (value := getattr(req, name)) is not None}
     _refuse_malformed(said)

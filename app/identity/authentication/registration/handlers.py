@@ -45,7 +45,7 @@ def with_captcha(context: Context, req: contract.RegistrationWithCaptcha) -> con
 
 
 @contract.sott.implements
-def make_sott(context: Context, req: contract.SottRead) -> contract.Sott:
+def make_sott(context: Context, req: contract.CreateSott) -> contract.Sott:
     text, ends = sott.make(context, req.time_difference)
     return contract.Sott(sott=text, expiry_time=iso(ends) or "")
 
@@ -115,12 +115,12 @@ def _login(context: Context, account: Account, fields: str | None) -> Login:
 
 
 @contract.records.implements
-def read_records(context: Context, req: contract.RecordsRead) -> Document:
+def read_records(context: Context, req: contract.ListRecords) -> Document:
     return _listed(choice_lists.of_type(context, req, is_managed=False))
 
 
 @contract.managed_records.implements
-def read_managed_records(context: Context, req: contract.RecordsRead) -> Document:
+def read_managed_records(context: Context, req: contract.ListRecords) -> Document:
     return _listed(choice_lists.of_type(context, req, is_managed=True))
 
 
@@ -137,18 +137,18 @@ def add_records(context: Context, req: contract.NewRecords) -> Posted:
 
 
 @contract.change_record.implements
-def change_record(context: Context, req: contract.RecordChange) -> contract.RecordChanged:
-    return contract.RecordChanged(data=choice_lists.change(context, req))
+def change_record(context: Context, req: contract.UpdateRecord) -> contract.RecordUpdated:
+    return contract.RecordUpdated(data=choice_lists.change(context, req))
 
 
 @contract.remove_record.implements
-def remove_record(context: Context, req: contract.RecordAddress) -> Deleted:
+def remove_record(context: Context, req: contract.RecordId) -> Deleted:
     choice_lists.remove(context, req.record_id)
     return Deleted()
 
 
 @contract.remove_type.implements
-def remove_type(context: Context, req: contract.RecordTypeAddress) -> Deleted:
+def remove_type(context: Context, req: contract.DeleteRecordType) -> Deleted:
     choice_lists.remove_type(context, req.type)
     return Deleted()
 

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from app.contract import errors as e
-from app.contract.consents import ConsentsGiven
+from app.contract.consents import ConsentAnswers
 from app.identity.authentication.registration import drafts, registration_data, requirements
 from app.identity.authentication.registration.drafts import Draft, Given
 from app.identity.authentication.verification import phones
@@ -42,7 +42,7 @@ class Ask:
     wish: Wish
     source: str = API
     accepts_terms: bool | None = None
-    consents: ConsentsGiven | None = None
+    consents: ConsentAnswers | None = None
     sends_mail: bool = True
     is_silent: bool = False  # prevent_webhook
     has_password: bool = True  # else something stands in its place

@@ -21,7 +21,7 @@ from app.identity.platform.context import Context
 
 
 @contract.verify.implements
-def verify(context: Context, req: contract.CodeShown) -> contract.PhoneVerified:
+def verify(context: Context, req: contract.VerifyPhone) -> contract.PhoneVerified:
     phone_handlers.refuse_off(context)
     phone_handlers.spend(context, "phone_code_try")
     if not req.otp:
@@ -36,7 +36,7 @@ def verify(context: Context, req: contract.CodeShown) -> contract.PhoneVerified:
     return _signed_in(context, _proved(context, phone, holder, req), req)
 
 
-def _prove_own(context: Context, account: Account, req: contract.CodeShown) -> None:
+def _prove_own(context: Context, account: Account, req: contract.VerifyPhone) -> None:
     """Whoever is signed in knows the account: what else is kept there stays."""
     if phones.asked(context, account) is not None:
         proof = phones.spend_asked(context, account, req.otp or "")
@@ -47,7 +47,7 @@ def _prove_own(context: Context, account: Account, req: contract.CodeShown) -> N
     phones.confirm(context, proof, knows_password=True, is_silent=req.is_silent)
 
 
-def _proved(context: Context, phone: str, holder: Account | None, req: contract.CodeShown) -> Account:
+def _proved(context: Context, phone: str, holder: Account | None, req: contract.VerifyPhone) -> Account:
     hides = context.tenant.settings.hide_unknown_accounts
     who = account_lookup.named(context, Identifier("phone", phone), is_hidden=hides)
     who = replace(who, holder=holder)
@@ -61,7 +61,7 @@ def _proved(context: Context, phone: str, holder: Account | None, req: contract.
     return phones.confirm(context, proof, is_silent=req.is_silent)
 
 
-def _gone_on(context: Context, found: Pending, phone: str, req: contract.CodeShown) -> contract.PhoneVerified:
+def _gone_on(context: Context, found: Pending, phone: str, req: contract.VerifyPhone) -> contract.PhoneVerified:
     """End a sign-in that a risk stopped, with the code that was texted for it (interface mfa.md section 9)."""
     hides = context.tenant.settings.hide_unknown_accounts
     who = AccountLookup(context, Identifier("phone", phone), found.account, hides)
@@ -79,7 +79,7 @@ def _gone_on(context: Context, found: Pending, phone: str, req: contract.CodeSho
     return contract.PhoneVerified.model_construct(**dict(completion.session(context, account, way, req.fields_)))
 
 
-def _signed_in(context: Context, account: Account, req: contract.CodeShown) -> contract.PhoneVerified:
+def _signed_in(context: Context, account: Account, req: contract.VerifyPhone) -> contract.PhoneVerified:
     """Begin a session, or ask for the second factor; a refusal leaves code and number as they were."""
     login = completion.enter(
         context, account, Way(("sms",), "phone", FactorKind.SMS, is_silent=req.is_silent), fields=req.fields_

@@ -59,7 +59,7 @@ def end_session(context: Context, req: contract.EndPinSession) -> Posted:
 
 
 @contract.set_first.implements
-def set_first(context: Context, req: contract.FirstPin) -> Login:
+def set_first(context: Context, req: contract.SetPinAtLogin) -> Login:
     """A refused PIN uses nothing up; of many that are set at once one begins the session."""
     service.refuse_off(context.tenant.settings)
     if not req.pin_auth_token:
@@ -80,7 +80,7 @@ def set_first(context: Context, req: contract.FirstPin) -> Login:
 
 
 @contract.change.implements
-def change(context: Context, req: contract.OtherPin) -> Posted:
+def change(context: Context, req: contract.ChangePin) -> Posted:
     service.refuse_off(context.tenant.settings)
     account = accounts.own(context)
     old, new = given("oldpin", req.old_pin), given("newpin", req.new_pin)
@@ -104,7 +104,7 @@ def renew(context: Context, account: Account, old: str, new: str, *, is_silent: 
 
 
 @contract.reset_by_token.implements
-def reset_by_token(context: Context, req: contract.PinByToken) -> Posted:
+def reset_by_token(context: Context, req: contract.ResetPinByToken) -> Posted:
     service.refuse_off(context.tenant.settings)
     token, new = given("resettoken", req.reset_token), given("pin", req.pin)
     password_reset.spend(context)
@@ -133,7 +133,7 @@ def by_link(context: Context, token: str, new: str, *, is_silent: bool = False) 
 
 
 @contract.reset_by_code.implements
-def reset_by_code(context: Context, req: contract.PinByCode) -> Posted:
+def reset_by_code(context: Context, req: contract.ResetPinByCode) -> Posted:
     service.refuse_off(context.tenant.settings)
     otp, new = given("otp", req.otp), given("pin", req.pin)
     password_reset.spend(context)
@@ -152,19 +152,19 @@ def reset_by_code(context: Context, req: contract.PinByCode) -> Posted:
 
 
 @contract.reset_by_answer_and_email.implements
-def reset_by_answer_and_email(context: Context, req: contract.PinByAnswerAndEmail) -> Posted:
+def reset_by_answer_and_email(context: Context, req: contract.ResetPinByAnswerAndEmail) -> Posted:
     if not accounts.is_email(given("email", req.email)):
         raise e.MalformedEmail
     return _by_answer(context, Identifier("email", req.email or ""), req)
 
 
 @contract.reset_by_answer_and_phone.implements
-def reset_by_answer_and_phone(context: Context, req: contract.PinByAnswerAndPhone) -> Posted:
+def reset_by_answer_and_phone(context: Context, req: contract.ResetPinByAnswerAndPhone) -> Posted:
     return _by_answer(context, Identifier("phone", given("phone", req.phone)), req)
 
 
 @contract.reset_by_answer_and_username.implements
-def reset_by_answer_and_username(context: Context, req: contract.PinByAnswerAndUsername) -> Posted:
+def reset_by_answer_and_username(context: Context, req: contract.ResetPinByAnswerAndUsername) -> Posted:
     return _by_answer(context, Identifier("username", given("username", req.username)), req)
 
 
@@ -177,7 +177,7 @@ def reset(context: Context, account: Account, hashed: str, *, is_silent: bool = 
     return after
 
 
-def _by_answer(context: Context, name: Identifier, req: contract.PinByAnswer) -> Posted:
+def _by_answer(context: Context, name: Identifier, req: contract.ResetPinByAnswer) -> Posted:
     service.refuse_off(context.tenant.settings)
     password_reset.refuse_unasked(context, req.security_answer)
     new = given("pin", req.pin)
@@ -204,7 +204,7 @@ def _refuse_without(account: Account) -> None:
         raise e.NoPin
 
 
-def _one_of(context: Context, req: contract.PinByCode) -> AccountLookup:
+def _one_of(context: Context, req: contract.ResetPinByCode) -> AccountLookup:
     named = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
     if not named:
         raise e.BadParameter.names(req.type)

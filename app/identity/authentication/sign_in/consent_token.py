@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.consented import ConsentSubmitted, submit
+from app.contract.consented import SubmitConsentsByToken, submit
 from app.contract.sign_in import Login
 from app.identity.authentication.sign_in import completion, service, tenant_requirements
 from app.identity.authentication.sign_in.second_factor import way_of
@@ -16,7 +16,7 @@ from app.identity.platform.continuation_tokens import service as continuation_to
 
 
 @submit.implements
-def with_token(context: Context, req: ConsentSubmitted) -> Login:
+def with_token(context: Context, req: SubmitConsentsByToken) -> Login:
     """Wrong answers use nothing up; of many that are right one begins the session."""
     forms.refuse_off(context)
     ticket, account = consent_required.waiting(context, req.consent_token)

@@ -64,7 +64,7 @@ def change(
 
 
 @contract.read_hash.implements
-def read_hash(context: Context, req: contract.ReadHash) -> contract.PasswordHash:
+def read_hash(context: Context, req: contract.ReadPasswordHash) -> contract.PasswordHash:
     return _answer(accounts.known(context, req.uid))
 
 

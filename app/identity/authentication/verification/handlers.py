@@ -16,7 +16,7 @@ from app.kit.limits import Rate
 
 
 @contract.resend.implements
-def resend(context: Context, req: contract.MailAgain) -> contract.PostedWithId:
+def resend(context: Context, req: contract.ResendVerification) -> contract.PostedWithId:
     """Where the tenant hides who has an account, nobody's address is answered as one that waits to be verified."""
     _refuse_off(context)
     _spend(context, "verification_mail", context.tenant.settings.limits.sign_in_per_minute_per_address)
@@ -33,7 +33,7 @@ def resend(context: Context, req: contract.MailAgain) -> contract.PostedWithId:
 
 
 @contract.send_own.implements
-def send_own(context: Context, req: contract.MailOwn) -> contract.PostedWithId:
+def send_own(context: Context, req: contract.SendOwnVerification) -> contract.PostedWithId:
     _refuse_off(context)
     if context.holder is None:
         raise e.WrongClientGuid if req.client_guid else e.NotAuthenticated

@@ -17,7 +17,7 @@ from app.kit.limits import Rate
 
 
 @contract.send_code.implements
-def send_code(context: Context, req: contract.CodeWanted) -> PostedSms:
+def send_code(context: Context, req: contract.SendPhoneCode) -> PostedSms:
     """Without an access token for the account that has the number; with one for the number that its account gave last."""
     refuse_off(context)
     spend(context, "phone_code")
@@ -37,7 +37,7 @@ def send_code(context: Context, req: contract.CodeWanted) -> PostedSms:
 
 
 @contract.change.implements
-def change(context: Context, req: contract.NewPhone) -> PostedSms:
+def change(context: Context, req: contract.ChangePhone) -> PostedSms:
     refuse_off(context)
     account = accounts.own(context)
     if not req.phone:
@@ -50,7 +50,7 @@ def change(context: Context, req: contract.NewPhone) -> PostedSms:
 
 
 @contract.remove.implements
-def remove(context: Context, req: contract.OldPhone) -> Deleted:
+def remove(context: Context, req: contract.RemovePhone) -> Deleted:
     refuse_off(context)
     phones.remove(context, accounts.own(context), is_silent=req.is_silent)
     return Deleted()

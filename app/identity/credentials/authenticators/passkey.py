@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from app.contract import errors as e
 from app.contract.configuration import TenantSettings
-from app.contract.passkeys.shapes import ShownCredential
+from app.contract.passkeys.shapes import PresentedCredential
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials.authenticators.protocol import Answer, Person, Shown, Wish
 from app.identity.credentials.passkeys import ceremonies, store
@@ -77,9 +77,9 @@ def owner_of(account: Account) -> Owner:
     return Owner(account.uid, name, full_name(account) or "")
 
 
-def read(given: Mapping[str, Any]) -> ShownCredential:
+def read(given: Mapping[str, Any]) -> PresentedCredential:
     """Return a credential that came as a free object; raises PasskeyRefused for what is none."""
     try:
-        return ShownCredential.model_validate(dict(given))
+        return PresentedCredential.model_validate(dict(given))
     except ValidationError:
         raise e.PasskeyRefused from None

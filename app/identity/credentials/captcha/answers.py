@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.contract.captcha import CaptchaAnswer
-from app.contract.groups import CAP, CapQuery
+from app.contract.groups import CAP, CaptchaQuery
 
 _MOST_LETTERS = 8_000  # reCAPTCHA's are some 2,000 long
-_QUERY = tuple(CapQuery.model_fields)
+_QUERY = tuple(CaptchaQuery.model_fields)
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Shown:
         return not (self.recaptcha or self.hcaptcha or self.ticket or self.own)
 
 
-def of_parameters(given: CapQuery) -> Shown:
+def of_parameters(given: CaptchaQuery) -> Shown:
     """Return what a program sent, in whichever spelling and place."""
     req = given if isinstance(given, CAP) else CAP.model_construct(**{name: getattr(given, name) for name in _QUERY})
     challenge, work = req.challenge or req.challenge_query, req.work or req.work_query

@@ -19,7 +19,7 @@ from webauthn.helpers.cose import COSEAlgorithmIdentifier
 from webauthn.helpers.structs import CredentialDeviceType
 
 from app.contract import errors as e
-from app.contract.passkeys.shapes import ShownCredential
+from app.contract.passkeys.shapes import PresentedCredential
 from app.identity.credentials import store as credentials
 from app.identity.credentials.passkeys import options, store
 from app.identity.credentials.passkeys.options import PLAIN, Owner, Wanted
@@ -114,7 +114,7 @@ def begin_request(
     )
 
 
-def made(context: Context, use: Use, shown: ShownCredential, uid: str | None = None) -> Made:
+def made(context: Context, use: Use, shown: PresentedCredential, uid: str | None = None) -> Made:
     """Return the passkey that a browser made; nothing is written. Raises PasskeyRefused, PasskeyMisconfigured."""
     refuse_misconfigured(context)
     ticket = _ticket(context, ContinuationPurpose.PASSKEY_CREATION, use, shown, uid)
@@ -165,7 +165,7 @@ def keep(context: Context, found: Made, uid: str, kind: str = store.SIGN_IN, **f
         raise _refused(context, "taken", uid) from None
 
 
-def shown(context: Context, use: Use, given: ShownCredential, uid: str | None = None) -> Shown:
+def shown(context: Context, use: Use, given: PresentedCredential, uid: str | None = None) -> Shown:
     """Return the passkey that was shown, its use noted and its challenge used up. Of many at once one wins.
 
     Args:
@@ -224,7 +224,7 @@ def refuse_misconfigured(context: Context) -> None:
 
 
 def _ticket(
-    context: Context, kind: ContinuationPurpose, use: Use, given: ShownCredential, uid: str | None
+    context: Context, kind: ContinuationPurpose, use: Use, given: PresentedCredential, uid: str | None
 ) -> ContinuationToken:
     ticket = continuation_tokens.find(context, kind, _challenge_in(given))
     if ticket is None or ticket.is_over(context.now) or ticket.facts.get("use") != use.value:
@@ -234,7 +234,7 @@ def _ticket(
     return ticket
 
 
-def _challenge_in(given: ShownCredential) -> str | None:
+def _challenge_in(given: PresentedCredential) -> str | None:
     """Return the challenge that the browser says it answered: a name to look up, proved only by the signature over it."""
     try:
         said = json.loads(base64url_to_bytes(given.response.client_data_json))
@@ -244,7 +244,7 @@ def _challenge_in(given: ShownCredential) -> str | None:
     return challenge if isinstance(challenge, str) else None
 
 
-def _held(context: Context, given: ShownCredential) -> Credential:
+def _held(context: Context, given: PresentedCredential) -> Credential:
     try:
         raw_id = base64url_to_bytes(given.raw_id)
     except ValueError:
@@ -258,7 +258,7 @@ def _held(context: Context, given: ShownCredential) -> Credential:
     return held
 
 
-def _was_theirs(context: Context, given: ShownCredential) -> bool:
+def _was_theirs(context: Context, given: PresentedCredential) -> bool:
     """Return whether its account is there, and had it. Of one that was registered with an address that nobody proved nothing is
     said, and nothing of one that gave way: whether it is there yet would tell whose the address is (decisions/0120)."""
     account = accounts.by_uid(context, options.uid_in(given.response.user_handle) or NOBODY)
@@ -266,7 +266,7 @@ def _was_theirs(context: Context, given: ShownCredential) -> bool:
 
 
 def _refuse_foreign(
-    context: Context, use: Use, ticket: ContinuationToken, given: ShownCredential, held: Credential
+    context: Context, use: Use, ticket: ContinuationToken, given: PresentedCredential, held: Credential
 ) -> None:
     handle = given.response.user_handle
     is_theirs = ticket.uid in (NOBODY, held.uid) and (not handle or handle == options.handle_of(held.uid))
@@ -294,7 +294,7 @@ def _method(facts: Mapping[str, Any]) -> str:
     return "swk" if facts.get("synced") else "hwk"
 
 
-def _told(given: ShownCredential) -> dict[str, Any]:
+def _told(given: PresentedCredential) -> dict[str, Any]:
     """Return a credential as the library reads it."""
     told = given.model_dump(by_alias=True, exclude_none=True)
     told["response"].pop("transports", None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-from app.contract.step_up import Proved, ValidationToken
+from app.contract.step_up import StepUpMethod, ValidationToken
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
@@ -16,7 +16,7 @@ from app.kit.clock import iso
 LIFETIME: Final = timedelta(minutes=5)
 
 
-def earned(context: Context, account: Account, by: Proved) -> ValidationToken:
+def earned(context: Context, account: Account, by: StepUpMethod) -> ValidationToken:
     """Return a new validation token of an account; the session of the access token that was shown counts as proved just now."""
     tokens.note_proof(context, context.account)
     made = continuation_tokens.issue(
@@ -26,7 +26,7 @@ def earned(context: Context, account: Account, by: Proved) -> ValidationToken:
     return ValidationToken(second_factor_validation_token=made.text, expire_in=iso(made.expires_at) or "")
 
 
-def is_good(context: Context, account: Account, text: str, by: Proved) -> bool:
+def is_good(context: Context, account: Account, text: str, by: StepUpMethod) -> bool:
     """Return whether a token is the account's and was earned so; it is used up by that, and by nothing else. Of many at once
     one is told True.
     """

@@ -29,7 +29,7 @@ def validate(context: Context, req: contract.OwnToken) -> Token:
 
 
 @contract.invalidate.implements
-def invalidate(context: Context, req: contract.EndOwnToken) -> Posted:
+def invalidate(context: Context, req: contract.RevokeOwnToken) -> Posted:
     _end(context, context.account.token_hash, req.prevent_refresh)
     context.audit.record("token.ended", uid=context.account.uid)
     return Posted()
@@ -83,7 +83,7 @@ def revoke_refresh(context: Context, req: contract.RefreshToken) -> Deleted:
 
 
 @contract.revoke_refresh_of_account.implements
-def revoke_refresh_of_account(context: Context, req: contract.EndRefreshTokens) -> Deleted:
+def revoke_refresh_of_account(context: Context, req: contract.RevokeRefreshTokens) -> Deleted:
     account = accounts.known(context, req.uid)
     service.revoke_refresh_of_account(context, account.uid)
     context.audit.record("refresh_tokens.ended", uid=account.uid)
@@ -91,7 +91,7 @@ def revoke_refresh_of_account(context: Context, req: contract.EndRefreshTokens) 
 
 
 @contract.validate_shown.implements
-def validate_shown(context: Context, req: contract.ShownToken) -> Token:
+def validate_shown(context: Context, req: contract.PresentedToken) -> Token:
     holder = _shown(context, req.access_token)
     if holder.expires_at <= context.now:
         raise e.ExpiredAccessToken
@@ -99,7 +99,7 @@ def validate_shown(context: Context, req: contract.ShownToken) -> Token:
 
 
 @contract.invalidate_shown.implements
-def invalidate_shown(context: Context, req: contract.EndShownToken) -> contract.TokenEnded:
+def invalidate_shown(context: Context, req: contract.RevokePresentedToken) -> contract.TokenRevoked:
     """Takes a token's text, or the handle under which A30 lists it."""
     if not req.access_token:
         raise e.MissingAccessToken
@@ -107,11 +107,11 @@ def invalidate_shown(context: Context, req: contract.EndShownToken) -> contract.
     if not _end(context, held.token_hash if held else req.access_token, req.prevent_refresh):
         raise e.InvalidAccessToken
     context.audit.record("token.ended", uid=held.uid if held else None)
-    return contract.TokenEnded()
+    return contract.TokenRevoked()
 
 
 @contract.refresh_shown.implements
-def refresh_shown(context: Context, req: contract.ProlongShownToken) -> Token:
+def refresh_shown(context: Context, req: contract.ExtendPresentedToken) -> Token:
     holder = _shown(context, req.access_token)
     if holder.expires_at <= context.now:
         raise e.InvalidAccessToken

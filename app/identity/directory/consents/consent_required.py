@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from app.contract import errors as e
-from app.contract.consents import ConsentsGiven
+from app.contract.consents import ConsentAnswers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.consents import service
@@ -54,7 +54,7 @@ def waiting(context: Context, token: str) -> tuple[ContinuationToken, Account]:
     return ticket, account
 
 
-def answers(context: Context, ticket: ContinuationToken, given: ConsentsGiven) -> Answers:
+def answers(context: Context, ticket: ContinuationToken, given: ConsentAnswers) -> Answers:
     """Return the answers, which must be those of every form that was asked for and still is one.
 
     Raises NoConsentForm, ConsentRefused.

@@ -14,7 +14,7 @@ from app.identity.platform.context import Context
 
 
 @contract.give.implements
-def give(context: Context, req: contract.OwnConsentsGiven) -> Profile:
+def give(context: Context, req: contract.SubmitOwnConsents) -> Profile:
     account = accounts.own(context)
     service.refuse_off(context)
     answers = service.read(context.tenant.settings, req)
@@ -22,7 +22,7 @@ def give(context: Context, req: contract.OwnConsentsGiven) -> Profile:
 
 
 @contract.change.implements
-def change(context: Context, req: contract.ConsentsChanged) -> contract.ConsentProfile:
+def change(context: Context, req: contract.UpdateOwnConsents) -> contract.ConsentProfile:
     account = accounts.own(context)
     service.refuse_off(context)
     after = service.change(context, account, req.consents, is_silent=req.is_silent)
@@ -30,7 +30,7 @@ def change(context: Context, req: contract.ConsentsChanged) -> contract.ConsentP
 
 
 @contract.verify.implements
-def verify(context: Context, req: contract.ConsentAsked) -> contract.ConsentValidity:
+def verify(context: Context, req: contract.CheckOwnConsent) -> contract.ConsentValidity:
     account = accounts.own(context)
     service.refuse_off(context)
     is_valid = service.is_valid(context, account, req.event, is_custom=req.is_custom)
@@ -38,7 +38,7 @@ def verify(context: Context, req: contract.ConsentAsked) -> contract.ConsentVali
 
 
 @contract.logs.implements
-def logs(context: Context, req: contract.OwnLogsRead) -> contract.ConsentLogs:
+def logs(context: Context, req: contract.ListOwnConsentLogs) -> contract.ConsentLogs:
     return _logs(context, accounts.own(context))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from app.contract import errors as e
 from app.contract.configuration import TenantSettings
 from app.contract.consent_forms import FIRST_LOGIN, LOGIN, REGISTER, ConsentForm
-from app.contract.consents import ConsentAnswer, ConsentEvent, ConsentsGiven
+from app.contract.consents import ConsentAnswer, ConsentAnswers, ConsentEvent
 from app.identity.directory.accounts import consents
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
@@ -52,7 +52,7 @@ def due(context: Context, account: Account, began_at: datetime) -> tuple[Consent
     return tuple(owed)
 
 
-def read(settings: TenantSettings, given: ConsentsGiven) -> Answers:
+def read(settings: TenantSettings, given: ConsentAnswers) -> Answers:
     """Return what answers say. What a form offers and nobody mentions is not agreed to.
 
     Raises:
@@ -131,7 +131,7 @@ def history(context: Context, account: Account) -> list[dict[str, Any]]:
     return [*store.of_account(context, account.uid), *([first] if first else [])]
 
 
-def stated(context: Context, given: ConsentsGiven | None) -> Answers | None:
+def stated(context: Context, given: ConsentAnswers | None) -> Answers | None:
     """Return the answers that came with a new account; None where none did, or the tenant asks for none.
 
     Raises NoConsentForm, ConsentRefused.

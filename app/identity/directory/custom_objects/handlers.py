@@ -17,7 +17,7 @@ from app.kit.clock import iso
 
 
 @contract.add.implements
-def add(context: Context, req: contract.OwnRecordAdded) -> contract.Record:
+def add(context: Context, req: contract.CreateOwnRecord) -> contract.Record:
     try:
         return _add(context, req)
     except e.UnknownUid:  # gone in this very moment, and with it who asks
@@ -25,16 +25,16 @@ def add(context: Context, req: contract.OwnRecordAdded) -> contract.Record:
 
 
 @contract.managed_add.implements
-def managed_add(context: Context, req: contract.RecordAdded) -> contract.Record:
+def managed_add(context: Context, req: contract.CreateRecord) -> contract.Record:
     return _add(context, req)
 
 
-def _add(context: Context, req: contract.OwnRecordAdded | contract.RecordAdded) -> contract.Record:
+def _add(context: Context, req: contract.CreateOwnRecord | contract.CreateRecord) -> contract.Record:
     account, kind = _account(context, req), service.stated(context, req)
     return _view(service.add(context, account, kind, _content(context, req), is_silent=req.is_silent))
 
 
-def read_all(context: Context, req: contract.OwnRecordsRead | contract.RecordsRead) -> contract.Records:
+def read_all(context: Context, req: contract.ListOwnRecords | contract.ListRecords) -> contract.Records:
     rows = service.read_all(context, _account(context, req), service.stated(context, req))
     return contract.Records(data=[_view(row) for row in rows], count=len(rows))
 
@@ -43,7 +43,7 @@ contract.read_all.implements(read_all)
 contract.managed_read_all.implements(read_all)
 
 
-def read(context: Context, req: contract.OwnRecordRead | contract.RecordRead) -> contract.Record:
+def read(context: Context, req: contract.ReadOwnRecord | contract.ReadRecord) -> contract.Record:
     return _view(service.read(context, _account(context, req), service.stated(context, req), req.object_record_id))
 
 
@@ -51,7 +51,7 @@ contract.read.implements(read)
 contract.managed_read.implements(read)
 
 
-def change(context: Context, req: contract.OwnRecordChanged | contract.RecordChanged) -> contract.Record:
+def change(context: Context, req: contract.UpdateOwnRecord | contract.UpdateRecord) -> contract.Record:
     account, kind, content = _account(context, req), service.stated(context, req), _content(context, req)
     changed = service.change(
         context, account, kind, req.object_record_id, content, how=req.update_type, is_silent=req.is_silent
@@ -63,7 +63,7 @@ contract.change.implements(change)
 contract.managed_change.implements(change)
 
 
-def remove(context: Context, req: contract.OwnRecordRemoved | contract.RecordRemoved) -> Deleted:
+def remove(context: Context, req: contract.DeleteOwnRecord | contract.DeleteRecord) -> Deleted:
     account, kind = _account(context, req), service.stated(context, req)
     service.remove(context, account, kind, req.object_record_id, is_silent=req.is_silent)
     return Deleted()
@@ -73,12 +73,12 @@ contract.remove.implements(remove)
 contract.managed_remove.implements(remove)
 
 
-def _account(context: Context, req: contract.Named) -> Account:
+def _account(context: Context, req: contract.NamedObject) -> Account:
     """Return whose records they are: of the id that the tenant's server names, else of the token."""
     return accounts.known(context, req.uid) if isinstance(req, Uid) else accounts.own(context)
 
 
-def _content(context: Context, req: contract.Content) -> dict[str, Any]:
+def _content(context: Context, req: contract.RecordContent) -> dict[str, Any]:
     """Return what is to be kept: without the token, where the body was what showed it."""
     if isinstance(req, Uid) or context.raw.bearer() or context.raw.first("access_token"):
         return req.record

@@ -12,7 +12,7 @@ from sqlalchemy.engine import Row
 
 from app.contract import errors as e
 from app.contract.configuration import CustomObject
-from app.contract.custom_objects import Named, Update
+from app.contract.custom_objects import NamedObject, Update
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.custom_objects import store
@@ -22,7 +22,7 @@ from app.identity.platform.context import Context
 _RECORD_ID = re.compile(r"[0-9a-f-]{24,36}\Z")  # a GUID; older clients know 24 letters (interface account.md section 4)
 
 
-def stated(context: Context, named: Named) -> CustomObject:
+def stated(context: Context, named: NamedObject) -> CustomObject:
     """Return the object that a request names.
 
     Raises:

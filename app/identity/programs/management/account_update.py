@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.contract.accounts import AccountChanges, Names
+from app.contract.accounts import AccountChanges, AccountIdentifiers
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.registration.drafts import WRITERS
 from app.identity.authentication.sign_in import sessions
@@ -23,7 +23,7 @@ UNLOCKED: dict[str, Any] = {"is_locked": False, "lock_type": "None", "locked_unt
 LOCKED: dict[str, Any] = {"is_locked": True, "lock_type": "Block", "locked_until": None}
 
 
-def change(context: Context, account: Account, req: AccountChanges, names: Names | None) -> Account:
+def change(context: Context, account: Account, req: AccountChanges, names: AccountIdentifiers | None) -> Account:
     """Change an account and return it as it is then.
 
     An account that is closed, or gets another password, loses its sessions and tokens.

@@ -28,7 +28,7 @@ def update(context: Context, req: contract.UpdateAccount) -> Profile:
 
 
 @contract.update_by_identifier.implements
-def update_by_identifier(context: Context, req: contract.UpdateIdentified) -> Profile:
+def update_by_identifier(context: Context, req: contract.UpdateAccountByIdentifier) -> Profile:
     _refuse_empty(context)
     account = accounts.addressed(context, email=req.email, username=req.username, phone=req.phone)
     return _answer(change(context, account, req, None), req.fields_)

@@ -22,22 +22,22 @@ from app.kit.clock import iso
 Made = tuple[str, int]
 
 
-def mailed(context: Context, kind: str, req: contract.MailTokenAsked) -> contract.MailToken:
+def mailed(context: Context, kind: str, req: contract.EmailTokenRequest) -> contract.EmailToken:
     """Return what a mail of this kind would bring. Raises PasswordlessOff, SmartLoginOff, OneTouchOff."""
     account, (token, minutes) = MAILED[kind](context, req)
     context.audit.record("token.made", uid=account.uid if account else None, kind=kind)
     providers = ["Email"] if account is not None and account.password_hash else []
-    return contract.MailToken(token=token, expires_in=end(context, minutes * 60), identity_providers=providers)
+    return contract.EmailToken(token=token, expires_in=end(context, minutes * 60), identity_providers=providers)
 
 
-def texted(context: Context, kind: str, req: contract.SmsCodeAsked) -> contract.SmsCode:
+def texted(context: Context, kind: str, req: contract.SmsCodeRequest) -> contract.SmsCode:
     """Return the code that a message of this kind would bring. Raises PasswordlessOff, SmartLoginOff, OneTouchOff, PhoneLoginOff."""
     account, code = TEXTED[kind](context, req)
     context.audit.record("code.made", uid=account.uid if account else None, kind=kind)
     return contract.SmsCode(token=code, expires_in=end(context, one_time_tokens.CODE_MINUTES * 60))
 
 
-def addressed(context: Context, req: contract.MailTokenAsked) -> Account:
+def addressed(context: Context, req: contract.EmailTokenRequest) -> Account:
     """Return the account that the first of uid, email and username names."""
     if req.uid:
         return accounts.known(context, req.uid)
@@ -63,7 +63,7 @@ def end(context: Context, seconds: int) -> str:
     return iso(context.now + timedelta(seconds=seconds)) or ""
 
 
-def _sign_in_mail(context: Context, req: contract.MailTokenAsked) -> tuple[Account | None, Made]:
+def _sign_in_mail(context: Context, req: contract.EmailTokenRequest) -> tuple[Account | None, Made]:
     if not context.tenant.settings.passwordless_email:
         raise e.PasswordlessOff
     account = addressed(context, req)
@@ -71,7 +71,7 @@ def _sign_in_mail(context: Context, req: contract.MailTokenAsked) -> tuple[Accou
     return account, _made(context, SIGN_IN, account, req.email or account.email or "", Wish())
 
 
-def _smart_mail(context: Context, req: contract.MailTokenAsked) -> tuple[Account | None, Made]:
+def _smart_mail(context: Context, req: contract.EmailTokenRequest) -> tuple[Account | None, Made]:
     if not context.tenant.settings.smart_login:
         raise e.SmartLoginOff
     account = addressed(context, req)
@@ -80,7 +80,7 @@ def _smart_mail(context: Context, req: contract.MailTokenAsked) -> tuple[Account
     return account, _made(context, SMART, account, req.email or account.email or "", Wish(), ticket)
 
 
-def _touch_mail(context: Context, req: contract.MailTokenAsked) -> tuple[Account | None, Made]:
+def _touch_mail(context: Context, req: contract.EmailTokenRequest) -> tuple[Account | None, Made]:
     """Whoever is new is registered by the token, so there need not be an account."""
     if not context.tenant.settings.one_touch:
         raise e.OneTouchOff
@@ -106,14 +106,14 @@ def _made(
     return sending.link(context, kind, account, name, wish, ticket), sending.minutes(context)
 
 
-def _sign_in_text(context: Context, req: contract.SmsCodeAsked) -> tuple[Account | None, str]:
+def _sign_in_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
     if not context.tenant.settings.passwordless_sms:
         raise e.PasswordlessOff
     account = _proved(context, req)
     return account, sending.code(context, Purpose.SIGN_IN, account, "", SMS, Wish())[0]
 
 
-def _smart_text(context: Context, req: contract.SmsCodeAsked) -> tuple[Account | None, str]:
+def _smart_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
     """`clientguid` names the device: a code that approves whichever waits would approve a stranger's."""
     if not context.tenant.settings.smart_login:
         raise e.SmartLoginOff
@@ -122,7 +122,7 @@ def _smart_text(context: Context, req: contract.SmsCodeAsked) -> tuple[Account |
     return account, sending.code(context, Purpose.SMART_LOGIN, account, "", SMS, Wish(), ticket)[0]
 
 
-def _touch_text(context: Context, req: contract.SmsCodeAsked) -> tuple[Account | None, str]:
+def _touch_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
     if not context.tenant.settings.one_touch:
         raise e.OneTouchOff
     _refuse_numbers_off(context)
@@ -139,7 +139,7 @@ def _touch_text(context: Context, req: contract.SmsCodeAsked) -> tuple[Account |
     return account, sending.code(context, Purpose.ONE_TOUCH, None, form, SMS, wish)[0]
 
 
-def _proved(context: Context, req: contract.SmsCodeAsked) -> Account:
+def _proved(context: Context, req: contract.SmsCodeRequest) -> Account:
     """Return the account that has the number, proved."""
     _refuse_numbers_off(context)
     account = with_phone(context, req.phone)
@@ -160,12 +160,12 @@ def _guid(given: str | None) -> str:
     return given
 
 
-MAILED: dict[str, Callable[[Context, contract.MailTokenAsked], tuple[Account | None, Made]]] = {
+MAILED: dict[str, Callable[[Context, contract.EmailTokenRequest], tuple[Account | None, Made]]] = {
     "passwordlesslogin": _sign_in_mail,
     "autologin": _smart_mail,
     "onetouchlogin": _touch_mail,
 }
-TEXTED: dict[str, Callable[[Context, contract.SmsCodeAsked], tuple[Account | None, str]]] = {
+TEXTED: dict[str, Callable[[Context, contract.SmsCodeRequest], tuple[Account | None, str]]] = {
     "passwordlesslogin": _sign_in_text,
     "smartlogin": _smart_text,
     "onetouchlogin": _touch_text,

@@ -22,26 +22,26 @@ from app.identity.programs.self_service.emails import NewAddress
 FORGOT_PIN = "forgotpin"
 
 
-def _uid(req: contract.MailTokenAsked | contract.SmsCodeAsked) -> str:
+def _uid(req: contract.EmailTokenRequest | contract.SmsCodeRequest) -> str:
     if not req.uid:
         raise e.BadParameter.names("uid")
     return req.uid
 
 
 @contract.verify_token.implements
-def verify_token(context: Context, req: contract.VerifyTokenAsked) -> contract.VerifyToken:
+def verify_token(context: Context, req: contract.VerificationTokenRequest) -> contract.VerificationToken:
     return _verify_token(context, req.email, one_time_tokens.LINK_MINUTES * 60)
 
 
 @contract.read_verify_token.implements
-def read_verify_token(context: Context, req: contract.VerifyTokenRead) -> contract.VerifyToken:
+def read_verify_token(context: Context, req: contract.VerificationTokenQuery) -> contract.VerificationToken:
     if req.vtype.lower() != "email":
         raise e.BadParameter("The vtype is not formatted correctly: email is expected.")
     return _verify_token(context, req.email, req.expires_in or one_time_tokens.LINK_MINUTES * 60)
 
 
 @contract.mail_token.implements
-def mail_token(context: Context, req: contract.MailTokenAsked) -> contract.MailToken:
+def mail_token(context: Context, req: contract.EmailTokenRequest) -> contract.EmailToken:
     kind = req.token_type.lower().removesuffix("token")
     if kind in presented_sign_ins.MAILED:
         return presented_sign_ins.mailed(context, kind, req)
@@ -54,13 +54,13 @@ def mail_token(context: Context, req: contract.MailTokenAsked) -> contract.MailT
     token, minutes = _MAIL_TOKENS[kind](context, account, req)
     context.audit.record("token.made", uid=account.uid, kind=kind)
     providers = ["Email"] if account.password_hash else []
-    return contract.MailToken(
+    return contract.EmailToken(
         token=token, expires_in=presented_sign_ins.end(context, minutes * 60), identity_providers=providers
     )
 
 
 @contract.sms_code.implements
-def sms_code(context: Context, req: contract.SmsCodeAsked) -> contract.SmsCode:
+def sms_code(context: Context, req: contract.SmsCodeRequest) -> contract.SmsCode:
     kind = req.sms_otp_type.lower()
     if kind in presented_sign_ins.TEXTED:
         return presented_sign_ins.texted(context, kind, req)
@@ -80,13 +80,13 @@ def sms_code(context: Context, req: contract.SmsCodeAsked) -> contract.SmsCode:
     return contract.SmsCode(token=code, expires_in=presented_sign_ins.end(context, minutes * 60))
 
 
-def _verify_token(context: Context, email: str | None, seconds: int) -> contract.VerifyToken:
+def _verify_token(context: Context, email: str | None, seconds: int) -> contract.VerificationToken:
     account = accounts.with_email(context, email)
     _refuse_verified(context, account, email or "")
     one_time_tokens.spend_brought(context, account.uid, is_code=False)
     token = verification.token_only(context, account, email or "", max(1, seconds // 60))
     context.audit.record("token.made", uid=account.uid, kind="emailverification")
-    return contract.VerifyToken(verification_token=token, expires_in=presented_sign_ins.end(context, seconds))
+    return contract.VerificationToken(verification_token=token, expires_in=presented_sign_ins.end(context, seconds))
 
 
 def _refuse_verified(context: Context, account: Account, email: str) -> None:
@@ -96,7 +96,7 @@ def _refuse_verified(context: Context, account: Account, email: str) -> None:
         raise e.EmailVerifiedBefore
 
 
-def _of_verification(context: Context, account: Account, req: contract.MailTokenAsked) -> tuple[str, int]:
+def _of_verification(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
     email = req.email or account.email or ""
     _refuse_verified(context, account, email)
     if context.tenant.settings.email_verification_codes:
@@ -104,26 +104,26 @@ def _of_verification(context: Context, account: Account, req: contract.MailToken
     return verification.token_only(context, account, email), one_time_tokens.LINK_MINUTES
 
 
-def _of_another_address(context: Context, account: Account, req: contract.MailTokenAsked) -> tuple[str, int]:
+def _of_another_address(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
     return emails.token_only(
         context, account, NewAddress(req.email or "", req.type or "")
     ), one_time_tokens.LINK_MINUTES
 
 
-def _of_a_reset(context: Context, account: Account, req: contract.MailTokenAsked) -> tuple[str, int]:
+def _of_a_reset(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
     if context.tenant.settings.reset_password_codes:
         return sending.code_only(context, account, sending.MAIL, email=req.email)
     return sending.token_only(context, account, sending.Wish(), email=req.email), one_time_tokens.RESET_MINUTES
 
 
-def _of_a_pin(context: Context, account: Account, req: contract.MailTokenAsked) -> tuple[str, int]:
+def _of_a_pin(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
     _refuse_without_pin(account)
     return sending.token_only(
         context, account, sending.Wish(), email=req.email, of=sending.PIN
     ), one_time_tokens.RESET_MINUTES
 
 
-def _of_a_pin_by_sms(context: Context, account: Account, _: contract.SmsCodeAsked) -> str:
+def _of_a_pin_by_sms(context: Context, account: Account, _: contract.SmsCodeRequest) -> str:
     _refuse_without_pin(account)
     return sending.code_only(context, account, sending.SMS, of=sending.PIN)[0]
 
@@ -133,11 +133,11 @@ def _refuse_without_pin(account: Account) -> None:
         raise e.NoPin
 
 
-def _of_the_end(context: Context, account: Account, _: contract.MailTokenAsked) -> tuple[str, int]:
+def _of_the_end(context: Context, account: Account, _: contract.EmailTokenRequest) -> tuple[str, int]:
     return deletion.token_only(context, account), one_time_tokens.LINK_MINUTES
 
 
-def _of_a_new_number(context: Context, account: Account, req: contract.SmsCodeAsked) -> str:
+def _of_a_new_number(context: Context, account: Account, req: contract.SmsCodeRequest) -> str:
     if not req.phone:
         raise e.PhoneMissing
     form = identifiers.normal_phone(req.phone)
@@ -149,13 +149,13 @@ def _of_a_new_number(context: Context, account: Account, req: contract.SmsCodeAs
     return one_time_tokens.new_code(context, Purpose.PHONE, account.uid, subject=form)
 
 
-def _of_the_number(context: Context, account: Account, _: contract.SmsCodeAsked) -> str:
+def _of_the_number(context: Context, account: Account, _: contract.SmsCodeRequest) -> str:
     if account.phone_verified:
         raise e.PhoneVerifiedBefore
     return one_time_tokens.new_code(context, Purpose.PHONE, account.uid, subject=account.phone or "")
 
 
-_MAIL_TOKENS: dict[str, Callable[[Context, Account, contract.MailTokenAsked], tuple[str, int]]] = {
+_MAIL_TOKENS: dict[str, Callable[[Context, Account, contract.EmailTokenRequest], tuple[str, int]]] = {
     "emailverification": _of_verification,
     "addemail": _of_another_address,
     "forgotpassword": _of_a_reset,
@@ -163,7 +163,7 @@ _MAIL_TOKENS: dict[str, Callable[[Context, Account, contract.MailTokenAsked], tu
     "deleteuser": _of_the_end,
 }
 _RESETS = ("forgotpassword", FORGOT_PIN)
-_SMS_CODES: dict[str, Callable[[Context, Account, contract.SmsCodeAsked], str]] = {
+_SMS_CODES: dict[str, Callable[[Context, Account, contract.SmsCodeRequest], str]] = {
     "addphone": _of_a_new_number,
     "phoneidverification": _of_the_number,
     "forgotpassword": lambda context, account, _: sending.code_only(context, account, sending.SMS)[0],

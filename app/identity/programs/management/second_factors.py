@@ -20,44 +20,44 @@ from app.identity.programs.self_service.second_factors import older
 
 
 @contract.managed_read.implements
-def read(context: Context, req: contract.FactorOf) -> contract.OwnFactors:
+def read(context: Context, req: contract.ManagedFactor) -> contract.OwnFactors:
     known = second_factors.person(context, accounts.known(context, req.uid))
     return contract.OwnFactors(**views.by_id(context, known))
 
 
 @contract.managed_make_backup_codes.implements
-def make_backup_codes(context: Context, req: contract.FactorOf) -> contract.BackupCodes:
+def make_backup_codes(context: Context, req: contract.ManagedFactor) -> contract.BackupCodes:
     account = accounts.known(context, req.uid)
     return contract.BackupCodes(back_up_codes=second_factors.make_backup_codes(context, account, is_first=True))
 
 
 @contract.managed_renew_backup_codes.implements
-def renew_backup_codes(context: Context, req: contract.FactorOf) -> contract.BackupCodes:
+def renew_backup_codes(context: Context, req: contract.ManagedFactor) -> contract.BackupCodes:
     account = accounts.known(context, req.uid)
     return contract.BackupCodes(back_up_codes=own_factors.renew(context, account))
 
 
 @contract.managed_remove_totp.implements
-def remove_totp(context: Context, req: contract.FactorOf) -> Deleted:
+def remove_totp(context: Context, req: contract.ManagedFactor) -> Deleted:
     return removed(context, req.uid, FactorKind.TOTP)
 
 
 @sms.managed_remove_sms.implements
-def remove_sms(context: Context, req: contract.FactorOf) -> Deleted:
+def remove_sms(context: Context, req: contract.ManagedFactor) -> Deleted:
     return removed(context, req.uid, FactorKind.SMS)
 
 
 @email.managed_remove_email.implements
-def remove_email(context: Context, req: contract.FactorOf) -> Deleted:
+def remove_email(context: Context, req: contract.ManagedFactor) -> Deleted:
     return removed(context, req.uid, FactorKind.EMAIL)
 
 
 @questions.managed_remove_questions.implements
-def remove_questions(context: Context, req: contract.FactorOf) -> Deleted:
+def remove_questions(context: Context, req: contract.ManagedFactor) -> Deleted:
     return removed(context, req.uid, FactorKind.QUESTIONS)
 
 
-def remove_push(context: Context, req: contract.FactorOf | push.ManagedPush) -> Deleted:
+def remove_push(context: Context, req: contract.ManagedFactor | push.ManagedPush) -> Deleted:
     return removed(context, req.uid, FactorKind.PUSH)
 
 
@@ -66,27 +66,27 @@ push.managed_remove_push_older.implements(remove_push)
 
 
 @duo.managed_remove_duo.implements
-def remove_duo(context: Context, req: contract.FactorOf) -> Deleted:
+def remove_duo(context: Context, req: contract.ManagedFactor) -> Deleted:
     return removed(context, req.uid, FactorKind.DUO)
 
 
 @contract.managed_remove_older.implements
-def remove_older(context: Context, req: contract.OlderManagedRemoval) -> Deleted:
+def remove_older(context: Context, req: contract.LegacyManagedRemoval) -> Deleted:
     return removed(context, req.uid, older(req))
 
 
 @passkeys.managed_remove.implements
-def remove_passkey_factor(context: Context, req: contract.FactorOf) -> Deleted:
+def remove_passkey_factor(context: Context, req: contract.ManagedFactor) -> Deleted:
     return removed(context, req.uid, FactorKind.PASSKEY)
 
 
 @own_passkeys.managed_listed.implements
-def list_passkeys(context: Context, req: contract.FactorOf) -> ListedPasskeys:
+def list_passkeys(context: Context, req: contract.ManagedFactor) -> ListedPasskeys:
     return some_of(context, accounts.known(context, req.uid).uid)
 
 
 @own_passkeys.managed_remove.implements
-def remove_passkey(context: Context, req: own_passkeys.PasskeyOf) -> Deleted:
+def remove_passkey(context: Context, req: own_passkeys.ManagedPasskey) -> Deleted:
     management.remove(context, accounts.known(context, req.uid), req.passkey_id)
     return Deleted()
 

@@ -6,7 +6,7 @@ import re
 
 from app.contract import errors as e
 from app.contract import step_up as contract
-from app.contract.step_up import Proved
+from app.contract.step_up import StepUpMethod
 from app.identity.credentials.second_factors import step_up
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
@@ -15,21 +15,23 @@ _FORM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE
 
 
 @contract.check_factor.implements
-def check_factor(context: Context, req: contract.TokenCheck) -> contract.TokenIsValid:
-    return _checked(context, req, Proved.FACTOR, refuses=True)
+def check_factor(context: Context, req: contract.CheckValidationToken) -> contract.TokenIsValid:
+    return _checked(context, req, StepUpMethod.FACTOR, refuses=True)
 
 
 @contract.check_password.implements
-def check_password(context: Context, req: contract.TokenCheck) -> contract.TokenIsValid:
-    return _checked(context, req, Proved.PASSWORD, refuses=True)
+def check_password(context: Context, req: contract.CheckValidationToken) -> contract.TokenIsValid:
+    return _checked(context, req, StepUpMethod.PASSWORD, refuses=True)
 
 
 @contract.check_pin.implements
-def check_pin(context: Context, req: contract.TokenCheck) -> contract.TokenIsValid:
-    return _checked(context, req, Proved.PIN)
+def check_pin(context: Context, req: contract.CheckValidationToken) -> contract.TokenIsValid:
+    return _checked(context, req, StepUpMethod.PIN)
 
 
-def _checked(context: Context, req: contract.TokenCheck, by: Proved, *, refuses: bool = False) -> contract.TokenIsValid:
+def _checked(
+    context: Context, req: contract.CheckValidationToken, by: StepUpMethod, *, refuses: bool = False
+) -> contract.TokenIsValid:
     """Two of the rows refuse what cannot be a token at all (decisions/0090)."""
     account = accounts.known(context, req.uid)
     if refuses and not _FORM.match(req.second_factor_validation_token):

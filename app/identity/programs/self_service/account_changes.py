@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.accounts import Names, PersonFields, PinInfo
+from app.contract.accounts import AccountIdentifiers, PersonFields, PinInfo
 from app.contract.profile import Write
 from app.identity.credentials.passwords import new_password, security_answers
 from app.identity.credentials.passwords.new_password import WORDS
@@ -64,7 +64,7 @@ def read(
     context: Context,
     account: Account,
     req: PersonFields,
-    names: Names | None,
+    names: AccountIdentifiers | None,
     *,
     writers: Collection[Write],
     clears: bool,

@@ -38,7 +38,7 @@ def read_own(context: Context, req: ReadOwnAccount) -> Profile:
 
 
 @contract.update.implements
-def update(context: Context, req: contract.OwnChanges) -> contract.OwnProfile:
+def update(context: Context, req: contract.UpdateOwnAccount) -> contract.OwnProfile:
     if not context.raw.body.strip():
         raise e.BadPutBody("The body is empty.")
     own = accounts.own(context)
@@ -48,20 +48,20 @@ def update(context: Context, req: contract.OwnChanges) -> contract.OwnProfile:
 
 
 @contract.set_username.implements
-def set_username(context: Context, req: contract.NewUsername) -> Posted:
+def set_username(context: Context, req: contract.SetUsername) -> Posted:
     profile.set_username(context, accounts.own(context), req.username, is_silent=req.is_silent)
     return Posted()
 
 
 @contract.add_email.implements
-def add_email(context: Context, req: contract.NewEmail) -> Posted:
+def add_email(context: Context, req: contract.AddEmail) -> Posted:
     new = NewAddress(req.email or "", req.type or "", req.verification_url, req.email_template)
     emails.ask(context, accounts.own(context), new, hides_taken=context.tenant.settings.hide_unknown_accounts)
     return Posted()
 
 
 @contract.remove_email.implements
-def remove_email(context: Context, req: contract.OldEmail) -> Deleted:
+def remove_email(context: Context, req: contract.RemoveEmail) -> Deleted:
     emails.remove(context, accounts.own(context), req.email, is_silent=req.is_silent)
     return Deleted()
 
@@ -73,7 +73,7 @@ def unlock(context: Context, req: contract.Unlock) -> Posted:
 
 
 @contract.send_welcome.implements
-def send_welcome(context: Context, req: contract.WelcomeMail) -> Posted:
+def send_welcome(context: Context, req: contract.SendWelcomeEmail) -> Posted:
     account = accounts.own(context)
     if not account.email:
         raise e.NoEmailOnProfile
@@ -93,7 +93,7 @@ def accept_policy(context: Context, req: contract.AcceptPolicy) -> Profile:
 
 
 @contract.policy_history.implements
-def policy_history(context: Context, req: contract.PolicyHistoryRead) -> contract.PolicyHistory:
+def policy_history(context: Context, req: contract.ReadPolicyHistory) -> contract.PolicyHistory:
     return privacy_policy.history(context, accounts.own(context))
 
 
@@ -103,9 +103,9 @@ def managed_policy_history(context: Context, req: Uid) -> contract.PolicyHistory
 
 
 @contract.ask_deletion.implements
-def ask_deletion(context: Context, req: contract.AskDeletion) -> contract.DeletionAsked:
+def ask_deletion(context: Context, req: contract.RequestDeletion) -> contract.DeletionRequested:
     deletion.ask(context, accounts.own(context), req.delete_url, req.email_template)
-    return contract.DeletionAsked()
+    return contract.DeletionRequested()
 
 
 @contract.confirm_deletion.implements
@@ -119,7 +119,7 @@ def confirm_deletion(context: Context, req: contract.ConfirmDeletion) -> Posted:
 
 
 @contract.send_deletion_code.implements
-def send_deletion_code(context: Context, req: contract.DeletionCode) -> PostedSms:
+def send_deletion_code(context: Context, req: contract.SendDeletionCode) -> PostedSms:
     sid = deletion.send_code(context, accounts.own(context), req)
     return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid))
 

@@ -22,7 +22,7 @@ def begin(context: Context, req: OwnFactor) -> OwnRegisterBegin:  # noqa: ARG001
 
 
 @contract.add.implements
-def add(context: Context, req: contract.NewPasskey) -> ListedPasskeys:
+def add(context: Context, req: contract.AddPasskey) -> ListedPasskeys:
     refuse_off(context)
     account = accounts.own(context)
     management.add(context, account, req.credential)
@@ -36,7 +36,7 @@ def listed(context: Context, req: OwnFactor) -> ListedPasskeys:  # noqa: ARG001 
 
 
 @contract.remove.implements
-def remove(context: Context, req: contract.OwnPasskey) -> Deleted:
+def remove(context: Context, req: contract.RemoveOwnPasskey) -> Deleted:
     management.remove(context, accounts.own(context), req.passkey_id)
     return Deleted()
 

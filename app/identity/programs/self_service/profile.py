@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.contract.groups import NO_SMS
 from app.contract.profile import Write
-from app.contract.self_service import OwnChanges
+from app.contract.self_service import UpdateOwnAccount
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.registration import registration_data, requirements
 from app.identity.authentication.sign_in import sessions
@@ -24,7 +24,7 @@ from app.identity.programs.self_service.account_changes import Changed, Wanted
 WRITERS = frozenset({Write.ANYONE})
 
 
-def update(context: Context, account: Account, req: OwnChanges, *, session_id: str | None = None) -> Account:
+def update(context: Context, account: Account, req: UpdateOwnAccount, *, session_id: str | None = None) -> Account:
     """Change an account as its owner says, and return it as it is then.
 
     Args:
@@ -95,7 +95,7 @@ def _refuse_answers(context: Context, account: Account, answers: dict[str, str] 
         raise e.BadParameter("The SecurityQuestionAnswer must not be empty.")
 
 
-def _follow_up(context: Context, changed: Changed, req: OwnChanges, session_id: str | None) -> None:
+def _follow_up(context: Context, changed: Changed, req: UpdateOwnAccount, session_id: str | None) -> None:
     """Do what the change asks for: mails, and the end of other sessions after a new password."""
     before, after = changed.before, changed.after
     if changed.has_new_password:

@@ -6,7 +6,7 @@ from app.contract import errors as e
 from app.contract.groups import Deleted
 from app.contract.letters import MailKind
 from app.contract.passkeys import second_factor as passkeys
-from app.contract.passkeys.own import NewPasskey
+from app.contract.passkeys.own import AddPasskey
 from app.contract.passkeys.shapes import ListedPasskey, RegisterBegin
 from app.contract.profile import Profile
 from app.contract.second_factors import duo, push
@@ -82,7 +82,7 @@ def remove_duo(context: Context, req: contract.OwnFactor) -> Deleted:  # noqa: A
 
 
 @contract.remove_older.implements
-def remove_older(context: Context, req: contract.OlderRemoval) -> Deleted:
+def remove_older(context: Context, req: contract.LegacyRemoval) -> Deleted:
     return removed(context, older(req))
 
 
@@ -92,7 +92,7 @@ def begin_passkey(context: Context, req: contract.OwnFactor) -> RegisterBegin:  
 
 
 @passkeys.enrol_own.implements
-def enrol_passkey(context: Context, req: NewPasskey) -> ListedPasskey:
+def enrol_passkey(context: Context, req: AddPasskey) -> ListedPasskey:
     account = accounts.own(context)
     second_factors.authenticator(context, FactorKind.PASSKEY)
     return store.listed(management.add_factor(context, account, req.credential))
@@ -104,7 +104,7 @@ def remove_passkey(context: Context, req: contract.OwnFactor) -> Deleted:  # noq
     return removed(context, FactorKind.PASSKEY)
 
 
-def older(req: contract.OlderRemoval | contract.OlderManagedRemoval) -> FactorKind:
+def older(req: contract.LegacyRemoval | contract.LegacyManagedRemoval) -> FactorKind:
     """Return which of the two is meant; raises FactorRemovalRefused for neither and for both."""
     if req.authenticator == req.otp_authenticator:
         raise e.FactorRemovalRefused

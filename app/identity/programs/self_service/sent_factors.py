@@ -51,7 +51,7 @@ def set_number(context: Context, req: sms.OwnNumber) -> SmsSent:
 
 
 @email.mail_own_code.implements
-def mail_code(context: Context, req: email.MailedAgain) -> Posted:
+def mail_code(context: Context, req: email.SendOwnEmailCode) -> Posted:
     """Without an access token anybody may ask, for any address: it is counted for itself, and where it is hidden who has an
     account the answer is the same.
     """

@@ -6,7 +6,7 @@ from app.contract import errors as e
 from app.contract import step_up as contract
 from app.contract.groups import Posted
 from app.contract.second_factors.challenge import Challenge, FactorKind
-from app.contract.step_up import Proved, ValidationToken
+from app.contract.step_up import StepUpMethod, ValidationToken
 from app.identity.authentication.sign_in import completion, second_factor
 from app.identity.credentials.authenticators import email_code
 from app.identity.credentials.authenticators.protocol import Answer, Wish
@@ -27,7 +27,7 @@ from app.kit.clock import iso
 
 
 @contract.begin.implements
-def begin(context: Context, req: contract.StepUpBegun) -> Challenge:
+def begin(context: Context, req: contract.BeginStepUp) -> Challenge:
     """The token of this challenge opens nothing: who proves is known by the access token."""
     _refuse_off(context)
     known = second_factors.person(context, accounts.own(context))
@@ -41,22 +41,22 @@ def begin(context: Context, req: contract.StepUpBegun) -> Challenge:
 
 
 @contract.with_app.implements
-def with_app(context: Context, req: contract.AppCodeShown) -> ValidationToken:
+def with_app(context: Context, req: contract.StepUpByApp) -> ValidationToken:
     return _by_factor(context, FactorKind.TOTP, Answer(code=_given(req.code)), req)
 
 
 @contract.with_sms.implements
-def with_sms(context: Context, req: contract.TextedCodeShown) -> ValidationToken:
+def with_sms(context: Context, req: contract.StepUpBySms) -> ValidationToken:
     return _by_factor(context, FactorKind.SMS, Answer(code=_given(req.otp)), req)
 
 
 @contract.with_backup_code.implements
-def with_backup_code(context: Context, req: contract.BackupCodeShown) -> ValidationToken:
+def with_backup_code(context: Context, req: contract.StepUpByBackupCode) -> ValidationToken:
     return _by_factor(context, FactorKind.BACKUP_CODE, Answer(code=_given(req.backup_code)), req)
 
 
 @contract.mail_factor_code.implements
-def mail_factor_code(context: Context, req: contract.FactorMail) -> Posted:
+def mail_factor_code(context: Context, req: contract.SendFactorEmail) -> Posted:
     _refuse_off(context)
     known = second_factors.person(context, accounts.own(context))
     found = second_factors.authenticator(context, FactorKind.EMAIL)
@@ -69,27 +69,27 @@ def mail_factor_code(context: Context, req: contract.FactorMail) -> Posted:
 
 
 @contract.with_factor_mail.implements
-def with_factor_mail(context: Context, req: contract.MailedCodeShown) -> ValidationToken:
+def with_factor_mail(context: Context, req: contract.StepUpByEmail) -> ValidationToken:
     named = _named("emailid", req.email_id)
     answer = Answer(code=email_code.read(req.otp), email=named)
     return _by_factor(context, FactorKind.EMAIL, answer, req)
 
 
 @contract.with_answers.implements
-def with_answers(context: Context, req: contract.AnswersShown) -> ValidationToken:
+def with_answers(context: Context, req: contract.StepUpByAnswers) -> ValidationToken:
     return _by_factor(context, FactorKind.QUESTIONS, Answer(answers=req.by_question), None)
 
 
 @contract.with_duo.implements
-def with_duo(context: Context, req: contract.DuoShown) -> ValidationToken:
+def with_duo(context: Context, req: contract.StepUpByDuo) -> ValidationToken:
     return _by_factor(context, FactorKind.DUO, Answer(code=req.code, state=req.state), None)
 
 
 @contract.with_password.implements
-def with_password(context: Context, req: contract.PasswordShown) -> ValidationToken:
+def with_password(context: Context, req: contract.StepUpByPassword) -> ValidationToken:
     account, shown = accounts.own(context), _named("password", req.password)
     check_password(context, account, shown, is_lock_open=open_lock(context, account, req, req))
-    return step_up.earned(context, account, Proved.PASSWORD)
+    return step_up.earned(context, account, StepUpMethod.PASSWORD)
 
 
 def check_password(context: Context, account: Account, shown: str, *, is_lock_open: bool = False) -> None:
@@ -112,16 +112,16 @@ def check_password(context: Context, account: Account, shown: str, *, is_lock_op
 
 
 @contract.with_pin.implements
-def with_pin(context: Context, req: contract.PinShown) -> ValidationToken:
+def with_pin(context: Context, req: contract.StepUpByPin) -> ValidationToken:
     pins.refuse_off(context.tenant.settings)
     account, shown = accounts.own(context), _named("pin", req.pin)
     is_open = open_lock(context, account, req, req)
     pins.check(context, account, shown, e.WrongPin, is_lock_open=is_open)
-    return step_up.earned(context, account, Proved.PIN)
+    return step_up.earned(context, account, StepUpMethod.PIN)
 
 
 @contract.mail_code.implements
-def mail_code(context: Context, req: contract.PlainMail) -> Posted:
+def mail_code(context: Context, req: contract.SendStepUpEmail) -> Posted:
     account = accounts.own(context)
     if not req.email_id:
         raise e.EmailMissing
@@ -131,7 +131,7 @@ def mail_code(context: Context, req: contract.PlainMail) -> Posted:
 
 
 @contract.with_mail.implements
-def with_mail(context: Context, req: contract.MailedCodeShown) -> ValidationToken:
+def with_mail(context: Context, req: contract.StepUpByEmail) -> ValidationToken:
     account, otp, named = accounts.own(context), _named("otp", req.otp), _named("emailid", req.email_id)
     is_open = open_lock(context, account, req, req)
     try:
@@ -139,14 +139,14 @@ def with_mail(context: Context, req: contract.MailedCodeShown) -> ValidationToke
     except e.WrongMailCode as refusal:
         context.work.rollback()
         raise attempt_limit.lock_of(context, account) or refusal from None
-    return step_up.earned(context, account, Proved.FACTOR)
+    return step_up.earned(context, account, StepUpMethod.FACTOR)
 
 
 def _by_factor(
     context: Context,
     kind: FactorKind,
     answer: Answer,
-    req: contract.AppCodeShown | contract.TextedCodeShown | contract.BackupCodeShown | contract.MailedCodeShown | None,
+    req: contract.StepUpByApp | contract.StepUpBySms | contract.StepUpByBackupCode | contract.StepUpByEmail | None,
 ) -> ValidationToken:
     """Use a proof of a factor that is enrolled: nothing is enrolled by it."""
     _refuse_off(context)
@@ -154,7 +154,7 @@ def _by_factor(
     known = second_factors.person(context, account)
     is_open = open_lock(context, account, req, req) if req is not None else False
     second_factors.prove(context, known, kind, answer, may_enrol=False, is_lock_open=is_open)
-    return step_up.earned(context, account, Proved.FACTOR)
+    return step_up.earned(context, account, StepUpMethod.FACTOR)
 
 
 def _refuse_off(context: Context) -> None:

@@ -13,7 +13,7 @@ from app.kit.wire import Document
 
 @contract.token.implements
 @contract.token_with_key.implements
-def token(context: Context, req: contract.TokenRequest) -> contract.TokenAnswer:
+def token(context: Context, req: contract.TokenRequest) -> contract.TokenResponse:
     client = _client(context)
     context.services.signing_keys.of(
         context.work
@@ -23,7 +23,7 @@ def token(context: Context, req: contract.TokenRequest) -> contract.TokenAnswer:
 
 @contract.introspect.implements
 @contract.introspect_machine.implements
-def introspect(context: Context, req: contract.IntrospectionRequest) -> contract.IntrospectionAnswer:
+def introspect(context: Context, req: contract.IntrospectionRequest) -> contract.IntrospectionResponse:
     return introspection.introspect(context, _client(context), req)
 
 
@@ -34,7 +34,7 @@ def revoke(context: Context, req: contract.RevocationRequest) -> Document:
 
 
 @contract.machine_token.implements
-def machine_token(context: Context, req: contract.MachineTokenRequest) -> contract.TokenAnswer:
+def machine_token(context: Context, req: contract.MachineTokenRequest) -> contract.TokenResponse:
     client = _client(context)
     context.services.signing_keys.of(context.work)
     return machine_tokens.issue(context, client, req)
@@ -48,18 +48,20 @@ def revoke_machine(context: Context, req: contract.RevocationRequest) -> contrac
 
 @metadata_contract.discovery.implements
 @metadata_contract.authorization_server.implements
-def read_metadata(context: Context, req: metadata_contract.OfIssuer) -> Document:
+def read_metadata(context: Context, req: metadata_contract.IssuerRequest) -> Document:
     return metadata.document(metadata.issuer_at(context, req.app))
 
 
 @metadata_contract.jwks.implements
-def read_keys(context: Context, req: metadata_contract.OfIssuer) -> Document:
+def read_keys(context: Context, req: metadata_contract.IssuerRequest) -> Document:
     metadata.issuer_at(context, req.app)
     return metadata.key_set(context)
 
 
 @metadata_contract.userinfo.implements
-def read_userinfo(context: Context, req: metadata_contract.OfIssuer) -> metadata_contract.UserinfoAnswer | Document:
+def read_userinfo(
+    context: Context, req: metadata_contract.IssuerRequest
+) -> metadata_contract.UserinfoResponse | Document:
     return userinfo.read(context, req.app)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.contract.errors_oauth import InvalidClient, InvalidRequest
-from app.contract.oauth_tokens import IntrospectionAnswer, IntrospectionRequest, RevocationRequest
+from app.contract.oauth_tokens import IntrospectionRequest, IntrospectionResponse, RevocationRequest
 from app.contract.sessions import Actor
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials.tokens import service as tokens
@@ -14,10 +14,10 @@ from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
 from app.kit import randomness
 
-INACTIVE = IntrospectionAnswer(active=False)
+INACTIVE = IntrospectionResponse(active=False)
 
 
-def introspect(context: Context, client: Application, req: IntrospectionRequest) -> IntrospectionAnswer:
+def introspect(context: Context, client: Application, req: IntrospectionRequest) -> IntrospectionResponse:
     """Tell what a token stands for.
 
     A client may ask about its own tokens. One that the tenant registered as a `resource_server` may ask about every access
@@ -83,11 +83,11 @@ def _refresh_of(context: Context, client: Application, token: str) -> TokenHolde
     )
 
 
-def _described(found: TokenHolder) -> IntrospectionAnswer:
+def _described(found: TokenHolder) -> IntrospectionResponse:
     facts: dict[str, Any] = found.facts
     issued = int(found.issued_at.timestamp())
     audience = facts.get("aud") or ([found.client_id] if found.client_id else None)
-    return IntrospectionAnswer(
+    return IntrospectionResponse(
         active=True,
         iss=facts.get("issuer"),
         sub=found.uid or facts.get("sub") or found.client_id,

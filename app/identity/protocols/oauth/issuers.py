@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from app.contract.errors import UnknownAccount
-from app.contract.hub import OwnClient
+from app.contract.hub import HubClient
 from app.identity.directory.tenants import profile_client
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -70,12 +70,12 @@ def is_ours(context: Context, url: object, client: Application) -> bool:
     return url in (tenant_wide(context).url, of_application(context, client).url)
 
 
-def own_client(context: Context, name: str) -> OwnClient:
+def own_client(context: Context, name: str) -> HubClient:
     """Return the hub's own registration for the callback of that name; raises UnknownAccount for any other."""
     if f"/callback/{name}" != profile_client.CALLBACK:
         raise UnknownAccount
     issuer = tenant_wide(context)
-    return OwnClient(
+    return HubClient(
         client_id=profile_client.CLIENT_ID,
         issuer=issuer.url,
         authorization_endpoint=issuer.front("authorize"),

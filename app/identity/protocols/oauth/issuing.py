@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from app.contract.errors_oauth import InvalidGrant
-from app.contract.oauth_tokens import TokenAnswer
+from app.contract.oauth_tokens import TokenResponse
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
@@ -72,7 +72,9 @@ def living(context: Context, uid: str) -> Account:
     return account
 
 
-def answer(context: Context, client: Application, issuer: Issuer, grant: Grant, account: Account | None) -> TokenAnswer:
+def answer(
+    context: Context, client: Application, issuer: Issuer, grant: Grant, account: Account | None
+) -> TokenResponse:
     """Issue the tokens of a grant. They end with its session, unless they outlive it."""
     settings = client.settings
     scope = resources.narrowed(context, client, grant.scope, grant.resource)
@@ -105,7 +107,7 @@ def answer(context: Context, client: Application, issuer: Issuer, grant: Grant, 
     if account is not None and OPENID in grant.scope and issuer.protocol == "oidc":
         id_token = _id_token(context, client, issuer, grant, account, issued.access_token)
     context.audit.record("tokens.issued", uid=grant.uid, client_id=client.client_id, grant=grant.kind)
-    return TokenAnswer(
+    return TokenResponse(
         access_token=issued.access_token,
         expires_in=lifetime,
         expire_in=str(lifetime),

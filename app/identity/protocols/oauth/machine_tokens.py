@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from app.contract.errors import MachineRefused
 from app.contract.errors_oauth import InvalidRequest, InvalidScope, UnauthorizedClient, UnsupportedGrantType
-from app.contract.oauth_tokens import MachineTokenRequest, TokenAnswer
+from app.contract.oauth_tokens import MachineTokenRequest, TokenResponse
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context
@@ -66,7 +66,7 @@ def may(claims: Mapping[str, Any], scope: str) -> bool:
     return bool({scope, "all"} & set(claims.get("scp") or ()))
 
 
-def issue(context: Context, client: Application, req: MachineTokenRequest) -> TokenAnswer:
+def issue(context: Context, client: Application, req: MachineTokenRequest) -> TokenResponse:
     """Issue a machine token for an audience that the client's `audience_scopes` name; without `scope` with all of its scopes."""
     if req.grant_type != GRANT:
         raise UnsupportedGrantType
@@ -95,7 +95,7 @@ def issue(context: Context, client: Application, req: MachineTokenRequest) -> To
     )
     context.audit.record("tokens.issued", client_id=client.client_id, grant=GRANT, audience=req.audience)
     scope = claims["scope"] or None
-    return TokenAnswer(access_token=issued.access_token, expires_in=lifetime, expire_in=str(lifetime), scope=scope)
+    return TokenResponse(access_token=issued.access_token, expires_in=lifetime, expire_in=str(lifetime), scope=scope)
 
 
 def _claims(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from app.contract.errors_oauth import InsufficientScope, InvalidToken
-from app.contract.oauth_metadata import UserinfoAnswer
+from app.contract.oauth_metadata import UserinfoResponse
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import claims, issuers
 from app.kit.wire import Document
 
 
-def read(context: Context, app: str | None) -> UserinfoAnswer | Document:
+def read(context: Context, app: str | None) -> UserinfoResponse | Document:
     """Return the claims that the access token's scope and the request's `claims` allow, signed where the client wants that.
 
     Raises:
@@ -37,4 +37,4 @@ def read(context: Context, app: str | None) -> UserinfoAnswer | Document:
         issuer = own if app is not None else issuers.tenant_wide(context)
         text = context.services.signing_keys.sign(context.work, {**held, "iss": issuer.url, "aud": client.client_id})
         return Document(text.encode(), "application/jwt")
-    return UserinfoAnswer.model_validate(held)
+    return UserinfoResponse.model_validate(held)

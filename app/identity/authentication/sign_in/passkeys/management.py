@@ -7,7 +7,7 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract.letters import MailKind
-from app.contract.passkeys.shapes import ShownCredential
+from app.contract.passkeys.shapes import PresentedCredential
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import notifications
 from app.identity.credentials import store as credentials
@@ -32,14 +32,14 @@ def begin_adding(context: Context, account: Account, wanted: Wanted = PLAIN) -> 
     return ceremonies.begin_creation(context, Use.ADD, owner_of(account), held, wanted)
 
 
-def add(context: Context, account: Account, credential: ShownCredential, name: str = "") -> Credential:
+def add(context: Context, account: Account, credential: PresentedCredential, name: str = "") -> Credential:
     """Keep another passkey, and tell its owner by mail. Raises PasskeyRefused, PasskeyMisconfigured."""
     found = ceremonies.made(context, Use.ADD, credential, account.uid)
     kept = ceremonies.keep(context, found, account.uid, **_named(name))
     return _added(context, account, kept)
 
 
-def add_factor(context: Context, account: Account, credential: ShownCredential) -> Credential:
+def add_factor(context: Context, account: Account, credential: PresentedCredential) -> Credential:
     """Keep another passkey as second factor (row M30)."""
     found = ceremonies.made(context, Use.FACTOR, credential, account.uid)
     return _added(context, account, ceremonies.keep(context, found, account.uid, store.FACTOR))

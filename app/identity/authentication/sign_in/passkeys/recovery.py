@@ -10,7 +10,7 @@ from app.contract import errors as e
 from app.contract.groups import Posted
 from app.contract.letters import MailKind
 from app.contract.passkeys import signing_in as contract
-from app.contract.passkeys.shapes import PublicKey, RegisterBegin, ShownCredential
+from app.contract.passkeys.shapes import PresentedCredential, PublicKey, RegisterBegin
 from app.identity.authentication.recovery import new_password, recipient, sending
 from app.identity.authentication.recovery.handlers import refuse_captcha, spend
 from app.identity.authentication.sign_in import password_reset
@@ -85,7 +85,7 @@ def begin_with(context: Context, token: str, wanted: Wanted = PLAIN) -> dict[str
     return ceremonies.begin_creation(context, Use.RESET, owner_of(account), (), wanted, proof=proof.proof_id)
 
 
-def finish_with(context: Context, token: str, credential: ShownCredential) -> Account:
+def finish_with(context: Context, token: str, credential: PresentedCredential) -> Account:
     """Set a passkey in the place of all those of the sign-in; every session and token ends. Of many at once one wins."""
     refuse_off(context)
     password_reset.spend(context)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from app.contract import errors as e
 from app.contract.passkeys import signing_in as contract
-from app.contract.passkeys.shapes import LoginBegin, PublicKey, ShownCredential
+from app.contract.passkeys.shapes import LoginBegin, PresentedCredential, PublicKey
 from app.contract.second_factors.challenge import FactorLogin
 from app.identity.authentication.sign_in import completion, identifiers, risks, second_factor, service
 from app.identity.authentication.sign_in.second_factor import Way
@@ -62,7 +62,7 @@ def finish_autofill(context: Context, req: contract.SignInFinish) -> FactorLogin
     return _entered(context, req, Use.AUTOFILL)
 
 
-def proved(context: Context, use: Use, credential: ShownCredential) -> tuple[Account, Shown, tuple[str, ...]]:
+def proved(context: Context, use: Use, credential: PresentedCredential) -> tuple[Account, Shown, tuple[str, ...]]:
     """Return whose passkey was shown, and the `amr` of it: `mfa` among them where it counts as two factors.
 
     Raises PasskeyRefused: also for a passkey that did not verify its user where a second factor is due: the same key would
@@ -114,7 +114,7 @@ def _hides(context: Context) -> bool:
     return context.visit is not None or context.tenant.settings.hide_unknown_accounts
 
 
-def _without_any(context: Context, credential: ShownCredential) -> e.NoPasskey | None:
+def _without_any(context: Context, credential: PresentedCredential) -> e.NoPasskey | None:
     """Return 1323 where the handle names an account that has no passkey any more: it is not guessed, and tells nobody's name."""
     uid = options.uid_in(credential.response.user_handle)
     if uid is None or _hides(context) or accounts.by_uid(context, uid) is None or store.of_account(context, uid):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
-from app.contract.second_factors.signing_in import Factored
+from app.contract.second_factors.signing_in import ChallengeAnswer
 from app.identity.authentication.sign_in import completion, second_factor
 from app.identity.authentication.sign_in.locks import Proof
 from app.identity.authentication.sign_in.second_factor import Pending
@@ -37,7 +37,7 @@ def refuse_without(context: Context, found: Pending, kind: FactorKind) -> None:
 
 
 def answered(
-    context: Context, req: Factored, kind: FactorKind, answer: Answer, found: Pending | None = None
+    context: Context, req: ChallengeAnswer, kind: FactorKind, answer: Answer, found: Pending | None = None
 ) -> FactorLogin:
     """Use a proof of a kind with a challenge's token, and answer with the session."""
     found = found or known(context, req.second_factor_authentication_token)

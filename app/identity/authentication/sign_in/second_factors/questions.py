@@ -13,7 +13,7 @@ from app.identity.platform.context import Context
 
 
 @contract.with_new_answers.implements
-def with_new_answers(context: Context, req: contract.AnswersKept) -> FactorLogin:
+def with_new_answers(context: Context, req: contract.EnrolAnswersAtLogin) -> FactorLogin:
     found = known(context, req.second_factor_authentication_token)
     refuse_without(context, found, FactorKind.QUESTIONS)
     if not second_factor.may_enrol(context, found):
@@ -22,7 +22,7 @@ def with_new_answers(context: Context, req: contract.AnswersKept) -> FactorLogin
 
 
 @contract.with_answers.implements
-def with_answers(context: Context, req: contract.AnswersShown) -> FactorLogin:
+def with_answers(context: Context, req: contract.ProveAnswersAtLogin) -> FactorLogin:
     """What is shown here proves, and enrols nothing."""
     found = known(context, req.second_factor_authentication_token)
     refuse_without(context, found, FactorKind.QUESTIONS)

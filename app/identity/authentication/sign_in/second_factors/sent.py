@@ -31,7 +31,7 @@ def with_sms(context: Context, req: sms.SmsProof) -> FactorLogin:
 
 
 @sms.set_number.implements
-def set_number(context: Context, req: sms.NumberAtLogin) -> SmsSent:
+def set_number(context: Context, req: sms.SetNumberAtLogin) -> SmsSent:
     """Whoever has the password alone names no number beside a factor that is there."""
     found = waiting(context, req.second_factor_authentication_token)
     refuse_without(context, found, FactorKind.SMS)
@@ -44,7 +44,7 @@ def set_number(context: Context, req: sms.NumberAtLogin) -> SmsSent:
 
 
 @sms.text_again.implements
-def text_again(context: Context, req: sms.SmsAgain) -> SmsSent:
+def text_again(context: Context, req: sms.ResendSms) -> SmsSent:
     found = waiting(context, req.second_factor_authentication_token)
     refuse_without(context, found, FactorKind.SMS)
     if not _has_number(context, found):
@@ -56,7 +56,7 @@ def text_again(context: Context, req: sms.SmsAgain) -> SmsSent:
 
 
 @email.mail_code.implements
-def mail_code(context: Context, req: email.CodeByMail) -> Posted:
+def mail_code(context: Context, req: email.SendEmailCode) -> Posted:
     found = waiting(context, req.second_factor_authentication_token)
     refuse_without(context, found, FactorKind.EMAIL)
     if not req.to:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from app.contract.errors_oauth import UnauthorizedClient, UnsupportedGrantType
-from app.contract.oauth_tokens import TokenAnswer, TokenRequest
+from app.contract.oauth_tokens import TokenRequest, TokenResponse
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.grants import authorization_code, client_credentials, password, refresh_token
 from app.identity.protocols.oauth.issuers import Issuer
 
-Exchange = Callable[[Context, Application, Issuer, TokenRequest], TokenAnswer]
+Exchange = Callable[[Context, Application, Issuer, TokenRequest], TokenResponse]
 
 GRANTS: Mapping[str, Exchange] = {
     authorization_code.NAME: authorization_code.exchange,
@@ -21,7 +21,7 @@ GRANTS: Mapping[str, Exchange] = {
 }
 
 
-def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenAnswer:
+def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
     """Exchange a grant for tokens, by its kind."""
     grant = GRANTS.get(req.grant_type)
     if grant is None:

@@ -8,7 +8,7 @@ from base64 import urlsafe_b64encode
 from typing import Any
 
 from app.contract.errors_oauth import InvalidGrant, InvalidRequest
-from app.contract.oauth_tokens import TokenAnswer, TokenRequest
+from app.contract.oauth_tokens import TokenRequest, TokenResponse
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context
@@ -22,7 +22,7 @@ from app.identity.protocols.oauth.issuing import Grant
 NAME = "authorization_code"
 
 
-def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenAnswer:
+def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
     """Spend the code and issue its tokens.
 
     A code that is refused for its address or its verifier is not spent: whoever stole it must not be able to take it

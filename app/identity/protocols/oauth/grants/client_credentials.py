@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract.auth import INTERFACE_SCOPES
 from app.contract.errors_oauth import InvalidScope, UnauthorizedClient
-from app.contract.oauth_tokens import TokenAnswer, TokenRequest
+from app.contract.oauth_tokens import TokenRequest, TokenResponse
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuing, resources
@@ -15,7 +15,7 @@ NAME = "client_credentials"
 _OF_PERSONS = frozenset({"openid", "offline_access", *INTERFACE_SCOPES})
 
 
-def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenAnswer:
+def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
     """Issue a token for the client; only one that proves who it is may have it."""
     if client.settings.is_public:
         raise UnauthorizedClient("A public client may not use this grant.")

@@ -9,7 +9,7 @@ from typing import Any
 
 from app.contract.errors import TooManyRequests
 from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope, SlowDown
-from app.contract.oauth_tokens import TokenAnswer, TokenRequest
+from app.contract.oauth_tokens import TokenRequest, TokenResponse
 from app.identity.authentication.sign_in import identifiers, sessions, tenant_requirements
 from app.identity.authentication.sign_in import service as sign_in
 from app.identity.authentication.sign_in.locks import Proof
@@ -24,7 +24,7 @@ from app.kit.errors import ApiError
 NAME = "password"
 
 
-def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenAnswer:
+def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
     """Verify the password, begin a session of the application, and issue tokens; the reason of a refusal is told in its description."""
     if req.username is None:
         raise InvalidRequest.names("username")

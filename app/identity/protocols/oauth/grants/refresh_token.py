@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope
-from app.contract.oauth_tokens import TokenAnswer, TokenRequest
+from app.contract.oauth_tokens import TokenRequest, TokenResponse
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import SID, RefreshRefused
@@ -16,7 +16,7 @@ from app.identity.protocols.oauth.issuing import Grant
 NAME = "refresh_token"
 
 
-def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenAnswer:
+def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
     """Spend the refresh token and issue its successors; a narrower scope narrows this access token only.
 
     A family that does not outlive its session ends with it: what stands for that is the session, whose end may have moved on
