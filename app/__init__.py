@@ -14,7 +14,7 @@ from app import hub, identity
 from app.contract.auth import Host
 from app.hub import hash_queue
 from app.identity.entry.callers import host_of
-from app.identity.entry.hash_queue import Turns
+from app.identity.entry.hash_queue import HashQueueRouter
 from app.kit.admission import Application, QueueSlot, QueueSlotOf
 from app.kit.proxies import ForwardedHeaders, hostname_of, protect
 from app.kit.server import Server
@@ -34,7 +34,7 @@ def create_identity(settings: Settings) -> Application:
     services = identity.create_services(settings)
     server = identity.create_service(services)
     service = identity.create_app(server)
-    return _served(settings, service, Turns(services, server).queue_slot, services.hashing.recent_seconds)
+    return _served(settings, service, HashQueueRouter(services, server).queue_slot, services.hashing.recent_seconds)
 
 
 def create_both(settings: Settings) -> Application:
@@ -43,7 +43,7 @@ def create_both(settings: Settings) -> Application:
     server = identity.create_service(services)
     service = identity.create_app(server)
     pages = hub.create_app(settings, httpx.WSGITransport(app=service, raise_app_exceptions=False), services.clock)
-    of_service, of_pages = Turns(services, server).queue_slot, partial(hash_queue.queue_slot, pages)
+    of_service, of_pages = HashQueueRouter(services, server).queue_slot, partial(hash_queue.queue_slot, pages)
 
     def queue_slot(environ: Mapping[str, Any]) -> QueueSlot | None:
         return (of_service if front.is_services(environ) else of_pages)(environ)

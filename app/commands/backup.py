@@ -45,7 +45,7 @@ def check(file: Path) -> None:
     from app.identity.platform.store import backup as store  # noqa: PLC0415 - only this command pays for it
 
     with _in_words():
-        held = store.check(_source(settings()), file)
+        held = store.verify(_source(settings()), file)
     click.echo(f"{file}: whole, schema {held.revision}, {held.total} rows in {len(held.rows)} tables")
 
 

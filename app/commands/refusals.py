@@ -56,6 +56,6 @@ def services() -> Iterator[Services]:
     with in_words():
         made = assemble(settings())
         migrate.ready(made.settings, made.database)
-        sealed_data.refuse_foreign(made.database, made.encryption)
+        sealed_data.check_key(made.database, made.encryption)
         yield made
         made.database.dispose()

@@ -158,7 +158,7 @@ def make_ready(settings: Settings) -> None:
     try:
         migrate.ready(settings, database)
         encryption = Encryption(settings.secrets)
-        sealed_data.refuse_foreign(database, encryption)
+        sealed_data.check_key(database, encryption)
         claims.reencrypt(database, encryption, is_clear_only=True)  # what a version before wrote
         claims.retry_unknown_key(database, SystemClock().now())
         _refuse_api_host(settings, database)
@@ -169,13 +169,13 @@ def make_ready(settings: Settings) -> None:
 def _refuse_api_host(settings: Settings, database: Database) -> None:
     """Refuse to serve the JSON interface in the place of a tenant."""
     from app.identity.directory.tenants import changes  # noqa: PLC0415 - as above
-    from app.identity.directory.tenants.store import NOBODY  # noqa: PLC0415 - as above
+    from app.identity.directory.tenants.store import LOOKUP_TENANT  # noqa: PLC0415 - as above
     from app.identity.platform.store.unit import UnitOfWork  # noqa: PLC0415 - a hub apart has no store
 
     name, _, domain = settings.api_hostname.partition(".")
-    work = UnitOfWork(database, NOBODY)
+    work = UnitOfWork(database, LOOKUP_TENANT)
     try:
-        if domain == settings.hub_domain and changes.named(work, name) is not None:
+        if domain == settings.hub_domain and changes.by_name(work, name) is not None:
             raise SettingsError(f"GATEHOUSE_API_HOST is the host of tenant {name!r}; give one of them another name.")
     finally:
         work.rollback()

@@ -22,11 +22,11 @@ def tenant() -> None:
 def tenant_list() -> None:
     """Print every tenant with its address."""
     from app.identity.directory.tenants import changes  # noqa: PLC0415 - as above
-    from app.identity.directory.tenants.store import NOBODY  # noqa: PLC0415 - as above
+    from app.identity.directory.tenants.store import LOOKUP_TENANT  # noqa: PLC0415 - as above
     from app.identity.platform.store.unit import UnitOfWork  # noqa: PLC0415 - only this command pays for it
 
     with services() as ours:
-        work = UnitOfWork(ours.database, NOBODY)
+        work = UnitOfWork(ours.database, LOOKUP_TENANT)
         try:
             for held in changes.all_tenants(work):
                 state = "" if held.is_active else "  (not active)"
@@ -161,11 +161,11 @@ def outbox_replay(message_id: str | None, every: bool) -> None:
 def _enter(ours: Services, name: str) -> UnitOfWork:
     """Return a unit of work within the tenant of that name, or refuse."""
     from app.identity.directory.tenants import changes  # noqa: PLC0415 - as above
-    from app.identity.directory.tenants.store import NOBODY  # noqa: PLC0415 - as above
+    from app.identity.directory.tenants.store import LOOKUP_TENANT  # noqa: PLC0415 - as above
     from app.identity.platform.store.unit import UnitOfWork  # noqa: PLC0415 - as everywhere here
 
-    work = UnitOfWork(ours.database, NOBODY)
-    held = changes.named(work, name)
+    work = UnitOfWork(ours.database, LOOKUP_TENANT)
+    held = changes.by_name(work, name)
     work.release_connection()
     if held is None:
         raise Refusal(f"There is no tenant {name!r}; 'gatehouse tenant list' shows them.")

@@ -9,7 +9,7 @@ from flask import Blueprint, Flask, Response, abort, render_template, request
 from app.contract.configuration import Brand, TenantSettings
 from app.contract.letters import MailTemplate, SmsTemplate
 from app.identity.directory.tenants import changes
-from app.identity.directory.tenants.store import NOBODY
+from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.messaging import gallery, store
 from app.identity.messaging.message import Branding
 from app.identity.platform.store.database import Database
@@ -61,7 +61,7 @@ def _language() -> Language:
 
 
 def _dress(database: Database) -> _Dress:
-    work = UnitOfWork(database, NOBODY)
+    work = UnitOfWork(database, LOOKUP_TENANT)
     try:
         tenants = {held.name: held for held in changes.all_tenants(work)}
         name = request.args.get("tenant") or next(iter(tenants), "")

@@ -64,7 +64,7 @@ def rows(services: Services, table: str, tenant: str = "acme") -> list[Any]:
     """What lies in a table for a tenant."""
     work = UnitOfWork(services.database, "lookup")
     try:
-        held = changes.named(work, tenant)
+        held = changes.by_name(work, tenant)
         if held is None:
             return []
         work.enter(held.tenant_id)
@@ -81,7 +81,8 @@ def test_a_tenant_comes_with_everything_that_the_file_says(ours: Services) -> No
     assert tenant.settings.lockout.maximum_failed_attempts == 3
     assert tenant.settings.url_whitelist == ("http://shop.localhost:8000",)
     assert (
-        ours.encryption.decrypt(tenant.sealed_api_secret, changes.secret_context(tenant.tenant_id)).decode() == SECRET
+        ours.encryption.decrypt(tenant.sealed_api_secret, changes.api_secret_associated_data(tenant.tenant_id)).decode()
+        == SECRET
     )
     assert ours.directory.by_secret(SECRET.upper()) == tenant
     by_id = {row.client_id: row for row in rows(ours, "applications")}
@@ -311,7 +312,7 @@ WITH_CAPTCHA = """tenants:
 
 
 def captcha_secret(services: Services) -> str:
-    held = changes.named(UnitOfWork(services.database, "lookup"), "acme")
+    held = changes.by_name(UnitOfWork(services.database, "lookup"), "acme")
     assert held
     assert held.captcha_secret
     return services.encryption.decrypt(held.captcha_secret, changes.captcha_associated_data(held.tenant_id)).decode()
@@ -343,7 +344,7 @@ def test_a_tenant_of_before_is_found_by_its_secret_once_it_was_sealed_anew(ours:
     work = UnitOfWork(ours.database, rows(ours, "tenants")[0].tenant_id)
     with work.separate_transaction() as own:
         changes.change(own, api_secret_hash=None)
-    ours.directory.forget()
+    ours.directory.clear_cache()
     assert ours.directory.by_secret(SECRET) is None
     reencrypt(ours)
     found = ours.directory.by_secret(SECRET)

@@ -50,7 +50,7 @@ def held(services: Services) -> tuple[int, list[Any]]:
     """The tenant's version and its templates."""
     work = UnitOfWork(services.database, "lookup")
     try:
-        tenant = changes.named(work, "acme")
+        tenant = changes.by_name(work, "acme")
         if tenant is None:
             return 0, []
         work.enter(tenant.tenant_id)

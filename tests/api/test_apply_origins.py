@@ -59,7 +59,7 @@ class Managed:
 
     def apply(self, text: str = FILE, **how: bool) -> Plan:
         done = configuration.apply(self.server.services, self._read(text), **how)
-        self.server.services.directory.forget()
+        self.server.services.directory.clear_cache()
         return done
 
     def plan(self, text: str = FILE, **how: bool) -> Plan:
@@ -72,7 +72,7 @@ class Managed:
         """Everything that a file or an operation may configure, as it lies in the store."""
         work = UnitOfWork(self.server.services.database, "lookup")
         try:
-            held = changes.named(work, self.server.name)
+            held = changes.by_name(work, self.server.name)
             assert held
             work.enter(held.tenant_id)
             rows = work.all(select(letter_templates).where(letter_templates.c.tenant_id == held.tenant_id))
@@ -157,7 +157,7 @@ def test_a_key_that_a_file_leaves_out_is_left_alone(acme: Managed) -> None:
 def test_a_tenant_from_before_keeps_what_operations_set(acme: Managed) -> None:
     acme.operate()
     work = UnitOfWork(acme.server.services.database, acme.server.tenant_id)
-    changes.note_named(work, None)  # type: ignore[arg-type] # as it stands after the upgrade
+    changes.set_named_by_file(work, None)  # type: ignore[arg-type] # as it stands after the upgrade
     work.commit()
     before = acme.stands()
     for _ in range(2):
@@ -171,7 +171,7 @@ def test_an_operation_at_the_same_time_is_not_undone(acme: Managed) -> None:
     services, tenant_id = acme.server.services, acme.server.tenant_id
     work = UnitOfWork(services.database, tenant_id)
     work.begin()
-    held = changes.locked(work)
+    held = changes.lock(work)
     assert held
     with ThreadPoolExecutor(1) as thread:
         applied = thread.submit(acme.apply, FILE.replace("custom_uid: true", "custom_uid: false"))

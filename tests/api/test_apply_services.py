@@ -32,7 +32,7 @@ SECRETS = "secrets: {access_key_id: AKIDACME, secret_access_key: hidden-key}"
 
 def applied(services: Services, text: str, tmp_path: object) -> str:
     done = applying.apply(services, read(text.encode(), "acme.yaml", tmp_path))  # type: ignore[arg-type]  # a folder
-    services.directory.forget()
+    services.directory.clear_cache()
     return "\n".join(str(change) for change in done.changes)
 
 
@@ -98,7 +98,7 @@ def test_secrets_of_connections_come_stay_and_go_with_them(own_services: Service
     own_services.encryption = Encryption((NEXT, SECRET))
     assert reencrypt(own_services) == 2  # the API secret is the other
     own_services.encryption = Encryption((NEXT,))
-    own_services.directory.forget()
+    own_services.directory.clear_cache()
     assert secrets_of_connections(own_services) == both
     told = applied(own_services, CONNECTIONS.format(google="hidden-other", more=""), tmp_path)
     assert "settings.connections.company: {'key': 'acme', 'issuer': 'https://id.example.com'} -> default" in told

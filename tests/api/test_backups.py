@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from app.identity.entry import audit_partitions
-from app.identity.platform.store.backup import BackupRefused, check, create
+from app.identity.platform.store.backup import BackupRefused, create, verify
 from app.identity.platform.store.database import Database
 from app.kit.clock import SystemClock
 from tests.support.installation import COMMAND, ROOT, Installation, installed
@@ -100,7 +100,7 @@ def test_a_restored_postgres_holds_every_account(postgres_server: Postgres, tmp_
                 assert made.returncode == 0, made.stderr
             target = driven(postgres_server.backup_url("restored"))
             with pytest.raises(BackupRefused, match="not a Gatehouse database"):
-                check(target, file)
+                verify(target, file)
             restore = [
                 postgres_server.binary("pg_restore"),
                 "--no-owner",
@@ -108,7 +108,7 @@ def test_a_restored_postgres_holds_every_account(postgres_server: Postgres, tmp_
                 f"--dbname={fresh.migrate_url}",
             ]
             subprocess.run([*restore, str(file)], check=True, capture_output=True)
-            held = check(target, file).rows
+            held = verify(target, file).rows
             assert min(held["accounts"], held["audit"]) >= len(BEFORE)
             assert not any(name.startswith("audit_") for name in held), "partitions count in their table"
             assert file.stat().st_mode & 0o077 == 0
@@ -119,7 +119,7 @@ def test_a_restored_postgres_holds_every_account(postgres_server: Postgres, tmp_
             register(ours, "afterwards@example.test")
             assert months_made(postgres_server, fresh) >= 1
             with pytest.raises(BackupRefused, match=r"accounts: .* instead of"):
-                check(target, file)
+                verify(target, file)
     finally:
         postgres_server.drop("backed_up")
         postgres_server.drop("restored")
@@ -175,7 +175,7 @@ def test_a_restored_sqlite_file_holds_every_account(tmp_path: Path) -> None:
             assert made.returncode == 0, made.stderr
         with pytest.raises(BackupRefused, match="never written over another"):
             create(ours.settings.database, file)
-        assert check(ours.settings.database, file).rows["accounts"] >= len(BEFORE)
+        assert verify(ours.settings.database, file).rows["accounts"] >= len(BEFORE)
         ours.stop()
         shutil.copy(file, place / "gatehouse.db")
         ours.environ["GATEHOUSE_DATA_DIR"] = str(place)
@@ -189,4 +189,4 @@ def test_a_copy_that_was_changed_is_refused(migrated_file: Path, tmp_path: Path)
     with closing(sqlite3.connect(file)) as copy:
         copy.execute("CREATE TABLE extra (id int)")
     with pytest.raises(BackupRefused, match="not as it was written"):
-        check(source, file)
+        verify(source, file)

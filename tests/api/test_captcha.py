@@ -179,11 +179,11 @@ def provider(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pr
 def change(tenant: TenantServer, **settings: Any) -> None:
     """Change settings, as `gatehouse apply` would."""
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
-        held = changes.named(work, tenant.name)
+        held = changes.by_name(work, tenant.name)
         assert held
         values = {**held.settings, **settings}
         work.run(update(tenants).where(tenants.c.tenant_id == tenant.tenant_id).values(settings=values))
-    tenant.services.directory.forget()
+    tenant.services.directory.clear_cache()
 
 
 def elsewhere(locked: Locked, kind: str, **captcha: Any) -> TenantServer:

@@ -63,7 +63,7 @@ def test_a_provider_that_said_it_names_itself_must(acme: TenantServer, elsewhere
 def test_one_that_hangs_does_not_keep_others_waiting(
     acme: TenantServer, elsewhere: FakeProvider, services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outbound, "SLOTS", outbound.Slots(in_all=2, each=1))
+    monkeypatch.setattr(outbound, "SLOTS", outbound.RequestSlots(in_all=2, each=1))
     monkeypatch.setattr(outbound, "_PATIENCE_SECONDS", 0.05)
     with provider(services) as other, ThreadPoolExecutor(1) as thread:
         acme.restate(connections={NAME: elsewhere.openid(), "other": other.openid()})
@@ -96,7 +96,7 @@ def test_one_that_is_slow_is_not_waited_for(
     acme: TenantServer, elsewhere: FakeProvider, slow: tuple[float, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer = elsewhere.signs_in(led(acme))
-    monkeypatch.setattr(outbound, "SECONDS", 0.2)
+    monkeypatch.setattr(outbound, "TIMEOUT_SECONDS", 0.2)
     elsewhere.delay_seconds, elsewhere.drip_seconds = slow
     began = monotonic()
     with pytest.raises(ConnectionBroken):

@@ -72,10 +72,10 @@ def led(who: Factored, **said: Any) -> tuple[str, dict[str, str]]:
 def without(who: Somebody, service: str) -> None:
     """Take a service's settings away."""
     with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).separate_transaction() as work:
-        held = changes.named(work, who.tenant.name)
+        held = changes.by_name(work, who.tenant.name)
         assert held is not None
         changes.change(work, settings={**held.settings, service: None})
-    who.tenant.services.directory.forget()
+    who.tenant.services.directory.clear_cache()
 
 
 def ask(row: str, who: Somebody, token: str, body: Mapping[str, Any] | None = None) -> TestResponse:

@@ -54,7 +54,7 @@ def applied(services: Services, folder: Path, settings: str) -> str:
     except ConfigurationError as refusal:
         return str(refusal)
     finally:
-        services.directory.forget()
+        services.directory.clear_cache()
     return ""
 
 
@@ -78,11 +78,11 @@ def test_a_tenant_that_has_both_already_is_served_and_applied(own_services: Serv
     tenant = own_services.directory.by_name("acme")
     assert tenant is not None
     with UnitOfWork(own_services.database, tenant.tenant_id).separate_transaction() as work:
-        held = changes.locked(work)
+        held = changes.lock(work)
         assert held is not None
         changes.change(work, settings={**held.settings, "email_verification": "optional"})
     assert applied(own_services, tmp_path, "two_factor: required, email_verification: optional") == ""
-    own_services.directory.forget()
+    own_services.directory.clear_cache()
     kept = own_services.directory.by_name("acme")
     assert kept is not None
     assert (kept.settings.two_factor, kept.settings.email_verification) == ("required", "optional")

@@ -84,7 +84,7 @@ def test_what_a_revoked_key_signed_is_believed_no_more(
         assert id_token_hints.read(call, held["id_token"])
         assert machine_tokens.claims_of(call, machine)
     revoked = revoke(elsewhere, world)
-    services.directory.forget()
+    services.directory.clear_cache()
     assert machine_readable.userinfo(held["access_token"]).status_code == 401
     assert machine_readable.introspect(held["access_token"]) == {"active": False}
     forged = jws.serialize_compact({"alg": "RS256", "kid": revoked.kid, "typ": "JWT"}, b'{"sub":"ada"}', leaked)
@@ -101,7 +101,7 @@ def test_tokens_that_nobody_signed_go_on(
 ) -> None:
     held = tokens_of(shop, browser, ada)
     revoke(elsewhere, world)
-    services.directory.forget()
+    services.directory.clear_cache()
     assert shop.userinfo(held["access_token"]).status_code == 200
     assert shop.refresh(held["refresh_token"]).status_code == 200
 
@@ -113,7 +113,7 @@ def test_another_tenants_keys_and_tokens_stay(
     with pytest.raises(LookupError):
         revoke(elsewhere, world, *theirs)
     revoke(elsewhere, world, *ours)
-    services.directory.forget()
+    services.directory.clear_cache()
     assert published(foreign_shop) == theirs
 
 
@@ -124,7 +124,7 @@ def test_the_key_that_was_to_sign_next_takes_its_turn_early(
     with UnitOfWork(elsewhere.database, world.tenant_id).separate_transaction() as work:
         following = elsewhere.signing_keys.rotate(work)
     assert revoke(elsewhere, world, first) == key_revocation.Revoked(first, following, 0)
-    services.directory.forget()
+    services.directory.clear_cache()
     assert kid_of(tokens_of(shop, browser, ada)["id_token"]) == following
 
 
@@ -136,7 +136,7 @@ def test_without_the_key_that_was_to_sign_next_the_present_one_stays(
         following = elsewhere.signing_keys.rotate(work)
     assert revoke(elsewhere, world, following).signs == first
     with moved(services, seconds=(LEAD + timedelta(days=3)).total_seconds()):
-        services.directory.forget()
+        services.directory.clear_cache()
         with call_of(services, world.name) as call:
             assert services.signing_keys.of(call.work).kid == first
 
@@ -146,7 +146,7 @@ def test_a_copy_of_the_keys_stays_while_the_tenant_does(services: Services, worl
     published(shop)
     with call_of(services, world.name) as call:
         copy = services.signing_keys.of(call.work)
-        services.directory.forget()
+        services.directory.clear_cache()
         assert services.directory.by_key(world.api_key)
         assert services.signing_keys.of(call.work) is copy
 

@@ -146,7 +146,7 @@ def test_a_template_that_cannot_be_drawn_loses_no_mail_and_is_recorded(ada: Cust
         where = letter_templates.c.tenant_id == ada.tenant.tenant_id
         work.run(update(letter_templates).where(where).values(content=broken))
         changes.change(work)
-    ada.tenant.services.directory.forget()
+    ada.tenant.services.directory.clear_cache()
     assert ada.mail()["subject"].startswith("Set a new password")
     (record,) = events(ada.tenant, "template.not_drawn")
     assert (record["kind"], record["name"]) == ("forgotpassword", "forgotpassword-default")

@@ -31,7 +31,7 @@ def send(tenant: TenantServer, kind: MailKind, to: str = "ada@example.test", **f
 def test_a_mail_is_posted_in_the_language_of_the_account(acme: TenantServer) -> None:
     uid = acme.create(FirstName="Ada", LocalLanguage="de-AT")["Uid"]
     with call_of(acme.services, acme.name) as call:
-        messaging.mail(call, MailKind.RESET, "ada@example.test", account=accounts.known(call, uid), facts=RESET)
+        messaging.mail(call, MailKind.RESET, "ada@example.test", account=accounts.require(call, uid), facts=RESET)
         call.work.commit()
     (mail,) = posted(acme.services, acme.tenant_id)
     assert (mail["language"], mail["sender_name"]) == ("de", acme.name.title())

@@ -62,7 +62,7 @@ def test_what_a_provider_says_later_is_what_is_shown(new_tenant_server: NewTenan
     since = who.tenant.read(who.uid)["Identities"][0]["SignupDate"]
     who.waits(minutes=1)
     with doing(who.tenant) as call:
-        linked_identities.used(
+        linked_identities.record_use(
             call, account_of(call, who.uid), replace(ADA, email="new@elsewhere.test", profile={"NickName": "\u202eA"})
         )
     (entry,) = who.tenant.read(who.uid)["Identities"]
@@ -123,7 +123,7 @@ def test_of_the_last_two_ways_in_one_stays_however_many_are_taken_at_once(new_te
 def test_what_else_opens_an_account_lets_an_identity_go(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(username_login=True, email_login=True, **SOCIAL)
 
-    def may_go(uid: str, one: linked_identities.Claimed) -> bool:
+    def may_go(uid: str, one: linked_identities.ProviderIdentity) -> bool:
         bearer = str(tenant.tokens(uid)["access_token"])
         body = {"provider": one.provider, "providerid": one.subject}
         return tenant.send("DELETE", "/identity/v2/auth/socialidentity", body, bearer=bearer).status_code == 200
@@ -148,11 +148,11 @@ def test_an_identity_is_one_of_its_provider_and_of_its_tenant(new_tenant_server:
         by.linked_to(acme, uid, one)
     by.linked_to(globex, globex.create()["Uid"], ADA)
     with doing(acme) as call:
-        found = [linked_identities.holder(call, one.provider, one.subject) for one in cases]
+        found = [linked_identities.find_account(call, one.provider, one.subject) for one in cases]
         assert [one and one.uid for one in found] == uids
-        assert linked_identities.holder(call, "google github", "108") is None
+        assert linked_identities.find_account(call, "google github", "108") is None
     with doing(globex) as call:
-        elsewhere = linked_identities.holder(call, "google", "108")
+        elsewhere = linked_identities.find_account(call, "google", "108")
         assert elsewhere is not None
         assert elsewhere.uid not in uids
 
@@ -160,10 +160,10 @@ def test_an_identity_is_one_of_its_provider_and_of_its_tenant(new_tenant_server:
 @ONE_STORE
 def test_an_account_has_so_many_identities_and_no_more(new_tenant_server: NewTenantServer) -> None:
     who = somebody(new_tenant_server, **SOCIAL)
-    for _ in range(linked_identities.MOST):
+    for _ in range(linked_identities.MAX_IDENTITIES):
         answered(who.own("U29", {"candidatetoken": by.candidate(who.tenant, by.anybody())}))
     assert refused(who.own("U29", {"candidatetoken": by.candidate(who.tenant, ADA)})) == (403, 983)
-    assert len(identities(who.tenant, who.uid)) == linked_identities.MOST
+    assert len(identities(who.tenant, who.uid)) == linked_identities.MAX_IDENTITIES
 
 
 @ONE_STORE
@@ -212,9 +212,9 @@ def test_a_strangers_identity_is_gone_once_the_owner_claims_the_account(
         answered(anybody("GET", "/identity/v2/auth/login/passwordlesslogin/email/verify", verificationtoken=token))
     assert identities(tenant, uid) == []
     with doing(tenant) as call:
-        assert linked_identities.holder(call, ADA.provider, ADA.subject) is None
+        assert linked_identities.find_account(call, ADA.provider, ADA.subject) is None
         with pytest.raises(linked_identities.NotLinked):
-            linked_identities.used(call, account_of(call, uid), ADA)
+            linked_identities.record_use(call, account_of(call, uid), ADA)
 
 
 @ONE_STORE
@@ -242,18 +242,18 @@ def test_an_account_that_waited_has_its_identity_unless_another_linked_it(
     tenant = new_tenant_server(username_login=True, **SOCIAL)
     uid = by.without_password(tenant, ADA)
     with doing(tenant) as call:
-        held = pending_accounts.kept(vars(account_of(call, uid)))
+        held = pending_accounts.pending_columns(vars(account_of(call, uid)))
         store.remove(call, uid)
         pending_accounts.add(call, VICTIM, {**held, "uid": randomness.uid(), "email": VICTIM})
     other = str(tenant.create()["Uid"])
     if is_taken:
         by.linked_to(tenant, other, ADA)
     with doing(tenant) as call:
-        (waits,) = [one for one in [pending_accounts.alone(call, VICTIM)] if one]
-        settled = pending_accounts.settle(call, waits.uid)
+        (waits,) = [one for one in [pending_accounts.only_pending(call, VICTIM)] if one]
+        settled = pending_accounts.activate(call, waits.uid)
         assert settled is not None
     assert identities(tenant, settled.uid) == ([] if is_taken else ["google 108"])
     with doing(tenant) as call:
-        held_by = linked_identities.holder(call, "google", "108")
+        held_by = linked_identities.find_account(call, "google", "108")
         assert held_by is not None
         assert held_by.uid == (other if is_taken else settled.uid)

@@ -91,5 +91,5 @@ def test_a_machine_that_was_switched_off_opens_nothing_more(acme: TenantServer, 
         held = work.run(select(applications.c.settings).where(of_acme)).scalar_one()
         work.run(update(applications).where(of_acme).values(settings={**held, "is_active": False}))
         work.run(update(tenants).where(tenants.c.tenant_id == acme.tenant_id).values(version=tenants.c.version + 1))
-    acme.services.directory.forget()
+    acme.services.directory.clear_cache()
     assert refused(ask(acme, token, "GET", f"{MANAGE}/{uid}")) == (403, 6002)

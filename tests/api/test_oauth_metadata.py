@@ -202,7 +202,7 @@ def test_a_new_key_is_published_before_it_signs_and_the_old_one_long_after(
     old = kid()
     with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
         new = services.signing_keys.rotate(work)
-    services.signing_keys.forget()
+    services.signing_keys.clear_cache()
     assert published() == {old, new}
     assert kid() == old
 

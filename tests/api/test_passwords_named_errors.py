@@ -93,7 +93,7 @@ def after_the_trial(c: Customer, act: Callable[[], TestResponse]) -> TestRespons
         settings = work.run(select(tenants.c.settings).where(where)).scalar_one()
         ended = {**settings, "trial_ends_at": "2020-01-01T00:00:00+00:00"}
         work.run(update(tenants).where(where).values(settings=ended, version=tenants.c.version + 1))
-    c.tenant.services.directory.forget()
+    c.tenant.services.directory.clear_cache()
     return act()
 
 

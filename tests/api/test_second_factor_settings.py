@@ -46,7 +46,7 @@ def masked() -> dict[str, Any]:
 
 
 def held(tenant: TenantServer, service: str) -> Any:
-    tenant.services.directory.forget()
+    tenant.services.directory.clear_cache()
     found = tenant.services.directory.by_name(tenant.name)
     assert found is not None
     return service_secrets.secrets_of(tenant.services.encryption, found, service)
@@ -111,7 +111,7 @@ def test_which_factors_there_are_is_stated(acme: TenantServer) -> None:
         "IsDuoAuthenticatorEnabled": False, "IsPasskeyMFAEnabled": False,
     }  # fmt: skip
     assert answered(ask(acme, token, "PUT", CONFIG, stated)) == stated == answered(ask(acme, token, "GET", CONFIG))
-    acme.services.directory.forget()
+    acme.services.directory.clear_cache()
     found = acme.services.directory.by_name(acme.name)
     assert found is not None
     assert (found.settings.two_factor, found.settings.second_factors.sms) == ("required", True)
@@ -133,7 +133,7 @@ def test_the_secrets_are_sealed_anew_under_a_new_one(acme: TenantServer) -> None
         assert found is not None
         assert not both.encryption.is_current(found.sealed_service_secrets or b"")
         reencrypt(both)
-        both.directory.forget()
+        both.directory.clear_cache()
         again = both.directory.by_name(acme.name)
         assert again is not None
         assert both.encryption.is_current(again.sealed_service_secrets or b"")

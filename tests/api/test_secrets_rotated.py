@@ -31,7 +31,7 @@ def rotated(services: Services) -> int:
     services.encryption = Encryption((NEXT, SECRET))
     count = reencrypt(services)
     services.encryption = Encryption((NEXT,))
-    services.directory.forget()
+    services.directory.clear_cache()
     return count
 
 
@@ -97,6 +97,6 @@ def test_what_lies_under_an_unknown_line_is_answered_503(
     services.encryption = Encryption((NEXT, SECRET))
     assert reencrypt(services)
     services.encryption = Encryption((SECRET,))
-    services.directory.forget()
+    services.directory.clear_cache()
     answer = customer.tenant.send("GET", f"{MANAGE}/{customer.uid}")
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")

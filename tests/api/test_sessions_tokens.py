@@ -169,7 +169,7 @@ def test_a_secret_that_two_tenants_share_needs_the_key(
     held = {"api_secret_hash": secret_digest(acme.api_secret)}
     with UnitOfWork(acme.services.database, globex.tenant_id).separate_transaction() as work:
         work.run(update(tenants).where(tenants.c.tenant_id == globex.tenant_id).values(**held))
-    acme.services.directory.forget()
+    acme.services.directory.clear_cache()
     shown = {"apisecret": acme.api_secret, "access_token": issued["access_token"]}
     assert refused(acme.send("GET", f"{SHOWN}/refresh", **{**shown, "apikey": None})) == (401, 902)
     answered(acme.send("GET", f"{SHOWN}/refresh", **shown))

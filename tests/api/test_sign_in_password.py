@@ -390,7 +390,7 @@ def test_a_stale_hash_is_made_anew_at_the_next_good_sign_in(acme: TenantServer) 
         argon2 = {"memory_kib": 9216, "iterations": 2, "parallelism": 1}
         changed = {"settings": {**held.settings, "argon2": argon2}, "version": held.version + 1}
         work.run(update(tenants).where(where).values(**changed))
-    acme.services.directory.forget()
+    acme.services.directory.clear_cache()
     customer.fails(1)
     assert customer.row().password_hash == before
     answered(customer.logs_in())

@@ -87,7 +87,7 @@ def locked_meanwhile(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Serv
         def weigh(*given: Any) -> bool:
             monkeypatch.setattr(services.hashing, "is_match", weighed)
             with call_of(services, victim.tenant.name) as call:
-                account = accounts.known(call, victim.uid)
+                account = accounts.require(call, victim.uid)
                 for _ in range(MOST):
                     with call.work.separate_transaction() as work:
                         login_records.count_failure(work, account, call.tenant.settings, call.now)

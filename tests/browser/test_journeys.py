@@ -108,7 +108,7 @@ def locking(world: World, **settings: object) -> None:
     with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
         held = work.run(select(tenants.c.settings).where(where)).scalar_one()
         work.run(update(tenants).where(where).values(settings={**held, **settings}))
-    world.services.directory.forget()
+    world.services.directory.clear_cache()
 
 
 def locked_out(page: Page, address: str, email: str) -> None:

@@ -55,7 +55,7 @@ def set_captcha(world: World, **captcha: Any) -> None:
         held = work.run(select(tenants.c.settings).where(where)).scalar_one()
         settings = {**held, "captcha": {**held["captcha"], **captcha}}
         work.run(update(tenants).where(where).values(settings=settings))
-    world.services.directory.forget()
+    world.services.directory.clear_cache()
 
 
 def sign_up(page: Seen, **fields: str) -> Seen:

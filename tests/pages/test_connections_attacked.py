@@ -13,7 +13,7 @@ import pytest
 from app.identity.authentication.sign_in.interactions import Attempt
 from app.identity.directory.accounts import first_verification, linked_identities, store
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.identity_provider import Claimed
+from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.hosted import identity_linking
 from tests.pages.test_connections import ADA, START_URL, Traveller, mails_sent_to
 from tests.pages.test_consent_forms import POLICY
@@ -195,9 +195,13 @@ def test_claim_during_sign_in_prevents_linking(new_traveller: NewTraveller) -> N
         before = accounts.by_email(call, ADA["email"])
         assert before is not None
         attempt = Attempt(page.query["attempt"], "return", {}, None, False, call.now, call.now)
-        attempt = identity_linking.note(call, attempt, Claimed("globex", "eve"), before.uid)
+        attempt = identity_linking.note(call, attempt, ProviderIdentity("globex", "eve"), before.uid)
         private = dict(before.private)
-        store.change(call, before.uid, {**first_verification.drop_ways_in(call, before, private), "private": private})
+        store.change(
+            call,
+            before.uid,
+            {**first_verification.remove_unproven_credentials(call, before, private), "private": private},
+        )
         identity_linking.settle(call, attempt, before)
         call.work.commit()
     assert linked_subjects(eve.there) == []

@@ -10,7 +10,7 @@ import pytest
 from app.hub.visit import RETURN_FROM_PROVIDER
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.identity_provider import Claimed
+from app.identity.directory.identity_provider import ProviderIdentity
 from tests.pages.test_own_factors import signed_in
 from tests.support.callers import call_of
 from tests.support.mailbox import code_in, mails_to
@@ -44,7 +44,7 @@ def link_identity(there: World, person: Person, provider: str = "globex", subjec
         account = accounts.by_uid(call, person.uid)
         assert account is not None
         linked_identities.link(
-            call, account, Claimed(provider, subject, "countess@globex.example", email_verified=True)
+            call, account, ProviderIdentity(provider, subject, "countess@globex.example", email_verified=True)
         )
         call.work.commit()
 

@@ -119,4 +119,4 @@ def keep_secret(services: Services, tenant_id: str, secret: str = SECRET) -> Non
     sealed = services.encryption.encrypt(secret.encode(), changes.captcha_associated_data(tenant_id))
     with UnitOfWork(services.database, tenant_id).separate_transaction() as work:
         work.run(update(tenants).where(tenants.c.tenant_id == tenant_id).values(captcha_secret=sealed))
-    services.directory.forget()
+    services.directory.clear_cache()

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from app.identity.authentication.federation import service
 from app.identity.authentication.federation.service import Connection
-from app.identity.directory.identity_provider import Claimed
+from app.identity.directory.identity_provider import ProviderIdentity
 from tests.support.identities import doing
 from tests.support.tenant_server import TenantServer
 
@@ -18,7 +18,7 @@ def led(tenant: TenantServer, name: str, **how: Any) -> str:
         return service.begin(call, service.find(call, name), "attempt-1", **how)
 
 
-def finished(tenant: TenantServer, answer: dict[str, str]) -> tuple[Claimed, Connection]:
+def finished(tenant: TenantServer, answer: dict[str, str]) -> tuple[ProviderIdentity, Connection]:
     """Come back with these parameters."""
     with doing(tenant) as call:
         return service.finish(call, answer.get("state", ""), answer)

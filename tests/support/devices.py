@@ -109,9 +109,9 @@ def drawn(there: World) -> str:
 def keeps(tenant: TenantServer, **secrets: dict[str, str]) -> None:
     """Seal what services gave the tenant."""
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
-        sealed = service_secrets.sealed_with(tenant.services.encryption, tenant.tenant_id, None, **secrets)
+        sealed = service_secrets.encrypt_merged(tenant.services.encryption, tenant.tenant_id, None, **secrets)
         changes.change(work, service_secrets=sealed)
-    tenant.services.directory.forget()
+    tenant.services.directory.clear_cache()
 
 
 def with_push(make: NewTenantServer, **settings: Any) -> tuple[Factored, Phone]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from app.identity.authentication.federation import token_handoff
 from app.identity.directory.accounts import linked_identities, store
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.identity_provider import Claimed
+from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import Context
 from tests.support.callers import call_of
 from tests.support.tenant_server import TenantServer
@@ -18,7 +18,7 @@ from tests.support.tenant_server import TenantServer
 CONNECTIONS = {"google": {"key": "g"}, "github": {"key": "h"}}
 SOCIAL = {"connections": CONNECTIONS}
 NO_CALLBACK = {**SOCIAL, "no_callback_login": True}
-ADA = Claimed(
+ADA = ProviderIdentity(
     "google", "108", "Ada@elsewhere.test", email_verified=True,
     profile={
         "FirstName": "Ada", "LastName": "Lovelace", "FullName": "Ada King", "ImageUrl": "https://pics.example/ada.png",
@@ -27,7 +27,7 @@ ADA = Claimed(
 )  # fmt: skip
 
 
-def anybody(provider: str = "google") -> Claimed:
+def anybody(provider: str = "google") -> ProviderIdentity:
     """Somebody at a provider whom nobody has seen before."""
     return replace(ADA, provider=provider, subject=secrets.token_hex(8))
 
@@ -47,14 +47,14 @@ def account_of(call: Context, uid: str) -> Account:
     return account
 
 
-def linked_to(tenant: TenantServer, uid: str, claimed: Claimed) -> Claimed:
+def linked_to(tenant: TenantServer, uid: str, claimed: ProviderIdentity) -> ProviderIdentity:
     """Link an identity to an account, as a browser's journey does."""
     with doing(tenant) as call:
         linked_identities.link(call, account_of(call, uid), claimed)
     return claimed
 
 
-def candidate(tenant: TenantServer, claimed: Claimed) -> str:
+def candidate(tenant: TenantServer, claimed: ProviderIdentity) -> str:
     """What a browser brings to a program that wants to link."""
     with doing(tenant) as call:
         return token_handoff.candidate(call, claimed)
@@ -86,7 +86,7 @@ def signed_in_with(tenant: TenantServer, uid: str, held: str = "") -> str:
     return held
 
 
-def brought(tenant: TenantServer, claimed: Claimed) -> str:
+def brought(tenant: TenantServer, claimed: ProviderIdentity) -> str:
     """A client GUID whose browser came back with an identity to link."""
     held = began(tenant, links=True)
     with doing(tenant) as call:
@@ -94,7 +94,7 @@ def brought(tenant: TenantServer, claimed: Claimed) -> str:
     return held
 
 
-def without_password(tenant: TenantServer, claimed: Claimed, *, email: str = "") -> str:
+def without_password(tenant: TenantServer, claimed: ProviderIdentity, *, email: str = "") -> str:
     """The id of an account that somebody made by a provider, without a password; without an address it is named by a username."""
     named = {"Email": [{"Type": "Primary", "Value": email}]} if email else {"UserName": f"u{secrets.token_hex(5)}"}
     uid = str(tenant.create(**named, EmailVerified=bool(email))["Uid"])

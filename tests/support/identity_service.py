@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from app.contract.configuration import Argon2
 from app.identity import create_services
 from app.identity.credentials.passwords import hashing
-from app.identity.directory.tenants.signing_keys import Keyring, new_private_key
+from app.identity.directory.tenants.signing_keys import StoredSigningKeys, new_private_key
 from app.identity.platform.services import Services
 from app.identity.platform.store import database, migrate
 from app.identity.platform.store.database import Database
@@ -79,7 +79,7 @@ KEYS = keys_in_turn()
 def make_services(settings: Settings) -> Services:
     """The services of a process, whose clock may be moved."""
     made = create_services(settings, MovableClock())
-    made.signing_keys = Keyring(made.encryption, made.clock, KEYS.__next__)
+    made.signing_keys = StoredSigningKeys(made.encryption, made.clock, KEYS.__next__)
     return made
 
 

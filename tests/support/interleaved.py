@@ -96,7 +96,7 @@ class Model:
         for address, uid in self.confirmed.items():
             row = rows.get(uid)
             assert row is not None, f"{address} was confirmed, and its account is gone"
-            held = [one for one in row.emails if names.normal_email(one["Value"]) == address]
+            held = [one for one in row.emails if names.normalize_email(one["Value"]) == address]
             assert all(one.get("verified") for one in held), f"{address} was confirmed, and is not any more"
         held_by: dict[str, Browser] = {}
         for browser in self.browsers:
@@ -113,23 +113,23 @@ class Model:
         """Whoever proved an address that more than one registered with has the account that they themselves asked for."""
         for person in self.people.values():
             for row in rows.values():
-                proved = {names.normal_email(one["Value"]) for one in row.emails if one.get("verified")}
+                proved = {names.normalize_email(one["Value"]) for one in row.emails if one.get("verified")}
                 if proved & set(person.addresses) and row.password_hash and row.password_hash not in self.nobodys:
                     assert self._opens(person, row), f"{proved} is in an account with a password of somebody else"
 
     def _one_account_per_address(self, rows: dict[str, Any]) -> None:
-        held = [names.normal_email(row.email) for row in rows.values() if row.email and not row.is_deleted]
+        held = [names.normalize_email(row.email) for row in rows.values() if row.email and not row.is_deleted]
         assert len(held) == len(set(held)), f"two accounts of one address: {held}"
         known = [row.value for row in self._rows(identifiers) if row.kind == "email"]
         assert len(known) == len(set(known))
         proved = [
-            names.normal_email(one["Value"]) for row in rows.values() for one in row.emails if one.get("verified")
+            names.normalize_email(one["Value"]) for row in rows.values() for one in row.emails if one.get("verified")
         ]
         assert len(proved) == len(set(proved)), f"one address proved twice: {proved}"
 
     def _may_be(self, person: Person, row: Any) -> None:
         """A session is of whoever has the mailbox, or of whoever knows the password of an address that nobody proved."""
-        proved = {names.normal_email(one["Value"]) for one in row.emails if one.get("verified")}
+        proved = {names.normalize_email(one["Value"]) for one in row.emails if one.get("verified")}
         strangers = proved - set(person.addresses)
         if self.is_required:
             assert not strangers, f"{person.name} is signed in as the owner of {strangers}"
@@ -181,7 +181,7 @@ class Model:
         for row in self._rows(accounts):
             for one in row.emails:
                 if one.get("verified"):
-                    self.confirmed.setdefault(names.normal_email(one["Value"]) or "", row.uid)
+                    self.confirmed.setdefault(names.normalize_email(one["Value"]) or "", row.uid)
 
     # How people type.
 

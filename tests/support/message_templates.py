@@ -12,4 +12,4 @@ def states(tenant: TenantServer, *stated: MailTemplate | SmsTemplate) -> None:
         for template in stated:
             store.add(work, template, tenant.services.clock.now())
         changes.change(work)
-    tenant.services.directory.forget()
+    tenant.services.directory.clear_cache()

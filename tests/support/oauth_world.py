@@ -43,7 +43,7 @@ class World:
         with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             held = work.run(select(tenants.c.settings).where(where)).scalar_one()
             work.run(update(tenants).where(where).values(settings={**held, **settings}, version=tenants.c.version + 1))
-        self.services.directory.forget()
+        self.services.directory.clear_cache()
 
     def forgets_passkeys(self) -> None:
         """Lose them all, as nothing in the interface does."""
@@ -80,7 +80,7 @@ class World:
         with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             row = work.run(select(applications.c.settings).where(*where)).one()
             work.run(update(applications).where(*where).values(settings={**row.settings, **settings}))
-        self.services.directory.forget()
+        self.services.directory.clear_cache()
 
     def person(self, email: str, password: str = "correct horse 7", **profile: Any) -> Person:
         """Add an account."""

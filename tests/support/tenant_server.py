@@ -94,7 +94,7 @@ class TenantServer:
             assert held is not None
             values = {"settings": {**held.settings, **settings}, "version": held.version + 1}
             work.run(update(tenants).where(where).values(**values))
-        self.services.directory.forget()
+        self.services.directory.clear_cache()
 
 
 def answered(response: TestResponse) -> dict[str, Any]:

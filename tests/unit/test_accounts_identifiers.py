@@ -9,12 +9,12 @@ from app.contract.configuration import TenantSettings
 from app.identity.authentication.sign_in.identifiers import guessed
 from app.identity.directory.accounts.identifier_checks import username
 from app.identity.directory.accounts.identifiers import (
-    international,
-    is_uid,
-    normal,
-    normal_email,
-    normal_phone,
-    normal_username,
+    is_allowed_uid,
+    normalize,
+    normalize_email,
+    normalize_phone,
+    normalize_username,
+    to_international,
 )
 
 PRECOMPOSED, COMBINED = "jos\u00e9@example.test", "jose\u0301@example.test"
@@ -30,7 +30,7 @@ PRECOMPOSED, COMBINED = "jos\u00e9@example.test", "jose\u0301@example.test"
     ],
 )
 def test_spellings_of_one_mailbox_have_one_form(one: str, other: str) -> None:
-    assert normal_email(one) == normal_email(other) is not None
+    assert normalize_email(one) == normalize_email(other) is not None
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_spellings_of_one_mailbox_have_one_form(one: str, other: str) -> None:
     ],
 )
 def test_mailboxes_that_look_alike_stay_apart(one: str, other: str) -> None:
-    assert normal_email(one) != normal_email(other)
+    assert normalize_email(one) != normalize_email(other)
 
 
 @pytest.mark.parametrize(
@@ -54,33 +54,33 @@ def test_mailboxes_that_look_alike_stay_apart(one: str, other: str) -> None:
      "ada@example..test", f"{'x' * 65}@example.test", f"a@{'x' * 250}.test", "ada@example.test\n.evil", "<a@b.example>"],
 )  # fmt: skip
 def test_what_is_no_address_has_no_form(text: str) -> None:
-    assert normal_email(text) is None
+    assert normalize_email(text) is None
 
 
 @given(st.text(max_size=40))
 def test_the_form_of_a_form_is_itself(text: str) -> None:
-    for find in (normal_email, normal_username, normal_phone):
+    for find in (normalize_email, normalize_username, normalize_phone):
         form = find(text)
         assert form is None or find(form) == form
 
 
 @given(st.text(max_size=400), st.sampled_from(["email", "username", "phone"]))
 def test_every_text_has_a_form_that_the_store_can_keep(text: str, kind: str) -> None:
-    assert 0 < len(normal(kind, text)) <= 320
+    assert 0 < len(normalize(kind, text)) <= 320
 
 
 @pytest.mark.parametrize(("one", "other"), [("Ada", "ada"), ("\uff21\uff24\uff21", "ada"), ("STRASSE", "stra\u00dfe")])
 def test_usernames_ignore_letter_case_and_width(one: str, other: str) -> None:
-    assert normal_username(one) == normal_username(other) is not None
+    assert normalize_username(one) == normalize_username(other) is not None
 
 
 @pytest.mark.parametrize("text", ["", "a b", "a\tb", "a@b", "x" * 33, "a\u200bb", "a\u202eb", "a\u00a0b", "a\x00"])
 def test_what_is_no_username_has_no_form(text: str) -> None:
-    assert normal_username(text) is None
+    assert normalize_username(text) is None
 
 
 def test_letters_of_two_scripts_are_two_usernames() -> None:
-    assert normal_username("\u0430da") != normal_username("ada")
+    assert normalize_username("\u0430da") != normalize_username("ada")
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_letters_of_two_scripts_are_two_usernames() -> None:
      "\uff0b\uff14\uff14 20 7946 0123", "0044 20 7946 0123", "+0044 20 7946 0123", "\u2066+44 20 7946 0123\u2069"],
 )  # fmt: skip
 def test_spellings_of_one_line_have_one_form(text: str) -> None:
-    assert normal_phone(text) == "+442079460123"
+    assert normalize_phone(text) == "+442079460123"
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_spellings_of_one_line_have_one_form(text: str) -> None:
      "+44 2O 7946 O123", "+44 20 7946 \u2160\u216023", "+44 20 7946 012\u00b3", "+1 800 FLOWERS", "++442079460123"],
 )  # fmt: skip
 def test_what_is_no_international_number_has_no_form(text: str) -> None:
-    assert normal_phone(text) is None
+    assert normalize_phone(text) is None
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_what_is_no_international_number_has_no_form(text: str) -> None:
 def test_a_number_as_it_is_dialled_at_home_is_understood_where_the_country_is_known(
     text: str, country: str | None, said: str
 ) -> None:
-    assert international(text, country) == said
+    assert to_international(text, country) == said
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_number_as_it_is_dialled_at_home_is_understood_where_the_country_is_kn
 def test_a_new_username_has_nothing_unseen_and_one_writing(name: str) -> None:
     with pytest.raises(e.UsernameFormatRefused):
         username(TenantSettings(), name)
-    form = normal_username(name)
+    form = normalize_username(name)
     assert form is None or username(TenantSettings(), name, held=form) == form  # an account that has it keeps it
 
 
@@ -155,7 +155,7 @@ def test_a_new_username_has_nothing_unseen_and_one_writing(name: str) -> None:
     ],
 )
 def test_a_username_of_one_language_may_be_taken(name: str) -> None:
-    assert username(TenantSettings(phone_login=True), name) == normal_username(name)
+    assert username(TenantSettings(phone_login=True), name) == normalize_username(name)
 
 
 @pytest.mark.parametrize(
@@ -175,4 +175,4 @@ def test_what_our_pages_read_as_a_number_is_no_username_where_numbers_sign_in(na
      ("identities", False), ("ROLE", False), ("\u0430da", False)],
 )  # fmt: skip
 def test_an_id_of_ones_own_has_the_interfaces_form(text: str, is_one: bool) -> None:
-    assert is_uid(text) is is_one
+    assert is_allowed_uid(text) is is_one

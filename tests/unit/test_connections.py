@@ -12,7 +12,7 @@ from app.contract.configuration import TenantSettings
 from app.contract.connections import PRESETS, resolved
 from app.identity.administration.configuration.problems import ConfigurationError
 from app.identity.administration.configuration.reading import read
-from app.identity.platform.openid_metadata import may_name
+from app.identity.platform.openid_metadata import is_allowed_endpoint
 
 
 def stated(**connections: Any) -> TenantSettings:
@@ -82,7 +82,7 @@ def test_a_name_that_is_none_is_refused(name: str) -> None:
     ],
 )
 def test_a_provider_on_the_web_does_not_lead_to_this_machine(issuer: str, place: str, is_allowed: bool) -> None:
-    assert may_name(issuer, place) is is_allowed
+    assert is_allowed_endpoint(issuer, place) is is_allowed
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.identity.authentication.sign_in.locations.registry import locations
-from app.identity.platform.locations import NOWHERE, Place
+from app.identity.platform.locations import UNKNOWN_PLACE, Place
 from app.settings import SettingsError
 from tests.support.mmdb import database
 
@@ -41,21 +41,21 @@ def made(folder: Path, content: str | bytes, name: str = "places") -> str:
         (LINZ, Place("Linz", "Austria")),
         ({"country": {"iso_code": "AT"}}, Place("", "AT")),
         ({"city": "Linz", "country": "Austria"}, Place("Linz", "Austria")),
-        ({"city": {"names": {"de": "Linz"}}, "autonomous_system_number": 64_500}, NOWHERE),
-        (["no", "place"], NOWHERE),
+        ({"city": {"names": {"de": "Linz"}}, "autonomous_system_number": 64_500}, UNKNOWN_PLACE),
+        (["no", "place"], UNKNOWN_PLACE),
     ],
 )  # fmt: skip
 def test_a_database_tells_places_whatever_its_name_is(tmp_path: Path, told: Any, place: Place) -> None:
     held = locations(made(tmp_path, database({"203.0.113.0/24": told, "2001:db8::/32": told}), "places.csv"))
     assert held.place_of("203.0.113.7") == held.place_of("2001:db8::7") == held.place_of("::ffff:203.0.113.7") == place
     assert [held.place_of(one) for one in ("203.0.114.7", "2001:db9::1", "none", "", "203.0.113.7, 1.1.1.1")] == [
-        NOWHERE
+        UNKNOWN_PLACE
     ] * 5
 
 
 def test_a_database_of_ipv4_alone_knows_no_other(tmp_path: Path) -> None:
     held = locations(made(tmp_path, database({"203.0.113.0/24": LINZ}, ip_version=4)))
-    assert (held.place_of("203.0.113.7").city, held.place_of("2001:db8::7")) == ("Linz", NOWHERE)
+    assert (held.place_of("203.0.113.7").city, held.place_of("2001:db8::7")) == ("Linz", UNKNOWN_PLACE)
 
 
 def test_a_list_is_read_where_it_is_no_database(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_an_installed_package_brings_a_source_whose_failure_costs_no_sign_in(
     (about / "entry_points.txt").write_text("[gatehouse.locations]\nacme = acme_places:Fixed\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     held = locations(made(tmp_path, b"ACME\x00"))
-    assert [held.place_of("203.0.113.7") for _ in range(3)] == [NOWHERE] * 3
+    assert [held.place_of("203.0.113.7") for _ in range(3)] == [UNKNOWN_PLACE] * 3
     assert [one.getMessage() for one in caplog.records] == ["the source of locations failed; this is told once"]
     sys.modules.pop("acme_places", None)
     assert locations(made(tmp_path, LISTED)).place_of("203.0.113.7").city == "Linz"

@@ -106,14 +106,14 @@ def url_of(server: Heard, host: str = "id.example") -> str:
 @pytest.mark.parametrize("address", ["127.0.0.1", "::ffff:127.0.0.1"])
 def test_a_name_that_leads_to_this_machine_reaches_nothing(inside: Heard, address: str) -> None:
     with pytest.raises(ProviderUnavailable, match="Unbelievable"):
-        outbound.read_object(Resolver(resolve=Answers([address])), url_of(inside))
+        outbound.get_json_object(Resolver(resolve=Answers([address])), url_of(inside))
     assert inside.hosts == []
 
 
 def test_a_number_in_the_address_is_judged_too(inside: Heard) -> None:
     for host in ("127.0.0.1", "2130706433", "0x7f.1", "localhost", "x.localhost"):
         with pytest.raises(ProviderUnavailable):
-            outbound.read_object(Resolver(resolve=Answers(["127.0.0.1"])), url_of(inside, host))
+            outbound.get_json_object(Resolver(resolve=Answers(["127.0.0.1"])), url_of(inside, host))
     assert inside.hosts == []
 
 
@@ -121,24 +121,24 @@ def test_a_name_that_changes_its_mind_is_asked_once(inside: Heard, allowed: Hear
     """Rebinding: the first answer is good, the second is this machine."""
     answers = Answers(["127.0.0.2"], ["127.0.0.1"])
     resolver = Resolver(["127.0.0.2/32"], answers)
-    assert outbound.read_object(resolver, url_of(allowed)) == {"secret": "of the machine"}
+    assert outbound.get_json_object(resolver, url_of(allowed)) == {"secret": "of the machine"}
     assert (answers.asked, allowed.hosts, inside.hosts) == (1, [f"id.example:{allowed.server_port}"], [])
     with pytest.raises(ProviderUnavailable):
-        outbound.read_object(resolver, url_of(allowed))
+        outbound.get_json_object(resolver, url_of(allowed))
     assert (answers.asked, len(allowed.hosts), inside.hosts) == (2, 1, [])
 
 
 def test_what_was_judged_public_is_what_is_connected_to(inside: Heard) -> None:
     answers = Answers([PUBLIC], ["127.0.0.1"])
     with pytest.raises(NetworkClosed, match=PUBLIC):
-        outbound.read_object(Resolver(resolve=answers), url_of(inside))
+        outbound.get_json_object(Resolver(resolve=answers), url_of(inside))
     assert (answers.asked, inside.hosts) == (1, [])
 
 
 def test_a_redirect_is_not_followed(inside: Heard, allowed: Heard) -> None:
     allowed.redirects_to = url_of(inside, "127.0.0.1")
     with pytest.raises(ProviderUnavailable, match="302"):
-        outbound.read_object(Resolver(["127.0.0.2/32"], Answers(["127.0.0.2"])), url_of(allowed))
+        outbound.get_json_object(Resolver(["127.0.0.2/32"], Answers(["127.0.0.2"])), url_of(allowed))
     assert inside.hosts == []
 
 
@@ -151,15 +151,15 @@ def test_a_proxy_is_asked_for_no_private_number(allowed: Heard, monkeypatch: pyt
     monkeypatch.delenv("no_proxy", raising=False)
     resolver = Resolver(resolve=Answers([PUBLIC]))
     with pytest.raises(ProviderUnavailable, match="Unbelievable"):
-        outbound.read_object(resolver, f"http://{host}/latest/meta-data")
+        outbound.get_json_object(resolver, f"http://{host}/latest/meta-data")
     assert allowed.hosts == []
-    assert outbound.read_object(resolver, "http://id.example/keys") == {"secret": "of the machine"}
+    assert outbound.get_json_object(resolver, "http://id.example/keys") == {"secret": "of the machine"}
     assert allowed.hosts == ["id.example"]
 
 
 def test_an_address_that_does_not_answer_gives_way_to_the_next(allowed: Heard) -> None:
     resolver = Resolver(["127.0.0.0/8"], Answers(["127.0.0.3", "127.0.0.2"]))
-    assert outbound.read_object(resolver, url_of(allowed)) == {"secret": "of the machine"}
+    assert outbound.get_json_object(resolver, url_of(allowed)) == {"secret": "of the machine"}
 
 
 def test_this_machine_may_be_reached_where_we_are_local() -> None:

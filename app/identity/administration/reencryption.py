@@ -6,7 +6,7 @@ from app.identity.authentication.registration import choice_lists
 from app.identity.credentials import store as credentials
 from app.identity.directory.accounts import pin_hash
 from app.identity.directory.tenants import changes, sealed_data
-from app.identity.directory.tenants.store import NOBODY
+from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.outbox import claims
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
@@ -14,7 +14,7 @@ from app.identity.platform.store.unit import UnitOfWork
 
 def reencrypt(services: Services) -> int:
     """Return how many values were sealed anew. Raises DecryptionError where no known secret opens one."""
-    work = UnitOfWork(services.database, NOBODY)
+    work = UnitOfWork(services.database, LOOKUP_TENANT)
     try:
         held = changes.all_tenants(work)
     finally:
@@ -24,7 +24,7 @@ def reencrypt(services: Services) -> int:
     )
 
 
-def _of_tenant(services: Services, tenant: changes.HeldTenant) -> int:
+def _of_tenant(services: Services, tenant: changes.TenantRow) -> int:
     work = UnitOfWork(services.database, tenant.tenant_id)
     try:
         count = sealed_data.reencrypt(work, services.encryption) + choice_lists.reencrypt(work, services.encryption)

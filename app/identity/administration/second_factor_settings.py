@@ -14,7 +14,7 @@ from app.contract.second_factors import managed_settings as contract
 from app.contract.services_settings import DuoSettings, PushSettings
 from app.identity.administration import second_factor_rules
 from app.identity.directory.tenants import changes, service_secrets
-from app.identity.directory.tenants.changes import HeldTenant
+from app.identity.directory.tenants.changes import TenantRow
 from app.identity.platform.context import Context
 from app.identity.platform.outbox.queue import Outbox
 from app.kit.wire import Nothing, Wire
@@ -53,7 +53,7 @@ def add_push(context: Context, req: contract.PushNotificationSettings) -> contra
     tell_platforms(
         context.outbox,
         stated,
-        service_secrets.opened(context.services.encryption, held.tenant_id, held.service_secrets),
+        service_secrets.decrypt_all(context.services.encryption, held.tenant_id, held.service_secrets),
         secrets,
     )
     return _shown_push(context, _kept(context, held, "push", stated, secrets, is_on=req.is_enabled))
@@ -128,16 +128,16 @@ def tell_platforms(
             outbox.post("push_platform", {**key, **whose, member: given})
 
 
-def _held(context: Context) -> HeldTenant:
-    found = changes.named(context.work, context.tenant.name)
+def _held(context: Context) -> TenantRow:
+    found = changes.by_name(context.work, context.tenant.name)
     if found is None:
         raise e.MachineRefused
     return found
 
 
-def _locked(context: Context) -> HeldTenant:
+def _locked(context: Context) -> TenantRow:
     context.work.begin()
-    found = changes.locked(context.work)
+    found = changes.lock(context.work)
     if found is None:
         raise e.MachineRefused
     return found
@@ -145,19 +145,19 @@ def _locked(context: Context) -> HeldTenant:
 
 def _kept(
     context: Context,
-    held: HeldTenant,
+    held: TenantRow,
     service: str,
     stated: ConfigurationModel,
     secrets: Mapping[str, str],
     *,
     is_on: bool,
-) -> HeldTenant:
+) -> TenantRow:
     """Keep a service's settings and its secrets, and its switch among the second factors."""
     factors = {**held.settings.get("second_factors", {}), service: is_on}
     content = stated.model_dump(mode="json", exclude_unset=True)
     settings = {**held.settings, service: content, "second_factors": factors}
     encryption = context.services.encryption
-    sealed = service_secrets.sealed_with(encryption, held.tenant_id, held.service_secrets, **{service: secrets})
+    sealed = service_secrets.encrypt_merged(encryption, held.tenant_id, held.service_secrets, **{service: secrets})
     _written(context, settings, sealed, service)
     return _held(context)
 
@@ -214,12 +214,14 @@ def _push_secrets(req: contract.PushNotificationSettings) -> dict[str, str]:
     return _changed(stated)
 
 
-def _masks(context: Context, held: HeldTenant, service: str) -> dict[str, str]:
-    there = service_secrets.opened(context.services.encryption, held.tenant_id, held.service_secrets).get(service, {})
+def _masks(context: Context, held: TenantRow, service: str) -> dict[str, str]:
+    there = service_secrets.decrypt_all(context.services.encryption, held.tenant_id, held.service_secrets).get(
+        service, {}
+    )
     return {name: contract.MASKED for name, value in there.items() if value}
 
 
-def _shown_push(context: Context, held: HeldTenant) -> contract.PushNotificationSettings:
+def _shown_push(context: Context, held: TenantRow) -> contract.PushNotificationSettings:
     settings = TenantSettings.model_validate(held.settings)
     push, masks = settings.push or PushSettings(), _masks(context, held, "push")
     platforms: dict[str, dict[str, Any]] = {
@@ -240,7 +242,7 @@ def _shown_push(context: Context, held: HeldTenant) -> contract.PushNotification
     return contract.PushNotificationSettings.model_validate({**shown, **services_of})
 
 
-def _shown_duo(context: Context, held: HeldTenant) -> contract.DuoAuthenticatorSettings:
+def _shown_duo(context: Context, held: TenantRow) -> contract.DuoAuthenticatorSettings:
     settings = TenantSettings.model_validate(held.settings)
     duo = settings.duo or DuoSettings()
     shown = {"client_id": duo.client_id, "api_host": duo.api_host, "redirect_uris": list(duo.redirect_uris)}
@@ -250,7 +252,7 @@ def _shown_duo(context: Context, held: HeldTenant) -> contract.DuoAuthenticatorS
     )
 
 
-def _shown_config(held: HeldTenant) -> contract.TwoFactorConfig:
+def _shown_config(held: TenantRow) -> contract.TwoFactorConfig:
     settings = TenantSettings.model_validate(held.settings)
     switches = {member: getattr(settings.second_factors, name) for member, name in _SWITCHES.items()}
     return contract.TwoFactorConfig(

@@ -98,5 +98,5 @@ def _as_of(before: Account | None, to: str) -> CountedAs:
 
 def _of_owner(context: Context, account: Account) -> str | None:
     """Return the language of an alarm: what the account spoke before anybody changed that lately, whatever the page speaks."""
-    former = previous_locale.before(account, context.now)
+    former = previous_locale.previous(account, context.now)
     return None if former is None else former or context.tenant.settings.default_locale

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from app.contract.connections import MEMBERS
 from app.identity.platform.outbound import ProviderUnavailable
 
-MOST_LETTERS_OF_SUBJECT: Final = 255
+MAX_SUBJECT_LENGTH: Final = 255
 _MOST_LETTERS_OF_EMAIL: Final = 320
 _MOST_LETTERS: Final = 500
 
@@ -20,7 +20,7 @@ class ProviderDenied(Exception):
 
 
 @dataclass(frozen=True)
-class Asked:
+class AuthenticationRequest:
     """One way to a provider and back."""
 
     state: str = field(repr=False)
@@ -31,7 +31,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Claimed:
+class ProviderIdentity:
     """Whom a provider knows: `subject` is unique within it and never given to another person.
 
     `email_verified` is what the provider says of `email`, and `gives_email` whether mailboxes of that domain are its own to
@@ -50,27 +50,27 @@ class Claimed:
 class Provider(Protocol):
     """One kind of provider, as one tenant's client."""
 
-    def address(self, asked: Asked, *, hint: str, again: bool, language: str) -> str:
+    def address(self, asked: AuthenticationRequest, *, hint: str, again: bool, language: str) -> str:
         """Return where the browser is led; `again` asks for a new proof there, if it knows how. Raises ProviderUnavailable."""
 
-    def claimed(self, asked: Asked, answer: Mapping[str, str], now: datetime) -> Claimed:
+    def claimed(self, asked: AuthenticationRequest, answer: Mapping[str, str], now: datetime) -> ProviderIdentity:
         """Exchange what the browser came back with. Raises ProviderDenied, ProviderUnavailable."""
 
 
-def claimed_by(provider: str, names: Mapping[str, str], told: Mapping[str, Any]) -> Claimed:
+def identity_from_claims(provider: str, names: Mapping[str, str], told: Mapping[str, Any]) -> ProviderIdentity:
     """Return what a provider's words say, read by the names that a connection has for them.
 
     Raises ProviderUnavailable where they name nobody.
     """
     said = {member: _text(_found(told, name)) for member, name in names.items()}
     subject, written = said["subject"], _found(told, names["subject"])
-    if not 0 < len(subject) <= MOST_LETTERS_OF_SUBJECT or str(written) != subject:  # one with a blank is another one
+    if not 0 < len(subject) <= MAX_SUBJECT_LENGTH or str(written) != subject:  # one with a blank is another one
         raise ProviderUnavailable("it names nobody")
     email = (said["email"] if len(said["email"]) <= _MOST_LETTERS_OF_EMAIL else "") or None
     verified = _found(told, names["email_verified"])
     is_verified = email is not None and (verified is True or verified == "true")  # some tell everything as a text
     profile = {member: said[key][:_MOST_LETTERS] for key, member in MEMBERS.items() if said.get(key)}
-    return Claimed(provider, subject, email, is_verified, profile)
+    return ProviderIdentity(provider, subject, email, is_verified, profile)
 
 
 def _found(told: Mapping[str, Any], name: str) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.identity.authentication.sign_in.locations.registry import locations
 from app.identity.credentials.passwords.breached_passwords import Breaches
 from app.identity.credentials.passwords.hashing import Hashing
-from app.identity.directory.tenants.directory import Directory
-from app.identity.directory.tenants.signing_keys import Keyring
+from app.identity.directory.tenants.directory import CachedTenantDirectory
+from app.identity.directory.tenants.signing_keys import StoredSigningKeys
 from app.identity.entry import tables  # noqa: F401 - removals go through every table
 from app.identity.platform.encryption import Encryption, derive_key
 from app.identity.platform.openid_metadata import ProviderMetadataCache
@@ -31,7 +31,7 @@ def assemble(settings: Settings, clock: Clock | None = None) -> Services:
     encryption = Encryption(settings.secrets)
 
     def refresh_keys(tenant: Tenant) -> None:
-        services.signing_keys.learn(tenant.tenant_id, tenant.version)
+        services.signing_keys.refresh_if_changed(tenant.tenant_id, tenant.version)
 
     services = Services(
         settings=settings,
@@ -40,8 +40,8 @@ def assemble(settings: Settings, clock: Clock | None = None) -> Services:
         encryption=encryption,
         hashing=Hashing(settings.hashes_at_once),
         limits=Limits(settings.redis_url, clock),
-        directory=Directory(database, settings.hub_url, refresh_keys),
-        signing_keys=Keyring(encryption, clock),
+        directory=CachedTenantDirectory(database, settings.hub_url, refresh_keys),
+        signing_keys=StoredSigningKeys(encryption, clock),
         breached_passwords=Breaches(settings.breaches_url, settings.breaches_file),
         locations=locations(settings.locations_file),
         message_templates=LruCache(_CACHED_TEMPLATES),

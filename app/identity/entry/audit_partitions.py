@@ -12,7 +12,7 @@ from typing import Any, Final
 from sqlalchemy import bindparam, text
 from sqlalchemy.sql import Executable
 
-from app.identity.directory.tenants.store import NOBODY
+from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.entry.audit_retention import USUAL_DAYS
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
@@ -48,7 +48,7 @@ def keep(database: Database, now: datetime) -> None:
 
 
 def _done(database: Database, statement: Executable) -> Any:
-    work = UnitOfWork(database, NOBODY)
+    work = UnitOfWork(database, LOOKUP_TENANT)
     try:
         work.begin()
         work.run(_BRIEFLY)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from sqlalchemy import Table, and_, bindparam, delete, exists, literal, select, tuple_, union_all
 
 from app.identity.directory.tenants import changes
-from app.identity.directory.tenants.store import NOBODY
+from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.entry import audit_partitions, audit_retention, deleted_accounts
 from app.identity.entry.tables import metadata
 from app.identity.platform.store import removal
@@ -65,7 +65,7 @@ def _tenants(database: Database) -> Iterator[str]:
     """Yield the ids of all tenants, page by page."""
     last = ""
     while True:
-        work = UnitOfWork(database, NOBODY)
+        work = UnitOfWork(database, LOOKUP_TENANT)
         try:
             page = changes.ids_after(work, last, _PAGE)
         finally:

@@ -19,7 +19,7 @@ from app.kit.server import Server, path_of, raw_request
 from app.kit.signing import VISIT_HEADER
 
 
-class Turns:
+class HashQueueRouter:
     """Says of a request to the identity service where it waits."""
 
     def __init__(self, services: Services, server: Server) -> None:

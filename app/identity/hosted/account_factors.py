@@ -93,7 +93,7 @@ def add(context: Context, req: shared.FactorAnswer) -> contract.FactorEnrolled:
         own_factors.enrol(context, person, req.kind, Answer(req.code, None, req.answers, req.credential, req.state))
     except ApiError as refusal:
         raise _with_view(context, refusal, req.kind) from None
-    continuation_tokens.close_all(context, known.account.uid, ContinuationPurpose.OWN_FACTOR)
+    continuation_tokens.revoke_all(context, known.account.uid, ContinuationPurpose.OWN_FACTOR)
     wants = context.tenant.settings.second_factors.backup_codes and not person.enrolled(FactorKind.BACKUP_CODE)
     return contract.FactorEnrolled(wants_codes=wants)
 

@@ -43,7 +43,7 @@ def wait_for_number(context: Context, account: Account, phone: str) -> int:
 def add_email(context: Context, req: contract.EmailEdit) -> contract.SessionRenewal:
     """What was mailed to this address a moment ago is not mailed twice: a second click goes on as the first."""
     known = proved(context, req)
-    if not _wait_for_address(context, known.account, identifiers.normal_email(req.email)):
+    if not _wait_for_address(context, known.account, identifiers.normalize_email(req.email)):
         new = NewAddress(req.email, "Secondary" if known.account.email else "Primary")
         emails.ask(context, known.account, new, hides_taken=True)
     return done(context, known)
@@ -54,8 +54,8 @@ def mail_email_again(context: Context, req: contract.EmailRequest) -> Posted:
     """An address that is the account's own already is counted for the account: what the limits of its mailbox say depends
     on what others asked for, and is kept silently."""
     account = owner(context)[1]
-    form = identifiers.normal_email(req.email)
-    entry = next((one for one in account.emails if identifiers.normal_email(one["Value"]) == form), None)
+    form = identifiers.normalize_email(req.email)
+    entry = next((one for one in account.emails if identifiers.normalize_email(one["Value"]) == form), None)
     if form is None or entry is None:
         raise e.EmailNotOnProfile
     if verification.is_verified(account, form):
@@ -78,7 +78,7 @@ def confirm_email(context: Context, req: contract.EmailCode) -> Posted:
     try:
         verified_sign_in.end_sessions(context, emails.confirm_code(context, account, req.email, req.code))
     except ApiError as refusal:
-        left = _wait_for_address(context, account, identifiers.normal_email(req.email))
+        left = _wait_for_address(context, account, identifiers.normalize_email(req.email))
         raise pending_verification.with_page(refusal, SentTo(sent_to=req.email, resend_in_seconds=left)) from None
     return Posted()
 
@@ -102,7 +102,9 @@ def ask_phone(context: Context, req: contract.PhoneEdit) -> contract.SessionRene
     """As `add_email` does of an address."""
     known = proved(context, req)
     phone_handlers.refuse_off(context)
-    phone = identifiers.normal_phone(identifiers.international(req.phone, context.tenant.settings.default_country))
+    phone = identifiers.normalize_phone(
+        identifiers.to_international(req.phone, context.tenant.settings.default_country)
+    )
     if phone is None:
         raise e.MalformedPhone
     if not wait_for_number(context, known.account, phone):
@@ -116,7 +118,7 @@ def text_phone_again(context: Context, req: contract.PhoneRequest) -> Posted:
     account = owner(context)[1]
     phone_handlers.refuse_off(context)
     phone = phones.asked(context, account)
-    if phone is None or phone != identifiers.normal_phone(req.phone):
+    if phone is None or phone != identifiers.normalize_phone(req.phone):
         raise e.NoPhoneOnProfile
     left = wait_for_number(context, account, phone)
     try:
@@ -153,11 +155,11 @@ def remove_phone(context: Context, req: contract.WithPassword) -> contract.Sessi
 
 
 def _view(account: Account, entry: dict[str, Any], waits: dict[str, int], is_on: bool) -> AddressView:
-    form = identifiers.normal_email(entry["Value"])
+    form = identifiers.normalize_email(entry["Value"])
     is_asked, is_confirmed = bool(entry.get("pending")), verification.is_verified(account, entry["Value"])
     return AddressView(
         email=entry["Value"],
-        is_first=not is_asked and form == identifiers.normal_email(account.email or ""),
+        is_first=not is_asked and form == identifiers.normalize_email(account.email or ""),
         is_confirmed=is_confirmed,
         is_asked=is_asked,
         can_resend=not is_confirmed and (is_asked or is_on),

@@ -76,7 +76,7 @@ def _shown(context: Context, account: Account, one: Identity) -> contract.Linked
 def _open_to(context: Context, account: Account, titles: dict[str, str]) -> dict[str, str]:
     """Return the connections where the account may have one more identity: none where it has one already."""
     held = linked_identities.of(account)
-    if not context.tenant.settings.account_linking or len(held) >= linked_identities.MOST:
+    if not context.tenant.settings.account_linking or len(held) >= linked_identities.MAX_IDENTITIES:
         return {}
     return {name: title for name, title in titles.items() if name not in {one.provider for one in held}}
 

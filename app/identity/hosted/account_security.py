@@ -13,7 +13,7 @@ from app.identity.credentials.second_factors import trusted_browsers
 from app.identity.credentials.second_factors.trusted_browsers import Trusted
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.identifiers import shown_phone
+from app.identity.directory.accounts.identifiers import display_phone
 from app.identity.hosted import account_factors, account_settings, views
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import authorized_applications
@@ -36,7 +36,7 @@ def read(context: Context, req: contract.SecurityRequest) -> contract.SecurityVi
         factors=account_factors.view(context, session, account) if settings.two_factor != "disabled" else None,
         passkeys=_passkeys(context, account) if settings.passkeys else None,
         identities=_identities(context, account),
-        phone=shown_phone(account.phone) if account.phone else None,
+        phone=display_phone(account.phone) if account.phone else None,
         answered=len(account.security_answers),
         sessions=[views.session(context, held, session) for held in sessions.of_account(context, session.uid)],
         browsers=[_browser(one) for one in trusted_browsers.of_account(context, account)],

@@ -155,13 +155,13 @@ def proved(context: Context, req: contract.WithPassword) -> Known:
         context.audit.record("password.refused", uid=account.uid, attempts=failure.attempts)
         raise e.WrongCurrentPassword
     with context.work.separate_transaction() as own:
-        login_records.forget_failures(own, account.uid)
+        login_records.reset_failures(own, account.uid)
     return Known(session, account, is_new=True)
 
 
 def _changes(context: Context, typed: dict[str, str]) -> UpdateOwnAccount:
     """Return what was typed as an update of the profile: only what the tenant's form lets people change."""
-    form = contract.editable(registration_form.of(context.tenant.settings))
+    form = contract.editable(registration_form.fields_of(context.tenant.settings))
     asked = [(field, typed[field.name].strip()) for field in form if field.name in typed]
     body: dict[str, Any] = {field.member: _said(field, text) for field, text in asked if field.member}
     custom = {field.name.removeprefix(CUSTOM): text or None for field, text in asked if field.is_custom}

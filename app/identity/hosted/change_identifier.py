@@ -38,7 +38,7 @@ def change_address(context: Context, req: contract.ChangeAddressRequest) -> Next
         return verification.step(context, attempt, state)
     try:
         return _changed(context, attempt, state, req.to)
-    except pending_accounts.InUse:
+    except pending_accounts.AccountInUse:
         context.work.rollback()
         if state.by == SMS:
             return Next(step=Step.LOGIN, attempt=attempt.attempt_id)

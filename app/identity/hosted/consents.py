@@ -24,17 +24,17 @@ def answer_forms(context: Context, req: contract.ConsentFormsAnswer) -> Next:
     attempt, (session, account) = interactions.find(context, req.attempt), signed_in(context)
     if attempt is None:
         return next_step.START_AGAIN
-    due = {form.event for form in service.due(context, account, session.authenticated_at)}
+    due = {form.event for form in service.due_forms(context, account, session.authenticated_at)}
     if due & set(req.events):
-        answers = service.read(context.tenant.settings, _given(context, req))
-        service.give(context, account, answers, is_silent=False)
+        answers = service.parse(context.tenant.settings, _given(context, req))
+        service.submit(context, account, answers, is_silent=False)
     return next_step.after_the_end(session) if attempt.is_done else next_step.advance(context, attempt, session)
 
 
 @contract.own_consents.implements
 def own_consents(context: Context, req: contract.OwnConsentsRequest) -> contract.OwnConsents:  # noqa: ARG001 - the session says whose
     _, account = owner(context)
-    kept = consents.held(account)
+    kept = consents.of_account(account)
     return contract.OwnConsents(
         events=[one["Event"] for one in consents.versions(kept)],
         agreed=[
@@ -49,7 +49,7 @@ def own_consents(context: Context, req: contract.OwnConsentsRequest) -> contract
 @contract.edit_consents.implements
 def edit_consents(context: Context, req: contract.ConsentsUpdate) -> Posted:
     _, account = owner(context)
-    service.refuse_off(context)
+    service.require_enabled(context)
     wanted = [ConsentAnswer(consent_option_id=option, is_accepted=yes) for option, yes in req.choices.items()]
     service.change(context, account, wanted, is_silent=False)
     return Posted()

@@ -26,8 +26,8 @@ from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.account_lookup import Identifier
 from app.identity.directory.accounts.identifiers import EMAIL
-from app.identity.directory.accounts.store import Taken
-from app.identity.directory.identity_provider import Claimed
+from app.identity.directory.accounts.store import IdentifierTaken
+from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.tenants import registration_form
 from app.identity.hosted import first_factor_passed, identity_linking, next_step, token_handoff, verification
 from app.identity.platform.context import Context
@@ -126,7 +126,7 @@ def connected(context: Context, req: contract.ConnectedProfileRequest) -> contra
     if waits is None:
         raise e.UnknownAccount
     said = {**waits.claimed.profile, "Email": waits.claimed.email}
-    form = registration_form.of(context.tenant.settings)
+    form = registration_form.fields_of(context.tenant.settings)
     members = {field.name: "Email" if field.name == "email" else field.member for field in form}
     fields = {name: text for name, member in members.items() if member and (text := said.get(member))}
     return contract.ConnectedProfile(title=connections.title_of(context, waits.claimed.provider), fields=fields)
@@ -156,7 +156,7 @@ def _back(request: Mapping[str, Any], problem: str, attempt_id: str | None = Non
     return Next(step=Step.LOGIN, attempt=attempt_id, problem=problem)
 
 
-def _linked(context: Context, attempt: Attempt, claimed: Claimed) -> Next:
+def _linked(context: Context, attempt: Attempt, claimed: ProviderIdentity) -> Next:
     """Link to whoever is signed in with the session that asked: nobody else's browser may finish it, nor one whose session its
     owner ended by taking the account back in this very moment.
     """
@@ -169,17 +169,19 @@ def _linked(context: Context, attempt: Attempt, claimed: Claimed) -> Next:
     interactions.finish(context, attempt)
     try:
         linking.link(context, account, claimed)
-    except Taken:
+    except IdentifierTaken:
         return Next(step=Step.REDIRECT, address=f"{LANDING}?problem={OTHERS}")
     return Next(step=Step.REDIRECT, address=f"{LANDING}?done=linked")
 
 
-def _decided(context: Context, attempt: Attempt, connection: Connection, claimed: Claimed, *, registers: bool) -> Next:
+def _decided(
+    context: Context, attempt: Attempt, connection: Connection, claimed: ProviderIdentity, *, registers: bool
+) -> Next:
     """Return the step of whoever the provider vouches for.
 
     Whose address it names is looked at only where the tenant trusts the provider's word for it: nobody learns it otherwise.
     """
-    holder = linked_identities.holder(context, claimed.provider, claimed.subject)
+    holder = linked_identities.find_account(context, claimed.provider, claimed.subject)
     if holder is not None:
         return _known(context, attempt, holder, claimed)
     if claimed.email and claimed.email_verified and connection.trusts_email and accounts.is_email(claimed.email):
@@ -194,10 +196,10 @@ def _decided(context: Context, attempt: Attempt, connection: Connection, claimed
 
 
 def _asks_for_terms(context: Context) -> bool:
-    return any(field.name == TERMS and field.required for field in registration_form.of(context.tenant.settings))
+    return any(field.name == TERMS and field.required for field in registration_form.fields_of(context.tenant.settings))
 
 
-def _unlinked(context: Context, attempt: Attempt, claimed: Claimed, *, registers: bool) -> Next:
+def _unlinked(context: Context, attempt: Attempt, claimed: ProviderIdentity, *, registers: bool) -> Next:
     """Let the identity wait for an account: the page of registration is filled in with it."""
     attempt = identity_linking.note(context, attempt, claimed)
     if not registers:
@@ -205,9 +207,9 @@ def _unlinked(context: Context, attempt: Attempt, claimed: Claimed, *, registers
     return Next(step=Step.REGISTER, attempt=attempt.attempt_id, problem=claimed.provider)
 
 
-def _known(context: Context, attempt: Attempt, holder: Account, claimed: Claimed) -> Next:
+def _known(context: Context, attempt: Attempt, holder: Account, claimed: ProviderIdentity) -> Next:
     try:
-        account = linked_identities.used(context, holder, claimed)
+        account = linked_identities.record_use(context, holder, claimed)
     except linked_identities.NotLinked:
         return _back(attempt.request, DENIED, attempt.attempt_id)
     return _entered(
@@ -215,10 +217,10 @@ def _known(context: Context, attempt: Attempt, holder: Account, claimed: Claimed
     )
 
 
-def _opened(context: Context, attempt: Attempt, claimed: Claimed, email: str) -> Next:
+def _opened(context: Context, attempt: Attempt, claimed: ProviderIdentity, email: str) -> Next:
     """Let the provider's word be a proof of the mailbox: the account that has the address is its owner's, or is made."""
     facts = {"email": email, "registers": True}
-    proof = Proof(Purpose.SIGN_IN, NOBODY, identifiers.normal(EMAIL, email), facts, context.now)
+    proof = Proof(Purpose.SIGN_IN, NOBODY, identifiers.normalize(EMAIL, email), facts, context.now)
     try:
         account = redemption.account_of(context, proof, e.UnknownAccount, by=claimed)
     except (e.EmailRefused, e.EmailDomainRefused):

@@ -16,7 +16,7 @@ from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.identifiers import shown_phone
+from app.identity.directory.accounts.identifiers import display_phone
 from app.identity.directory.tenants.allowed_addresses import is_allowed
 from app.identity.hosted import (
     account_identifiers,
@@ -92,10 +92,12 @@ def with_password(context: Context, req: hub.SignInRequest) -> Next:
         passed = sign_in.verify(context, identifier, req.password, proof, hides_unknown=True)
     except e.EmailUnverified:
         going_on = identity_linking.wish(context, going_on, connects=req.connects)
-        return verification.after_password(context, going_on, account_lookup.account_of(context, identifier), remember)
+        return verification.after_password(
+            context, going_on, account_lookup.find_account(context, identifier), remember
+        )
     except e.PhoneUnverified:
         return verification.after_password_by_phone(
-            context, going_on, account_lookup.account_of(context, identifier), remember
+            context, going_on, account_lookup.find_account(context, identifier), remember
         )
     way = Way((sign_in.PASSWORD,), identifier.kind, opens_lock=passed.opens_lock, remember=remember)
     attempt = identity_linking.wish(context, going_on, connects=req.connects) or attempt
@@ -153,8 +155,8 @@ def read_profile(context: Context, req: hub.ProfileRequest) -> hub.ProfileRespon
         must_confirm=freshness.must_confirm(context, session, account),
         answered=list(account.security_answers),
         needs_password=context.now - session.authenticated_at > freshness.FRESH,
-        phone=shown_phone(account.phone) if account.phone else None,
-        asked_phone=shown_phone(asked) if asked else None,
+        phone=display_phone(account.phone) if account.phone else None,
+        asked_phone=display_phone(asked) if asked else None,
         resend_in_seconds=account_identifiers.wait_for_number(context, account, asked) if asked else 0,
         addresses=account_identifiers.addresses(context, account) if req.with_addresses else [],
     )

@@ -12,10 +12,10 @@ from app.identity.authentication.sign_in.interactions import Attempt
 from app.identity.authentication.verification import service as verification
 from app.identity.directory.accounts import linked_identities, store
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.store import Taken
-from app.identity.directory.identity_provider import Claimed
+from app.identity.directory.accounts.store import IdentifierTaken
+from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens.service import NOBODY
+from app.identity.platform.continuation_tokens.service import NO_ACCOUNT
 
 FEDERATED: Final = sessions.FEDERATED
 _KEY: Final = "connected"
@@ -28,13 +28,15 @@ class Waiting:
     `is_proof`: its word proved the account's address a moment ago, so that it is to be linked.
     """
 
-    claimed: Claimed
-    uid: str = NOBODY
+    claimed: ProviderIdentity
+    uid: str = NO_ACCOUNT
     is_proof: bool = False
     is_wished: bool = False  # whoever signs in was told that it is connected
 
 
-def note(context: Context, attempt: Attempt, claimed: Claimed, uid: str = NOBODY, *, is_proof: bool = False) -> Attempt:
+def note(
+    context: Context, attempt: Attempt, claimed: ProviderIdentity, uid: str = NO_ACCOUNT, *, is_proof: bool = False
+) -> Attempt:
     """Let an identity wait for the end of a sign-in."""
     held: dict[str, Any] = {"claimed": asdict(claimed), "uid": uid, "is_proof": is_proof}
     return interactions.note(context, attempt, lifetime=interactions.LIFETIME, **{_KEY: held})
@@ -60,7 +62,7 @@ def forget(context: Context, attempt: Attempt) -> Attempt:
 def of(attempt: Attempt | None) -> Waiting | None:
     """Return what waits in the attempt."""
     held = attempt.request.get(_KEY) if attempt is not None else None
-    return Waiting(**{**held, "claimed": Claimed(**held["claimed"])}) if held else None
+    return Waiting(**{**held, "claimed": ProviderIdentity(**held["claimed"])}) if held else None
 
 
 def still_of(context: Context, attempt: Attempt | None) -> Waiting | None:
@@ -74,7 +76,7 @@ def waits_for(context: Context, attempt: Attempt | None, uid: str) -> bool:
     """Return whether this attempt's browser came from a provider to this very account, or registered it with what it brought,
     and nobody took that from the account since: one that waits is still its maker's."""
     waits = of(attempt)
-    if waits is None or NOBODY in (waits.uid, uid) or waits.uid != uid:
+    if waits is None or NO_ACCOUNT in (waits.uid, uid) or waits.uid != uid:
         return False
     account = store.by_uid(context, uid)
     return account is None or linked_identities.is_known(account, waits.claimed)
@@ -94,7 +96,7 @@ def settle(context: Context, attempt: Attempt | None, account: Account) -> None:
         return
     try:
         linking.link(context, fresh, waits.claimed)
-    except Taken as reason:
+    except IdentifierTaken as reason:
         context.audit.record("identity.not_linked", uid=account.uid, reason=type(reason).__name__)
 
 
@@ -104,5 +106,5 @@ def _is_still(account: Account, waits: Waiting) -> bool:
 
 def _is_theirs(context: Context, account: Account, waits: Waiting) -> bool:
     email = (waits.claimed.email or "") if waits.claimed.email_verified else ""
-    may = waits.is_wished and waits.uid == NOBODY and context.tenant.settings.account_linking
+    may = waits.is_wished and waits.uid == NO_ACCOUNT and context.tenant.settings.account_linking
     return may and bool(email) and verification.is_verified(account, email)

@@ -25,7 +25,7 @@ def is_due(context: Context, account: Account, way: Way) -> bool:
     """Return whether a passkey is offered after a sign-in by password. One statement, where the tenant offers any."""
     settings = context.tenant.settings
     is_on = settings.passkeys and settings.passkey_settings.progressive_enrollment
-    if not is_on or PASSWORD not in way.methods or not account.email or not webauthn_origins.can_have_passkeys(context):
+    if not is_on or PASSWORD not in way.methods or not account.email or not webauthn_origins.supports_passkeys(context):
         return False
     return _asks_again(context, account, _PROGRESSIVE) and not store.of_account(context, account.uid)
 

@@ -101,7 +101,7 @@ def read_own(context: Context, req: contract.OwnPasskeysRequest) -> contract.Own
         needs_password=context.now - session.authenticated_at > freshness.FRESH,
         must_confirm=freshness.must_confirm(context, session, account),
         has_password=account.password_hash is not None,
-        can_add=bool(account.email) and len(held) < store.MOST and webauthn_origins.can_have_passkeys(context),
+        can_add=bool(account.email) and len(held) < store.MOST and webauthn_origins.supports_passkeys(context),
     )
 
 
@@ -169,7 +169,7 @@ def forgot(context: Context, req: contract.LostPasskeyRequest) -> Posted:
     refuse_off(context)
     spend(context)
     identifier = identifiers.guessed(context.tenant.settings, req.identifier)
-    who = AccountLookup(context, identifier, account_lookup.account_of(context, identifier), is_hidden=True)
+    who = AccountLookup(context, identifier, account_lookup.find_account(context, identifier), is_hidden=True)
     recovery.for_page(context, who, req.attempt)
     return Posted()
 

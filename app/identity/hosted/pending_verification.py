@@ -45,7 +45,7 @@ class Checking:
 
     @property
     def subject(self) -> str:
-        return identifiers.normal(PHONE if self.by == SMS else EMAIL, self.email)
+        return identifiers.normalize(PHONE if self.by == SMS else EMAIL, self.email)
 
 
 def of(attempt: Attempt) -> Checking | None:
@@ -62,7 +62,7 @@ def note(context: Context, attempt: Attempt, state: Checking) -> Attempt:
 
 def shown(email: str, by: str) -> str:
     """Return an address, or a number, as the page shows it."""
-    return identifiers.shown_phone(email) if by == SMS else email
+    return identifiers.display_phone(email) if by == SMS else email
 
 
 def seconds_left(context: Context, state: Checking) -> int:

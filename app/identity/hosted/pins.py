@@ -58,7 +58,7 @@ def by_answers(context: Context, req: contract.PinByAnswers) -> Posted:
         raise e.SecurityQuestionsOff
     password_reset.spend(context)
     identifier = identifiers.guessed(context.tenant.settings, req.identifier)
-    who = AccountLookup(context, identifier, account_lookup.account_of(context, identifier), is_hidden=True)
+    who = AccountLookup(context, identifier, account_lookup.find_account(context, identifier), is_hidden=True)
     hashed = service.hashed(context, req.pin)
     try:
         by_pin.reset_by_answers(context, who, shown, hashed)

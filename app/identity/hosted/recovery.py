@@ -176,7 +176,9 @@ def _begin(
     """
     identifier = identifiers.guessed(context.tenant.settings, name)
     by = SMS if identifier.kind == "phone" else MAIL
-    who = AccountLookup(context, identifier, account or account_lookup.account_of(context, identifier), is_hidden=True)
+    who = AccountLookup(
+        context, identifier, account or account_lookup.find_account(context, identifier), is_hidden=True
+    )
     account = forgotten_pins.reached(who, by) if of is PIN else recipient.reached(who, by)
     uid = account.uid if account else one_time_tokens.NOBODY
     state, before = Recovering(name, uid, by, of=of.name), _of(attempt) if attempt is not None else None

@@ -64,7 +64,7 @@ class Typed:
         address = self.said("email")
         self.email = [EmailEntry(type="Primary", value=address)] if address else None
         self.user_name = self.said("username") or None
-        self.phone_id = identifiers.international(self.said("phone"), self.country) or None
+        self.phone_id = identifiers.to_international(self.said("phone"), self.country) or None
         self.password = self.fields.get("password") or None
 
     def said(self, name: str) -> str:
@@ -109,7 +109,7 @@ def submit(context: Context, req: contract.RegisterRequest) -> Next:
     has_password = made is None and brought is None
     typed, ask = _read(context, req, attempt.attempt_id if attempt else own.attempt_id, has_password=has_password)
     if brought is not None:
-        typed.names, ask = linked_identities.names(brought.claimed), replace(ask, brought=brought.claimed)
+        typed.names, ask = linked_identities.profile_names(brought.claimed), replace(ask, brought=brought.claimed)
     drafted = registration.draft(context, typed, ask)
     if made is not None and made.ticket.facts.get("is_ours"):  # the captcha was answered when it began
         return _onward(
@@ -173,7 +173,7 @@ def _of_passkey(made: Made) -> Instead:
 
 
 def _read(context: Context, req: contract.RegisterRequest, attempt_id: str, *, has_password: bool) -> tuple[Typed, Ask]:
-    form = registration_form.of(context.tenant.settings)
+    form = registration_form.fields_of(context.tenant.settings)
     asked = {one.name for one in form if has_password or "password" not in (one.name, one.matches)}
     given = {name: text for name, text in req.fields.items() if name in asked}
     typed = Typed(form, given, context.tenant.settings.default_country)

@@ -15,8 +15,8 @@ from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.linked_identities import OWN
-from app.identity.directory.identity_provider import Claimed
+from app.identity.directory.accounts.linked_identities import OWN_PROVIDER
+from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.tenants.allowed_addresses import is_allowed, is_registered, with_query
 from app.identity.hosted import identity_linking
 from app.identity.platform.context import Context
@@ -95,7 +95,7 @@ def with_session(context: Context, attempt: Attempt, session: BrowserSession, wi
     return _to_callback(wish, text)
 
 
-def with_candidate(context: Context, attempt: Attempt, wish: Handing, claimed: Claimed) -> Next:
+def with_candidate(context: Context, attempt: Attempt, wish: Handing, claimed: ProviderIdentity) -> Next:
     """Return the end of an attempt that brings an identity to be linked: nobody is signed in by it."""
     if wish.guid:
         identity_linking.note(context, attempt, claimed)
@@ -127,7 +127,9 @@ def _came_back(attempt: Attempt, account: Account) -> bool:
 def _provider(attempt: Attempt, session: BrowserSession) -> str:
     """Return by whom somebody signed in: who had come back from a provider may have shown a password after all."""
     waits = identity_linking.of(attempt)
-    return waits.claimed.provider if waits is not None and identity_linking.FEDERATED in session.methods else OWN
+    return (
+        waits.claimed.provider if waits is not None and identity_linking.FEDERATED in session.methods else OWN_PROVIDER
+    )
 
 
 def _to_callback(wish: Handing, text: str) -> Next:

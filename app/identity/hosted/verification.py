@@ -110,7 +110,7 @@ def again(context: Context, attempt: Attempt | None, identifier: Identifier, pas
     state = pending_verification.of(attempt) if attempt is not None else None
     if attempt is None or state is None or identifier.kind != EMAIL or not state.password_hash:
         return None
-    if identifiers.normal(EMAIL, identifier.value) != state.subject:
+    if identifiers.normalize(EMAIL, identifier.value) != state.subject:
         return None
     account = store.by_uid(context, state.uid)
     if account is not None and verification.is_verified(account, state.email):
@@ -187,13 +187,13 @@ def renew_link(context: Context, req: contract.LinkRequest) -> Next:
         raise e.UnknownLink
     attempt, account = (
         _living(context, req.attempt),
-        store.by_uid(context, held.uid) or pending_accounts.prolong(context, held.uid),
+        store.by_uid(context, held.uid) or pending_accounts.extend(context, held.uid),
     )
     if account is None:
         raise e.ClosedLink
     if verification.is_verified(account, held.subject):
         return _go_on(context, attempt, account, held, is_new=False)
-    typed = [str(one["Value"]) for one in account.emails if identifiers.normal_email(one["Value"]) == held.subject]
+    typed = [str(one["Value"]) for one in account.emails if identifiers.normalize_email(one["Value"]) == held.subject]
     if not typed:
         raise e.ClosedLink
     return begin(context, attempt, typed[0], account, is_sent=False)
@@ -324,7 +324,7 @@ def _opened_elsewhere(context: Context, attempt: Attempt, state: Checking) -> Ne
     account = store.by_uid(context, state.uid)
     if account is None or not verification.is_verified(account, state.email):
         raise e.EmailUnverified
-    if account.private.get(pending_accounts.WAITED):
+    if account.private.get(pending_accounts.WAS_PENDING):
         return Next(step=Step.EMAIL_CONFIRMED, attempt=attempt.attempt_id, problem="before")
     held = Proof(Purpose.EMAIL, account.uid, state.subject, {}, context.now)
     return _go_on(context, attempt, account, held, is_new=False)

@@ -41,7 +41,7 @@ def tenant(context: Context) -> hub.TenantView:
         registration=settings.registration,
         security_questions=settings.security_questions if settings.lockout.type == "security_question" else {},
         every_question=settings.security_questions,
-        registration_form=list(registration_form.of(settings)),
+        registration_form=list(registration_form.fields_of(settings)),
         consent_forms=list(settings.consent_forms),
         has_privacy_policy=bool(settings.privacy_policy.versions),
         registration_captcha=settings.registration_captcha,

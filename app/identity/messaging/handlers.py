@@ -47,7 +47,7 @@ _SMS_FIELDS = {"name": "Name", "text": "Template"}
 def read_appinfo(context: Context, req: tenants.ReadAppinfo) -> tenants.Appinfo:
     """Whether a mail has a link or a code says the template that is sent where none is asked for; ours has both."""
     codes = {name for name, kind in _SHOWN_MAILS.items() if _is_code(context, kind)}
-    return tenants.Appinfo.model_validate(appinfo.of(context, codes))
+    return tenants.Appinfo.model_validate(appinfo.build(context, codes))
 
 
 def _is_code(context: Context, kind: MailKind) -> bool:

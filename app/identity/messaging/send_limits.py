@@ -92,7 +92,7 @@ class Recipient:
 
     @property
     def _form(self) -> str:
-        return identifiers.normal_email(self.address) or self.address.strip().lower()[:254]
+        return identifiers.normalize_email(self.address) or self.address.strip().lower()[:254]
 
     @property
     def _mailbox(self) -> str:
@@ -154,7 +154,7 @@ def spend_sms(context: Context, kind: SmsKind, to: str, uid: str | None = None) 
     kind = SmsKind.VERIFICATION if kind is SmsKind.ACCOUNT_EXISTS else kind  # as of mails
     sending = context.tenant.settings.sending
     rate = _rate(sending.sms_by_type.get(kind, sending.sms))
-    whom = [identifiers.normal_phone(to) or to[:64]] + ([f"uid {uid}"] if uid and kind in _TO_CHOSEN_NUMBERS else [])
+    whom = [identifiers.normalize_phone(to) or to[:64]] + ([f"uid {uid}"] if uid and kind in _TO_CHOSEN_NUMBERS else [])
     if not all(_spend(context, f"sms {kind}", rate, who) for who in whom):
         raise e.SmsLimitReached
     if not context.schemes & {AuthScheme.API_SECRET, AuthScheme.MACHINE_TOKEN} and not _spend(

@@ -64,4 +64,4 @@ def _check(context: Context, template: Template, fields: Mapping[str, str]) -> N
 def _changed(context: Context, event: str, kind: MailKind | SmsKind, name: str) -> None:
     changes.change(context.work)
     context.audit.record(event, kind=kind.value, name=name)
-    context.services.directory.forget()
+    context.services.directory.clear_cache()

@@ -15,7 +15,7 @@ class Place:
     country: str = ""
 
 
-NOWHERE: Final = Place()
+UNKNOWN_PLACE: Final = Place()
 
 
 class Locations(Protocol):
@@ -25,7 +25,7 @@ class Locations(Protocol):
         """Return where an address is, IPv4 or IPv6; NOWHERE where that is not known. It waits for nobody: a sign-in waits for it."""
 
 
-class Source(Protocol):
+class LocationFormat(Protocol):
     """A kind of file that tells places."""
 
     def reads(self, file: Path) -> bool:
@@ -39,8 +39,8 @@ class Source(Protocol):
         """
 
 
-class Nowhere:
+class NoLocations:
     """Knows no place."""
 
     def place_of(self, address: str) -> Place:  # noqa: ARG002 - the protocol's signature
-        return NOWHERE
+        return UNKNOWN_PLACE

@@ -23,7 +23,7 @@ _MOST_PROVIDERS: Final = 1_000
 _MOST_KEYS: Final = 50
 _KINDS_OF_KEYS: Final = ("RSA", "EC", "OKP")  # none whose secret a provider would have to publish
 _METHODS: Final = ("client_secret_basic", "client_secret_post")
-UNREADABLE: Final = (ValueError, TypeError, ArithmeticError, RecursionError)
+PARSE_ERRORS: Final = (ValueError, TypeError, ArithmeticError, RecursionError)
 """What reading a stranger's JSON may raise: numbers without end and lists in lists without end are JSON to some."""
 
 
@@ -84,19 +84,19 @@ class ProviderMetadataCache:
         return found
 
     def _read_keys(self, address: str, now: datetime) -> _Keys:
-        held = _Keys(_imported(outbound.read_object(self.resolver, address).get("keys")), now)
+        held = _Keys(_imported(outbound.get_json_object(self.resolver, address).get("keys")), now)
         self._keys.put(address, held)
         return held
 
 
 def _fetch(resolver: Resolver, issuer: str, now: datetime) -> ProviderMetadata:
-    said = outbound.read_object(resolver, f"{issuer.rstrip('/')}/.well-known/openid-configuration")
+    said = outbound.get_json_object(resolver, f"{issuer.rstrip('/')}/.well-known/openid-configuration")
     if said.get("issuer") != issuer:
         raise ProviderUnavailable("its configuration is another issuer's")
     places = {name: said.get(name) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")}
     userinfo = said.get("userinfo_endpoint") or ""
     for name, place in {**places, **({"userinfo_endpoint": userinfo} if userinfo else {})}.items():
-        if not isinstance(place, str) or not may_name(issuer, place):
+        if not isinstance(place, str) or not is_allowed_endpoint(issuer, place):
             raise ProviderUnavailable(f"its configuration has no {name} that can be asked")
     listed = said.get("token_endpoint_auth_methods_supported")
     methods = listed if isinstance(listed, list) else _METHODS
@@ -109,7 +109,7 @@ def _fetch(resolver: Resolver, issuer: str, now: datetime) -> ProviderMetadata:
     return ProviderMetadata(endpoints, str(userinfo), str(places["jwks_uri"]), sends_issuer, now)
 
 
-def may_name(issuer: str, place: str) -> bool:
+def is_allowed_endpoint(issuer: str, place: str) -> bool:
     """Return whether an issuer may lead us to a place: not to this machine, unless it is on it, nor to a number, which may be
     any machine behind our walls. Its own host it may always name."""
     host = urlsplit(place).hostname if is_provider_address(place) else None
@@ -127,7 +127,7 @@ def _imported(listed: Any) -> tuple[Key, ...]:
             continue
         try:
             keys.append(JWKRegistry.import_key(one))
-        except (JoseError, KeyError, *UNREADABLE):
+        except (JoseError, KeyError, *PARSE_ERRORS):
             continue
     if not keys:
         raise ProviderUnavailable("it publishes no key")

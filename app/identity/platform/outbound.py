@@ -24,8 +24,8 @@ from app.kit.clock import monotonic
 from app.kit.proxies import is_local
 from app.kit.public_addresses import AddressRefused, Resolver
 
-SECONDS: Final = 5.0
-MOST_BYTES: Final = 256_000
+TIMEOUT_SECONDS: Final = 5.0
+MAX_BYTES: Final = 256_000
 _PATIENCE_SECONDS: Final = 1.0  # for those who ask before
 _HIDDEN: Final = frozenset({"content-encoding", "content-length", "transfer-encoding", "set-cookie"})
 
@@ -34,11 +34,11 @@ class ProviderUnavailable(Exception):
     """The provider does not answer, does not know our client, or answers what cannot be believed. The text goes to the log."""
 
 
-class Unbelievable(httpx.TransportError):
+class InvalidResponse(httpx.TransportError):
     """The answer is too long, too slow, or packed although nobody asked for that."""
 
 
-class Slots:
+class RequestSlots:
     """How many requests are under way: a provider that hangs must hold neither every thread of the server, nor what others need."""
 
     def __init__(self, in_all: int, each: int) -> None:
@@ -52,7 +52,7 @@ class Slots:
         host = request.url.netloc.decode()
         with self._changed:
             if not self._changed.wait_for(lambda: self._is_free(host), _PATIENCE_SECONDS):
-                raise Unbelievable("too many requests wait for providers", request=request)
+                raise InvalidResponse("too many requests wait for providers", request=request)
             self._busy[host] += 1
         try:
             yield
@@ -65,10 +65,10 @@ class Slots:
         return self._busy[host] < self._each and self._busy.total() < self._in_all
 
 
-SLOTS = Slots(in_all=24, each=8)
+SLOTS = RequestSlots(in_all=24, each=8)
 
 
-class Bounded(httpx.BaseTransport):
+class BoundedTransport(httpx.BaseTransport):
     """Sends one request, and returns an answer that is read to its end. Raises httpx.HTTPError."""
 
     def __init__(self, resolver: Resolver) -> None:
@@ -79,8 +79,8 @@ class Bounded(httpx.BaseTransport):
             return self._sent(request)
 
     def _sent(self, request: httpx.Request) -> httpx.Response:
-        until, proxy = monotonic() + SECONDS, _proxy_for(request.url)
-        request.extensions["timeout"] = httpx.Timeout(SECONDS).as_dict()
+        until, proxy = monotonic() + TIMEOUT_SECONDS, _proxy_for(request.url)
+        request.extensions["timeout"] = httpx.Timeout(TIMEOUT_SECONDS).as_dict()
         request.headers["Accept-Encoding"] = "identity"
         with httpx.Client(verify=_tls(), follow_redirects=False, trust_env=False, proxy=proxy) as client:
             answer = self._by_proxy(client, request) if proxy else self._connected(client, request)
@@ -94,7 +94,7 @@ class Bounded(httpx.BaseTransport):
         try:
             self._resolver.judge_number(request.url.host)
         except AddressRefused as refused:
-            raise Unbelievable(str(refused), request=request) from None
+            raise InvalidResponse(str(refused), request=request) from None
         return client.send(request, stream=True)
 
     def _connected(self, client: httpx.Client, request: httpx.Request) -> httpx.Response:
@@ -103,7 +103,7 @@ class Bounded(httpx.BaseTransport):
         try:
             places = self._resolver.addresses(url.host, url.port or (443 if url.scheme == "https" else 80))
         except AddressRefused as refused:
-            raise Unbelievable(str(refused), request=request) from None
+            raise InvalidResponse(str(refused), request=request) from None
         request.extensions["sni_hostname"] = url.host
         for place in places[:-1]:
             request.url = url.copy_with(host=place)
@@ -127,11 +127,11 @@ def _proxy_for(url: httpx.URL) -> str | None:
 def _content(answer: httpx.Response, until: float) -> bytes:
     content = b""
     if answer.headers.get("content-encoding", "identity") != "identity":
-        raise Unbelievable("a packed answer", request=answer.request)
+        raise InvalidResponse("a packed answer", request=answer.request)
     for part in answer.iter_raw():
         content += part
-        if len(content) > MOST_BYTES or monotonic() > until:
-            raise Unbelievable("the provider talks too long", request=answer.request)
+        if len(content) > MAX_BYTES or monotonic() > until:
+            raise InvalidResponse("the provider talks too long", request=answer.request)
     return content
 
 
@@ -144,12 +144,12 @@ def _tls() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def read(resolver: Resolver, url: str, token: str | None = None) -> Any:
+def get_json(resolver: Resolver, url: str, token: str | None = None) -> Any:
     """Return the JSON that is there, for whoever holds the token. Raises ProviderUnavailable."""
     headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
     place = urlsplit(url).netloc
     try:
-        with httpx.Client(transport=Bounded(resolver)) as client:
+        with httpx.Client(transport=BoundedTransport(resolver)) as client:
             answer = client.get(url, headers=headers)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:  # its text may bear the address
         raise ProviderUnavailable(f"{place} did not answer: {type(problem).__name__}") from None
@@ -161,9 +161,9 @@ def read(resolver: Resolver, url: str, token: str | None = None) -> Any:
         raise ProviderUnavailable(f"{place} answered no JSON") from None
 
 
-def read_object(resolver: Resolver, url: str, token: str | None = None) -> dict[str, Any]:
+def get_json_object(resolver: Resolver, url: str, token: str | None = None) -> dict[str, Any]:
     """Return the JSON object that is there. Raises ProviderUnavailable."""
-    members = read(resolver, url, token)
+    members = get_json(resolver, url, token)
     if not isinstance(members, dict):
         raise ProviderUnavailable(f"{urlsplit(url).netloc} answered no JSON object")
     return members

@@ -45,7 +45,7 @@ class TenantDirectory(Protocol):
     def origins(self, tenant: Tenant, work: UnitOfWork) -> frozenset[str]:
         """Return the web origins that the tenant's active applications registered."""
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Drop the cache, after a change in this process."""
 
 
@@ -77,13 +77,13 @@ class SigningKeys(Protocol):
     def revoke(self, work: UnitOfWork, kid: str | None = None) -> tuple[str, str]:
         """Withdraw a published key. Return its id and the id of the key that signs now. Raises LookupError."""
 
-    def learn(self, tenant_id: str, version: int) -> None:
+    def refresh_if_changed(self, tenant_id: str, version: int) -> None:
         """Drop the tenant's cached keys if the tenant has another version now."""
 
     def drop(self, tenant_id: str) -> None:
         """Drop the tenant's cached keys."""
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Drop the cached keys of every tenant."""
 
 

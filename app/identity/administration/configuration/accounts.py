@@ -97,7 +97,7 @@ class People:
     def _find(self, context: Context, wanted: AccountFile, path: Path) -> Account | None:
         found = {}
         for kind, value in _named(wanted):
-            account = store.by_identifier(context, kind, identifiers.normal(kind, value))
+            account = store.by_identifier(context, kind, identifiers.normalize(kind, value))
             if account is not None:
                 found[account.uid] = account
         if len(found) > 1:
@@ -105,7 +105,7 @@ class People:
         held = next(iter(found.values()), None)
         for kind, value in _named(wanted) if held is not None else ():
             stands = getattr(held, kind)
-            if stands is not None and identifiers.normal(kind, stands) != identifiers.normal(kind, value):
+            if stands is not None and identifiers.normalize(kind, stands) != identifiers.normalize(kind, value):
                 self.run.refuse((*path, kind), f"expected {stands}: what names an account is not overwritten")
         return held
 
@@ -118,7 +118,7 @@ class People:
         return Change(Action.CREATE, self.stated.name, "account", wanted.label)
 
     def _row(self, context: Context, uid: str, wanted: AccountFile) -> dict[str, Any]:
-        email = identifiers.shown_email(wanted.email) if wanted.email else None
+        email = identifiers.display_email(wanted.email) if wanted.email else None
         hashed = self.run.hashes.get((self.stated.name, wanted.label))
         if wanted.password and hashed is None:  # it came between the plan and the transaction
             hashed = self.run.services.hashing.hash(wanted.password, context.tenant.settings.argon2)
@@ -128,8 +128,8 @@ class People:
             "password_hash": hashed,
             "password_changed_at": context.now if hashed else None,
             "email": email,
-            "username": identifiers.normal_username(wanted.username) if wanted.username else None,
-            "phone": identifiers.normal_phone(wanted.phone) if wanted.phone else None,
+            "username": identifiers.normalize_username(wanted.username) if wanted.username else None,
+            "phone": identifiers.normalize_phone(wanted.phone) if wanted.phone else None,
             "emails": [{"Type": "Primary", "Value": email}] if email else [],
             **{name: getattr(wanted, name) for name in _SWITCHES},
             "private": {configured_accounts.MARK: True},
@@ -165,11 +165,15 @@ class People:
         values |= {kind: row[kind] for kind, _ in fresh}
         if any(kind == identifiers.EMAIL for kind, _ in fresh):
             values["emails"] = [*row["emails"], *held.emails]
-        store.hold(context, held.uid, [one for one in _held(wanted) if one[0] in {kind for kind, _ in fresh}])
+        store.add_identifiers(
+            context, held.uid, [one for one in _held(wanted) if one[0] in {kind for kind, _ in fresh}]
+        )
         for kind in (identifiers.EMAIL, identifiers.PHONE):
             stands = getattr(held, kind) or row[kind]
             if f"{kind}_verified" in values and stands:
-                store.verify(context, held.uid, kind, identifiers.normal(kind, stands), values[f"{kind}_verified"])
+                store.set_verified(
+                    context, held.uid, kind, identifiers.normalize(kind, stands), values[f"{kind}_verified"]
+                )
         after = store.change(context, held.uid, values) or held
         context.audit.record("account.changed", uid=held.uid, source="file")
         notifications.tell_changes(context, held, after)
@@ -179,7 +183,7 @@ class People:
             new_password.follow(context, after, "file")
 
     def _remove(self, context: Context, seen: set[str], named: set[str]) -> Iterator[Change]:
-        for left in configured_accounts.marked(context.work):
+        for left in configured_accounts.accounts_from_file(context.work):
             label = left.email or left.username or left.phone or left.uid
             if left.uid in seen or label in named:
                 continue
@@ -196,7 +200,7 @@ def _named(wanted: AccountFile) -> list[tuple[str, str]]:
 def _held(wanted: AccountFile) -> list[tuple[str, str, bool]]:
     """Return the identifiers to hold; a username is never in doubt."""
     return [
-        (kind, identifiers.normal(kind, value), bool(getattr(wanted, f"{kind}_verified", True)))
+        (kind, identifiers.normalize(kind, value), bool(getattr(wanted, f"{kind}_verified", True)))
         for kind, value in _named(wanted)
     ]
 

@@ -29,8 +29,8 @@ from app.identity.administration.configuration.problems import ConfigurationErro
 from app.identity.administration.configuration.reading import Configuration
 from app.identity.administration.configuration.run import Run
 from app.identity.directory.tenants import changes, service_secrets
-from app.identity.directory.tenants.changes import HeldApplication, HeldTenant
-from app.identity.directory.tenants.store import NOBODY
+from app.identity.directory.tenants.changes import ApplicationRow, TenantRow
+from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
@@ -40,7 +40,7 @@ _ONE_AT_A_TIME = 4_017_204  # any number; two files that are applied together fo
 
 def plan(services: Services, configuration: Configuration, *, prune: bool = False) -> Plan:
     """Return what `apply` would do. Raises ConfigurationError where the file contradicts what stands."""
-    work = UnitOfWork(services.database, NOBODY)
+    work = UnitOfWork(services.database, LOOKUP_TENANT)
     try:
         return _all(Run(services, work, configuration, prune, writes=False))
     finally:
@@ -57,7 +57,7 @@ def apply(services: Services, configuration: Configuration, *, prune: bool = Fal
         StoreUnavailable: the database is gone, full or read-only.
     """
     hashes = _hashes(services, configuration)
-    work = UnitOfWork(services.database, NOBODY)
+    work = UnitOfWork(services.database, LOOKUP_TENANT)
     try:
         work.begin()
         if not services.database.is_sqlite:
@@ -113,9 +113,9 @@ class _OneTenant:
         return self.run.work
 
     def all(self) -> None:
-        self.work.enter(NOBODY)
-        held = changes.named(self.work, self.stated.name)
-        owner = changes.holder_of_key(self.work, self.stated.api_key) if self.stated.api_key else None
+        self.work.enter(LOOKUP_TENANT)
+        held = changes.by_name(self.work, self.stated.name)
+        owner = changes.tenant_with_key(self.work, self.stated.api_key) if self.stated.api_key else None
         if owner not in (None, self.stated.name):
             self.run.refuse((*self.path, "api_key"), "expected a key of its own; another tenant has this one")
         if held is None:
@@ -127,7 +127,7 @@ class _OneTenant:
         if self.run.writes and has_changed and held is not None:
             changes.change(self.work)
         if self.run.writes and (held is None or held.named_by_file != self.named):
-            changes.note_named(self.work, self.named)
+            changes.set_named_by_file(self.work, self.named)
         if self.stated.accounts is not None:
             people = People(self.run, self.stated, self.path, self._checked(self.settings), is_new=held is None)
             self.run.plan.changes += people.changes()
@@ -150,7 +150,9 @@ class _OneTenant:
         captcha = self._captcha_secret(None, settings)
         kept_services = self._service_secrets(None)
         if self.run.writes:
-            sealed = self.run.services.encryption.encrypt(secret.encode(), changes.secret_context(self.work.tenant_id))
+            sealed = self.run.services.encryption.encrypt(
+                secret.encode(), changes.api_secret_associated_data(self.work.tenant_id)
+            )
             changes.add(
                 self.work,
                 stated.name,
@@ -164,9 +166,9 @@ class _OneTenant:
                 now=self.run.now,
             )
 
-    def _change(self, held: HeldTenant) -> HeldTenant:
+    def _change(self, held: TenantRow) -> TenantRow:
         self.work.enter(held.tenant_id)
-        held = (changes.locked(self.work) if self.run.writes else None) or held  # an operation may be at work beside us
+        held = (changes.lock(self.work) if self.run.writes else None) or held  # an operation may be at work beside us
         self.named = held.named_by_file or of_files(held.settings, held.brand)
         before, brand_before = self.named.get("settings", {}), self.named.get("brand", {})
         settings = self.settings = self._settings(held.settings)
@@ -214,27 +216,27 @@ class _OneTenant:
         duo = {"client_secret": stated.duo.client_secret} if stated.duo and stated.duo.client_secret else {}
         connections = self._connection_secrets(held)
         encryption, tenant_id = self.run.services.encryption, self.work.tenant_id
-        return service_secrets.sealed_with(encryption, tenant_id, held, push=push, duo=duo, connections=connections)
+        return service_secrets.encrypt_merged(encryption, tenant_id, held, push=push, duo=duo, connections=connections)
 
     def _connection_secrets(self, held: bytes | None) -> dict[str, str | None]:
         """Return the stated secrets, and None for those of connections that the file states no longer or without one."""
         stated = self.stated.connections
         if stated is None:
             return {}
-        known = service_secrets.opened(self.run.services.encryption, self.work.tenant_id, held).get(
+        known = service_secrets.decrypt_all(self.run.services.encryption, self.work.tenant_id, held).get(
             service_secrets.CONNECTIONS, {}
         )
         gone = {name: None for name in known if name not in self.settings.get("connections", {})}
         return gone | {name: one.secret for name, one in stated.items() if "secret" in one.model_fields_set}
 
-    def _kept(self, held: HeldTenant) -> list[str]:
+    def _kept(self, held: TenantRow) -> list[str]:
         """Say which key or secret of the file differs from the one that stands and stays."""
         notes = []
         if self.stated.api_key and self.stated.api_key.lower() != held.api_key:
             notes.append("api_key: the one that stands is kept")
         if self.stated.api_secret:
             known = self.run.services.encryption.decrypt(
-                held.api_secret, changes.secret_context(held.tenant_id)
+                held.api_secret, changes.api_secret_associated_data(held.tenant_id)
             ).decode()
             if not hmac.compare_digest(known.lower(), self.stated.api_secret.lower()):
                 notes.append("api_secret: the one that stands is kept")
@@ -298,7 +300,7 @@ class _OneTenant:
                 self._leave(left)
         return any(change.action is not Action.UNCHANGED for change in self.run.plan.changes[before:])
 
-    def _match(self, held: Sequence[HeldApplication], wanted: ApplicationFile, path: Path) -> HeldApplication | None:
+    def _match(self, held: Sequence[ApplicationRow], wanted: ApplicationFile, path: Path) -> ApplicationRow | None:
         by_id = next((one for one in held if wanted.client_id and one.client_id == wanted.client_id), None)
         by_name = next((one for one in held if one.name == wanted.name.lower()), None)
         if by_id is None and by_name is not None and wanted.client_id:
@@ -327,15 +329,15 @@ class _OneTenant:
         return randomness.digest(secret)
 
     def _name_application(self, client_id: str, settings: ApplicationSettings) -> None:
-        named = {**self.named.get("applications", {}), client_id: marks(changes.kept(settings))}
+        named = {**self.named.get("applications", {}), client_id: marks(changes.stored_settings(settings))}
         self.named = {**self.named, "applications": named}
 
-    def _old_application(self, held: HeldApplication, wanted: ApplicationFile) -> None:
+    def _old_application(self, held: ApplicationRow, wanted: ApplicationFile) -> None:
         before = self.named.get("applications", {}).get(held.client_id) or marks(held.settings)
-        named = changes.kept(wanted.settings())
+        named = changes.stored_settings(wanted.settings())
         settings = ApplicationSettings.model_validate(merged(held.settings, named, before))
         self._name_application(held.client_id, wanted.settings())
-        details = list(differences(held.settings, changes.kept(settings), before))
+        details = list(differences(held.settings, changes.stored_settings(settings), before))
         values: dict[str, Any] = {}
         if settings.is_public and held.secret_hash is not None:
             details.append("client_secret: removed, because the application is public now")
@@ -347,11 +349,13 @@ class _OneTenant:
         if wanted.client_secret and held.secret_hash not in (None, randomness.digest(wanted.client_secret)):
             notes.append("client_secret: the one that stands is kept")
         action = Action.CHANGE if details else Action.UNCHANGED
-        self._note(action, "application", wanted.name, *details, *notes, *unnamed(changes.kept(settings), named))
+        self._note(
+            action, "application", wanted.name, *details, *notes, *unnamed(changes.stored_settings(settings), named)
+        )
         if self.run.writes and details:
             changes.change_application(self.work, held.client_id, settings, **values)
 
-    def _leave(self, held: HeldApplication) -> None:
+    def _leave(self, held: ApplicationRow) -> None:
         name = str(held.settings.get("name", held.name))
         if not self.run.prune:
             self._note(Action.UNCHANGED, "application", name, "is not in the file; --prune removes it")

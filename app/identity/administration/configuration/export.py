@@ -13,7 +13,7 @@ from app.identity.administration.configuration import message_templates
 from app.identity.administration.configuration.accounts import FREE
 from app.identity.directory.accounts import configured_accounts
 from app.identity.directory.tenants import changes
-from app.identity.directory.tenants.store import NOBODY
+from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 
@@ -24,9 +24,9 @@ class UnknownName(Exception):
 
 def export(services: Services, name: str) -> str:
     """Return the tenant as YAML that `apply` takes; accounts only where a file made them. Raises UnknownName."""
-    work = UnitOfWork(services.database, NOBODY)
+    work = UnitOfWork(services.database, LOOKUP_TENANT)
     try:
-        held = changes.named(work, name)
+        held = changes.by_name(work, name)
         if held is None:
             raise UnknownName(name)
         work.enter(held.tenant_id)
@@ -47,7 +47,7 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 _Readable.add_representer(str, _text)
 
 
-def _tenant(work: UnitOfWork, held: changes.HeldTenant) -> dict[str, Any]:
+def _tenant(work: UnitOfWork, held: changes.TenantRow) -> dict[str, Any]:
     settings = TenantSettings.model_validate(held.settings).model_dump(
         mode="json", exclude_unset=True, exclude=set(BESIDE_SETTINGS)
     )
@@ -59,11 +59,11 @@ def _tenant(work: UnitOfWork, held: changes.HeldTenant) -> dict[str, Any]:
     tenant["brand"] = Brand.model_validate(held.brand).model_dump(mode="json", exclude_unset=True)
     tenant["applications"] = [_application(one) for one in changes.applications_of(work)]
     tenant |= message_templates.exported(work)
-    tenant["accounts"] = [_account(row) for row in configured_accounts.marked(work)]
+    tenant["accounts"] = [_account(row) for row in configured_accounts.accounts_from_file(work)]
     return tenant
 
 
-def _application(held: changes.HeldApplication) -> dict[str, Any]:
+def _application(held: changes.ApplicationRow) -> dict[str, Any]:
     settings = ApplicationSettings.model_validate(held.settings).model_dump(mode="json", exclude_unset=True)
     return {"name": settings.pop("name"), "client_id": held.client_id, **settings}
 

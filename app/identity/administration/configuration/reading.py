@@ -20,9 +20,9 @@ from app.identity.administration.configuration.validation_messages import senten
 from app.identity.directory.accounts import identifiers
 
 _IDENTIFIERS = {
-    identifiers.EMAIL: (identifiers.normal_email, "an email address"),
-    identifiers.USERNAME: (identifiers.normal_username, "a name of 1 to 32 visible characters without @"),
-    identifiers.PHONE: (identifiers.normal_phone, "an E.164 number such as +4930123456"),
+    identifiers.EMAIL: (identifiers.normalize_email, "an email address"),
+    identifiers.USERNAME: (identifiers.normalize_username, "a name of 1 to 32 visible characters without @"),
+    identifiers.PHONE: (identifiers.normalize_phone, "an E.164 number such as +4930123456"),
 }
 
 

@@ -8,11 +8,11 @@ from app.identity.credentials import notifications
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
-from app.identity.directory.identity_provider import Claimed
+from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import Context
 
 
-def link(context: Context, account: Account, claimed: Claimed, *, is_silent: bool = False) -> Account:
+def link(context: Context, account: Account, claimed: ProviderIdentity, *, is_silent: bool = False) -> Account:
     """Give an account an identity, as `linked.link` does. An account that is made by it is told nothing of it: it is new, whole."""
     before = {one.key for one in linked_identities.of(account)}
     after = linked_identities.link(context, account, claimed, is_silent=is_silent)

@@ -13,7 +13,7 @@ from app.contract.errors import federation as e
 from app.contract.linking import PROVIDERS
 from app.identity.authentication.federation.providers.oauth2 import OAuth2Provider
 from app.identity.authentication.federation.providers.openid import OpenIdProvider, can_ask_anew
-from app.identity.directory.identity_provider import Asked, Claimed, Provider, ProviderDenied
+from app.identity.directory.identity_provider import AuthenticationRequest, Provider, ProviderDenied, ProviderIdentity
 from app.identity.directory.tenants import service_secrets
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import service as continuation_tokens
@@ -95,7 +95,9 @@ def begin(
         ConnectionBroken: the provider does not say where people sign in.
     """
     text = randomness.token()
-    asked = Asked(f"{attempt_id}.{text}", randomness.token(16), randomness.token(48), f"{context.issuer}{CALLBACK}")
+    asked = AuthenticationRequest(
+        f"{attempt_id}.{text}", randomness.token(16), randomness.token(48), f"{context.issuer}{CALLBACK}"
+    )
     language = context.visit.language if context.visit else ""
     provider = _provider(context, connection.name)
     context.work.release_connection()
@@ -107,12 +109,17 @@ def begin(
         "attempt": attempt_id, "connection": connection.name, "nonce": asked.nonce, "verifier": asked.verifier, "again": again,
     }  # fmt: skip
     continuation_tokens.issue(
-        context, ContinuationPurpose.CONNECTION, continuation_tokens.NOBODY, lifetime=LIVES_FOR, facts=kept, text=text
+        context,
+        ContinuationPurpose.CONNECTION,
+        continuation_tokens.NO_ACCOUNT,
+        lifetime=LIVES_FOR,
+        facts=kept,
+        text=text,
     )
     return address
 
 
-def finish(context: Context, state: str, answer: Mapping[str, str]) -> tuple[Claimed, Connection]:
+def finish(context: Context, state: str, answer: Mapping[str, str]) -> tuple[ProviderIdentity, Connection]:
     """Use a state up, and have the provider say whom the browser brought back.
 
     The connection that is returned trusts the address only where the provider gives mailboxes of that domain.
@@ -132,7 +139,9 @@ def finish(context: Context, state: str, answer: Mapping[str, str]) -> tuple[Cla
     except (e.UnknownConnection, e.ConnectionNotConfigured):
         raise ConnectionBroken(f"{name} was taken away") from None
     since = aware(ticket.created_at) if ticket.facts["again"] else None
-    asked = Asked(state, ticket.facts["nonce"], ticket.facts["verifier"], f"{context.issuer}{CALLBACK}", since)
+    asked = AuthenticationRequest(
+        state, ticket.facts["nonce"], ticket.facts["verifier"], f"{context.issuer}{CALLBACK}", since
+    )
     provider = _provider(context, name)
     context.work.release_connection()
     try:

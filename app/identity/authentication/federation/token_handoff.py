@@ -18,10 +18,10 @@ from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import Issued
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.identity_provider import Claimed
+from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import NOBODY, ContinuationPurpose, ContinuationToken
+from app.identity.platform.continuation_tokens.service import NO_ACCOUNT, ContinuationPurpose, ContinuationToken
 
 LIVES_FOR: Final = timedelta(minutes=15)
 KINDS: Final = (ContinuationPurpose.REQUEST_TOKEN, ContinuationPurpose.CLIENT_GUID)
@@ -64,17 +64,17 @@ def exchange(context: Context, text: str) -> Issued:
     return tokens.issue(context, uid=found.uid, facts=dict(found.facts))
 
 
-def candidate(context: Context, claimed: Claimed) -> str:
+def candidate(context: Context, claimed: ProviderIdentity) -> str:
     """Return a text that stands for an identity until an account is linked to it."""
     return continuation_tokens.issue(
-        context, ContinuationPurpose.CANDIDATE, NOBODY, lifetime=LIVES_FOR, facts=asdict(claimed)
+        context, ContinuationPurpose.CANDIDATE, NO_ACCOUNT, lifetime=LIVES_FOR, facts=asdict(claimed)
     ).text
 
 
-def candidate_of(context: Context, text: str) -> tuple[Claimed, ContinuationToken] | None:
+def candidate_of(context: Context, text: str) -> tuple[ProviderIdentity, ContinuationToken] | None:
     """Return the identity that a text stands for, with the ticket to spend; None where it stands for none any more."""
     found = continuation_tokens.find(context, ContinuationPurpose.CANDIDATE, text)
-    return (Claimed(**found.facts), found) if found is not None and not found.is_over(context.now) else None
+    return (ProviderIdentity(**found.facts), found) if found is not None and not found.is_over(context.now) else None
 
 
 def expect(context: Context, guid: str, *, links: bool) -> None:
@@ -93,9 +93,9 @@ def expect(context: Context, guid: str, *, links: bool) -> None:
     waits = {"links": links, "is_finished": False}
     try:
         continuation_tokens.issue(
-            context, ContinuationPurpose.CLIENT_GUID, NOBODY, lifetime=LIVES_FOR, facts=waits, text=guid
+            context, ContinuationPurpose.CLIENT_GUID, NO_ACCOUNT, lifetime=LIVES_FOR, facts=waits, text=guid
         )
-    except continuation_tokens.Taken:
+    except continuation_tokens.TokenExists:
         raise e.ClientGuidTaken from None
 
 
@@ -104,9 +104,9 @@ def finished(context: Context, guid: str, account: Account, methods: tuple[str, 
     return _finish(context, guid, account.uid, _way(context, methods, provider), links=False)
 
 
-def finished_to_link(context: Context, guid: str, claimed: Claimed) -> bool:
+def finished_to_link(context: Context, guid: str, claimed: ProviderIdentity) -> bool:
     """Let the program have an identity to link; False where it asks no more, or wants a session."""
-    return _finish(context, guid, NOBODY, {"claimed": asdict(claimed)}, links=True)
+    return _finish(context, guid, NO_ACCOUNT, {"claimed": asdict(claimed)}, links=True)
 
 
 def found(context: Context, guid: str) -> ContinuationToken:
@@ -119,9 +119,9 @@ def found(context: Context, guid: str) -> ContinuationToken:
     return held
 
 
-def claimed_of(held: ContinuationToken) -> Claimed | None:
+def claimed_of(held: ContinuationToken) -> ProviderIdentity | None:
     """Return the identity that a finished GUID stands for; None where somebody signed in."""
-    return Claimed(**held.facts["claimed"]) if held.facts["links"] else None
+    return ProviderIdentity(**held.facts["claimed"]) if held.facts["links"] else None
 
 
 def signed_in(context: Context, held: ContinuationToken) -> tuple[Account, tuple[str, ...], str]:
@@ -137,7 +137,7 @@ def signed_in(context: Context, held: ContinuationToken) -> tuple[Account, tuple
 
 def spend(context: Context, held: ContinuationToken) -> None:
     """Use a finished GUID up. Of many at once one wins; raises WrongClientGuid."""
-    if not continuation_tokens.move(context, held, USED, claimed=None):
+    if not continuation_tokens.change_state(context, held, USED, claimed=None):
         raise e.WrongClientGuid
 
 

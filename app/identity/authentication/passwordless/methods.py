@@ -34,19 +34,19 @@ def named(context: Context, typed: str, by: str) -> tuple[Identifier, Account | 
     """
     settings = context.tenant.settings
     if by == SMS:
-        identifier = Identifier("phone", names.international(typed.strip(), settings.default_country))
+        identifier = Identifier("phone", names.to_international(typed.strip(), settings.default_country))
     elif by == MAIL and settings.one_touch and "@" in typed:
         identifier = Identifier("email", typed.strip())
     else:
         identifier = identifiers.guessed(settings, typed)
-    who = AccountLookup(context, identifier, account_lookup.account_of(context, identifier), is_hidden=True)
+    who = AccountLookup(context, identifier, account_lookup.find_account(context, identifier), is_hidden=True)
     account = recipient.reached(who, SMS if by == SMS else MAIL)
     registers = settings.one_touch and by != DEVICE and account is None and _is_taken_in(context, identifier)
     return identifier, account, registers
 
 
 def _is_taken_in(context: Context, identifier: Identifier) -> bool:
-    is_name = names.normal_email if identifier.kind == "email" else names.normal_phone
+    is_name = names.normalize_email if identifier.kind == "email" else names.normalize_phone
     if context.tenant.settings.registration_captcha:  # which only the operations ask here
         return False
     if identifier.kind == "username" or not is_name(identifier.value):

@@ -20,7 +20,7 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.consents import service as consent_forms
-from app.identity.directory.identity_provider import Claimed
+from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.kit.errors import ApiError
@@ -49,7 +49,7 @@ def account_of(
     *,
     is_silent: bool = False,
     template: str | None = None,
-    by: Claimed | None = None,
+    by: ProviderIdentity | None = None,
 ) -> Account:
     """Return the account that a proof, just used up, opens, as it is then.
 
@@ -88,13 +88,13 @@ def register(
     name: str = "",
     is_silent: bool = False,
     template: str | None = None,
-    by: Claimed | None = None,
+    by: ProviderIdentity | None = None,
 ) -> Account:
     """Make an account of a proved address or number. Raises RegistrationOff, EmailRefused, EmailDomainRefused, PhoneLoginOff,
     EmailRegistered, PhoneTaken."""
     registration.refuse_off(context)
     entries = [EmailEntry(type="Primary", value=email)] if email else None
-    free = linked_identities.names(by) if by is not None else {"FirstName": name} if name else {}
+    free = linked_identities.profile_names(by) if by is not None else {"FirstName": name} if name else {}
     source = by.provider if by is not None else SOURCE
     drafted = drafts.read(
         context, _Newcomer(email=entries, phone_id=phone or None, free=free), source, needs_password=False
@@ -105,8 +105,8 @@ def register(
         {linked_identities.REGISTERED_BY: by.provider} if by is not None else {}
     )
     made = drafts.add(context, drafted, drafts.row(context, drafted, **proved, private=private))
-    for form in filter(None, (identifiers.normal_email(email), phone)):
-        pending_accounts.end(context, form)
+    for form in filter(None, (identifiers.normalize_email(email), phone)):
+        pending_accounts.remove_pending(context, form)
     context.audit.record("account.registered", uid=made.uid, source=source)
     events.emit(context, "Register", made, is_silent)
     return verification.welcome(context, made, template) if email else made
@@ -115,7 +115,7 @@ def register(
 def refuse_new(context: Context, *, email: str = "") -> None:
     """Raise why the tenant does not take somebody new: RegistrationOff, EmailRefused, EmailDomainRefused."""
     registration.refuse_off(context)
-    if form := identifiers.normal_email(email):
+    if form := identifiers.normalize_email(email):
         requirements.refuse_address(context.tenant.settings.email_access, form)
 
 
@@ -123,8 +123,12 @@ def _holder(context: Context, email: str, phone: str) -> Account | None:
     """Return who has the name; who only stated a number, which somebody else proved now, loses it."""
     found = accounts.by_email(context, email) if email else accounts.by_phone(context, phone)
     locked = store.change(context, found.uid, {}) if found is not None else None
-    if locked is not None and phone and not locked.phone_verified and pending_accounts.yields(locked, PHONE):
-        take = pending_accounts.give_way if pending_accounts.gives_way(locked) else pending_accounts.give_number_up
+    if locked is not None and phone and not locked.phone_verified and pending_accounts.is_claimable(locked, PHONE):
+        take = (
+            pending_accounts.remove_replaceable
+            if pending_accounts.is_replaceable(locked)
+            else pending_accounts.release_phone
+        )
         take(context, locked, "")
         return None
     return locked
@@ -132,10 +136,10 @@ def _holder(context: Context, email: str, phone: str) -> Account | None:
 
 def _mailbox_proved(context: Context, account: Account, email: str, is_silent: bool, template: str | None) -> Account:
     """Let the address be proved. Who only stated it before keeps no way into an account that its mailbox signs in to."""
-    form = identifiers.normal(EMAIL, email)
+    form = identifiers.normalize(EMAIL, email)
     if verification.is_verified(account, form):
         return account
-    is_first = first_verification.is_first(account)
+    is_first = first_verification.is_first_verification(account)
     proof = Proof(Purpose.EMAIL, account.uid, form, {}, context.now)
     after = verification.confirm(context, proof, is_silent=is_silent, template=template, knows_password=True)
     return _dispossess(context, after) if is_first else after
@@ -154,7 +158,7 @@ def _dispossess(context: Context, account: Account) -> Account:
     values = {
         "password_hash": None,
         "password_changed_at": None,
-        **first_verification.drop_ways_in(context, account, private),
+        **first_verification.remove_unproven_credentials(context, account, private),
     }
     private.pop("password_history", None)
     after = store.change(context, account.uid, {**values, "private": private}) or account

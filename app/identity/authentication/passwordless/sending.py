@@ -87,7 +87,7 @@ def mail(
         UnknownAccount: the account has no address that a mail could go to.
         MailLimitReached: the recipient got as many as may be.
     """
-    form = identifiers.normal_email(name)
+    form = identifiers.normalize_email(name)
     to = address_of(account, name if form else None) if account else address_of_nobody(name)
     if account is not None and not to:
         raise e.UnknownAccount
@@ -147,7 +147,7 @@ def link(
     context: Context, kind: Kind, account: Account | None, name: str, wish: Wish, ticket: str | None = None
 ) -> str:
     """Return the token of a link that a server brings to somebody itself."""
-    to = address_of(account, name if identifiers.normal_email(name) else None) if account else name.strip()
+    to = address_of(account, name if identifiers.normalize_email(name) else None) if account else name.strip()
     uid, subject = (account.uid, MAIL) if account else (NOBODY, stranger(name))
     facts = {**wish.kept, "email": to, **({"ticket": ticket} if ticket else {})}
     return one_time_tokens.new_link(context, kind.proof, uid, subject=subject, minutes=minutes(context), facts=facts)

@@ -47,7 +47,7 @@ def begin(context: Context, text: str | None, account: Account | None, **facts: 
         return continuation_tokens.issue(
             context, ContinuationPurpose.SMART_LOGIN, uid, lifetime=lifetime, facts=held, text=text
         )
-    except continuation_tokens.Taken:
+    except continuation_tokens.TokenExists:
         raise e.ClientGuidTaken from None
 
 
@@ -74,7 +74,7 @@ def approve(context: Context, proof: Proof) -> ContinuationToken:
         raise e.ExpiredLink
     if (refusal := went_on(found)) is not None:
         raise refusal
-    if not continuation_tokens.move(
+    if not continuation_tokens.change_state(
         context, found, State.APPROVED, email=proof.facts.get("email"), phone=proof.facts.get("phone")
     ):
         raise e.VerifiedSmartLink
@@ -84,7 +84,7 @@ def approve(context: Context, proof: Proof) -> ContinuationToken:
 
 def deny(context: Context, found: ContinuationToken) -> None:
     """Say no: the device never goes on."""
-    continuation_tokens.move(context, found, State.DENIED)
+    continuation_tokens.change_state(context, found, State.DENIED)
     context.audit.record("smart_login.denied", uid=found.uid)
 
 
@@ -148,7 +148,7 @@ def redeem(
     Raises UsedSmartLink, WrongClientGuid, and what `redeeming.account_of` raises.
     """
     accounts.change(context, found.uid, {})  # everybody locks the account first
-    if not continuation_tokens.move(context, found, State.USED):
+    if not continuation_tokens.change_state(context, found, State.USED):
         raise e.UsedSmartLink
     proof = Proof(Purpose.SMART_LOGIN, found.uid, "", found.facts, found.expires_at)
     return redemption.account_of(context, proof, e.WrongClientGuid, is_silent=is_silent, template=template)

@@ -91,7 +91,7 @@ def touch_mail(context: Context, req: contract.StartOneTouchByEmail) -> contract
         raise e.MalformedEmail
     verification.refuse_url(context, req.redirect_url)
     captcha.demand(context, captcha.of_parameters(req))
-    who = account_lookup.named(context, Identifier("email", req.email), is_hidden=recipient.hides(context))
+    who = account_lookup.look_up(context, Identifier("email", req.email), is_hidden=recipient.hides(context))
     is_open = _is_open(context, who, email=req.email)
     wish = Wish(
         req.redirect_url, req.one_touch_login_email_template, req.welcome_email_template, registers=is_open,
@@ -113,7 +113,7 @@ def touch_sms(context: Context, req: contract.StartOneTouchBySms) -> PostedSms:
     sending.spend(context)
     phone = _number(context, req.phone)
     captcha.demand(context, captcha.of_parameters(req))
-    who = account_lookup.named(context, Identifier("phone", phone), is_hidden=recipient.hides(context))
+    who = account_lookup.look_up(context, Identifier("phone", phone), is_hidden=recipient.hides(context))
     sid, is_open = "", _is_open(context, who)
     quiet = context if is_open else context.without_sending()
     try:
@@ -164,7 +164,7 @@ def _by_link(context: Context, req: contract.ApproveByLink, kind: Purpose, token
 def _approved(context: Context, req: contract.ApproveByLink, proof: Proof) -> contract.LoginApproved:
     found: ContinuationToken = smart_login.approve(context, proof)
     if req.welcome_email_template or req.is_silent:
-        continuation_tokens.note(
+        continuation_tokens.add_facts(
             context,
             _now(context, found),
             welcome=req.welcome_email_template or found.facts.get("welcome"),
@@ -236,7 +236,7 @@ def _number(context: Context, phone: str | None) -> str:
         raise e.PhoneLoginOff
     if not phone:
         raise e.PhoneMissing
-    if (form := names.normal_phone(phone)) is None:
+    if (form := names.normalize_phone(phone)) is None:
         raise e.MalformedPhone
     return form
 

@@ -153,7 +153,7 @@ def _refuse_lookup(context: Context) -> None:
 def _answered(context: Context, who: AccountLookup) -> Document:
     """Where the tenant hides who has an account, everybody seems to have answered some questions."""
     if who.is_hidden:
-        return _listed(context, account_lookup.questions_of(context, who))
+        return _listed(context, account_lookup.questions_for(context, who))
     if who.account is None:
         raise e.UnknownAccount
     return _listed(context, who.account.security_answers)

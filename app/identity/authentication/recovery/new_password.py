@@ -77,7 +77,7 @@ def write(
     values |= _verified(context, fresh, proved_email, private)
     after = store.change(context, fresh.uid, {**values, "private": private}) or fresh
     if not opens_lock:
-        login_records.forget_failures(context.work, fresh.uid)
+        login_records.reset_failures(context.work, fresh.uid)
     events.emit(context, event, after, is_silent)
     follow(context, after, event, template, proved_email=proved_email)
     return after
@@ -98,7 +98,7 @@ def follow(
     credentials.remove_begun(
         context, account.uid
     )  # a seed, a picture: whoever knew the password before may have seen it
-    if proved_email and identifiers.normal_email(proved_email) == identifiers.normal_email(account.email or ""):
+    if proved_email and identifiers.normalize_email(proved_email) == identifiers.normalize_email(account.email or ""):
         security_alerts.close(context, account.uid, proved_email)
     notifications.tell_with_alarm(context, MailKind.PASSWORD_CHANGED, account.email, account, template=template)
 
@@ -107,22 +107,22 @@ def _verified(context: Context, fresh: Account, email: str | None, private: dict
     """Who resets by mail holds the address. What a stranger stored before that opens nothing for him: the answers go, as
     nobody knows whose they are (decisions/0061).
     """
-    form = identifiers.normal_email(email or "")
+    form = identifiers.normalize_email(email or "")
     if form is None:
         return {}
     one_time_tokens.close(context, fresh.uid, Purpose.ADD_PHONE)
     one_time_tokens.close(context, fresh.uid, Purpose.ADD_EMAIL)  # both asked for by whoever knew the password before
     if private.pop("security_answers", None):
         context.audit.record("security_answers.dropped", uid=fresh.uid)
-    entry = next((one for one in fresh.emails if identifiers.normal_email(one["Value"]) == form), None)
-    if entry is not None and first_verification.is_claim(fresh, form):
-        passkeys.disown(context, fresh.uid, is_first=first_verification.is_first(fresh))
-        return first_verification.claim(context, fresh, entry) | first_verification.drop_ways_in(
+    entry = next((one for one in fresh.emails if identifiers.normalize_email(one["Value"]) == form), None)
+    if entry is not None and first_verification.claims_account(fresh, form):
+        passkeys.disown(context, fresh.uid, is_first=first_verification.is_first_verification(fresh))
+        return first_verification.claim(context, fresh, entry) | first_verification.remove_unproven_credentials(
             context, fresh, private
         )
-    if fresh.email_verified or form != identifiers.normal_email(fresh.email or ""):
+    if fresh.email_verified or form != identifiers.normalize_email(fresh.email or ""):
         return {}
-    store.verify(context, fresh.uid, EMAIL, form, True)
+    store.set_verified(context, fresh.uid, EMAIL, form, True)
     return {"email_verified": True}
 
 

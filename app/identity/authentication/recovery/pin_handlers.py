@@ -70,7 +70,7 @@ def forgot_by_sms(context: Context, req: contract.ForgotPinBySms) -> PostedSms:
     if not req.phone:
         raise e.BadParameter.names("phone")
     pins.refuse_off(context.tenant.settings)
-    if identifiers.normal_phone(req.phone) is None:
+    if identifiers.normalize_phone(req.phone) is None:
         raise e.UnknownPhone
     spend(context)
     who = recipient.named(context, "phone", req.phone)

@@ -38,14 +38,14 @@ def with_phone(context: Context, phone: str | None) -> AccountLookup:
         raise e.PhoneLoginOff
     if not phone:
         raise e.PhoneMissing
-    if identifiers.normal_phone(phone) is None:
+    if identifiers.normalize_phone(phone) is None:
         raise e.UnknownPhone
     return named(context, "phone", phone)
 
 
 def named(context: Context, kind: str, value: str) -> AccountLookup:
     """Return whom an identifier names."""
-    return account_lookup.named(context, Identifier(kind, value), is_hidden=hides(context))
+    return account_lookup.look_up(context, Identifier(kind, value), is_hidden=hides(context))
 
 
 def reached(who: AccountLookup, by: str) -> Account | None:

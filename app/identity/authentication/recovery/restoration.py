@@ -56,7 +56,7 @@ def restore(context: Context, token: str, password_hash: str) -> tuple[Account, 
     passkeys.disown(context, fresh.uid)
     private = dict(fresh.private)
     values: dict[str, Any] = {"password_hash": password_hash, "is_deleted": False, "leaves_at": None}
-    values |= first_verification.drop_ways_in(context, fresh, private)
+    values |= first_verification.remove_unproven_credentials(context, fresh, private)
     values |= _address(context, fresh, str(alarm.facts["email"]))
     after = store.change(context, fresh.uid, {**values, "private": private}) or fresh
     for kind in _OPENS_AGAIN:
@@ -83,10 +83,10 @@ def acknowledge(context: Context, token: str) -> Proof:
 
 def _address(context: Context, fresh: Account, email: str) -> dict[str, Any]:
     """Let the address of the alarm be the account's only one; where another account proved it meanwhile, it waits."""
-    form = identifiers.normal(EMAIL, email)
+    form = identifiers.normalize(EMAIL, email)
     holder = store.by_identifier(context, EMAIL, form)
     if holder is not None and holder.uid != fresh.uid and not _is_displaced(context, holder, form, fresh.uid):
-        store.let_go(context, fresh.uid, EMAIL)
+        store.remove_identifiers(context, fresh.uid, EMAIL)
         waits = [{"Type": "Primary", "Value": email, "pending": True}]
         return {"emails": waits, "email": None, "email_verified": False}
     return first_verification.claim(context, fresh, {"Type": "Primary", "Value": email})
@@ -98,7 +98,7 @@ def _is_displaced(context: Context, holder: Account, form: str, to: str) -> bool
     if locked is not None and verification.is_verified(locked, form):
         return False
     if locked is not None:
-        first_verification.displace(context, locked, form, to)
+        first_verification.displace_unverified(context, locked, form, to)
     return True
 
 

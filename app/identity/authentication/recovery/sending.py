@@ -59,7 +59,7 @@ class Wish:
 
 def refuse_url(context: Context, url: str | None, refusal: type[ApiError] = e.ResetUrlRefused) -> None:
     """Raise 1251, or another refusal, for a page that the tenant's whitelist does not have."""
-    if url and not allowed_addresses.is_mailable(context, url):
+    if url and not allowed_addresses.is_allowed_in_mail(context, url):
         raise refusal
 
 
@@ -67,8 +67,8 @@ def still_reaches(account: Account, proof: Proof) -> bool:
     """Return whether the account still has what a link or a code was sent to: a mailbox that it gave up opens nothing."""
     email, phone = proof.facts.get("email"), proof.facts.get("phone")
     known = [account.email or "", *(str(one["Value"]) for one in account.emails if not one.get("pending"))]
-    held = {identifiers.normal_email(one) for one in known}
-    return (not email or identifiers.normal_email(str(email)) in held) and (not phone or phone == account.phone)
+    held = {identifiers.normalize_email(one) for one in known}
+    return (not email or identifiers.normalize_email(str(email)) in held) and (not phone or phone == account.phone)
 
 
 def send(
@@ -186,14 +186,14 @@ def stranger(name: str) -> str:
 
 def address_of(account: Account, email: str | None) -> str:
     """Return the account's address as it is kept: the one that was typed, in the account's own spelling."""
-    form = identifiers.normal_email(email) if email else None
-    held = next((one["Value"] for one in account.emails if identifiers.normal_email(one["Value"]) == form), None)
+    form = identifiers.normalize_email(email) if email else None
+    held = next((one["Value"] for one in account.emails if identifiers.normalize_email(one["Value"]) == form), None)
     return held or account.email or ""
 
 
 def address_of_nobody(name: str) -> str:
     """Return what limits of mails are kept under: each name has its own, as each account has."""
-    return name.strip() if identifiers.normal_email(name) else f"{stranger(name)[:32]}@unknown.invalid"
+    return name.strip() if identifiers.normalize_email(name) else f"{stranger(name)[:32]}@unknown.invalid"
 
 
 def _mail(

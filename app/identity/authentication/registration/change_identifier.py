@@ -36,7 +36,7 @@ def read(context: Context, kind: str, text: str) -> Place:
     """Return the place that was typed. Raises MalformedPhone, MalformedEmail, EmailRefused, EmailDomainRefused."""
     settings = context.tenant.settings
     if kind == PHONE:
-        number = identifier_checks.phone(identifiers.international(text.strip(), settings.default_country))
+        number = identifier_checks.phone(identifiers.to_international(text.strip(), settings.default_country))
         return Place(PHONE, number, number)
     typed = identifier_checks.emails([EmailEntry(type="Primary", value=text)])
     requirements.refuse_address(settings.email_access, typed.forms[0])
@@ -51,11 +51,13 @@ def move(context: Context, held: dict[str, Any], to: Place, wish: Wish) -> Accou
     Raises:
         waiting.InUse: it was proved meanwhile, or is not its maker's any more.
     """
-    columns = pending_accounts.readdressed(pending_accounts.release(context, held), to.kind, to.shown)
+    columns = pending_accounts.with_identifier(pending_accounts.release(context, held), to.kind, to.shown)
     holder = store.by_identifier(context, to.kind, to.form)
-    is_open = holder is None or pending_accounts.yields(holder, to.kind)
+    is_open = holder is None or pending_accounts.is_claimable(holder, to.kind)
     # Beside an account in use it waits as well, for an address that nobody can prove: it may be named another one yet.
-    account = pending_accounts.add(context, to.form if is_open else pending_accounts.nowhere(columns["uid"]), columns)
+    account = pending_accounts.add(
+        context, to.form if is_open else pending_accounts.unprovable_identifier(columns["uid"]), columns
+    )
     context.audit.record("registration.readdressed", uid=account.uid, by=to.kind)
     try:
         _send(context, account if is_open else None, to, wish)

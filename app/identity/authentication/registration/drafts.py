@@ -148,7 +148,7 @@ def add(context: Context, draft: Draft, columns: dict[str, Any]) -> Account:
         raise e.EmailRegistered
     try:
         return store.add(context, columns, held)
-    except store.Taken as conflict:
+    except store.IdentifierTaken as conflict:
         raise taken(conflict) from None
 
 
@@ -157,4 +157,4 @@ def _is_held(context: Context, draft: Draft, columns: dict[str, Any]) -> bool:
     makes the account and has another name. It is theirs as soon as they prove it."""
     is_own = bool(columns["private"].get(pending_accounts.SELF_REGISTERED))
     is_named = bool(draft.addresses.forms or draft.username)
-    return not (is_own and is_named and draft.phone and pending_accounts.is_only_stated(context, draft.phone))
+    return not (is_own and is_named and draft.phone and pending_accounts.is_phone_claimable(context, draft.phone))

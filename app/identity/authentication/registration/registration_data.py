@@ -38,7 +38,7 @@ def refuse(context: Context, given: Mapping[str, Any], held: Mapping[str, Any] |
 
 def _links(profile: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return (list, id, code) of each link; what has another form is refused where the profile's fields are read."""
-    elements = _member(profile_edits.spelt(profile).get(MEMBER), "Data")
+    elements = _member(profile_edits.canonical_members(profile).get(MEMBER), "Data")
     return [_link(one) for one in elements if isinstance(one, dict)] if isinstance(elements, list) else []
 
 

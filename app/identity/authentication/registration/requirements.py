@@ -37,8 +37,8 @@ def refuse_incomplete(
         FieldsRefused: with a sentence for every field that breaks a rule.
     """
     said = _said(given, accepts_terms)
-    form = registration_form.of(settings)
-    for field in form if registration_form.is_stated(settings) else ():
+    form = registration_form.fields_of(settings)
+    for field in form if registration_form.is_configured(settings) else ():
         is_needed = field.required and (needs_password or "password" not in (field.name, field.matches))
         if is_needed and not _told(said, field.name).strip():
             raise _MISSING[field.name] if field.name in _MISSING else e.BadParameter.names(field.wire_name)
@@ -57,7 +57,7 @@ def refuse_edits(settings: TenantSettings, given: Said, *, clears: bool) -> None
     """
     said = _said(given, None)
     nulls = {name for name, value in _kept(given).items() if value is None}
-    form = registration_form.of(settings)
+    form = registration_form.fields_of(settings)
     problems = [(field.wire_name, problem) for field in form if (problem := _problem(field, form, said))]
     for field in form:
         name = field.wire_name
@@ -109,7 +109,7 @@ def _listed(entries: tuple[str, ...], form: str) -> str:
     is_domain = False
     for entry in entries:
         if "@" in entry.lstrip("@"):
-            if identifiers.normal_email(entry) == form:
+            if identifiers.normalize_email(entry) == form:
                 return "address"
         else:
             listed = _domain(entry)
@@ -122,7 +122,7 @@ def _domain(entry: str) -> str:
     listed = entry.strip().lstrip("@*.").lower()
     if listed.isascii():
         return listed
-    form = identifiers.normal_email(f"a@a.{listed}")  # one label alone is no domain of an address
+    form = identifiers.normalize_email(f"a@a.{listed}")  # one label alone is no domain of an address
     return form.removeprefix("a@a.") if form else listed
 
 
@@ -144,7 +144,7 @@ def _said(given: Said, accepts_terms: bool | None) -> dict[str, str]:
 
 def _kept(given: Said) -> dict[str, Any]:
     """Return what a profile takes of a body, by the names of the form: unknown members and second spellings are not kept."""
-    return {name.lower(): value for name, value in profile_edits.spelt(given.free).items()}
+    return {name.lower(): value for name, value in profile_edits.canonical_members(given.free).items()}
 
 
 def _told(said: Mapping[str, str], name: str) -> str:

@@ -25,7 +25,7 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.identifiers import PHONE
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.consents import service as consent_forms
-from app.identity.directory.identity_provider import Claimed
+from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.kit.limits import Rate
@@ -46,7 +46,7 @@ class Ask:
     sends_mail: bool = True
     is_silent: bool = False  # prevent_webhook
     has_password: bool = True  # else something stands in its place
-    brought: Claimed | None = None  # whom another provider named, whose word stands there
+    brought: ProviderIdentity | None = None  # whom another provider named, whose word stands there
     hides_taken: bool = False  # an address that has an account is answered as one that has none
 
 
@@ -90,7 +90,7 @@ def weighed(context: Context, given: Given, ask: Ask) -> Draft:
     if privacy_policy.is_strict(settings) and not ask.accepts_terms and not has_a_step:
         raise e.PolicyNotAccepted
     requirements.refuse_incomplete(settings, given, ask.accepts_terms, needs_password=ask.has_password)
-    consent_forms.stated(context, ask.consents)
+    consent_forms.parse_optional(context, ask.consents)
     if context.visit is None:  # our pages have a step for it
         pins.refuse_missing(settings, given.pin_info)
     drafted = drafts.read(context, given, ask.source, needs_password=ask.has_password)
@@ -122,8 +122,8 @@ def register(context: Context, drafted: Draft, ask: Ask) -> Outcome:
     if ask.accepts_terms:
         private["terms_accepted_at"] = context.now.isoformat()
         private |= privacy_policy.first_acceptance(context.tenant.settings.privacy_policy, ask.source, context.now)
-    private |= consent_forms.at_registration(context, consent_forms.stated(context, ask.consents))
-    private |= linked_identities.brought(ask.brought) if ask.brought else {}
+    private |= consent_forms.at_registration(context, consent_forms.parse_optional(context, ask.consents))
+    private |= linked_identities.pending_identity(ask.brought) if ask.brought else {}
     begun = {} if waits_for else {"logins": 1, "last_login_at": context.now}
     columns = drafts.row(context, drafted, private=private, emails=drafted.addresses.first_held, **begun)
     try:
@@ -141,7 +141,7 @@ def register(context: Context, drafted: Draft, ask: Ask) -> Outcome:
     if not waits_for:
         events.emit(context, "Login", account, ask.is_silent)
     _send(context, account, ask)
-    return Outcome(account, not waits_for, waits_for, pending_accounts.kept(columns))
+    return Outcome(account, not waits_for, waits_for, pending_accounts.pending_columns(columns))
 
 
 def _add(context: Context, drafted: Draft, columns: dict[str, Any]) -> Account:
@@ -151,7 +151,7 @@ def _add(context: Context, drafted: Draft, columns: dict[str, Any]) -> Account:
     except e.PhoneTaken:
         context.work.rollback()
         is_named = bool(drafted.addresses.forms or drafted.username)
-        if not (is_named and pending_accounts.is_only_stated(context, drafted.phone or "")):
+        if not (is_named and pending_accounts.is_phone_claimable(context, drafted.phone or "")):
             raise
     return drafts.add(context, drafted, columns)
 
@@ -162,7 +162,7 @@ def refuse_taken_names(context: Context, drafted: Draft) -> None:
         raise e.UsernameTaken
     is_told = bool(drafted.addresses.forms or drafted.username)  # a number alone is answered as one that nobody has
     holder = accounts.by_phone(context, drafted.phone) if is_told and drafted.phone else None
-    if holder is not None and not pending_accounts.yields(holder, PHONE):
+    if holder is not None and not pending_accounts.is_claimable(holder, PHONE):
         raise e.PhoneTaken
 
 
@@ -193,9 +193,9 @@ def _hidden(context: Context, drafted: Draft, columns: dict[str, Any], ask: Ask)
     holders = ((form, accounts.by_email(context, form)) for form in drafted.addresses.forms)
     form, holder = next(((form, holder) for form, holder in holders if holder), ("", None))
     if holder is None:  # gone again in this very moment: as little is known as of anybody
-        return Outcome(None, waits_for="email", held=pending_accounts.kept(columns))
+        return Outcome(None, waits_for="email", held=pending_accounts.pending_columns(columns))
     context.audit.record("register.taken", uid=holder.uid)
-    is_open = pending_accounts.gives_way(holder) and len(drafted.addresses.forms) == 1 and not drafted.phone
+    is_open = pending_accounts.is_replaceable(holder) and len(drafted.addresses.forms) == 1 and not drafted.phone
     account = None
     try:
         if is_open and context.tenant.settings.email_verification != "disabled":
@@ -207,7 +207,7 @@ def _hidden(context: Context, drafted: Draft, columns: dict[str, Any], ask: Ask)
         context.work.rollback()
         account = None
     _text(context, None, drafted.phone, ask)
-    return Outcome(account, waits_for="email", held=pending_accounts.kept(columns))
+    return Outcome(account, waits_for="email", held=pending_accounts.pending_columns(columns))
 
 
 def _opened_elsewhere(context: Context, drafted: Draft) -> e.EmailOfProvider | None:
@@ -223,7 +223,7 @@ def _is_anothers_word(context: Context, phone: str) -> bool:
     the code, as the interface has it (U62, U63)."""
     context.work.rollback()
     holder = accounts.by_phone(context, phone)
-    return holder is not None and pending_accounts.is_anothers_word(holder)
+    return holder is not None and pending_accounts.has_unproven_phone(holder)
 
 
 def _beside_number(context: Context, phone: str, columns: dict[str, Any], ask: Ask) -> Outcome:
@@ -232,7 +232,7 @@ def _beside_number(context: Context, phone: str, columns: dict[str, Any], ask: A
     holder, account = accounts.by_phone(context, phone), None
     context.audit.record("register.taken", uid=holder.uid if holder else None)
     try:
-        if holder is not None and pending_accounts.yields(holder, PHONE):
+        if holder is not None and pending_accounts.is_claimable(holder, PHONE):
             account = pending_accounts.add(context, phone, columns)
             phones.send(context, account.uid, phone, account, ask.wish)
         else:
@@ -242,13 +242,13 @@ def _beside_number(context: Context, phone: str, columns: dict[str, Any], ask: A
             raise
         context.work.rollback()
         account = None
-    return Outcome(account, waits_for="phone", held=pending_accounts.kept(columns))
+    return Outcome(account, waits_for="phone", held=pending_accounts.pending_columns(columns))
 
 
 def _spelling(holder: Account, form: str) -> str:
     """Return the address as its holder wrote it."""
     written = (str(one["Value"]) for one in holder.emails)
-    return next((one for one in written if identifiers.normal_email(one) == form), form)
+    return next((one for one in written if identifiers.normalize_email(one) == form), form)
 
 
 def _send(context: Context, account: Account, ask: Ask) -> None:

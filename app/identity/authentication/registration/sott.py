@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from app.contract import errors as e
 from app.contract import registration as contract
-from app.identity.directory.tenants.changes import secret_context
+from app.identity.directory.tenants.changes import api_secret_associated_data
 from app.identity.platform.context import Context
 from app.kit.reading import RawRequest
 
@@ -127,7 +127,7 @@ def _mark(text: str) -> str:
 
 def _cipher(context: Context) -> Cipher[modes.CBC]:
     secret = context.services.encryption.decrypt(
-        context.tenant.sealed_api_secret, secret_context(context.tenant.tenant_id)
+        context.tenant.sealed_api_secret, api_secret_associated_data(context.tenant.tenant_id)
     )
     return Cipher(algorithms.AES(_key(secret)), modes.CBC(_IV))
 

@@ -27,7 +27,7 @@ def verify(context: Context, req: contract.VerifyPhone) -> contract.PhoneVerifie
     if not req.otp:
         raise e.BadParameter.names("otp")
     if context.holder is not None:
-        _prove_own(context, accounts.own(context), req)
+        _prove_own(context, accounts.current(context), req)
         return contract.PhoneVerified(is_posted=True)
     phone = phone_handlers.read(req.phone)
     holder = phone_handlers.whose(context, phone)
@@ -49,7 +49,7 @@ def _prove_own(context: Context, account: Account, req: contract.VerifyPhone) ->
 
 def _proved(context: Context, phone: str, holder: Account | None, req: contract.VerifyPhone) -> Account:
     hides = context.tenant.settings.hide_unknown_accounts
-    who = account_lookup.named(context, Identifier("phone", phone), is_hidden=hides)
+    who = account_lookup.look_up(context, Identifier("phone", phone), is_hidden=hides)
     who = replace(who, holder=holder)
     if who.holder is None and not hides:
         raise e.UnknownPhone

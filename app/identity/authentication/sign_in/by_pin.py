@@ -82,7 +82,7 @@ def set_first(context: Context, req: contract.SetPinAtLogin) -> Login:
 @contract.change.implements
 def change(context: Context, req: contract.ChangePin) -> Posted:
     service.refuse_off(context.tenant.settings)
-    account = accounts.own(context)
+    account = accounts.current(context)
     old, new = given("oldpin", req.old_pin), given("newpin", req.new_pin)
     renew(context, account, old, new, is_silent=req.is_silent)
     return Posted()
@@ -173,7 +173,7 @@ def reset(context: Context, account: Account, hashed: str, *, is_silent: bool = 
     mails of a stolen phone does not come in by them.
     """
     after = service.write(context, account, hashed, service.RESET, is_silent=is_silent)
-    continuation_tokens.close_all(context, account.uid, ContinuationPurpose.PIN_SESSION, ContinuationPurpose.STEP_UP)
+    continuation_tokens.revoke_all(context, account.uid, ContinuationPurpose.PIN_SESSION, ContinuationPurpose.STEP_UP)
     return after
 
 

@@ -18,13 +18,13 @@ from app.identity.platform.continuation_tokens import service as continuation_to
 @submit.implements
 def with_token(context: Context, req: SubmitConsentsByToken) -> Login:
     """Wrong answers use nothing up; of many that are right one begins the session."""
-    forms.refuse_off(context)
-    ticket, account = consent_required.waiting(context, req.consent_token)
-    answers, way = consent_required.answers(context, ticket, req), way_of(ticket.facts["way"])
+    forms.require_enabled(context)
+    ticket, account = consent_required.pending_sign_in(context, req.consent_token)
+    answers, way = consent_required.parse_answers(context, ticket, req), way_of(ticket.facts["way"])
     one_time_tokens.refuse_locked(context, account)
     if (closed := service.closed(context, account, Identifier(way.kind, ""))) is not None:
         raise closed
     if not continuation_tokens.spend(context, ticket):
         raise e.WrongConsentToken
-    account = forms.give(context, account, answers, is_silent=req.is_silent)
+    account = forms.submit(context, account, answers, is_silent=req.is_silent)
     return completion.plain(completion.session(context, account, way, after=tenant_requirements.CONSENT))

@@ -34,8 +34,8 @@ def guessed(settings: TenantSettings, text: str) -> Identifier:
     allowed = settings.login_kinds
     if "@" in typed and "email" in allowed:
         return Identifier("email", typed)
-    if "phone" in allowed and names.is_read_as_phone(typed):
-        return Identifier("phone", names.international(typed, settings.default_country))
+    if "phone" in allowed and names.looks_like_phone(typed):
+        return Identifier("phone", names.to_international(typed, settings.default_country))
     return Identifier("username" if "username" in allowed else allowed[0], typed)
 
 

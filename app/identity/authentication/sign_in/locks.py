@@ -10,7 +10,7 @@ from app.contract import captcha as contract
 from app.contract import errors as e
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.passwords import security_answers
-from app.identity.directory.accounts.account_lookup import AccountLookup, question_of
+from app.identity.directory.accounts.account_lookup import AccountLookup, question_for
 from app.identity.directory.accounts.login_records import Lock
 from app.identity.platform.context import Context
 from app.kit.clock import iso
@@ -81,7 +81,7 @@ def told(context: Context, who: AccountLookup, lock: Lock, refusal: ApiError) ->
     """Return the refusal with what answers the lock as its data, so that it can be asked at once."""
     asked = contract.Lock(
         captcha=captcha.challenge(context) if lock.kind == CAPTCHA else None,
-        question_id=question_of(context, who) if lock.kind == QUESTION and context.visit is not None else None,
+        question_id=question_for(context, who) if lock.kind == QUESTION and context.visit is not None else None,
     )
     if data := asked.told():
         refusal.data = {**(refusal.data or {}), **data}

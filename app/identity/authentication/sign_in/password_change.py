@@ -65,12 +65,12 @@ def change(
 
 @contract.read_hash.implements
 def read_hash(context: Context, req: contract.ReadPasswordHash) -> contract.PasswordHash:
-    return _answer(accounts.known(context, req.uid))
+    return _answer(accounts.require(context, req.uid))
 
 
 @contract.set_password.implements
 def set_password(context: Context, req: contract.SetPassword) -> contract.PasswordHash:
-    account = accounts.known(context, req.uid)
+    account = accounts.require(context, req.uid)
     if not req.password:
         raise e.PasswordRequired.names("password")
     if account.password_hash is None:

@@ -143,7 +143,9 @@ def checked(
             context, kind, uid, code, subject=subject, errors=errors, is_lock_open=is_open, name=name
         )
     except errors.wrong:
-        after = account_lookup.lock_of(context, account_lookup.named(context, who.identifier, is_hidden=who.is_hidden))
+        after = account_lookup.lock_of(
+            context, account_lookup.look_up(context, who.identifier, is_hidden=who.is_hidden)
+        )
         if lock is None and after is not None and after.until is None:
             raise e.LockedDuringStep from None
         raise
@@ -234,7 +236,7 @@ def end_everything(
         ContinuationPurpose.PIN_SETTING,
         ContinuationPurpose.SMART_LOGIN,
     )
-    continuation_tokens.close_all(context, account.uid, *begun, ContinuationPurpose.TRUSTED_BROWSER)
+    continuation_tokens.revoke_all(context, account.uid, *begun, ContinuationPurpose.TRUSTED_BROWSER)
     context.audit.record("sessions.ended", uid=account.uid, reason="password")
 
 

@@ -26,11 +26,11 @@ def step(context: Context, session: BrowserSession, account: Account | None = No
         return None
     if privacy_policy.must_accept(settings.privacy_policy, held, context.now):
         return Next(step=Step.PRIVACY_POLICY)
-    if forms := consent_forms.due(context, held, session.authenticated_at):
+    if forms := consent_forms.due_forms(context, held, session.authenticated_at):
         return Next(
             step=Step.CONSENT_FORMS,
             consents=[form.event for form in forms],
-            agreed=sorted(consents.accepted(consents.held(held))),
+            agreed=sorted(consents.accepted_options(consents.of_account(held))),
         )
     if pins.is_due(context, held):
         return Next(step=Step.PIN)
@@ -43,14 +43,14 @@ def is_barred(context: Context, session: BrowserSession, account: Account) -> bo
     """Return whether the account's pages stay shut until the policy is accepted and the consent forms are answered, as a
     sign-in asks."""
     is_outdated = privacy_policy.must_accept(context.tenant.settings.privacy_policy, account, context.now)
-    return is_outdated or bool(consent_forms.due(context, account, session.authenticated_at))
+    return is_outdated or bool(consent_forms.due_forms(context, account, session.authenticated_at))
 
 
 def missing(context: Context, account: Account) -> list[str]:
     """Return the names of the form's fields that are required and that the account's profile lacks."""
     custom: dict[str, Any] = account.profile.get("CustomFields") or {}
     lacking = []
-    for field in registration_form.of(context.tenant.settings):
+    for field in registration_form.fields_of(context.tenant.settings):
         held = account.profile.get(field.member) if field.member else custom.get(field.name.removeprefix("cf_"))
         if field.required and (field.member or field.is_custom) and held in (None, ""):
             lacking.append(field.name)

@@ -63,7 +63,7 @@ def texted(context: Context, uid: str | None) -> Pending | None:
     if not context.tenant.settings.risk.demands:
         return None
     for ticket in continuation_tokens.of_account(
-        context, ContinuationPurpose.SECOND_FACTOR, uid or continuation_tokens.NOBODY
+        context, ContinuationPurpose.SECOND_FACTOR, uid or continuation_tokens.NO_ACCOUNT
     ):
         if FactorKind.SMS in ticket.facts.get(second_factor.DEMANDED, ()):
             with suppress(e.UnknownFactorToken):  # the password is another one by now

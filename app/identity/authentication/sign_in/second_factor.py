@@ -119,7 +119,7 @@ def challenge(context: Context, found: Pending, kind: FactorKind, wish: Wish) ->
         return found, shown
     now = int(context.now.timestamp())
     sent[kind.value] = {"at": now, "to": shown.sent_to, "target": _digest(target)}
-    return replace(found, ticket=continuation_tokens.note(context, found.ticket, sent=sent)), shown
+    return replace(found, ticket=continuation_tokens.add_facts(context, found.ticket, sent=sent)), shown
 
 
 def ask(context: Context, found: Pending, kinds: tuple[FactorKind, ...], wish: Wish) -> Pending:
@@ -134,7 +134,7 @@ def ask(context: Context, found: Pending, kinds: tuple[FactorKind, ...], wish: W
     left = max(resend_delay.of_account(context, (second_factors.CODES[kind],), found.account.uid).values(), default=0)
     if left:
         last = {"at": int(context.now.timestamp()) - resend_delay.SECONDS + left, "to": to}
-        return replace(found, ticket=continuation_tokens.note(context, found.ticket, sent={kind.value: last}))
+        return replace(found, ticket=continuation_tokens.add_facts(context, found.ticket, sent={kind.value: last}))
     try:
         return challenge(context, found, kind, wish)[0]
     except UNSENT as reason:
@@ -186,7 +186,7 @@ def finish(context: Context, found: Pending) -> Account:
     if refusal is not None:
         raise refusal
     opens = way.opens_lock
-    if not login_records.admit(
+    if not login_records.record_login(
         context.work, account.uid, account.password_hash, context.now, answered=opens, new_hash=None
     ):
         raise e.LockedDuringStep

@@ -68,7 +68,7 @@ def verify(
     settings = context.tenant.settings
     _spend(context)
     identifiers.refuse_kind(settings, identifier.kind)
-    who = account_lookup.named(context, identifier, is_hidden=hides_unknown)
+    who = account_lookup.look_up(context, identifier, is_hidden=hides_unknown)
     account = who.account
     lock = account_lookup.lock_of(context, who)
     context.work.release_connection()
@@ -88,7 +88,7 @@ def verify(
         context.audit.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
         raise _locked_meanwhile(context, who, is_answered) or e.WrongCredentials()
     is_secure = new_password.is_secure(settings.password_policy, password, new_password.words_of(account))
-    account = accounts.grade_password(context, account, is_secure=is_secure)
+    account = accounts.record_password_strength(context, account, is_secure=is_secure)
     if wanted is None:
         entered(context, account, is_silent=is_silent)
     return PasswordVerified(account, wanted, is_answered)
@@ -102,7 +102,9 @@ def _record(
     Where two sign-ins renew a stale hash at the same moment, the second verifies the password against the hash of the first.
     """
     more: dict[str, Any] = {"answered": answered, "is_whole": is_whole}
-    if login_records.admit(context.work, account.uid, account.password_hash, context.now, new_hash=new_hash, **more):
+    if login_records.record_login(
+        context.work, account.uid, account.password_hash, context.now, new_hash=new_hash, **more
+    ):
         return True
     if new_hash is None:
         return False
@@ -111,7 +113,9 @@ def _record(
     context.work.release_connection()
     if renewed is None or not context.hashing.is_match(renewed.password_hash, password):
         return False
-    return login_records.admit(context.work, renewed.uid, renewed.password_hash, context.now, new_hash=None, **more)
+    return login_records.record_login(
+        context.work, renewed.uid, renewed.password_hash, context.now, new_hash=None, **more
+    )
 
 
 def entered(context: Context, account: Account, *, is_silent: bool) -> None:
@@ -129,7 +133,7 @@ def enter(context: Context, account: Account, kind: str = "email", *, is_silent:
     """Record a sign-in that is whole and stands on no password; False where the account may not sign in."""
     if not may_enter(context, account, kind):
         return False
-    if not login_records.admit(
+    if not login_records.record_login(
         context.work, account.uid, account.password_hash, context.now, answered=False, new_hash=None
     ):
         return False
@@ -142,7 +146,7 @@ def admit(context: Context, account: Account, kind: str, *, is_silent: bool = Fa
     one_time_tokens.refuse_locked(context, account)
     if (refusal := closed(context, account, Identifier(kind, ""))) is not None:
         raise refusal
-    if not login_records.admit(
+    if not login_records.record_login(
         context.work, account.uid, account.password_hash, context.now, answered=False, new_hash=None
     ):
         raise e.AccountBlocked

@@ -255,7 +255,7 @@ def end_of_application(context: Context, uid: str, client_id: str, session_id: s
 
 def end_all(context: Context, uid: str, except_id: str | None = None) -> int:
     """End every session of the account but one, and what a PIN would open again or a program was to get; returns how many ended."""
-    continuation_tokens.close_all(
+    continuation_tokens.revoke_all(
         context, uid, ContinuationPurpose.PIN_SESSION, ContinuationPurpose.STEP_UP, *token_handoff.KINDS
     )
     where = [S.tenant_id == context.tenant.tenant_id, S.uid == uid]

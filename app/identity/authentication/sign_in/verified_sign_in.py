@@ -71,7 +71,7 @@ def _spend_code(context: Context, code: str, email: str | None, code_id: str | N
     uid = sent.uid if sent else _waiting_uid(who)
     if uid is None or (who.holder is None and not hides):
         raise e.UnknownAccount if email else e.WrongMailCode
-    is_open, subject = open_lock(context, who, shown), names.normal(EMAIL, address)
+    is_open, subject = open_lock(context, who, shown), names.normalize(EMAIL, address)
     kind = sent.kind if sent else one_time_tokens.kind_of_code(context, verification.KINDS, uid, subject)
     proof = one_time_tokens.check_code(
         context, kind, uid, code, subject=subject, errors=MAIL_CODE, is_lock_open=is_open,

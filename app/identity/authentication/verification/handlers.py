@@ -61,10 +61,10 @@ def phone_availability(context: Context, req: contract.PhoneAvailability) -> con
     _spend(context, "availability", context.tenant.settings.limits.availability_per_minute_per_address)
     if req.phone is None:
         raise e.BadParameter.names("phone")
-    if identifiers.normal_phone(req.phone) is None:
+    if identifiers.normalize_phone(req.phone) is None:
         raise e.MalformedPhone
     holder = accounts.by_phone(context, req.phone)
-    return _exist(context, holder is not None and not pending_accounts.is_anothers_word(holder))
+    return _exist(context, holder is not None and not pending_accounts.has_unproven_phone(holder))
 
 
 @contract.username_availability.implements

@@ -39,10 +39,10 @@ def send_code(context: Context, req: contract.SendPhoneCode) -> PostedSms:
 @contract.change.implements
 def change(context: Context, req: contract.ChangePhone) -> PostedSms:
     refuse_off(context)
-    account = accounts.own(context)
+    account = accounts.current(context)
     if not req.phone:
         raise e.BadParameter.names("phone")
-    phone = identifiers.normal_phone(req.phone)
+    phone = identifiers.normalize_phone(req.phone)
     if phone is None:
         raise e.MalformedPhone
     hides = context.tenant.settings.hide_unknown_accounts
@@ -52,7 +52,7 @@ def change(context: Context, req: contract.ChangePhone) -> PostedSms:
 @contract.remove.implements
 def remove(context: Context, req: contract.RemovePhone) -> Deleted:
     refuse_off(context)
-    phones.remove(context, accounts.own(context), is_silent=req.is_silent)
+    phones.remove(context, accounts.current(context), is_silent=req.is_silent)
     return Deleted()
 
 
@@ -71,8 +71,8 @@ def whose(context: Context, phone: str) -> Account | None:
     """
     holder = accounts.by_phone(context, phone)
     is_stated = holder is not None and not holder.phone_verified
-    if holder is not None and pending_accounts.is_anothers_word(holder):
-        return pending_accounts.alone(context, phone)
+    if holder is not None and pending_accounts.has_unproven_phone(holder):
+        return pending_accounts.only_pending(context, phone)
     hides = context.tenant.settings.hide_unknown_accounts
     is_contested = (is_stated or hides) and pending_accounts.is_contested(
         context, phone
@@ -84,7 +84,7 @@ def read(typed: str | None) -> str:
     """Return the number of an account that a request names; raises 908 missing, 1043 malformed."""
     if not typed:
         raise e.BadParameter.names("phone")
-    phone = identifiers.normal_phone(typed)
+    phone = identifiers.normalize_phone(typed)
     if phone is None:
         raise e.UnknownPhone
     return phone
@@ -97,7 +97,7 @@ def spend(context: Context, what: str) -> None:
 
 
 def _again(context: Context, phone: str, wish: SmsOptions) -> str:
-    account = accounts.own(context)
+    account = accounts.current(context)
     if phone == phones.asked(context, account):
         return phones.ask(context, account, phone, wish, hides_taken=context.tenant.settings.hide_unknown_accounts)
     if phone != account.phone:

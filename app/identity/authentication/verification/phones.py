@@ -123,7 +123,7 @@ def confirm(context: Context, proof: Proof, *, knows_password: bool = False, is_
         ClosedSmsCode: the account is closed, or has another number by now.
         PhoneTaken: another account proved it meanwhile.
     """
-    fresh = store.change(context, proof.uid, {}) or pending_accounts.settle(context, proof.uid)
+    fresh = store.change(context, proof.uid, {}) or pending_accounts.activate(context, proof.uid)
     if fresh is None or not fresh.is_active or fresh.is_deleted:
         raise e.ClosedSmsCode
     is_other = proof.kind is Purpose.ADD_PHONE
@@ -132,9 +132,9 @@ def confirm(context: Context, proof: Proof, *, knows_password: bool = False, is_
         raise e.ClosedSmsCode
     values: dict[str, Any] = {"phone": phone, "phone_verified": True}
     if not (is_other or knows_password):
-        values |= first_verification.drop_unproved(context, fresh)
+        values |= first_verification.remove_unverified(context, fresh)
     _hold(context, fresh, phone)
-    pending_accounts.end(context, phone)
+    pending_accounts.remove_pending(context, phone)
     after = store.change(context, fresh.uid, values) or fresh
     for kind in (Purpose.PHONE, Purpose.ADD_PHONE):
         one_time_tokens.close(context, fresh.uid, kind)
@@ -158,7 +158,7 @@ def remove(context: Context, account: Account, *, is_silent: bool = False) -> Ac
         raise e.NoPhoneRegistered if asked(context, account) else e.NoPhoneOnProfile
     if not (fresh.username or any(not entry.get("pending") for entry in fresh.emails)):
         raise e.NotProcessable
-    store.let_go(context, fresh.uid, PHONE)
+    store.remove_identifiers(context, fresh.uid, PHONE)
     after = store.change(context, fresh.uid, {"phone": None, "phone_verified": False}) or fresh
     one_time_tokens.close(context, fresh.uid, Purpose.PHONE)
     _end_codes(context, fresh)
@@ -175,11 +175,11 @@ def _hold(context: Context, fresh: Account, phone: str) -> None:
         if other is not None and other.phone_verified:
             raise e.PhoneTaken
         if other is not None:
-            pending_accounts.give_number_up(context, other, fresh.uid)
-    store.let_go(context, fresh.uid, PHONE)
+            pending_accounts.release_phone(context, other, fresh.uid)
+    store.remove_identifiers(context, fresh.uid, PHONE)
     try:
-        store.hold(context, fresh.uid, [(PHONE, phone, True)])
-    except store.Taken:
+        store.add_identifiers(context, fresh.uid, [(PHONE, phone, True)])
+    except store.IdentifierTaken:
         raise e.PhoneTaken from None
 
 

@@ -45,7 +45,7 @@ class Wish:
 
 def refuse_url(context: Context, url: str | None) -> None:
     """Raise 1249 for a page that the tenant's whitelist does not have."""
-    if url and not allowed_addresses.is_mailable(context, url):
+    if url and not allowed_addresses.is_allowed_in_mail(context, url):
         raise e.VerificationUrlRefused
 
 
@@ -65,7 +65,7 @@ def send_to_waiting(context: Context, account: Account, wish: Wish) -> None:
     for entry in account.emails:
         if not entry.get("pending"):
             continue
-        owner = store.by_identifier(context, EMAIL, identifiers.normal(EMAIL, entry["Value"]))
+        owner = store.by_identifier(context, EMAIL, identifiers.normalize(EMAIL, entry["Value"]))
         try:
             if owner is None:
                 send(context, account, wish, email=entry["Value"])
@@ -77,7 +77,7 @@ def send_to_waiting(context: Context, account: Account, wish: Wish) -> None:
 
 def token_only(context: Context, account: Account, email: str, minutes: int = one_time_tokens.LINK_MINUTES) -> str:
     """Return the token of a link that the caller brings to its owner."""
-    subject = identifiers.normal(EMAIL, email)
+    subject = identifiers.normalize(EMAIL, email)
     return one_time_tokens.new_link(
         context, Purpose.EMAIL, account.uid, subject=subject, minutes=minutes, facts={"attempt": None}
     )
@@ -85,7 +85,7 @@ def token_only(context: Context, account: Account, email: str, minutes: int = on
 
 def code_only(context: Context, account: Account, email: str) -> str:
     """Return a code that the caller brings to its owner."""
-    return one_time_tokens.new_code(context, Purpose.EMAIL, account.uid, subject=identifiers.normal(EMAIL, email))
+    return one_time_tokens.new_code(context, Purpose.EMAIL, account.uid, subject=identifiers.normalize(EMAIL, email))
 
 
 def send_again(context: Context, uid: str, email: str, wish: Wish) -> str:
@@ -106,7 +106,7 @@ def send_to_nobody(context: Context, email: str, wish: Wish) -> str:
 
 def send_after_refusal(context: Context, account: Account, refusal: ApiError, wish: Wish) -> ApiError | None:
     """Send what the refused sign-in waits for, in a transaction of its own; return why nothing could be sent."""
-    if wish.url and not allowed_addresses.is_mailable(context, wish.url):
+    if wish.url and not allowed_addresses.is_allowed_in_mail(context, wish.url):
         wish = replace(wish, url=None)
     try:
         with context.work.separate_transaction() as own:
@@ -126,20 +126,20 @@ def account_of(context: Context, email: str) -> Account | None:
 
     Where nobody is to learn who has an account all is asked in every case: the time of the answer tells nothing.
     """
-    form = identifiers.normal(EMAIL, email)
+    form = identifiers.normalize(EMAIL, email)
     held = store.by_identifier(context, EMAIL, form)
     if held is not None and not context.tenant.settings.hide_unknown_accounts:
         return held
     account = store.by_uid(context, one_time_tokens.asked_for(context, KINDS, form) or one_time_tokens.NOBODY)
     pending = [one for one in account.emails if one.get("pending")] if account is not None else []
-    asking = account if any(identifiers.normal_email(one["Value"]) == form for one in pending) else None
+    asking = account if any(identifiers.normalize_email(one["Value"]) == form for one in pending) else None
     return held or asking
 
 
 def added_by(account: Account, email: str) -> str:
     """Return whose account, masked, an address would be added to; nothing where it makes the account its own."""
-    form = identifiers.normal_email(email)
-    if first_verification.is_first(account) or form == identifiers.normal_email(account.email or ""):
+    form = identifiers.normalize_email(email)
+    if first_verification.is_first_verification(account) or form == identifiers.normalize_email(account.email or ""):
         return ""
     return identifiers.masked(account.email or account.username or account.phone or "")
 
@@ -177,22 +177,22 @@ def confirm(
         EmailVerifiedBefore: 1126, it is verified already.
         EmailRegistered: 936, another account took it meanwhile.
     """
-    fresh = store.change(context, proof.uid, {}) or pending_accounts.settle(context, proof.uid)
+    fresh = store.change(context, proof.uid, {}) or pending_accounts.activate(context, proof.uid)
     if fresh is None or not fresh.is_active or fresh.is_deleted:
         raise e.ClosedLink
     if is_verified(fresh, proof.subject):
         raise e.EmailVerifiedBefore
     entries = [dict(one) for one in fresh.emails]
     held = _entry(context, fresh, entries, proof)
-    pending_accounts.end(context, proof.subject)
+    pending_accounts.remove_pending(context, proof.subject)
     if fresh.email is None:
         entries = [held, *(one for one in entries if one is not held)]
     values: dict[str, Any] = {"emails": entries}
     if fresh.email is None:
         values["email"] = held["Value"]
-    if identifiers.normal_email(fresh.email or held["Value"]) == proof.subject:
+    if identifiers.normalize_email(fresh.email or held["Value"]) == proof.subject:
         values["email_verified"] = True
-    is_first = first_verification.is_first(fresh)
+    is_first = first_verification.is_first_verification(fresh)
     if is_first:  # what else was stated may be anybody's
         values = first_verification.claim(context, fresh, held)
         if not knows_password:
@@ -246,14 +246,14 @@ def _kind_of(context: Context, token: str) -> Purpose:
 
 def _entry(context: Context, fresh: Account, entries: list[dict[str, Any]], proof: Proof) -> dict[str, Any]:
     """Return the entry of the address that was proved, which is held and verified from now on."""
-    held = next((one for one in entries if identifiers.normal_email(one["Value"]) == proof.subject), None)
+    held = next((one for one in entries if identifiers.normalize_email(one["Value"]) == proof.subject), None)
     if held is None:
         held = _added(context, fresh, entries, proof)
     elif held.pop("pending", None):
         _hold(context, fresh, proof.subject)
         held["Type"] = "Primary" if fresh.email is None else _not_primary(held["Type"])
     else:
-        store.verify(context, fresh.uid, EMAIL, proof.subject, True)
+        store.set_verified(context, fresh.uid, EMAIL, proof.subject, True)
     held["verified"] = True
     return held
 
@@ -271,8 +271,8 @@ def _added(context: Context, account: Account, entries: list[dict[str, Any]], pr
 
 def _hold(context: Context, account: Account, form: str) -> None:
     try:
-        store.hold(context, account.uid, [(EMAIL, form, True)])
-    except store.Taken:
+        store.add_identifiers(context, account.uid, [(EMAIL, form, True)])
+    except store.IdentifierTaken:
         raise e.EmailRegistered from None
 
 
@@ -281,7 +281,7 @@ def _not_primary(kind: str) -> str:
 
 
 def _mail(context: Context, uid: str, email: str, wish: Wish, account: Account | None) -> str:
-    subject = identifiers.normal(EMAIL, email)
+    subject = identifiers.normalize(EMAIL, email)
     language, template = notifications.language(context), wish.email_template
     carries = messaging.carries(context, MailKind.VERIFICATION, account=account, template=template, language=language)
     if is_contested := pending_accounts.is_contested(context, subject):

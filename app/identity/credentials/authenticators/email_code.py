@@ -85,9 +85,9 @@ def addresses(account: Account) -> list[str]:
 
 def chosen(account: Account, typed: str) -> str:
     """Return the address that was typed, or named as a challenge masks it. Raises MalformedEmail, EmailNotOnProfile."""
-    form = identifiers.normal_email(typed)
+    form = identifiers.normalize_email(typed)
     for one in addresses(account):
-        if typed.strip() == masked(one) or (form is not None and form == identifiers.normal_email(one)):
+        if typed.strip() == masked(one) or (form is not None and form == identifiers.normalize_email(one)):
             return one
     raise e.EmailNotOnProfile if form is not None or "*" in typed else e.MalformedEmail
 

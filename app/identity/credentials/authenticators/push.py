@@ -107,7 +107,7 @@ def ask(context: Context, person: Person, device: Credential) -> str | None:
     platform = platform_of(settings, str(device.facts["type"]))
     numbers = _numbers() if context.visit is not None and settings.number_matching else []
     number = numbers[randomness.below(_CHOICES)] if numbers else None
-    continuation_tokens.close_all(context, uid, ContinuationPurpose.PUSH)
+    continuation_tokens.revoke_all(context, uid, ContinuationPurpose.PUSH)
     facts = {"for": person.sign_in, "device": device.credential_id, "number": number}
     request = continuation_tokens.issue(context, ContinuationPurpose.PUSH, uid, lifetime=LIVES_FOR, facts=facts)
     sent = {**key, **_platform(platform), "region": settings.region, "device_token": device.facts["token"]}

@@ -53,7 +53,7 @@ class SmsCode:
         begun = person.begun(self.kind)
         if not wish.phone:
             return self._send(context, person.account, _number(begun[-1]), wish) if begun else Shown()
-        phone = identifiers.normal_phone(wish.phone)
+        phone = identifiers.normalize_phone(wish.phone)
         if phone is None:
             raise e.MalformedPhone
         account = person.account

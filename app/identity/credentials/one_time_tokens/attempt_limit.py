@@ -22,7 +22,7 @@ def begin(context: Context, account: Account, refuse_over: Callable[[Context], N
         refuse_over: raises where that which is proved came to its end by another proof meanwhile; such a try counts for nothing.
     """
     with context.work.separate_transaction() as own:
-        tried = login_records.count_try(own, account, context.tenant.settings, context.now)
+        tried = login_records.reserve_attempt(own, account, context.tenant.settings, context.now)
         if refuse_over is not None:
             refuse_over(replace(context, work=own))
     if tried is None:
@@ -32,7 +32,7 @@ def begin(context: Context, account: Account, refuse_over: Callable[[Context], N
 
 def right(context: Context, account: Account, *, is_whole: bool = True) -> None:
     """Take back what `begin` counted, in the call's transaction; where the sign-in `is_whole` by it, all that was counted."""
-    login_records.was_right(context.work, account.uid, context.tenant.settings, is_whole=is_whole)
+    login_records.release_attempt(context.work, account.uid, context.tenant.settings, is_whole=is_whole)
 
 
 def refused(context: Context, account: Account, tried: Failure | None, refusal: ApiError) -> tuple[ApiError, int]:
@@ -45,7 +45,7 @@ def refused(context: Context, account: Account, tried: Failure | None, refusal: 
         if tried is None:
             tried = login_records.count_failure(own, account, context.tenant.settings, context.now)
         elif tried.is_locked:
-            login_records.fail(own, account, context.tenant.settings, context.now)
+            login_records.lock_if_exhausted(own, account, context.tenant.settings, context.now)
     return (lock_of(context, account) if tried.is_locked else None) or refusal, tried.attempts
 
 

@@ -39,4 +39,4 @@ def close_until(context: Context, alarm: Proof) -> None:
 
 
 def _form(to: str) -> str:
-    return (identifiers.normal_email(to) or to)[:_MOST_LETTERS]
+    return (identifiers.normalize_email(to) or to)[:_MOST_LETTERS]

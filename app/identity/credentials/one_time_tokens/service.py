@@ -265,7 +265,7 @@ def spend_checked(context: Context, proof: Proof, *, errors: CodeErrors, is_lock
     settings = context.tenant.settings
     is_whole = settings.two_factor == "disabled" and not settings.risk.demands
     if is_lock_open or is_whole:  # else only a sign-in that is whole begins anew
-        login_records.forget_failures(context.work, proof.uid, is_lock_open=is_lock_open)
+        login_records.reset_failures(context.work, proof.uid, is_lock_open=is_lock_open)
 
 
 def spend_brought(context: Context, uid: str, *, is_code: bool) -> None:
@@ -336,7 +336,7 @@ def _who(context: Context, uid: str, name: Identifier | None) -> AccountLookup:
     """Return for whom a wrong code counts: whoever has the name that was given, or else the name."""
     if name is None:
         return AccountLookup(context, Identifier("email", uid), accounts.by_uid(context, uid), is_hidden=False)
-    who = account_lookup.named(context, name, is_hidden=True)
+    who = account_lookup.look_up(context, name, is_hidden=True)
     if uid == NOBODY or (who.holder is not None and who.holder.uid == uid):
         return who
     return replace(who, holder=accounts.by_uid(context, uid) or who.holder)

@@ -30,7 +30,7 @@ from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.tenants import webauthn_origins
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import NOBODY, ContinuationPurpose, ContinuationToken
+from app.identity.platform.continuation_tokens.service import NO_ACCOUNT, ContinuationPurpose, ContinuationToken
 from app.kit import randomness
 from app.kit.limits import Rate
 
@@ -110,7 +110,7 @@ def begin_request(
     spend_begin(context)
     refuse_misconfigured(context)
     return options.request(
-        context, _begun(context, ContinuationPurpose.PASSKEY_REQUEST, use, uid or NOBODY, {}), allowed
+        context, _begun(context, ContinuationPurpose.PASSKEY_REQUEST, use, uid or NO_ACCOUNT, {}), allowed
     )
 
 
@@ -161,7 +161,7 @@ def keep(context: Context, found: Made, uid: str, kind: str = store.SIGN_IN, **f
             context, uid, kind, facts={**found.facts, **facts}, lookup=store.lookup_of(found.raw_id), is_enrolled=True,
             counter=found.counter,
         )  # fmt: skip
-    except (Held, continuation_tokens.Taken):
+    except (Held, continuation_tokens.TokenExists):
         raise _refused(context, "taken", uid) from None
 
 
@@ -219,7 +219,7 @@ def _begun(context: Context, kind: ContinuationPurpose, use: Use, uid: str, fact
 
 def refuse_misconfigured(context: Context) -> None:
     """Raise 1322 where no browser makes passkeys for the tenant's host."""
-    if not webauthn_origins.can_have_passkeys(context):
+    if not webauthn_origins.supports_passkeys(context):
         raise e.PasskeyMisconfigured
 
 
@@ -261,15 +261,15 @@ def _held(context: Context, given: PresentedCredential) -> Credential:
 def _was_theirs(context: Context, given: PresentedCredential) -> bool:
     """Return whether its account is there, and had it. Of one that was registered with an address that nobody proved nothing is
     said, and nothing of one that gave way: whether it is there yet would tell whose the address is (decisions/0120)."""
-    account = accounts.by_uid(context, options.uid_in(given.response.user_handle) or NOBODY)
-    return account is not None and not first_verification.is_anybodys(context, account, EMAIL)
+    account = accounts.by_uid(context, options.uid_in(given.response.user_handle) or NO_ACCOUNT)
+    return account is not None and not first_verification.is_unproven(context, account, EMAIL)
 
 
 def _refuse_foreign(
     context: Context, use: Use, ticket: ContinuationToken, given: PresentedCredential, held: Credential
 ) -> None:
     handle = given.response.user_handle
-    is_theirs = ticket.uid in (NOBODY, held.uid) and (not handle or handle == options.handle_of(held.uid))
+    is_theirs = ticket.uid in (NO_ACCOUNT, held.uid) and (not handle or handle == options.handle_of(held.uid))
     if not is_theirs or (use is Use.AUTOFILL and not handle):
         raise _refused(context, "of another account", held.uid)
 
@@ -285,7 +285,7 @@ def _note_use(context: Context, held: Credential, counter: int) -> None:
 
 
 def _refused(context: Context, reason: str, uid: str | None = None) -> e.PasskeyRefused:
-    context.audit.record("passkey.refused", uid=None if uid == NOBODY else uid, reason=reason)
+    context.audit.record("passkey.refused", uid=None if uid == NO_ACCOUNT else uid, reason=reason)
     return e.PasskeyRefused()
 
 

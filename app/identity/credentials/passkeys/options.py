@@ -54,7 +54,7 @@ def creation(
         **({"authenticatorAttachment": wanted.attachment} if wanted.attachment else {}),
     }
     return {
-        "rp": {"id": webauthn_origins.rp_id(context), "name": webauthn_origins.shown_name(context)},
+        "rp": {"id": webauthn_origins.rp_id(context), "name": webauthn_origins.rp_name(context)},
         "user": {"id": handle_of(owner.uid), "name": owner.name, "displayName": owner.shown_name or owner.name},
         "challenge": challenge,
         "pubKeyCredParams": [{"type": "public-key", "alg": number} for number in ALGORITHMS],
@@ -86,4 +86,4 @@ def uid_in(handle: str | None) -> str | None:
         uid = base64url_to_bytes(handle or "").decode()
     except ValueError:
         return None
-    return uid if identifiers.has_uid_form(uid) else None
+    return uid if identifiers.is_well_formed_uid(uid) else None

@@ -85,7 +85,7 @@ def check(context: Context, account: Account, shown: str, wrong: type[ApiError],
         context.audit.record("pin.refused", uid=account.uid, attempts=attempts)
         raise refusal
     if tried is None:
-        login_records.forget_failures(context.work, account.uid, is_lock_open=True)
+        login_records.reset_failures(context.work, account.uid, is_lock_open=True)
     else:
         attempt_limit.right(context, account, is_whole=False)
 
@@ -98,7 +98,7 @@ def write(context: Context, account: Account, hashed: str, event: str, *, is_sil
     fresh = store.change(context, account.uid, {})
     if fresh is None or fresh.is_deleted or not fresh.is_active:
         raise e.AccountBlocked
-    private = {**fresh.private, pin_hash.KEY: pin_hash.kept(context, fresh.uid, hashed)}
+    private = {**fresh.private, pin_hash.KEY: pin_hash.pin_entry(context, fresh.uid, hashed)}
     after = store.change(context, fresh.uid, {"private": private}) or fresh
     one_time_tokens.close(context, fresh.uid, Purpose.RESET_PIN)
     context.audit.record("pin.changed", uid=fresh.uid, reason=event)
@@ -111,7 +111,7 @@ def skip(context: Context, account: Account) -> None:
     """Keep that the account's owner does not want a PIN."""
     fresh = store.change(context, account.uid, {})
     if fresh is not None and not fresh.has_pin:
-        private = {**fresh.private, pin_hash.KEY: pin_hash.skipped(context, fresh.pin)}
+        private = {**fresh.private, pin_hash.KEY: pin_hash.skipped_entry(context, fresh.pin)}
         store.change(context, fresh.uid, {"private": private})
 
 
@@ -130,9 +130,9 @@ def entry(
 ) -> dict[str, Any]:
     """Return what an account keeps privately after a `PINInfo`: nothing where that says nothing."""
     if new_hash is not None:
-        return {pin_hash.KEY: pin_hash.kept(context, uid, new_hash)}
+        return {pin_hash.KEY: pin_hash.pin_entry(context, uid, new_hash)}
     if given is not None and given.skipped and context.tenant.settings.pin.is_on:
-        return {pin_hash.KEY: pin_hash.skipped(context, before)}
+        return {pin_hash.KEY: pin_hash.skipped_entry(context, before)}
     return {}
 
 

@@ -109,7 +109,7 @@ def _asked(context: Context, token: str) -> tuple[ContinuationToken, Credential]
 
 def _moved(context: Context, request: ContinuationToken, state: str) -> None:
     """Of many answers at once one counts."""
-    if not continuation_tokens.move(context, request, state):
+    if not continuation_tokens.change_state(context, request, state):
         raise e.PushAnswered
 
 
@@ -117,7 +117,7 @@ def _mistaken(context: Context, account: Account, request: ContinuationToken) ->
     """End a request that was approved by somebody who does not see our page: they were asked by a stranger."""
     with context.work.separate_transaction() as own:
         apart = replace(context, work=own)
-        if continuation_tokens.move(apart, request, FAILED):
+        if continuation_tokens.change_state(apart, request, FAILED):
             _count(apart, account)
 
 

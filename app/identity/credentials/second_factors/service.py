@@ -200,7 +200,7 @@ def prove(
     if is_new and known.sign_in is not None:
         _refuse_beside(context, known, found)
     if tried is None:
-        login_records.forget_failures(context.work, known.account.uid, is_lock_open=is_lock_open)
+        login_records.reset_failures(context.work, known.account.uid, is_lock_open=is_lock_open)
     else:
         attempt_limit.right(context, known.account)
     context.audit.record(

@@ -73,7 +73,7 @@ def forget_one(context: Context, uid: str, browser_id: str) -> None:
 
 def forget(context: Context, uid: str) -> None:
     """Trust none of an account's browsers any more."""
-    continuation_tokens.close_all(context, uid, ContinuationPurpose.TRUSTED_BROWSER)
+    continuation_tokens.revoke_all(context, uid, ContinuationPurpose.TRUSTED_BROWSER)
 
 
 def _is_of_password(ticket: ContinuationToken, account: Account) -> bool:

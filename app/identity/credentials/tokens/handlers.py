@@ -43,7 +43,7 @@ def slide(context: Context, req: contract.OwnToken) -> Token:
 @contract.impersonate.implements
 def impersonate(context: Context, req: contract.Impersonate) -> Token:
     """The tokens say who acts for the account (RFC 8693 section 4.1), and so does whatever is done with them."""
-    account = accounts.known(context, req.uid)
+    account = accounts.require(context, req.uid)
     if not account.is_active or account.is_deleted:
         raise e.AccountBlocked
     if account.login_disabled:
@@ -84,7 +84,7 @@ def revoke_refresh(context: Context, req: contract.RefreshToken) -> Deleted:
 
 @contract.revoke_refresh_of_account.implements
 def revoke_refresh_of_account(context: Context, req: contract.RevokeRefreshTokens) -> Deleted:
-    account = accounts.known(context, req.uid)
+    account = accounts.require(context, req.uid)
     service.revoke_refresh_of_account(context, account.uid)
     context.audit.record("refresh_tokens.ended", uid=account.uid)
     return Deleted()

@@ -29,9 +29,9 @@ def _uid(context: Context, req: ListSessions) -> str:
             raise e.InvalidAccessToken
         return holder.uid
     if req.account_id:
-        return accounts.known(context, req.account_id).uid
+        return accounts.require(context, req.account_id).uid
     if req.profile_id:
-        return accounts.known_profile(context, req.profile_id).uid
+        return accounts.require_by_profile_id(context, req.profile_id).uid
     if "profileid" in {name.lower() for name, _ in context.raw.query_pairs}:
         raise e.ProfileIdMissing
     raise e.IdentifierMissing

@@ -97,10 +97,10 @@ def name_in(profile: Mapping[str, Any]) -> str | None:
 
 def is_verified(account: Account, email: str) -> bool:
     """Return whether the account's address, in any spelling, is verified: as it is kept with the address, never inferred."""
-    form = identifiers.normal_email(email)
-    held = next((one for one in account.emails if identifiers.normal_email(one["Value"]) == form), None)
+    form = identifiers.normalize_email(email)
+    held = next((one for one in account.emails if identifiers.normalize_email(one["Value"]) == form), None)
     if held is None or held.get("pending"):
         return False
-    if form == identifiers.normal_email(account.email or ""):
+    if form == identifiers.normalize_email(account.email or ""):
         return account.email_verified
     return held.get("verified") is True

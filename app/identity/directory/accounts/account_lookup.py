@@ -37,7 +37,7 @@ class AccountLookup:
     @cached_property
     def account(self) -> Account | None:
         """The account that is named. Where that is hidden, one that somebody made with an address that nobody proved is not."""
-        is_anybodys = self.holder is not None and first_verification.is_anybodys(
+        is_anybodys = self.holder is not None and first_verification.is_unproven(
             self.context, self.holder, self.identifier.kind
         )
         return None if self.is_hidden and is_anybodys else self.holder
@@ -50,9 +50,9 @@ class AccountLookup:
     @cached_property
     def name_hashes(self) -> list[str]:
         """The same digest under each line of the secret: where it changes, what was counted under another line counts on."""
-        normal = accounts.normal(self.identifier.kind, self.identifier.value)
+        normal = accounts.normalize(self.identifier.kind, self.identifier.value)
         secrets = self.context.services.settings.secrets
-        return [keyed(self.context, f"{self.identifier.kind} {normal}", secret) for secret in secrets]
+        return [keyed_digest(self.context, f"{self.identifier.kind} {normal}", secret) for secret in secrets]
 
     @property
     def key(self) -> str:
@@ -60,12 +60,12 @@ class AccountLookup:
         return self.account.uid if self.account else self.name_hash
 
 
-def named(context: Context, identifier: Identifier, *, is_hidden: bool) -> AccountLookup:
+def look_up(context: Context, identifier: Identifier, *, is_hidden: bool) -> AccountLookup:
     """Return whom an identifier names."""
-    return AccountLookup(context, identifier, account_of(context, identifier), is_hidden)
+    return AccountLookup(context, identifier, find_account(context, identifier), is_hidden)
 
 
-def account_of(context: Context, identifier: Identifier) -> Account | None:
+def find_account(context: Context, identifier: Identifier) -> Account | None:
     """Return the account that the identifier names."""
     find = {"email": accounts.by_email, "username": accounts.by_username, "phone": accounts.by_phone}[identifier.kind]
     return find(context, identifier.value)
@@ -86,7 +86,7 @@ def count_failure(context: Context, who: AccountLookup) -> Failure:
         return login_records.count_failure(own, who.account, context.tenant.settings, context.now)
 
 
-def question_of(context: Context, who: AccountLookup) -> str | None:
+def question_for(context: Context, who: AccountLookup) -> str | None:
     """Return the id of the security question to ask: the same at every try.
 
     Somebody unknown, or without answers, gets one of the tenant's: drawn by the name, so that it stays too. The highest
@@ -96,7 +96,7 @@ def question_of(context: Context, who: AccountLookup) -> str | None:
     return max(asked, key=lambda one: _rank(context, who, one), default=None)
 
 
-def questions_of(context: Context, who: AccountLookup) -> list[str]:
+def questions_for(context: Context, who: AccountLookup) -> list[str]:
     """Return the ids of the questions that were answered: of somebody unknown, or without answers, some drawn by the name."""
     if answered := _answered(context, who):
         return answered
@@ -111,10 +111,10 @@ def _answered(context: Context, who: AccountLookup) -> list[str]:
 
 
 def _rank(context: Context, who: AccountLookup, question: str) -> str:
-    return keyed(context, f"{who.name_hash} {question}")
+    return keyed_digest(context, f"{who.name_hash} {question}")
 
 
-def keyed(context: Context, text: str, secret: bytes | None = None) -> str:
+def keyed_digest(context: Context, text: str, secret: bytes | None = None) -> str:
     """Return a digest that only this installation can make, of this tenant: under the present secret, if under no other."""
     key = derive_key(secret or context.services.settings.secret, "names of strangers")
     message = f"{context.tenant.tenant_id} {text}".encode("utf-8", "surrogatepass")

@@ -24,12 +24,12 @@ _TOGETHER: Final = (
 _BLANK: Final = "\u2800"  # braille without a dot: a symbol by its category, and nothing to see
 
 
-def is_invisible(text: str) -> bool:
+def has_invisible_character(text: str) -> bool:
     """Return whether a text has a character that nobody sees: UTS 39 refuses them, whatever their category."""
     return _BLANK in text or _unseen().search(text) is not None
 
 
-def is_one_writing(text: str) -> bool:
+def is_single_script(text: str) -> bool:
     """Return whether a text is written in one script, or in those that one language mixes, with digits of one kind."""
     zeros = {ord(letter) - unicodedata.decimal(letter) for letter in text if unicodedata.decimal(letter, -1) >= 0}
     return len(zeros) <= 1 and (text.isascii() or _writings().fullmatch(text) is not None)

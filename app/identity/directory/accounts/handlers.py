@@ -11,18 +11,18 @@ from app.identity.platform.context import Context
 
 @contract.read_by_uid.implements
 def read_by_uid(context: Context, req: contract.ReadAccountByUid) -> Profile:
-    return _answer(service.known(context, req.uid), req.fields_)
+    return _answer(service.require(context, req.uid), req.fields_)
 
 
 @contract.read_by_identifier.implements
 def read_by_identifier(context: Context, req: contract.ReadAccount) -> Profile:
-    account = service.addressed(context, email=req.email, username=req.username, phone=req.phone)
+    account = service.require_by_identifier(context, email=req.email, username=req.username, phone=req.phone)
     return _answer(account, req.fields_)
 
 
 @contract.identities.implements
 def identities(context: Context, req: contract.ReadIdentities) -> Profiles:
-    return Profiles(data=[_answer(service.with_email(context, req.email), req.fields_)])
+    return Profiles(data=[_answer(service.require_by_email(context, req.email), req.fields_)])
 
 
 def _answer(account: Account, fields: str | None) -> Profile:

@@ -48,15 +48,15 @@ def emails(given: Sequence[EmailEntry]) -> Emails:
     if any(not (entry.type or "").strip() for entry in given):
         raise e.EmailTypeMissing
     ordered = sorted(given, key=lambda entry: not _is_primary(entry))
-    forms = tuple(identifiers.normal_email(entry.value or "") or "" for entry in ordered)
-    if "" in forms or any(confusables.is_invisible(form) for form in forms):
+    forms = tuple(identifiers.normalize_email(entry.value or "") or "" for entry in ordered)
+    if "" in forms or any(confusables.has_invisible_character(form) for form in forms):
         raise e.MalformedEmail
     if len(set(forms)) < len(forms):
         raise e.EmailTwice
     if sum(_is_primary(entry) for entry in ordered) > 1:
         raise e.PrimaryEmailTwice
     shown = [
-        {"Type": (entry.type or "").strip(), "Value": identifiers.shown_email(entry.value or "")} for entry in ordered
+        {"Type": (entry.type or "").strip(), "Value": identifiers.display_email(entry.value or "")} for entry in ordered
     ]
     return Emails(shown, forms)
 
@@ -71,18 +71,20 @@ def username(settings: TenantSettings, text: str, held: str | None = None) -> st
     """
     if not identifiers.is_username_length(text):
         raise e.MalformedUsername
-    form = identifiers.normal_username(text)
+    form = identifiers.normalize_username(text)
     if form is None:
         raise e.UsernameFormatRefused if identifiers.is_username_length(text.casefold()) else e.MalformedUsername
-    is_number = settings.phone_login and identifiers.is_read_as_phone(form)
-    if form != held and (is_number or confusables.is_invisible(text) or not confusables.is_one_writing(form)):
+    is_number = settings.phone_login and identifiers.looks_like_phone(form)
+    if form != held and (
+        is_number or confusables.has_invisible_character(text) or not confusables.is_single_script(form)
+    ):
         raise e.UsernameFormatRefused
     return form
 
 
 def phone(text: str) -> str:
     """Return the phone number as E.164; raises 1096."""
-    form = identifiers.normal_phone(text)
+    form = identifiers.normalize_phone(text)
     if form is None:
         raise e.MalformedPhone
     return form
@@ -92,7 +94,7 @@ def uid(settings: TenantSettings, wished: str | None) -> str:
     """Return the new account's id: the wished one where the tenant allows that; raises 1200."""
     if not wished or not settings.custom_uid:
         return randomness.uid()
-    if not identifiers.is_uid(wished) or wished.lower() in taken_uids():
+    if not identifiers.is_allowed_uid(wished) or wished.lower() in taken_uids():
         raise e.MalformedUid
     return wished
 

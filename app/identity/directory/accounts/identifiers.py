@@ -27,7 +27,7 @@ _SEGMENTS_BESIDE_UID = (
 )  # fmt: skip
 
 
-def normal_email(text: str) -> str | None:
+def normalize_email(text: str) -> str | None:
     """Return an address's form: NFC and lower case, the domain as IDNA; None where it is no address.
 
     The local part is not folded further: ß and ss, or a full-width letter and a plain one, may be two mailboxes.
@@ -39,18 +39,18 @@ def normal_email(text: str) -> str | None:
     return f"{unicodedata.normalize('NFC', local.lower())}@{domain}"
 
 
-def mailable(text: str) -> str:
+def smtp_address(text: str) -> str:
     """Return an address as mail servers take it: the mailbox as it is written, the domain as IDNA (RFC 5890)."""
     checked = _checked_email(text)
     return f"{checked[0]}@{checked[1]}" if checked else text.strip()
 
 
-def shown_email(text: str) -> str:
+def display_email(text: str) -> str:
     """Return an address as it is kept for showing: as typed, without the spaces around it."""
     return unicodedata.normalize("NFC", text.strip())
 
 
-def identity(provider: str, subject: str) -> str:
+def identity_value(provider: str, subject: str) -> str:
     """Return the form of somebody at a provider, whose name for them may be of any length and any letters."""
     return f"{provider} {randomness.digest(subject)}"
 
@@ -62,7 +62,7 @@ def masked(text: str) -> str:
     return f"{name[:1]}***@{host[:1]}***{dot}{top}" if at else f"{text.strip()[:1]}***"
 
 
-def normal_username(text: str) -> str | None:
+def normalize_username(text: str) -> str | None:
     """Return a username's form: NFKC and case-folded; None where it is too long, empty or not allowed."""
     form = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     form = unicodedata.normalize("NFKC", form.casefold())
@@ -79,12 +79,12 @@ def is_username_format(text: str) -> bool:
     return "@" not in text and not any(unicodedata.category(letter)[0] in "CZ" for letter in text)
 
 
-def is_read_as_phone(text: str) -> bool:
+def looks_like_phone(text: str) -> bool:
     """Return whether our pages, which have one field for every name, read a text as a number where numbers sign in."""
     return sum(letter.isdigit() for letter in text) >= 6 and not any(letter.isalpha() for letter in text)
 
 
-def normal_phone(text: str) -> str | None:
+def normalize_phone(text: str) -> str | None:
     """Return a phone number as E.164; None unless it is a possible number in international form.
 
     Digits of any script count, 00 as +. What merely looks like a digit does not: letters of a vanity number neither.
@@ -93,7 +93,7 @@ def normal_phone(text: str) -> str | None:
     return _e164(line, None) if line.startswith("+") else None
 
 
-def international(text: str, country: str | None) -> str:
+def to_international(text: str, country: str | None) -> str:
     """Return a number as E.164 that somebody in a country typed as they dial it there; any other text as it is."""
     line = _line(text)
     if not line or line.startswith("+") or country is None:
@@ -101,27 +101,27 @@ def international(text: str, country: str | None) -> str:
     return _e164(line, country) or text
 
 
-def shown_phone(text: str) -> str:
+def display_phone(text: str) -> str:
     """Return a number as people read it, in international form; what is none stays as it is."""
-    form = normal_phone(text)
+    form = normalize_phone(text)
     if form is None:
         return text
     return phonenumbers.format_number(phonenumbers.parse(form, None), phonenumbers.PhoneNumberFormat.INTERNATIONAL)
 
 
-def has_uid_form(text: str) -> bool:
+def is_well_formed_uid(text: str) -> bool:
     """Return whether a text can be an account's id: 32 hexadecimal digits, or 1 to 50 characters of a custom one (error 1200)."""
     return bool(_UID.match(text))
 
 
-def is_uid(text: str) -> bool:
+def is_allowed_uid(text: str) -> bool:
     """Return whether a custom account id has the interface's form, hides no other address and is not nobody's (error 1200)."""
-    return has_uid_form(text) and text.lower() not in (NOBODY, *_SEGMENTS_BESIDE_UID)
+    return is_well_formed_uid(text) and text.lower() not in (NOBODY, *_SEGMENTS_BESIDE_UID)
 
 
-def normal(kind: str, text: str) -> str:
+def normalize(kind: str, text: str) -> str:
     """Return the form of an identifier; a text that cannot be one keeps its own, which no account has."""
-    forms = {EMAIL: normal_email, USERNAME: normal_username, PHONE: normal_phone}
+    forms = {EMAIL: normalize_email, USERNAME: normalize_username, PHONE: normalize_phone}
     return forms[kind](text) or f"?{text.strip().lower()[:300]}"
 
 

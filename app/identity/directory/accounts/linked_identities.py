@@ -16,19 +16,19 @@ from app.contract.profile import FIELDS, Kind
 from app.identity.directory.accounts import identifiers, store
 from app.identity.directory.accounts.account import IDENTITIES, Account, name_in
 from app.identity.directory.accounts.identifiers import IDENTITY
-from app.identity.directory.accounts.store import Taken
-from app.identity.directory.identity_provider import Claimed
+from app.identity.directory.accounts.store import IdentifierTaken
+from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 
 REGISTERED_BY = "registration_provider"
-BROUGHT = "brought"
+PENDING_IDENTITY = "brought"
 """What somebody registers with who came from a provider, until it is linked: it goes with whatever opens the account of before
 its first proof."""
-OWN = "Email"
+OWN_PROVIDER = "Email"
 """The provider of what an account has of its own, as its profile names it."""
-MOST = 20
+MAX_IDENTITIES = 20
 """How many identities an account may have."""
 _MOST_LETTERS = 1_000
 _MOST_NAME_LETTERS = 100
@@ -40,7 +40,7 @@ class NotLinked(Exception):
     """The account has no such identity."""
 
 
-class TooMany(Taken):
+class TooManyIdentities(IdentifierTaken):
     """The account has as many identities as it may have."""
 
 
@@ -67,12 +67,12 @@ def of(account: Account) -> tuple[Identity, ...]:
     return tuple(_as_read(one) for one in account.private.get(IDENTITIES) or ())
 
 
-def holder(context: Context, provider: str, subject: str) -> Account | None:
+def find_account(context: Context, provider: str, subject: str) -> Account | None:
     """Return the account that the identity is linked to."""
-    return store.by_identifier(context, IDENTITY, identifiers.identity(provider, subject))
+    return store.by_identifier(context, IDENTITY, identifiers.identity_value(provider, subject))
 
 
-def link(context: Context, account: Account, claimed: Claimed, *, is_silent: bool = False) -> Account:
+def link(context: Context, account: Account, claimed: ProviderIdentity, *, is_silent: bool = False) -> Account:
     """Give an account an identity and return it as it is then; one that it has already is seen again.
 
     Raises:
@@ -83,11 +83,13 @@ def link(context: Context, account: Account, claimed: Claimed, *, is_silent: boo
     held = of(fresh)
     if _has(fresh, claimed):
         return _seen(context, fresh, claimed)
-    if holder(context, claimed.provider, claimed.subject) is not None:
-        raise Taken(IDENTITY)
-    if len(held) >= MOST:
-        raise TooMany(IDENTITY)
-    store.hold(context, fresh.uid, [(IDENTITY, identifiers.identity(claimed.provider, claimed.subject), True)])
+    if find_account(context, claimed.provider, claimed.subject) is not None:
+        raise IdentifierTaken(IDENTITY)
+    if len(held) >= MAX_IDENTITIES:
+        raise TooManyIdentities(IDENTITY)
+    store.add_identifiers(
+        context, fresh.uid, [(IDENTITY, identifiers.identity_value(claimed.provider, claimed.subject), True)]
+    )
     after = _keep(context, fresh, (*held, _made(claimed, context.now)))
     context.audit.record("identity.linked", uid=fresh.uid, by=claimed.provider)
     events.emit(context, "LinkAccount", after, is_silent)
@@ -101,14 +103,14 @@ def unlink(context: Context, account: Account, provider: str, subject: str, *, i
     kept = tuple(one for one in of(fresh) if one.key != (provider, subject))
     if len(kept) == len(of(fresh)):
         raise NotLinked
-    store.let_go(context, fresh.uid, IDENTITY, identifiers.identity(provider, subject))
+    store.remove_identifiers(context, fresh.uid, IDENTITY, identifiers.identity_value(provider, subject))
     after = _keep(context, fresh, kept)
     context.audit.record("identity.unlinked", uid=fresh.uid, by=provider)
     events.emit(context, "UnlinkAccount", after, is_silent)
     return after
 
 
-def used(context: Context, account: Account, claimed: Claimed) -> Account:
+def record_use(context: Context, account: Account, claimed: ProviderIdentity) -> Account:
     """Note a sign-in by an identity, and what its provider says today, and return the account as it is then.
 
     Raises NotLinked: its owner took the account back, or the identity away, in this very moment.
@@ -119,18 +121,21 @@ def used(context: Context, account: Account, claimed: Claimed) -> Account:
     return _seen(context, fresh, claimed)
 
 
-def brought(claimed: Claimed) -> dict[str, Any]:
+def pending_identity(claimed: ProviderIdentity) -> dict[str, Any]:
     """Return what is kept of an account that waits for a proof before it gets the identity with which it was made."""
-    return {BROUGHT: identifiers.identity(claimed.provider, claimed.subject), REGISTERED_BY: claimed.provider}
+    return {
+        PENDING_IDENTITY: identifiers.identity_value(claimed.provider, claimed.subject),
+        REGISTERED_BY: claimed.provider,
+    }
 
 
-def is_known(account: Account, claimed: Claimed) -> bool:
+def is_known(account: Account, claimed: ProviderIdentity) -> bool:
     """Return whether the identity is linked to the account, or made it and was not dropped since."""
-    brought_it = account.private.get(BROUGHT) == identifiers.identity(claimed.provider, claimed.subject)
+    brought_it = account.private.get(PENDING_IDENTITY) == identifiers.identity_value(claimed.provider, claimed.subject)
     return brought_it or _has(account, claimed)
 
 
-def keeps_a_way_in(
+def can_sign_in_without(
     account: Account, provider: str, subject: str, *, has_passkey: bool = False, working: Collection[str] | None = None
 ) -> bool:
     """Return whether an account opens without one of its identities: by a password, by an address or number that a new one
@@ -146,42 +151,44 @@ def keeps_a_way_in(
     return bool(account.password_hash) or is_reached or has_passkey or is_linked
 
 
-def names(claimed: Claimed) -> dict[str, str]:
+def profile_names(claimed: ProviderIdentity) -> dict[str, str]:
     """Return the names that a provider said, as an account may have them."""
     said = {name: _text(claimed.profile.get(name))[:_MOST_NAME_LETTERS] for name in ("FirstName", "LastName")}
     return {name: text for name, text in said.items() if text}
 
 
-def still_free(context: Context, private: dict[str, Any]) -> dict[str, Any]:
+def without_taken_identities(context: Context, private: dict[str, Any]) -> dict[str, Any]:
     """Return what is kept of an account that waited without the identities that another one linked meanwhile."""
-    kept = [one for one in private.get(IDENTITIES) or () if holder(context, one["provider"], one["subject"]) is None]
+    kept = [
+        one for one in private.get(IDENTITIES) or () if find_account(context, one["provider"], one["subject"]) is None
+    ]
     return {**private, IDENTITIES: kept} if IDENTITIES in private else private
 
 
-def drop_all(context: Context, account: Account, private: dict[str, Any]) -> None:
+def unlink_all(context: Context, account: Account, private: dict[str, Any]) -> None:
     """Take every identity of an account, which is locked, out of what is kept of it: nobody knows whose they are."""
-    private.pop(BROUGHT, None)
+    private.pop(PENDING_IDENTITY, None)
     if private.pop(IDENTITIES, None):
-        store.let_go(context, account.uid, IDENTITY)
+        store.remove_identifiers(context, account.uid, IDENTITY)
         context.audit.record("identities.dropped", uid=account.uid)
 
 
-def provider(account: Account) -> str:
+def provider_name(account: Account) -> str:
     """Return the profile's `Provider`: of an account that opens by other providers alone the first of them."""
     held = of(account)
-    return held[0].provider if held and not (account.password_hash or account.email) else OWN
+    return held[0].provider if held and not (account.password_hash or account.email) else OWN_PROVIDER
 
 
-def entries(account: Account) -> list[dict[str, Any]] | None:
+def profile_entries(account: Account) -> list[dict[str, Any]] | None:
     """Return the profile's `Identities`; None without any."""
     return [_entry(one) for one in of(account)] or None
 
 
-def _has(account: Account, claimed: Claimed) -> bool:
+def _has(account: Account, claimed: ProviderIdentity) -> bool:
     return any(one.key == (claimed.provider, claimed.subject) for one in of(account))
 
 
-def _seen(context: Context, fresh: Account, claimed: Claimed) -> Account:
+def _seen(context: Context, fresh: Account, claimed: ProviderIdentity) -> Account:
     made = _made(claimed, context.now)
     told = (replace(made, linked_at=one.linked_at) if one.key == made.key else one for one in of(fresh))
     return _keep(context, fresh, told)
@@ -189,11 +196,11 @@ def _seen(context: Context, fresh: Account, claimed: Claimed) -> Account:
 
 def _keep(context: Context, fresh: Account, held: Iterable[Identity]) -> Account:
     private = {**fresh.private, IDENTITIES: [_as_kept(one) for one in held]}
-    private.pop(BROUGHT, None)
+    private.pop(PENDING_IDENTITY, None)
     return store.change(context, fresh.uid, {"private": private}) or fresh
 
 
-def _made(claimed: Claimed, now: datetime) -> Identity:
+def _made(claimed: ProviderIdentity, now: datetime) -> Identity:
     said = {name: _text(value) for name, value in claimed.profile.items() if _MEMBERS.get(name) is Kind.TEXT}
     said = {name: value for name, value in said.items() if value and name not in ("ID", "Provider", "FullName")}
     name = _text(claimed.profile.get("FullName") or name_in(said) or "") or None
@@ -238,6 +245,24 @@ def _entry(one: Identity) -> dict[str, Any]:
 
 
 __all__ = [
-    "MOST", "OWN", "REGISTERED_BY", "Claimed", "Identity", "NotLinked", "Taken", "TooMany", "brought", "drop_all",
-    "entries", "holder", "is_known", "keeps_a_way_in", "link", "of", "provider", "still_free", "unlink", "used",
-]  # fmt: skip
+    "MAX_IDENTITIES",
+    "OWN_PROVIDER",
+    "REGISTERED_BY",
+    "IdentifierTaken",
+    "Identity",
+    "NotLinked",
+    "ProviderIdentity",
+    "TooManyIdentities",
+    "can_sign_in_without",
+    "find_account",
+    "is_known",
+    "link",
+    "of",
+    "pending_identity",
+    "profile_entries",
+    "provider_name",
+    "record_use",
+    "unlink",
+    "unlink_all",
+    "without_taken_identities",
+]

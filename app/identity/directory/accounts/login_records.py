@@ -51,7 +51,7 @@ def count_failure(work: UnitOfWork, account: Account, settings: TenantSettings, 
     return Failure(attempts, True)
 
 
-def count_try(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> Failure | None:
+def reserve_attempt(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> Failure | None:
     """Count a try at a short code before it is compared, so that of many at once no more are compared than may be.
 
     None where the tries are used up: the account is locked then. A wrong one is told to `fail`, a right one to `was_right`.
@@ -60,18 +60,18 @@ def count_try(work: UnitOfWork, account: Account, settings: TenantSettings, now:
     given = {"tenant": work.tenant_id, "account": account.uid, "now": now, "most": most}
     row = work.run(_TRIED, given).one_or_none()
     if row is None:
-        fail(work, account, settings, now)
+        lock_if_exhausted(work, account, settings, now)
         return None
     return Failure(int(row[0]), int(row[0]) >= most)
 
 
-def fail(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> None:
+def lock_if_exhausted(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> None:
     """Lock an account whose tries are used up, unless it is locked or a right one came in between."""
     values, is_used_up = _lock(account, settings, now), A.failed_attempts >= _most(settings)
     work.run(update(accounts).where(*_where(work, account.uid), A.is_locked.is_(False), is_used_up).values(**values))
 
 
-def was_right(work: UnitOfWork, uid: str, settings: TenantSettings, *, is_whole: bool) -> None:
+def release_attempt(work: UnitOfWork, uid: str, settings: TenantSettings, *, is_whole: bool) -> None:
     """Take back what `count_try` counted for a proof that was right; where the sign-in `is_whole` by it, all that was counted.
 
     With it goes the lock of those who came while it was weighed: there were fewer wrong ones than lock, as one was this.
@@ -130,7 +130,7 @@ _FAILED, _TRIED = _failure(), _failure(is_try=True)
 _NO_END = 1_000_000_000
 
 
-def admit(
+def record_login(
     work: UnitOfWork,
     uid: str,
     verified_hash: str | None,
@@ -180,7 +180,7 @@ def _admission(answered: bool, is_rehashed: bool, is_whole: bool) -> Update:
 _ADMISSIONS = {switches: _admission(*switches) for switches in product((False, True), repeat=3)}
 
 
-def forget_failures(work: UnitOfWork, uid: str, *, is_lock_open: bool = False) -> None:
+def reset_failures(work: UnitOfWork, uid: str, *, is_lock_open: bool = False) -> None:
     """Begin the count anew after a good proof; a lock stays unless it was just opened."""
     values: dict[str, Any] = {"failed_attempts": 0}
     where = [*_where(work, uid), A.failed_attempts > 0]
@@ -191,7 +191,7 @@ def forget_failures(work: UnitOfWork, uid: str, *, is_lock_open: bool = False) -
     work.run(update(accounts).where(*where).values(**values))
 
 
-def failures(work: UnitOfWork, uid: str) -> int:
+def failure_count(work: UnitOfWork, uid: str) -> int:
     """Return the counter as it stands."""
     row = work.one(select(A.failed_attempts).where(*_where(work, uid)))
     return int(row[0]) if row else 0

@@ -16,7 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from app.contract import errors as e
 from app.identity.directory.accounts import linked_identities, store
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.identifiers import EMAIL, PHONE, USERNAME, normal_email
+from app.identity.directory.accounts.identifiers import EMAIL, PHONE, USERNAME, normalize_email
 from app.identity.directory.accounts.tables import waiting_accounts
 from app.identity.platform import events
 from app.identity.platform.context import Context
@@ -25,7 +25,7 @@ from app.identity.platform.store import removal
 LIFETIME = timedelta(days=3)  # of the link that proves the address
 SELF_REGISTERED = "self_registered"
 """Marks accounts that people made themselves: only these give way."""
-WAITED = "waited"
+WAS_PENDING = "waited"
 """Marks accounts that waited: who typed their password elsewhere does not get in by somebody else's click."""
 W = waiting_accounts.c
 _KEPT = ("uid", "profile_id", "email", "emails", "username", "phone", "password_hash", "profile", "private")
@@ -39,11 +39,11 @@ _FRESH: dict[str, Any] = {
 }
 
 
-class InUse(Exception):
+class AccountInUse(Exception):
     """What was registered is no longer its maker's alone to change: it was proved, signed in to, or is somebody else's."""
 
 
-def gives_way(account: Account) -> bool:
+def is_replaceable(account: Account) -> bool:
     """Return whether an account holds its names without having proved any: its address is then anybody's to prove.
 
     One that was ever signed in to is in use, and stays whoever registers: its owner may have proved nothing either.
@@ -55,17 +55,17 @@ def gives_way(account: Account) -> bool:
     return is_own and not _is_used(account) and not is_proved and account.is_active and not account.is_deleted
 
 
-def is_anothers_word(account: Account) -> bool:
+def has_unproven_phone(account: Account) -> bool:
     """Return whether the number that an account states may be that of somebody else than who uses the account: they signed
     in, or proved an address that they registered with, and not the number. What a server states is the tenant's word."""
     is_own = bool(account.private.get(SELF_REGISTERED))
     return not account.phone_verified and (_is_used(account) or (is_own and _has_proved_address(account)))
 
 
-def yields(holder: Account, kind: str) -> bool:
+def is_claimable(holder: Account, kind: str) -> bool:
     """Return whether whoever proves a name gets it: an account that gives way goes whole; a number that its account only
     stated leaves it, however much that account is used."""
-    return gives_way(holder) or (kind == PHONE and is_anothers_word(holder))
+    return is_replaceable(holder) or (kind == PHONE and has_unproven_phone(holder))
 
 
 def _is_used(account: Account) -> bool:
@@ -81,7 +81,7 @@ def add(context: Context, email: str, columns: dict[str, Any]) -> Account:
 
     Raises UidTaken: another one waits under the id that was wished for.
     """
-    held = kept(columns)
+    held = pending_columns(columns)
     ends = context.now + LIFETIME
     row = {
         "tenant_id": context.tenant.tenant_id,
@@ -97,13 +97,13 @@ def add(context: Context, email: str, columns: dict[str, Any]) -> Account:
     return _waiting(context, held)
 
 
-def nowhere(uid: str) -> str:
+def unprovable_identifier(uid: str) -> str:
     """Return under what an account waits for an address that nobody can prove: that of an account in use. It may be named
     another one yet."""
     return f"?{uid}"
 
 
-def kept(columns: Mapping[str, Any]) -> dict[str, Any]:
+def pending_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is kept of an account that waits, out of its columns."""
     return {name: columns[name] for name in _KEPT}
 
@@ -117,8 +117,8 @@ def release(context: Context, held: dict[str, Any]) -> dict[str, Any]:
     """
     uid = held["uid"]
     fresh = store.change(context, uid, {})
-    if fresh is not None and not (gives_way(fresh) and fresh.password_hash == held["password_hash"]):
-        raise InUse
+    if fresh is not None and not (is_replaceable(fresh) and fresh.password_hash == held["password_hash"]):
+        raise AccountInUse
     where = (W.tenant_id == context.tenant.tenant_id, W.uid == uid)
     found = context.work.one(delete(waiting_accounts).where(*where).returning(W.held))
     removal.delete_account_rows(
@@ -130,16 +130,16 @@ def release(context: Context, held: dict[str, Any]) -> dict[str, Any]:
     return dict(found.held) if found is not None else held
 
 
-def readdressed(held: dict[str, Any], kind: str, shown: str) -> dict[str, Any]:
+def with_identifier(held: dict[str, Any], kind: str, shown: str) -> dict[str, Any]:
     """Return the columns with another address, or number, in the place of the one that was to be proved."""
     if kind == PHONE:
         return {**held, "phone": shown}
-    former = normal_email(held["email"] or "")
-    others = [one for one in held["emails"] if normal_email(one["Value"]) not in (former, normal_email(shown))]
+    former = normalize_email(held["email"] or "")
+    others = [one for one in held["emails"] if normalize_email(one["Value"]) not in (former, normalize_email(shown))]
     return {**held, "email": shown, "emails": [{"Type": "Primary", "Value": shown}, *others]}
 
 
-def prolong(context: Context, uid: str) -> Account | None:
+def extend(context: Context, uid: str) -> Account | None:
     """Let an account wait on for the proof of its address, because a new link is wanted; None where it is gone."""
     where = (W.tenant_id == context.tenant.tenant_id, W.uid == uid)
     longer = update(waiting_accounts).where(*where).values(expires_at=context.now + LIFETIME)
@@ -149,7 +149,7 @@ def prolong(context: Context, uid: str) -> Account | None:
     return _waiting(context, found.held)
 
 
-def settle(context: Context, uid: str) -> Account | None:
+def activate(context: Context, uid: str) -> Account | None:
     """Make the waiting account whose address is being proved a real one; None where there is none, or it comes too late.
 
     The account that held the address is removed with its sessions, tokens, links and factors: its maker keeps nothing,
@@ -162,22 +162,22 @@ def settle(context: Context, uid: str) -> Account | None:
     kind = _kind(found.email)
     holder = store.by_identifier(context, kind, found.email)
     locked = store.change(context, holder.uid, {}) if holder is not None else None
-    if holder is not None and (locked is None or not yields(locked, kind)):
+    if holder is not None and (locked is None or not is_claimable(locked, kind)):
         return None
-    waited = end(
+    waited = remove_pending(
         context, found.email, but=uid
     )  # after the lock: who proves what the holder has comes in this order, too
     if uid not in waited:
         return None
     if locked is not None:
-        take = give_way if gives_way(locked) else give_number_up
+        take = remove_replaceable if is_replaceable(locked) else release_phone
         take(context, locked, uid)
     account = _add(context, waited[uid], found.email)
     events.emit(context, "Register", account, False)
     return account
 
 
-def end(context: Context, email: str, *, but: str = "") -> dict[str, dict[str, Any]]:
+def remove_pending(context: Context, email: str, *, but: str = "") -> dict[str, dict[str, Any]]:
     """Forget the accounts that wait for a normalized address or number which has been proved, and return their columns.
 
     Args:
@@ -189,25 +189,25 @@ def end(context: Context, email: str, *, but: str = "") -> dict[str, dict[str, A
     return {row.uid: dict(row.held) for row in ended}
 
 
-def give_way(context: Context, holder: Account, to: str) -> None:
+def remove_replaceable(context: Context, holder: Account, to: str) -> None:
     """Remove an account that `gives_way`, whole, for the one that proved its address."""
     removal.delete_account_rows(context.work, holder.uid)
     events.emit(context, "DeleteAccount", holder, False)
     context.audit.record("account.gave_way", uid=holder.uid, to=to)
 
 
-def give_number_up(context: Context, holder: Account, to: str) -> None:
+def release_phone(context: Context, holder: Account, to: str) -> None:
     """Take a number from an account, which is locked, that only stated it, for the one that proved it."""
-    store.let_go(context, holder.uid, PHONE)
+    store.remove_identifiers(context, holder.uid, PHONE)
     store.change(context, holder.uid, {"phone": None})
     context.audit.record("phone.gave_way", uid=holder.uid, to=to)
 
 
-def is_only_stated(context: Context, phone: str) -> bool:
+def is_phone_claimable(context: Context, phone: str) -> bool:
     """Return whether a person's account has the number and nobody proved it: others may state it as well, and hold it once
     they prove it."""
     holder = store.by_identifier(context, PHONE, phone)
-    return holder is not None and yields(holder, PHONE)
+    return holder is not None and is_claimable(holder, PHONE)
 
 
 def is_contested(context: Context, email: str) -> bool:
@@ -217,7 +217,7 @@ def is_contested(context: Context, email: str) -> bool:
     return len(waiting) > 1 or bool(waiting and store.by_identifier(context, _kind(email), email))
 
 
-def alone(context: Context, email: str) -> Account | None:
+def only_pending(context: Context, email: str) -> Account | None:
     """Return the account that waits for a normalized address or number, where only one does."""
     where = (W.tenant_id == context.tenant.tenant_id, W.email == email, W.expires_at > context.now)
     found = context.work.run(select(W.held).where(*where).limit(2)).all()
@@ -254,5 +254,5 @@ def _add(context: Context, held: dict[str, Any], email: str) -> Account:
             names.append((PHONE, phone, False))
         else:
             held["phone"] = None
-    held["private"] = {**linked_identities.still_free(context, held["private"]), WAITED: True}
+    held["private"] = {**linked_identities.without_taken_identities(context, held["private"]), WAS_PENDING: True}
     return store.add(context, {**held, **dict.fromkeys(_INSTANTS, context.now)}, names)

@@ -19,13 +19,13 @@ A = accounts.c
 KEY = "pin"
 
 
-def kept(context: Context, uid: str, hashed: str) -> dict[str, Any]:
+def pin_entry(context: Context, uid: str, hashed: str) -> dict[str, Any]:
     """Return the entry of a PIN that is set now."""
     sealed = context.services.encryption.encrypt(hashed.encode(), _associated_data(context.tenant.tenant_id, uid))
     return {"sealed": base64.b64encode(sealed).decode(), "changed_at": iso(context.now)}
 
 
-def skipped(context: Context, before: Mapping[str, Any]) -> dict[str, Any]:
+def skipped_entry(context: Context, before: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entry of somebody who does not want one; one that is set stays."""
     return {**before, "skipped_at": iso(context.now)}
 

@@ -12,15 +12,15 @@ _FORMER, _MEMBER = "former_language", "LocalLanguage"
 _KEPT = timedelta(days=7)  # as long as an alarm works
 
 
-def noted(account: Account, profile: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+def remember(account: Account, profile: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     """Return what is kept in private of an account whose profile is about to be this: the first of several changes counts."""
     former = account.profile.get(_MEMBER) or ""
-    if former == (profile.get(_MEMBER) or "") or before(account, now) is not None:
+    if former == (profile.get(_MEMBER) or "") or previous(account, now) is not None:
         return {}
     return {_FORMER: {"tag": str(former), "until": (now + _KEPT).isoformat()}}
 
 
-def before(account: Account, now: datetime) -> str | None:
+def previous(account: Account, now: datetime) -> str | None:
     """Return what it spoke before a change of the last days, empty where it said nothing; None without a change."""
     held = account.private.get(_FORMER)
     if not held or datetime.fromisoformat(held["until"]) <= now:

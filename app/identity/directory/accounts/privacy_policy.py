@@ -12,13 +12,13 @@ from app.kit.clock import iso
 _MOST_KEPT = 50
 
 
-def present(policy: PrivacyPolicy, now: datetime) -> str | None:
+def current_version(policy: PrivacyPolicy, now: datetime) -> str | None:
     """Return the version that holds now: the one that began last; None where the tenant has none."""
     begun = [held for held in policy.versions if held.starts_at <= now]
     return max(begun, key=lambda held: held.starts_at).version if begun else None
 
 
-def accepted(account: Account) -> str | None:
+def accepted_version(account: Account) -> str | None:
     """Return the version that the account accepted last."""
     return (account.private.get("privacy_policy") or {}).get("Version")
 
@@ -30,8 +30,8 @@ def is_strict(settings: TenantSettings) -> bool:
 
 def must_accept(policy: PrivacyPolicy, account: Account, now: datetime) -> bool:
     """Return whether the account goes no further before it accepts the present version."""
-    version = present(policy, now) if policy.mode == "strict" else None
-    return version is not None and accepted(account) != version
+    version = current_version(policy, now) if policy.mode == "strict" else None
+    return version is not None and accepted_version(account) != version
 
 
 def acceptance(account: Account, version: str, source: str, now: datetime) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def acceptance(account: Account, version: str, source: str, now: datetime) -> di
 
 def first_acceptance(policy: PrivacyPolicy, source: str, now: datetime) -> dict[str, Any]:
     """Return what a new account keeps privately where its owner accepted the present version, if there is one."""
-    version = present(policy, now)
+    version = current_version(policy, now)
     if version is None:
         return {}
     entry = _entry(version, source, now)

@@ -31,9 +31,9 @@ def _bookkeeping(account: Account) -> dict[str, Any]:
         "ID": account.profile_id,
         "Uid": account.uid,
         "Password": MASK if account.password_hash else None,
-        "Provider": linked_identities.provider(account),
-        "RegistrationProvider": account.private.get(linked_identities.REGISTERED_BY) or linked_identities.OWN,
-        "Identities": linked_identities.entries(account),
+        "Provider": linked_identities.provider_name(account),
+        "RegistrationProvider": account.private.get(linked_identities.REGISTERED_BY) or linked_identities.OWN_PROVIDER,
+        "Identities": linked_identities.profile_entries(account),
         "IsActive": account.is_active,
         "IsDeleted": account.is_deleted,
         "IsLoginLocked": account.is_locked_now,
@@ -54,7 +54,7 @@ def _bookkeeping(account: Account) -> dict[str, Any]:
         "PreviousUids": account.private.get("previous_uids"),
         "PrivacyPolicy": account.private.get("privacy_policy"),
         "PIN": _pin(account.pin),
-        "ConsentProfile": consents.profile(consents.held(account)),
+        "ConsentProfile": consents.profile(consents.of_account(account)),
     }
 
 

@@ -43,7 +43,7 @@ class Edits:
             after["CustomFields"] = _merged(profile.get("CustomFields"), self.stated["CustomFields"])
         for name, given in self.patched.items():
             after[name] = profile_lists.patched(FIELDS[name], profile.get(name) or [], given)
-            profile_lists.refuse_twins(name, after[name])
+            profile_lists.refuse_duplicates(name, after[name])
         return after
 
 
@@ -59,7 +59,7 @@ def read(
         AddressTypeMissing, AddressTypeTwice, PhoneTypeMissing, PhoneTypeTwice: as they say.
     """
     edits = Edits()
-    for name, value in spelt(given).items():
+    for name, value in canonical_members(given).items():
         stated = FIELDS[name]
         if value is None:
             if clears and stated.is_cleared:
@@ -69,7 +69,7 @@ def read(
     return edits
 
 
-def spelt(given: Mapping[str, Any]) -> dict[str, Any]:
+def canonical_members(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the known members under the table's spelling; the exact one wins over other letter cases.
 
     Whoever weighs a body before it is written reads it by this, so that what is weighed is what is kept.
@@ -93,7 +93,7 @@ def _read(edits: Edits, stated: Field, value: Any, custom_fields: Collection[str
     elif stated.name == "CustomFields":
         _refuse_custom(kept, custom_fields)
     if stated.kind is Kind.LIST:
-        profile_lists.refuse(stated.name, kept)
+        profile_lists.refuse_untyped(stated.name, kept)
     if stated.key and any(profile_lists.is_deletion(element) for element in kept):
         edits.patched[stated.name] = kept
     else:

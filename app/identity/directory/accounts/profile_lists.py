@@ -18,17 +18,17 @@ _TYPED: dict[str, tuple[str, type[ApiError], type[ApiError]]] = {
 }
 
 
-def refuse(name: str, given: Sequence[Element]) -> None:
+def refuse_untyped(name: str, given: Sequence[Element]) -> None:
     """Raise 1125, 1213 for an element without a type, 1107, 1124 for a type that comes twice."""
     if name not in _TYPED:
         return
     member, missing, _ = _TYPED[name]
     if any(not element[member] for element in given):
         raise missing
-    refuse_twins(name, [element for element in given if not is_deletion(element)])
+    refuse_duplicates(name, [element for element in given if not is_deletion(element)])
 
 
-def refuse_twins(name: str, given: Iterable[Element]) -> None:
+def refuse_duplicates(name: str, given: Iterable[Element]) -> None:
     """Raise 1107, 1124 for a type that comes twice, in any letter case."""
     if name not in _TYPED:
         return

@@ -8,7 +8,7 @@ from app.contract import errors as e
 from app.contract.accounts import PolicyVersion
 from app.contract.configuration import TenantSettings
 from app.contract.errors.federation import IdentityTaken
-from app.identity.directory.accounts.store import Taken
+from app.identity.directory.accounts.store import IdentifierTaken
 from app.kit.errors import ApiError
 
 _TAKEN: dict[str, type[ApiError]] = {
@@ -20,7 +20,7 @@ _TAKEN: dict[str, type[ApiError]] = {
 }
 
 
-def taken(conflict: Taken) -> ApiError:
+def taken(conflict: IdentifierTaken) -> ApiError:
     """Return the interface's error for an identifier of another account."""
     return _TAKEN[conflict.kind]()
 

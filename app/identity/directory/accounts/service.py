@@ -8,7 +8,7 @@ from typing import Any
 from app.contract import errors as e
 from app.identity.directory.accounts import identifiers, store
 from app.identity.directory.accounts.account import Account, full_name
-from app.identity.directory.accounts.identifiers import EMAIL, PHONE, PROFILE, USERNAME, normal
+from app.identity.directory.accounts.identifiers import EMAIL, PHONE, PROFILE, USERNAME, normalize
 from app.identity.directory.accounts.profile import profile_of
 from app.identity.directory.accounts.projection import project
 from app.identity.platform.context import Context
@@ -21,26 +21,26 @@ def by_uid(context: Context, uid: str) -> Account | None:
 
 def is_email(value: str) -> bool:
     """Return whether the text can be an address at all."""
-    return identifiers.normal_email(value) is not None
+    return identifiers.normalize_email(value) is not None
 
 
 def by_email(context: Context, value: str) -> Account | None:
     """Return the account that holds the address, in any spelling of it."""
-    form = identifiers.normal_email(value)
+    form = identifiers.normalize_email(value)
     return store.by_identifier(context, EMAIL, form) if form else None
 
 
 def by_username(context: Context, value: str) -> Account | None:
-    form = identifiers.normal_username(value)
+    form = identifiers.normalize_username(value)
     return store.by_identifier(context, USERNAME, form) if form else None
 
 
 def by_phone(context: Context, value: str) -> Account | None:
-    form = identifiers.normal_phone(value)
+    form = identifiers.normalize_phone(value)
     return store.by_identifier(context, PHONE, form) if form else None
 
 
-def own(context: Context) -> Account:
+def current(context: Context) -> Account:
     """Return the signed-in account; raises 1409 where it is closed or gone."""
     account = store.by_uid(context, context.account.uid)
     if account is None or not account.is_active or account.is_deleted:
@@ -48,9 +48,9 @@ def own(context: Context) -> Account:
     return account
 
 
-def known(context: Context, uid: str) -> Account:
+def require(context: Context, uid: str) -> Account:
     """Return the account that an operation addresses; raises 1200 for what cannot be an id, 984 for one of nobody."""
-    if not identifiers.has_uid_form(uid):
+    if not identifiers.is_well_formed_uid(uid):
         raise e.MalformedUid
     account = store.by_uid(context, uid)
     if account is None:
@@ -58,7 +58,7 @@ def known(context: Context, uid: str) -> Account:
     return account
 
 
-def known_profile(context: Context, profile_id: str) -> Account:
+def require_by_profile_id(context: Context, profile_id: str) -> Account:
     """Return the account that holds the profile of that id (the interface's `ID`); raises 984."""
     account = store.by_identifier(context, PROFILE, profile_id)
     if account is None:
@@ -66,7 +66,7 @@ def known_profile(context: Context, profile_id: str) -> Account:
     return account
 
 
-def addressed(context: Context, *, email: str | None, username: str | None, phone: str | None) -> Account:
+def require_by_identifier(context: Context, *, email: str | None, username: str | None, phone: str | None) -> Account:
     """Return the account that exactly one identifier names.
 
     Raises:
@@ -81,18 +81,18 @@ def addressed(context: Context, *, email: str | None, username: str | None, phon
     if len(given) > 1:
         raise e.BadParameter(f"The {given[1]} must not stand beside {given[0]}: exactly one identifier is expected.")
     if email:
-        return with_email(context, email)
+        return require_by_email(context, email)
     found = by_username(context, username) if username else by_phone(context, phone or "")
     if found is None:
         raise e.UnknownUsername if username else e.UnknownPhone
     return found
 
 
-def with_email(context: Context, email: str | None) -> Account:
+def require_by_email(context: Context, email: str | None) -> Account:
     """Return the account of an address; raises 1032 missing, 1038 malformed, 938 unknown."""
     if not email:
         raise e.EmailMissing
-    if identifiers.normal_email(email) is None:
+    if identifiers.normalize_email(email) is None:
         raise e.MalformedEmail
     account = by_email(context, email)
     if account is None:
@@ -100,7 +100,7 @@ def with_email(context: Context, email: str | None) -> Account:
     return account
 
 
-def grade_password(context: Context, account: Account, *, is_secure: bool) -> Account:
+def record_password_strength(context: Context, account: Account, *, is_secure: bool) -> Account:
     """Keep whether the password meets the rules of today, and return the account with it.
 
     The row must be locked already, by a write of this unit of work: what lies beside it is read again and stays.
@@ -129,20 +129,20 @@ def signed_in_profile(context: Context, account: Account) -> dict[str, Any]:
 
 __all__ = [
     "Account",
-    "addressed",
     "by_email",
     "by_phone",
     "by_uid",
     "by_username",
+    "current",
     "full_name",
-    "grade_password",
     "is_email",
-    "known",
-    "known_profile",
-    "normal",
-    "own",
+    "normalize",
     "profile_of",
     "project",
+    "record_password_strength",
+    "require",
+    "require_by_email",
+    "require_by_identifier",
+    "require_by_profile_id",
     "signed_in_profile",
-    "with_email",
 ]

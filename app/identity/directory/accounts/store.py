@@ -27,7 +27,7 @@ _BY_IDENTIFIER = (
 )
 
 
-class Taken(Exception):
+class IdentifierTaken(Exception):
     """An identifier, or the uid itself, belongs to another account."""
 
     def __init__(self, kind: str) -> None:
@@ -54,16 +54,16 @@ def add(context: Context, row: dict[str, Any], held: Iterable[tuple[str, str, bo
     try:
         added = context.work.run(insert(accounts).values(values).returning(*_COLUMNS)).one()
     except IntegrityError:
-        raise Taken("uid") from None
+        raise IdentifierTaken("uid") from None
     context.work.locked[row["uid"]] = True
-    linked = [names.identity(one["provider"], one["subject"]) for one in row["private"].get(IDENTITIES) or ()]
-    hold(
+    linked = [names.identity_value(one["provider"], one["subject"]) for one in row["private"].get(IDENTITIES) or ()]
+    add_identifiers(
         context, row["uid"], [*held, (PROFILE, row["profile_id"], True), *((IDENTITY, value, True) for value in linked)]
     )
     return _account(context, added)
 
 
-def hold(context: Context, uid: str, held: Iterable[tuple[str, str, bool]]) -> None:
+def add_identifiers(context: Context, uid: str, held: Iterable[tuple[str, str, bool]]) -> None:
     """Give an account identifiers; raises Taken.
 
     They are taken in one order by everybody, so that two accounts reaching for the same two never wait for one another.
@@ -79,16 +79,16 @@ def hold(context: Context, uid: str, held: Iterable[tuple[str, str, bool]]) -> N
         try:
             context.work.run(insert(identifiers), row)
         except IntegrityError:
-            raise Taken(kind) from None
+            raise IdentifierTaken(kind) from None
 
 
-def let_go(context: Context, uid: str, kind: str, value: str | None = None) -> None:
+def remove_identifiers(context: Context, uid: str, kind: str, value: str | None = None) -> None:
     """Take an account's identifiers of one kind away, or one of them, given in its normal form."""
     where = [I.tenant_id == context.tenant.tenant_id, I.uid == uid, I.kind == kind]
     context.work.run(delete(identifiers).where(*where, *([I.value == value] if value is not None else [])))
 
 
-def verify(context: Context, uid: str, kind: str, value: str | None, is_verified: bool) -> None:
+def set_verified(context: Context, uid: str, kind: str, value: str | None, is_verified: bool) -> None:
     """Mark one identifier of an account verified, or not."""
     if value is not None:
         where = (I.tenant_id == context.tenant.tenant_id, I.uid == uid, I.kind == kind, I.value == value)

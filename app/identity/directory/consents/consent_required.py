@@ -22,12 +22,12 @@ LIFETIME: Final = timedelta(minutes=10)
 
 def is_due(context: Context, account: Account) -> bool:
     """Return whether a form stands before the session of a sign-in that is made now."""
-    return bool(service.due(context, account, context.now))
+    return bool(service.due_forms(context, account, context.now))
 
 
 def refusal(context: Context, account: Account, way: Mapping[str, Any]) -> e.ConsentNeeded:
     """Return the refusal of a sign-in that is whole and recorded; its token goes on once, in the `way` that it began."""
-    events = [form.event for form in service.due(context, account, context.now)]
+    events = [form.event for form in service.due_forms(context, account, context.now)]
     facts = {"way": dict(way), "events": events, "password_changed_at": iso(account.password_changed_at)}
     ticket = continuation_tokens.issue(
         context, ContinuationPurpose.CONSENT, account.uid, lifetime=LIFETIME, facts=facts
@@ -36,7 +36,7 @@ def refusal(context: Context, account: Account, way: Mapping[str, Any]) -> e.Con
     return e.ConsentNeeded(data={"ConsentToken": ticket.text}, commit_on_raise=True)
 
 
-def waiting(context: Context, token: str) -> tuple[ContinuationToken, Account]:
+def pending_sign_in(context: Context, token: str) -> tuple[ContinuationToken, Account]:
     """Return whose sign-in a token goes on with; it uses nothing up.
 
     Raises:
@@ -54,12 +54,12 @@ def waiting(context: Context, token: str) -> tuple[ContinuationToken, Account]:
     return ticket, account
 
 
-def answers(context: Context, ticket: ContinuationToken, given: ConsentAnswers) -> Answers:
+def parse_answers(context: Context, ticket: ContinuationToken, given: ConsentAnswers) -> Answers:
     """Return the answers, which must be those of every form that was asked for and still is one.
 
     Raises NoConsentForm, ConsentRefused.
     """
-    read = service.read(context.tenant.settings, given)
+    read = service.parse(context.tenant.settings, given)
     asked = {event for event in ticket.facts["events"] if service.form_of(context.tenant.settings, event)}
     if missing := asked - {form.event for form in read[0]}:
         raise e.ConsentRefused(f"The form for {min(missing)} is not answered.")

@@ -15,46 +15,46 @@ from app.identity.platform.context import Context
 
 @contract.give.implements
 def give(context: Context, req: contract.SubmitOwnConsents) -> Profile:
-    account = accounts.own(context)
-    service.refuse_off(context)
-    answers = service.read(context.tenant.settings, req)
-    return Profile.of(accounts.profile_of(service.give(context, account, answers, is_silent=req.is_silent)))
+    account = accounts.current(context)
+    service.require_enabled(context)
+    answers = service.parse(context.tenant.settings, req)
+    return Profile.of(accounts.profile_of(service.submit(context, account, answers, is_silent=req.is_silent)))
 
 
 @contract.change.implements
 def change(context: Context, req: contract.UpdateOwnConsents) -> contract.ConsentProfile:
-    account = accounts.own(context)
-    service.refuse_off(context)
+    account = accounts.current(context)
+    service.require_enabled(context)
     after = service.change(context, account, req.consents, is_silent=req.is_silent)
     return profile_of(after) or contract.ConsentProfile(accepted_consent_versions=[], consents=[])
 
 
 @contract.verify.implements
 def verify(context: Context, req: contract.CheckOwnConsent) -> contract.ConsentValidity:
-    account = accounts.own(context)
-    service.refuse_off(context)
+    account = accounts.current(context)
+    service.require_enabled(context)
     is_valid = service.is_valid(context, account, req.event, is_custom=req.is_custom)
     return contract.ConsentValidity(consent_profile=profile_of(account), is_valid=is_valid)
 
 
 @contract.logs.implements
 def logs(context: Context, req: contract.ListOwnConsentLogs) -> contract.ConsentLogs:
-    return _logs(context, accounts.own(context))
+    return _logs(context, accounts.current(context))
 
 
 @contract.managed_logs.implements
 def managed_logs(context: Context, req: Uid) -> contract.ConsentLogs:
-    return _logs(context, accounts.known(context, req.uid))
+    return _logs(context, accounts.require(context, req.uid))
 
 
 def profile_of(account: Account) -> contract.ConsentProfile | None:
     """Return what the account agreed to."""
-    kept = consents.profile(consents.held(account))
+    kept = consents.profile(consents.of_account(account))
     return contract.ConsentProfile.model_validate(kept) if kept else None
 
 
 def _logs(context: Context, account: Account) -> contract.ConsentLogs:
-    service.refuse_off(context)
+    service.require_enabled(context)
     entries = service.history(context, account)
     if not entries:
         raise e.NoConsentLogs

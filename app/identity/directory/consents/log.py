@@ -14,16 +14,16 @@ DEFAULT, EDITOR, MIGRATION = "Default", "ConsentEditor", "FormMigration"
 _SUBSCRIBED: Final = {(False, True): "Subscribe", (True, True): "Subscribe", (True, False): "Unsubscribe"}
 
 
-def differences(kept: consents.Held, choices: Mapping[str, bool]) -> list[dict[str, str]]:
+def differences(kept: consents.StoredConsents, choices: Mapping[str, bool]) -> list[dict[str, str]]:
     """Return what each choice was: agreed to, taken back, or left out."""
-    before = consents.accepted(kept)
+    before = consents.accepted_options(kept)
     return [
         {"ConsentId": option, "Event": _SUBSCRIBED.get((option in before, yes), "NotOpted")}
         for option, yes in sorted(choices.items())
     ]
 
 
-def entry(context: Context, after: consents.Held, kind: str, answers: list[dict[str, str]]) -> dict[str, Any]:
+def entry(context: Context, after: consents.StoredConsents, kind: str, answers: list[dict[str, str]]) -> dict[str, Any]:
     """Return the entry as the interface shows it."""
     return {
         "Id": randomness.uid(),

@@ -25,13 +25,13 @@ Answers = tuple[tuple[ConsentForm, ...], Mapping[str, bool]]
 """Forms, and what was chosen: every option of them by its id."""
 
 
-def refuse_off(context: Context) -> None:
+def require_enabled(context: Context) -> None:
     """Raise ConsentsOff where the tenant has no form."""
     if not context.tenant.settings.consent_forms:
         raise e.ConsentsOff
 
 
-def due(context: Context, account: Account, began_at: datetime) -> tuple[ConsentForm, ...]:
+def due_forms(context: Context, account: Account, began_at: datetime) -> tuple[ConsentForm, ...]:
     """Return the forms that stand before the session of a sign-in that began then; none where nothing does.
 
     Of the registration: the form that it asked for and that was not answered. Of the first sign-in: that form until it is
@@ -40,10 +40,10 @@ def due(context: Context, account: Account, began_at: datetime) -> tuple[Consent
     forms = {form.event: form for form in context.tenant.settings.consent_forms if form.mandatory}
     if not forms:
         return ()
-    kept, owed = consents.held(account), []
+    kept, owed = consents.of_account(account), []
     if kept.get("owes") and REGISTER in forms:
         owed.append(forms[REGISTER])
-    first = consents.answered(kept, FIRST_LOGIN)
+    first = consents.answer_to(kept, FIRST_LOGIN)
     if first is None and FIRST_LOGIN in forms:
         owed.append(forms[FIRST_LOGIN])
     elif LOGIN in forms and not _is_answered(kept, forms[LOGIN]):
@@ -52,7 +52,7 @@ def due(context: Context, account: Account, began_at: datetime) -> tuple[Consent
     return tuple(owed)
 
 
-def read(settings: TenantSettings, given: ConsentAnswers) -> Answers:
+def parse(settings: TenantSettings, given: ConsentAnswers) -> Answers:
     """Return what answers say. What a form offers and nobody mentions is not agreed to.
 
     Raises:
@@ -73,17 +73,19 @@ def read(settings: TenantSettings, given: ConsentAnswers) -> Answers:
     return forms, {option: chosen.get(option, False) for option in offered}
 
 
-def give(context: Context, account: Account, answers: Answers, *, is_silent: bool) -> Account:
+def submit(context: Context, account: Account, answers: Answers, *, is_silent: bool) -> Account:
     """Keep answers to forms, and return the account with them; the same answers once more are no entry. Raises TooManyRequests."""
     context.spend("consents", CHANGES, account.uid)
     forms, choices = answers
     fresh = _locked(context, account)
-    kept = consents.held(fresh)
-    is_newer = any((one := consents.answered(kept, form.event)) and one["Version"] < form.version for form in forms)
-    after = consents.after(kept, [_version(form) for form in forms], choices, context.now)
+    kept = consents.of_account(fresh)
+    is_newer = any((one := consents.answer_to(kept, form.event)) and one["Version"] < form.version for form in forms)
+    after = consents.with_answers(kept, [_version(form) for form in forms], choices, context.now)
     if any(form.event == REGISTER for form in forms):
         after.pop("owes", None)
-    if all(_is_answered(kept, form) for form in forms) and consents.accepted(after) == consents.accepted(kept):
+    if all(_is_answered(kept, form) for form in forms) and consents.accepted_options(
+        after
+    ) == consents.accepted_options(kept):
         return fresh
     return _write(context, fresh, after, choices, log.MIGRATION if is_newer else log.DEFAULT, is_silent)
 
@@ -99,9 +101,9 @@ def change(context: Context, account: Account, wanted: Sequence[ConsentAnswer], 
     context.spend("consents", CHANGES, account.uid)
     chosen, forms = _chosen(wanted), context.tenant.settings.consent_forms
     fresh = _locked(context, account)
-    kept = consents.held(fresh)
+    kept = consents.of_account(fresh)
     offered = {option.id for form in forms for option in form.options}
-    own = [option for form in forms if consents.answered(kept, form.event) for option in form.options]
+    own = [option for form in forms if consents.answer_to(kept, form.event) for option in form.options]
     if chosen.keys() - offered:
         raise e.NoConsentForm
     if strange := chosen.keys() - {option.id for option in own}:
@@ -109,8 +111,8 @@ def change(context: Context, account: Account, wanted: Sequence[ConsentAnswer], 
     for option in own:
         if option.mandatory and chosen.get(option.id) is False:
             raise e.ConsentRefused(f"{option.id} cannot be taken back.")
-    after = consents.after(kept, (), chosen, context.now)
-    if consents.accepted(after) == consents.accepted(kept):
+    after = consents.with_answers(kept, (), chosen, context.now)
+    if consents.accepted_options(after) == consents.accepted_options(kept):
         return fresh
     return _write(context, fresh, after, chosen, log.EDITOR, is_silent)
 
@@ -122,22 +124,22 @@ def is_valid(context: Context, account: Account, event: str, *, is_custom: bool)
         raise e.NoConsentForm
     if form.is_custom != is_custom:
         raise e.RequestInvalid("IsCustom is not what the event is.")
-    return _is_answered(consents.held(account), form)
+    return _is_answered(consents.of_account(account), form)
 
 
 def history(context: Context, account: Account) -> list[dict[str, Any]]:
     """Return every entry of the account's log, the newest first."""
-    first = consents.held(account).get("first")
+    first = consents.of_account(account).get("first")
     return [*store.of_account(context, account.uid), *([first] if first else [])]
 
 
-def stated(context: Context, given: ConsentAnswers | None) -> Answers | None:
+def parse_optional(context: Context, given: ConsentAnswers | None) -> Answers | None:
     """Return the answers that came with a new account; None where none did, or the tenant asks for none.
 
     Raises NoConsentForm, ConsentRefused.
     """
     settings = context.tenant.settings
-    return read(settings, given) if given is not None and settings.consent_forms else None
+    return parse(settings, given) if given is not None and settings.consent_forms else None
 
 
 def at_registration(context: Context, answers: Answers | None, *, is_own: bool = True) -> dict[str, Any]:
@@ -147,10 +149,10 @@ def at_registration(context: Context, answers: Answers | None, *, is_own: bool =
     settings, kept = context.tenant.settings, {}
     if answers:
         forms, choices = answers
-        kept = consents.after({}, [_version(form) for form in forms], choices, context.now)
+        kept = consents.with_answers({}, [_version(form) for form in forms], choices, context.now)
         kept["first"] = log.entry(context, kept, log.DEFAULT, log.differences({}, choices))
     form = form_of(settings, REGISTER)
-    if is_own and form and form.mandatory and not consents.answered(kept, REGISTER):
+    if is_own and form and form.mandatory and not consents.answer_to(kept, REGISTER):
         kept["owes"] = True
     return {consents.KEY: kept} if kept else {}
 
@@ -174,8 +176,8 @@ def _chosen(given: Sequence[ConsentAnswer]) -> dict[str, bool]:
     return chosen
 
 
-def _is_answered(kept: consents.Held, form: ConsentForm) -> bool:
-    answered = consents.answered(kept, form.event)
+def _is_answered(kept: consents.StoredConsents, form: ConsentForm) -> bool:
+    answered = consents.answer_to(kept, form.event)
     return answered is not None and answered["Version"] == form.version
 
 
@@ -193,7 +195,7 @@ def _version(form: ConsentForm) -> dict[str, Any]:
 def _write(
     context: Context, fresh: Account, after: dict[str, Any], choices: Mapping[str, bool], kind: str, is_silent: bool
 ) -> Account:
-    kept = consents.held(fresh)
+    kept = consents.of_account(fresh)
     store.add(context, fresh.uid, log.entry(context, after, kind, log.differences(kept, choices)))
     private = {**fresh.private, consents.KEY: after}
     written = accounts.change(context, fresh.uid, {"private": private}) or fresh

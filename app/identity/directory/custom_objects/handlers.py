@@ -30,12 +30,12 @@ def managed_add(context: Context, req: contract.CreateRecord) -> contract.Record
 
 
 def _add(context: Context, req: contract.CreateOwnRecord | contract.CreateRecord) -> contract.Record:
-    account, kind = _account(context, req), service.stated(context, req)
+    account, kind = _account(context, req), service.find_object(context, req)
     return _view(service.add(context, account, kind, _content(context, req), is_silent=req.is_silent))
 
 
 def read_all(context: Context, req: contract.ListOwnRecords | contract.ListRecords) -> contract.Records:
-    rows = service.read_all(context, _account(context, req), service.stated(context, req))
+    rows = service.read_all(context, _account(context, req), service.find_object(context, req))
     return contract.Records(data=[_view(row) for row in rows], count=len(rows))
 
 
@@ -44,7 +44,7 @@ contract.managed_read_all.implements(read_all)
 
 
 def read(context: Context, req: contract.ReadOwnRecord | contract.ReadRecord) -> contract.Record:
-    return _view(service.read(context, _account(context, req), service.stated(context, req), req.object_record_id))
+    return _view(service.read(context, _account(context, req), service.find_object(context, req), req.object_record_id))
 
 
 contract.read.implements(read)
@@ -52,7 +52,7 @@ contract.managed_read.implements(read)
 
 
 def change(context: Context, req: contract.UpdateOwnRecord | contract.UpdateRecord) -> contract.Record:
-    account, kind, content = _account(context, req), service.stated(context, req), _content(context, req)
+    account, kind, content = _account(context, req), service.find_object(context, req), _content(context, req)
     changed = service.change(
         context, account, kind, req.object_record_id, content, how=req.update_type, is_silent=req.is_silent
     )
@@ -64,7 +64,7 @@ contract.managed_change.implements(change)
 
 
 def remove(context: Context, req: contract.DeleteOwnRecord | contract.DeleteRecord) -> Deleted:
-    account, kind = _account(context, req), service.stated(context, req)
+    account, kind = _account(context, req), service.find_object(context, req)
     service.remove(context, account, kind, req.object_record_id, is_silent=req.is_silent)
     return Deleted()
 
@@ -75,7 +75,7 @@ contract.managed_remove.implements(remove)
 
 def _account(context: Context, req: contract.NamedObject) -> Account:
     """Return whose records they are: of the id that the tenant's server names, else of the token."""
-    return accounts.known(context, req.uid) if isinstance(req, Uid) else accounts.own(context)
+    return accounts.require(context, req.uid) if isinstance(req, Uid) else accounts.current(context)
 
 
 def _content(context: Context, req: contract.RecordContent) -> dict[str, Any]:

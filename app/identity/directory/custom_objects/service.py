@@ -22,7 +22,7 @@ from app.identity.platform.context import Context
 _RECORD_ID = re.compile(r"[0-9a-f-]{24,36}\Z")  # a GUID; older clients know 24 letters (interface account.md section 4)
 
 
-def stated(context: Context, named: NamedObject) -> CustomObject:
+def find_object(context: Context, named: NamedObject) -> CustomObject:
     """Return the object that a request names.
 
     Raises:

@@ -83,7 +83,7 @@ def _climbs(path: str) -> bool:
     return True
 
 
-def is_mailable(context: Context, page: str) -> bool:
+def is_allowed_in_mail(context: Context, page: str) -> bool:
     """Return whether a mail of ours may lead to the address: one that the whitelist allows.
 
     On our own host it brings no query but what our pages take from anybody: the rest of it is ours to state, and would make

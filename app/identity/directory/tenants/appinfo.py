@@ -74,7 +74,7 @@ _SECOND_FACTORS = {
 }
 
 
-def of(context: Context, codes: Collection[str]) -> Json:
+def build(context: Context, codes: Collection[str]) -> Json:
     """Return every member for the tenant of this call.
 
     Args:
@@ -93,7 +93,7 @@ def of(context: Context, codes: Collection[str]) -> Json:
         SecurityQuestions=_questions(settings),
         IsDisabledAccountLinking=not settings.account_linking,
         SocialSchema={"Providers": _providers(context)},
-        RegistrationFormSchema=registration_form.published(settings),
+        RegistrationFormSchema=registration_form.as_schema(settings),
         LoginLockedConfiguration=_lockout(settings.lockout),
         IsInstantSignin={"EmailLink": settings.passwordless_email, "SmsOtp": settings.passwordless_sms},
         TwoFactorAuthentication=_second_factor(settings),
@@ -155,7 +155,7 @@ def _passkeys(context: Context) -> Json:
         "ProgressiveEnrollment": stated.progressive_enrollment,
         "ProgressiveEnrollmentDelay": stated.progressive_enrollment_days,
         "LocalEnrollment": stated.local_enrollment,
-        "RPDisplayName": webauthn_origins.shown_name(context),
+        "RPDisplayName": webauthn_origins.rp_name(context),
         "RPID": webauthn_origins.rp_id(context),
         "RPOrigins": webauthn_origins.origins(context),
     }

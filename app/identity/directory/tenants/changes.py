@@ -18,7 +18,7 @@ T, A = tenants.c, applications.c
 
 
 @dataclass(frozen=True)
-class HeldTenant:
+class TenantRow:
     """A tenant as it lies in the store, active or not."""
 
     tenant_id: str
@@ -35,7 +35,7 @@ class HeldTenant:
 
 
 @dataclass(frozen=True)
-class HeldApplication:
+class ApplicationRow:
     """An application as it lies in the store."""
 
     client_id: str
@@ -44,7 +44,7 @@ class HeldApplication:
     settings: dict[str, Any]
 
 
-def secret_context(tenant_id: str) -> str:
+def api_secret_associated_data(tenant_id: str) -> str:
     """Return what a sealed API secret is bound to."""
     return f"{tenant_id} api_secret"
 
@@ -64,7 +64,7 @@ def service_secrets_associated_data(tenant_id: str) -> str:
     return f"{tenant_id} service_secrets"
 
 
-def all_tenants(work: UnitOfWork) -> Sequence[HeldTenant]:
+def all_tenants(work: UnitOfWork) -> Sequence[TenantRow]:
     """Return every tenant by name; only a unit of work that looks up sees more than its own."""
     return [_tenant(row) for row in work.all(select(*_COLUMNS).order_by(T.name))]
 
@@ -77,19 +77,19 @@ def ids_after(work: UnitOfWork, last: str, most: int) -> Sequence[str]:
     ]
 
 
-def named(work: UnitOfWork, name: str) -> HeldTenant | None:
+def by_name(work: UnitOfWork, name: str) -> TenantRow | None:
     """Return the tenant of that name, active or not."""
     row = work.one(select(*_COLUMNS).where(T.name == name))
     return _tenant(row) if row else None
 
 
-def locked(work: UnitOfWork) -> HeldTenant | None:
+def lock(work: UnitOfWork) -> TenantRow | None:
     """Return the tenant whose unit of work this is, for a change of it: of two at once the second sees the first one's."""
     row = work.one(select(*_COLUMNS).where(T.tenant_id == work.tenant_id).with_for_update())
     return _tenant(row) if row else None
 
 
-def holder_of_key(work: UnitOfWork, api_key: str) -> str | None:
+def tenant_with_key(work: UnitOfWork, api_key: str) -> str | None:
     """Return the name of the tenant that has this API key."""
     row = work.one(select(T.name).where(T.api_key == api_key.lower()))
     return str(row[0]) if row else None
@@ -127,7 +127,7 @@ def change(work: UnitOfWork, **values: Any) -> None:
     work.run(update(tenants).where(T.tenant_id == work.tenant_id).values(**values, version=T.version + 1))
 
 
-def note_named(work: UnitOfWork, named: dict[str, Any]) -> None:
+def set_named_by_file(work: UnitOfWork, named: dict[str, Any]) -> None:
     """Note which keys a file named; no cache needs to know."""
     work.run(update(tenants).where(T.tenant_id == work.tenant_id).values(named_by_file=named))
 
@@ -137,11 +137,11 @@ def remove(work: UnitOfWork) -> None:
     work.run(delete(tenants).where(T.tenant_id == work.tenant_id))
 
 
-def applications_of(work: UnitOfWork) -> Sequence[HeldApplication]:
+def applications_of(work: UnitOfWork) -> Sequence[ApplicationRow]:
     """Return the tenant's applications by name."""
     columns = (A.client_id, A.name, A.secret_hash, A.settings)
     rows = work.all(select(*columns).where(A.tenant_id == work.tenant_id).order_by(A.name))
-    return [HeldApplication(row.client_id, row.name, row.secret_hash, dict(row.settings)) for row in rows]
+    return [ApplicationRow(row.client_id, row.name, row.secret_hash, dict(row.settings)) for row in rows]
 
 
 def add_application(
@@ -149,13 +149,17 @@ def add_application(
 ) -> None:
     """Add an application. Raises IntegrityError where its id or name is taken."""
     row = {"tenant_id": work.tenant_id, "client_id": client_id, "secret_hash": secret_hash, "created_at": now}
-    work.run(insert(applications).values(**row, name=settings.name.lower(), settings=kept(settings)))
+    work.run(insert(applications).values(**row, name=settings.name.lower(), settings=stored_settings(settings)))
 
 
 def change_application(work: UnitOfWork, client_id: str, settings: ApplicationSettings, **values: Any) -> None:
     """State an application anew. Raises IntegrityError where its new name is taken."""
     where = (A.tenant_id == work.tenant_id, A.client_id == client_id)
-    work.run(update(applications).where(*where).values(**values, name=settings.name.lower(), settings=kept(settings)))
+    work.run(
+        update(applications)
+        .where(*where)
+        .values(**values, name=settings.name.lower(), settings=stored_settings(settings))
+    )
 
 
 def remove_application(work: UnitOfWork, client_id: str) -> None:
@@ -163,7 +167,7 @@ def remove_application(work: UnitOfWork, client_id: str) -> None:
     work.run(delete(applications).where(A.tenant_id == work.tenant_id, A.client_id == client_id))
 
 
-def kept(settings: ApplicationSettings) -> dict[str, Any]:
+def stored_settings(settings: ApplicationSettings) -> dict[str, Any]:
     """Return what the store keeps of stated settings: nothing that stands at its default."""
     return settings.model_dump(mode="json", exclude_unset=True)
 
@@ -174,7 +178,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def _tenant(row: Any) -> HeldTenant:
+def _tenant(row: Any) -> TenantRow:
     parts = (row.tenant_id, row.name, row.api_key, row.api_secret, row.version, dict(row.settings), dict(row.brand))
     sealed = {"captcha_secret": row.captcha_secret, "service_secrets": row.service_secrets}
-    return HeldTenant(*parts, is_active=row.is_active, **sealed, named_by_file=row.named_by_file)
+    return TenantRow(*parts, is_active=row.is_active, **sealed, named_by_file=row.named_by_file)

@@ -24,7 +24,7 @@ class _Held:
     checked_at: float = field(default_factory=monotonic)
 
 
-class Directory:
+class CachedTenantDirectory:
     """Finds tenants by host name, API key or API secret, and a tenant's applications.
 
     Args:
@@ -85,7 +85,7 @@ class Directory:
             self._origins.put(key, held)
         return held
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Drop everything: called after a change in this process."""
         self._tenants.clear()
         self._applications.clear()
@@ -97,7 +97,7 @@ class Directory:
         held = self._tenants.get(key)
         if held is not None and monotonic() - held.checked_at < FRESH_SECONDS:
             return held.tenant
-        work = UnitOfWork(self._database, store.NOBODY, cost)
+        work = UnitOfWork(self._database, store.LOOKUP_TENANT, cost)
         try:
             if held is not None and store.version(work, held.tenant.tenant_id) == held.tenant.version:
                 held.checked_at = monotonic()

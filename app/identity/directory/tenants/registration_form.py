@@ -13,7 +13,7 @@ _DISPLAY = {"email": "Email", "phone": "Phone number", TERMS: "Terms of use", "b
 _MOST_USERNAME = 32
 
 
-def of(settings: TenantSettings) -> tuple[FormField, ...]:
+def fields_of(settings: TenantSettings) -> tuple[FormField, ...]:
     """Return the fields that a new account is asked for.
 
     Where nothing is stated: an address, because mails need one, unless the tenant does without; what sign-in accepts
@@ -28,14 +28,14 @@ def of(settings: TenantSettings) -> tuple[FormField, ...]:
     return *(FormField(name=name, required=True) for name in names), password
 
 
-def is_stated(settings: TenantSettings) -> bool:
+def is_configured(settings: TenantSettings) -> bool:
     """Whether the tenant said itself what is asked; else any identifier will do that it knows."""
     return bool(settings.registration_form)
 
 
-def published(settings: TenantSettings) -> list[Json]:
+def as_schema(settings: TenantSettings) -> list[Json]:
     """Return the form as client libraries read it (interface tenant-config.md section 4)."""
-    return [_element(settings, field) for field in of(settings)]
+    return [_element(settings, field) for field in fields_of(settings)]
 
 
 def _element(settings: TenantSettings, field: FormField) -> Json:
@@ -75,5 +75,5 @@ def _rules(settings: TenantSettings, field: FormField) -> list[str]:
     rules += [rule] if (rule := field.rule or _RULES.get(field.name, "")) else []
     rules += [f"min_length[{least}]"] if least else []
     rules += [f"max_length[{most}]"] if most < MOST_LETTERS else []
-    matched = next((other.wire_name for other in of(settings) if other.name == field.matches), "")
+    matched = next((other.wire_name for other in fields_of(settings) if other.name == field.matches), "")
     return rules + ([f"matches[{matched}]"] if matched else [])

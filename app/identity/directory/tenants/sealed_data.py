@@ -5,20 +5,20 @@ from __future__ import annotations
 from sqlalchemy import select, update
 
 from app.identity.directory.tenants import changes
-from app.identity.directory.tenants.store import NOBODY
+from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.directory.tenants.tables import signing_keys, tenants
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
 
 
-def refuse_foreign(database: Database, encryption: Encryption) -> None:
+def check_key(database: Database, encryption: Encryption) -> None:
     """Raise DecryptionError where the secrets of this process are not those that the store was sealed under."""
-    work = UnitOfWork(database, NOBODY)
+    work = UnitOfWork(database, LOOKUP_TENANT)
     try:
         row = work.one(select(tenants.c.tenant_id, tenants.c.api_secret).order_by(tenants.c.tenant_id).limit(1))
         if row is not None:
-            encryption.decrypt(row.api_secret, changes.secret_context(row.tenant_id))
+            encryption.decrypt(row.api_secret, changes.api_secret_associated_data(row.tenant_id))
     finally:
         work.rollback()
 
@@ -28,7 +28,8 @@ def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
     columns = (tenants.c.api_secret, tenants.c.captcha_secret, tenants.c.service_secrets)
     tenant_id = work.tenant_id
     associated = (
-        changes.secret_context(tenant_id), changes.captcha_associated_data(tenant_id), changes.service_secrets_associated_data(tenant_id),
+        changes.api_secret_associated_data(tenant_id), changes.captcha_associated_data(tenant_id),
+        changes.service_secrets_associated_data(tenant_id),
     )  # fmt: skip
     count = 0
     for row in work.all(select(*columns).where(tenants.c.tenant_id == work.tenant_id)):

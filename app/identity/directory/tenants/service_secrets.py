@@ -17,10 +17,10 @@ Secrets = dict[str, dict[str, str]]
 
 def secrets_of(encryption: Encryption, tenant: Tenant, service: str) -> Mapping[str, str]:
     """Return a service's secrets, those that are there. Raises DecryptionError."""
-    return opened(encryption, tenant.tenant_id, tenant.sealed_service_secrets).get(service, {})
+    return decrypt_all(encryption, tenant.tenant_id, tenant.sealed_service_secrets).get(service, {})
 
 
-def opened(encryption: Encryption, tenant_id: str, sealed: bytes | None) -> Secrets:
+def decrypt_all(encryption: Encryption, tenant_id: str, sealed: bytes | None) -> Secrets:
     """Return the secrets of all services. Raises DecryptionError."""
     if sealed is None:
         return {}
@@ -28,14 +28,14 @@ def opened(encryption: Encryption, tenant_id: str, sealed: bytes | None) -> Secr
     return held
 
 
-def sealed_with(
+def encrypt_merged(
     encryption: Encryption, tenant_id: str, held: bytes | None, **stated: Mapping[str, str | None]
 ) -> bytes | None:
     """Return the sealed secrets with the stated ones in place of those that stand; the same bytes where nothing differs.
 
     None takes a secret away.
     """
-    before = opened(encryption, tenant_id, held)
+    before = decrypt_all(encryption, tenant_id, held)
     after = dict(before)
     for name, given in stated.items():
         merged = {**before.get(name, {}), **given}

@@ -33,7 +33,7 @@ def new_private_key() -> rsa.RSAPrivateKey:
     return rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 
-class Keyring:
+class StoredSigningKeys:
     """Signs for tenants."""
 
     def __init__(
@@ -125,7 +125,7 @@ class Keyring:
             work.run(update(signing_keys).where(_K.tenant_id == work.tenant_id, _K.kid == lasting[-1]).values(last))
         return gone, signs if signs in lasting else lasting[-1]
 
-    def learn(self, tenant_id: str, version: int) -> None:
+    def refresh_if_changed(self, tenant_id: str, version: int) -> None:
         """Read a tenant's keys anew where something of the tenant has changed."""
         if self._versions.get(tenant_id) != version:
             self._versions[tenant_id] = version
@@ -136,7 +136,7 @@ class Keyring:
         self._dropped += 1
         self._held.pop(tenant_id, None)
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Read every tenant's keys anew."""
         self._held.clear()
 

@@ -13,7 +13,7 @@ from app.identity.directory.tenants.tables import applications, tenants
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
 
-NOBODY = "lookup"  # the tenant of a unit of work that looks a tenant up: owns no row
+LOOKUP_TENANT = "lookup"  # the tenant of a unit of work that looks a tenant up: owns no row
 
 
 def by_name(work: UnitOfWork, name: str) -> Tenant | None:

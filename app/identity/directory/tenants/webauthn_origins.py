@@ -20,12 +20,12 @@ def origins(context: Context) -> list[str]:
     return [context.issuer, *context.tenant.settings.passkey_settings.related_origins]
 
 
-def shown_name(context: Context) -> str:
+def rp_name(context: Context) -> str:
     """Return what browsers call the tenant."""
     return context.tenant.settings.passkey_settings.name or context.tenant.display_name
 
 
-def can_have_passkeys(context: Context) -> bool:
+def supports_passkeys(context: Context) -> bool:
     """Return whether browsers make passkeys for the tenant's host at all: a domain, over https or on this machine."""
     host = rp_id(context)
     is_local = host == _LOCAL or host.endswith("." + _LOCAL)

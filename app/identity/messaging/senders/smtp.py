@@ -13,7 +13,7 @@ from email.utils import format_datetime
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from app.identity.directory.accounts.identifiers import mailable
+from app.identity.directory.accounts.identifiers import smtp_address
 from app.identity.platform.outbox.claims import Message
 from app.identity.platform.outbox.sender import DeliveryError, Sender
 from app.kit.clock import Clock
@@ -156,7 +156,7 @@ class Smtp(Sender):
         except (KeyError, ValueError, IndexError) as problem:
             raise DeliveryError(f"not a mail: {type(problem).__name__}", is_final=True) from None
         mail["Date"] = format_datetime(self._clock.now())
-        domain = mailable(self._sender).rpartition("@")[2]
+        domain = smtp_address(self._sender).rpartition("@")[2]
         mail["Message-ID"] = f"<{message.message_id}@{domain}>"  # the same at every attempt
         mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: no machine answers
         mail["X-Auto-Response-Suppress"] = "All"  # what Exchange understands of it
@@ -166,7 +166,7 @@ class Smtp(Sender):
 
 def _address(text: str, name: str = "") -> Address:
     """Return an address for a header. One beyond ASCII is not parsed, for the library would refuse it; it was checked."""
-    local, _, domain = mailable(text).rpartition("@")
+    local, _, domain = smtp_address(text).rpartition("@")
     if local.isascii():
         return Address(name, addr_spec=f"{local}@{domain}")
     return Address(name, username=local, domain=domain)

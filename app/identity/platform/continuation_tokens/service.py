@@ -21,7 +21,7 @@ from app.kit import randomness
 
 T = tickets.c
 OPEN = "open"
-NOBODY = "nobody"
+NO_ACCOUNT = "nobody"
 _MOST_LETTERS = 500
 
 
@@ -47,7 +47,7 @@ class ContinuationPurpose(StrEnum):
     SEEN = "seen"  # from where an account signed in
 
 
-class Taken(Exception):
+class TokenExists(Exception):
     """Another ticket of the kind has this text."""
 
 
@@ -86,7 +86,7 @@ def issue(
     try:
         context.work.run(insert(tickets), {"tenant_id": context.tenant.tenant_id, **row})
     except IntegrityError:
-        raise Taken from None
+        raise TokenExists from None
     return made
 
 
@@ -134,20 +134,20 @@ def spend(context: Context, ticket: ContinuationToken) -> bool:
     return context.work.changed(delete(tickets).where(*_one(context, ticket), T.expires_at > context.now)) > 0
 
 
-def note(context: Context, ticket: ContinuationToken, **facts: Any) -> ContinuationToken:
+def add_facts(context: Context, ticket: ContinuationToken, **facts: Any) -> ContinuationToken:
     """Keep facts beside those that are there."""
     after = replace(ticket, facts={**ticket.facts, **facts})
     context.work.run(update(tickets).where(*_one(context, ticket)).values(facts=after.facts))
     return after
 
 
-def move(context: Context, ticket: ContinuationToken, state: str, **facts: Any) -> bool:
+def change_state(context: Context, ticket: ContinuationToken, state: str, **facts: Any) -> bool:
     """Bring a ticket from the state in which it was read to another; of many at once one is told True."""
     where = (*_one(context, ticket), T.state == ticket.state, T.expires_at > context.now)
     return context.work.changed(update(tickets).where(*where).values(state=state, facts={**ticket.facts, **facts})) > 0
 
 
-def close_all(context: Context, uid: str, *kinds: ContinuationPurpose) -> None:
+def revoke_all(context: Context, uid: str, *kinds: ContinuationPurpose) -> None:
     """End an account's tickets of some kinds."""
     context.work.run(delete(tickets).where(T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.kind.in_(kinds)))
 

@@ -80,7 +80,7 @@ def create(url: str, file: Path, pg_dump: str = "pg_dump") -> Manifest:
     return made
 
 
-def check(url: str, file: Path) -> Manifest:
+def verify(url: str, file: Path) -> Manifest:
     """Compare a copy and the database that it was restored into with the manifest; a SQLite copy is checked itself.
 
     Raises:

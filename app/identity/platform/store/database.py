@@ -222,7 +222,7 @@ def _postgres(url: str, pool_size: int, patience_seconds: float) -> Engine:
         pool_reset_on_return=None,
         pool_recycle=900,
         pool_timeout=_POOL_SECONDS,
-        connect_args=postgres.parameters(address, prepares=ours.get("prepare") != "off"),
+        connect_args=postgres.connect_parameters(address, prepares=ours.get("prepare") != "off"),
     )
-    postgres.bound(engine, patience_seconds)
+    postgres.use_bounded_connections(engine, patience_seconds)
     return engine

@@ -86,14 +86,14 @@ class BoundedConnection(psycopg.Connection[Any]):
             raise problem from None
 
 
-def parameters(url: str, *, prepares: bool = True) -> dict[str, Any]:
+def connect_parameters(url: str, *, prepares: bool = True) -> dict[str, Any]:
     """Return what the driver is told beside the address; what the address itself says wins."""
     said = make_url(url).query
     ours = {name: value for name, value in _PARAMETERS.items() if name not in said}
     return {**ours, "prepare_threshold": 3 if prepares else None}
 
 
-def bound(engine: Engine, patience_seconds: float) -> None:
+def use_bounded_connections(engine: Engine, patience_seconds: float) -> None:
     """Make the engine's connections bounded ones."""
 
     @event.listens_for(engine, "do_connect")

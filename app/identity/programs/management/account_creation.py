@@ -17,7 +17,7 @@ def create(context: Context, req: CreateAccount) -> Account:
     Raises what `drafting` refuses, UnknownPolicyVersion, NoConsentForm and ConsentRefused.
     """
     refuse_policy_version(context.tenant.settings, req.privacy_policy)
-    answers = consent_forms.stated(context, req.consents)
+    answers = consent_forms.parse_optional(context, req.consents)
     draft = drafts.read(context, req, req.registration_source or "API")
     columns = drafts.row(
         context,

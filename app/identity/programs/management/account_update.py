@@ -78,7 +78,7 @@ def _source(context: Context, req: AccountChanges, fresh: Account, values: Colum
 
 def _policy(context: Context, req: AccountChanges, fresh: Account, values: Columns) -> Columns:
     version = req.privacy_policy.version if req.privacy_policy else None
-    if not version or privacy_policy.accepted(fresh) == version:
+    if not version or privacy_policy.accepted_version(fresh) == version:
         return {}
     accepted = privacy_policy.acceptance(fresh, version, "API", context.now)
     return {"private": {**accepted, **values.get("private", {}), **_only_policy(accepted)}}
@@ -91,9 +91,9 @@ def _only_policy(private: dict[str, Any]) -> dict[str, Any]:
 def _verify(context: Context, req: AccountChanges, fresh: Account, values: Columns) -> None:
     email, phone = values.get("email", fresh.email), values.get("phone", fresh.phone)
     if req.email_verified is not None and email:
-        store.verify(context, fresh.uid, EMAIL, identifiers.normal_email(email), req.email_verified)
+        store.set_verified(context, fresh.uid, EMAIL, identifiers.normalize_email(email), req.email_verified)
     if req.phone_id_verified is not None and phone:
-        store.verify(context, fresh.uid, PHONE, phone, req.phone_id_verified)
+        store.set_verified(context, fresh.uid, PHONE, phone, req.phone_id_verified)
 
 
 def _end_sessions(context: Context, changed: Changed) -> None:

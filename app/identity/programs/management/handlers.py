@@ -24,26 +24,26 @@ def create_account(context: Context, req: contract.CreateAccount) -> Profile:
 @contract.update.implements
 def update(context: Context, req: contract.UpdateAccount) -> Profile:
     _refuse_empty(context)
-    return _answer(change(context, accounts.known(context, req.uid), req, req), req.fields_)
+    return _answer(change(context, accounts.require(context, req.uid), req, req), req.fields_)
 
 
 @contract.update_by_identifier.implements
 def update_by_identifier(context: Context, req: contract.UpdateAccountByIdentifier) -> Profile:
     _refuse_empty(context)
-    account = accounts.addressed(context, email=req.email, username=req.username, phone=req.phone)
+    account = accounts.require_by_identifier(context, email=req.email, username=req.username, phone=req.phone)
     return _answer(change(context, account, req, None), req.fields_)
 
 
 @contract.delete_by_uid.implements
 def delete_by_uid(context: Context, req: contract.DeleteAccountByUid) -> contract.AccountDeleted:
-    return _delete(context, accounts.known(context, req.uid), req.is_silent)
+    return _delete(context, accounts.require(context, req.uid), req.is_silent)
 
 
 @contract.delete_by_identifier.implements
 def delete_by_identifier(context: Context, req: contract.DeleteAccount) -> contract.AccountDeleted:
     if not (req.email or req.username or req.phone):
         raise e.EmailMissing
-    account = accounts.addressed(context, email=req.email, username=req.username, phone=req.phone)
+    account = accounts.require_by_identifier(context, email=req.email, username=req.username, phone=req.phone)
     return _delete(context, account, req.is_silent)
 
 

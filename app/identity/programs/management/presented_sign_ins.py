@@ -40,9 +40,9 @@ def texted(context: Context, kind: str, req: contract.SmsCodeRequest) -> contrac
 def addressed(context: Context, req: contract.EmailTokenRequest) -> Account:
     """Return the account that the first of uid, email and username names."""
     if req.uid:
-        return accounts.known(context, req.uid)
+        return accounts.require(context, req.uid)
     if req.email:
-        return accounts.with_email(context, req.email)
+        return accounts.require_by_email(context, req.email)
     account = accounts.by_username(context, req.username) if req.username else None
     if account is None:
         raise e.UnknownAccount if req.username else e.EmailOrUsernameMissing
@@ -128,7 +128,7 @@ def _touch_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account
     _refuse_numbers_off(context)
     if not req.phone:
         raise e.PhoneMissing
-    form = identifiers.normal_phone(req.phone)
+    form = identifiers.normalize_phone(req.phone)
     if form is None:
         raise e.UnknownPhone
     account = accounts.by_phone(context, form)

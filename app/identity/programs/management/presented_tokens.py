@@ -49,7 +49,7 @@ def mail_token(context: Context, req: contract.EmailTokenRequest) -> contract.Em
         raise e.WrongTokenType
     if kind == FORGOT_PIN:
         pins.refuse_off(context.tenant.settings)
-    account = accounts.known(context, _uid(req)) if kind == "addemail" else presented_sign_ins.addressed(context, req)
+    account = accounts.require(context, _uid(req)) if kind == "addemail" else presented_sign_ins.addressed(context, req)
     one_time_tokens.spend_brought(context, account.uid, is_code=False)
     token, minutes = _MAIL_TOKENS[kind](context, account, req)
     context.audit.record("token.made", uid=account.uid, kind=kind)
@@ -71,7 +71,9 @@ def sms_code(context: Context, req: contract.SmsCodeRequest) -> contract.SmsCode
     if not context.tenant.settings.phone_login and kind not in ("deleteuser", FORGOT_PIN):
         raise e.PhoneLoginOff
     account = (
-        accounts.known(context, _uid(req)) if kind == "addphone" else presented_sign_ins.with_phone(context, req.phone)
+        accounts.require(context, _uid(req))
+        if kind == "addphone"
+        else presented_sign_ins.with_phone(context, req.phone)
     )
     one_time_tokens.spend_brought(context, account.uid, is_code=True)
     code = _SMS_CODES[kind](context, account, req)
@@ -81,7 +83,7 @@ def sms_code(context: Context, req: contract.SmsCodeRequest) -> contract.SmsCode
 
 
 def _verify_token(context: Context, email: str | None, seconds: int) -> contract.VerificationToken:
-    account = accounts.with_email(context, email)
+    account = accounts.require_by_email(context, email)
     _refuse_verified(context, account, email or "")
     one_time_tokens.spend_brought(context, account.uid, is_code=False)
     token = verification.token_only(context, account, email or "", max(1, seconds // 60))
@@ -140,7 +142,7 @@ def _of_the_end(context: Context, account: Account, _: contract.EmailTokenReques
 def _of_a_new_number(context: Context, account: Account, req: contract.SmsCodeRequest) -> str:
     if not req.phone:
         raise e.PhoneMissing
-    form = identifiers.normal_phone(req.phone)
+    form = identifiers.normalize_phone(req.phone)
     if form is None:
         raise e.UnknownPhone
     holder = accounts.by_phone(context, form)

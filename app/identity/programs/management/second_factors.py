@@ -21,19 +21,19 @@ from app.identity.programs.self_service.second_factors import older
 
 @contract.managed_read.implements
 def read(context: Context, req: contract.ManagedFactor) -> contract.OwnFactors:
-    known = second_factors.person(context, accounts.known(context, req.uid))
+    known = second_factors.person(context, accounts.require(context, req.uid))
     return contract.OwnFactors(**views.by_id(context, known))
 
 
 @contract.managed_make_backup_codes.implements
 def make_backup_codes(context: Context, req: contract.ManagedFactor) -> contract.BackupCodes:
-    account = accounts.known(context, req.uid)
+    account = accounts.require(context, req.uid)
     return contract.BackupCodes(back_up_codes=second_factors.make_backup_codes(context, account, is_first=True))
 
 
 @contract.managed_renew_backup_codes.implements
 def renew_backup_codes(context: Context, req: contract.ManagedFactor) -> contract.BackupCodes:
-    account = accounts.known(context, req.uid)
+    account = accounts.require(context, req.uid)
     return contract.BackupCodes(back_up_codes=own_factors.renew(context, account))
 
 
@@ -82,16 +82,16 @@ def remove_passkey_factor(context: Context, req: contract.ManagedFactor) -> Dele
 
 @own_passkeys.managed_listed.implements
 def list_passkeys(context: Context, req: contract.ManagedFactor) -> ListedPasskeys:
-    return some_of(context, accounts.known(context, req.uid).uid)
+    return some_of(context, accounts.require(context, req.uid).uid)
 
 
 @own_passkeys.managed_remove.implements
 def remove_passkey(context: Context, req: own_passkeys.ManagedPasskey) -> Deleted:
-    management.remove(context, accounts.known(context, req.uid), req.passkey_id)
+    management.remove(context, accounts.require(context, req.uid), req.passkey_id)
     return Deleted()
 
 
 def removed(context: Context, uid: str, kind: FactorKind) -> Deleted:
     """Remove a factor of an account."""
-    own_factors.remove(context, accounts.known(context, uid), kind)
+    own_factors.remove(context, accounts.require(context, uid), kind)
     return Deleted()

@@ -33,7 +33,7 @@ def _checked(
     context: Context, req: contract.CheckValidationToken, by: StepUpMethod, *, refuses: bool = False
 ) -> contract.TokenIsValid:
     """Two of the rows refuse what cannot be a token at all (decisions/0090)."""
-    account = accounts.known(context, req.uid)
+    account = accounts.require(context, req.uid)
     if refuses and not _FORM.match(req.second_factor_validation_token):
         raise e.WrongValidationToken
     return contract.TokenIsValid(is_valid=step_up.is_good(context, account, req.second_factor_validation_token, by))

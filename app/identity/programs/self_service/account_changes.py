@@ -121,7 +121,7 @@ def write(
     values = {**_free(context, wanted, fresh), **_secrets(context, wanted, fresh)}
     try:
         values.update(_identifiers(context, wanted, fresh))
-    except store.Taken as conflict:
+    except store.IdentifierTaken as conflict:
         raise taken(conflict) from None
     if more is not None:
         values.update(more(fresh, values))
@@ -137,7 +137,7 @@ def _free(context: Context, wanted: Wanted, fresh: Account) -> Columns:
 
 
 def _secrets(context: Context, wanted: Wanted, fresh: Account) -> Columns:
-    private = {**fresh.private, **previous_locale.noted(fresh, wanted.edits.apply(fresh.profile), context.now)}
+    private = {**fresh.private, **previous_locale.remember(fresh, wanted.edits.apply(fresh.profile), context.now)}
     values: Columns = {}
     if wanted.is_own and wanted.pin_hash and fresh.has_pin:
         raise e.WrongCurrentPin("A PIN that is set is changed with the present one.")
@@ -158,7 +158,7 @@ def _identifiers(context: Context, wanted: Wanted, fresh: Account) -> Columns:
     values: Columns = {}
     taken_now = []
     if wanted.addresses is not None:
-        held = {identifiers.normal_email(entry["Value"]) for entry in fresh.emails if not entry.get("pending")}
+        held = {identifiers.normalize_email(entry["Value"]) for entry in fresh.emails if not entry.get("pending")}
         if held and held != set(wanted.addresses.forms):
             raise e.EmailUpdateRefused
         if not held and wanted.is_own:
@@ -168,13 +168,13 @@ def _identifiers(context: Context, wanted: Wanted, fresh: Account) -> Columns:
             taken_now += [(EMAIL, form, False) for form in wanted.addresses.forms]
     if wanted.phone is not None and fresh.phone is None:
         values["phone"] = wanted.phone
-        if not (wanted.is_own and pending_accounts.is_only_stated(context, wanted.phone)):
+        if not (wanted.is_own and pending_accounts.is_phone_claimable(context, wanted.phone)):
             taken_now.append((PHONE, wanted.phone, False))
     if wanted.drops_username or (wanted.username is not None and wanted.username != fresh.username):
-        store.let_go(context, fresh.uid, USERNAME)
+        store.remove_identifiers(context, fresh.uid, USERNAME)
         values["username"] = wanted.username
         taken_now += [(USERNAME, wanted.username, True)] if wanted.username else []
-    store.hold(context, fresh.uid, taken_now)
+    store.add_identifiers(context, fresh.uid, taken_now)
     return values
 
 
@@ -183,5 +183,5 @@ def _own_addresses(context: Context, addresses: Emails) -> Columns:
     if not context.tenant.settings.hide_unknown_accounts:
         for form in addresses.forms:
             if store.by_identifier(context, EMAIL, form) is not None:
-                raise store.Taken(EMAIL)
+                raise store.IdentifierTaken(EMAIL)
     return {"emails": addresses.waiting}

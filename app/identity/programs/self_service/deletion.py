@@ -39,7 +39,7 @@ def ask(context: Context, account: Account, url: str | None = None, template: st
         raise e.NoEmailOnProfile
     if not account.email_verified and context.tenant.settings.email_verification != "disabled":
         raise e.NotProcessable
-    if url and not allowed_addresses.is_mailable(context, url):
+    if url and not allowed_addresses.is_allowed_in_mail(context, url):
         raise e.VerificationUrlRefused
     token = token_only(context, account)
     facts = {

@@ -51,7 +51,7 @@ def ask(context: Context, account: Account, new: NewAddress, *, hides_taken: boo
     form, owner = _free(context, account, new)
     if owner is not None and not hides_taken:
         raise e.EmailRegistered
-    shown = identifiers.shown_email(new.email)
+    shown = identifiers.display_email(new.email)
     _wait_for(context, account, new, form)
     facts = _proof(context, account, new, form, shown)
     language = notifications.language(context)
@@ -83,7 +83,7 @@ def confirm_code(context: Context, account: Account, email: str, code: str) -> A
 
     Raises the four refusals of a mailed code, MalformedEmail, EmailRegistered, EmailVerifiedBefore.
     """
-    form = identifiers.normal_email(email)
+    form = identifiers.normalize_email(email)
     if form is None:
         raise e.MalformedEmail
     kind = one_time_tokens.kind_of_code(context, (Purpose.ADD_EMAIL, Purpose.EMAIL), account.uid, form)
@@ -97,11 +97,11 @@ def remove(context: Context, account: Account, email: str | None, *, is_silent: 
 
     Raises MalformedEmail, EmailNotOnProfile, LastEmail.
     """
-    form = identifiers.normal_email(email or "")
+    form = identifiers.normalize_email(email or "")
     if form is None:
         raise e.MalformedEmail
     fresh = _locked(context, account)
-    left = [entry for entry in fresh.emails if identifiers.normal_email(entry["Value"]) != form]
+    left = [entry for entry in fresh.emails if identifiers.normalize_email(entry["Value"]) != form]
     gone = next((entry for entry in fresh.emails if entry not in left), None)
     if gone is None:
         raise e.EmailNotOnProfile
@@ -124,11 +124,11 @@ def make_primary(context: Context, account: Account, email: str) -> Account:
 
     Raises MalformedEmail, EmailNotOnProfile, EmailNotAddable.
     """
-    form = identifiers.normal_email(email)
+    form = identifiers.normalize_email(email)
     if form is None:
         raise e.MalformedEmail
     fresh = _locked(context, account)
-    chosen = next((entry for entry in fresh.emails if identifiers.normal_email(entry["Value"]) == form), None)
+    chosen = next((entry for entry in fresh.emails if identifiers.normalize_email(entry["Value"]) == form), None)
     if chosen is None:
         raise e.EmailNotOnProfile
     if not verification.is_verified(fresh, form):
@@ -146,8 +146,8 @@ def make_primary(context: Context, account: Account, email: str) -> Account:
 
 def _free(context: Context, account: Account, new: NewAddress) -> tuple[str, Account | None]:
     """Return the address's form and who else has it; raises what `ask` does."""
-    form = identifiers.normal_email(new.email)
-    if form is None or confusables.is_invisible(form):
+    form = identifiers.normalize_email(new.email)
+    if form is None or confusables.has_invisible_character(form):
         raise e.MalformedEmail
     _refuse(context, account, new, form)
     owner = accounts.by_email(context, form)
@@ -159,13 +159,13 @@ def _free(context: Context, account: Account, new: NewAddress) -> tuple[str, Acc
 def _wait_for(context: Context, account: Account, new: NewAddress, form: str) -> None:
     """Let the address stand in the profile as one that is not proved yet."""
     fresh = _locked(context, account)
-    others = [entry for entry in fresh.emails if identifiers.normal_email(entry["Value"]) != form]
-    waiting = {"Type": new.type.strip(), "Value": identifiers.shown_email(new.email), "pending": True}
+    others = [entry for entry in fresh.emails if identifiers.normalize_email(entry["Value"]) != form]
+    waiting = {"Type": new.type.strip(), "Value": identifiers.display_email(new.email), "pending": True}
     store.change(context, account.uid, {"emails": [*others, waiting]})
 
 
 def _link(context: Context, account: Account, new: NewAddress, form: str) -> str:
-    kept = {"type": new.type.strip(), "email": identifiers.shown_email(new.email)}
+    kept = {"type": new.type.strip(), "email": identifiers.display_email(new.email)}
     return one_time_tokens.new_link(context, Purpose.ADD_EMAIL, account.uid, subject=form, facts=kept)
 
 
@@ -199,7 +199,7 @@ def _refuse(context: Context, account: Account, new: NewAddress, form: str) -> N
         raise e.EmailActionRefused
     if account.email and not account.email_verified and context.tenant.settings.email_verification != "disabled":
         raise e.EmailNotAddable
-    others = [entry for entry in account.emails if identifiers.normal_email(entry["Value"]) != form]
+    others = [entry for entry in account.emails if identifiers.normalize_email(entry["Value"]) != form]
     if len(others) >= MOST_EMAILS:
         raise e.EmailUpdateRefused
     requirements.refuse_address(context.tenant.settings.email_access, form)
@@ -242,9 +242,9 @@ def _keep(context: Context, fresh: Account, entries: list[dict[str, Any]]) -> Ac
     former = first["Type"] if str(first["Type"]).lower() != PRIMARY else "Secondary"
     ordered = [{**first, "Type": types[0] if types[0].lower() == PRIMARY else "Primary"}]
     ordered += [{**one, "Type": former} if str(one["Type"]).lower() == PRIMARY else one for one in others]
-    store.let_go(context, fresh.uid, EMAIL)
-    store.hold(
-        context, fresh.uid, [(EMAIL, identifiers.normal(EMAIL, one["Value"]), one["verified"]) for one in ordered]
+    store.remove_identifiers(context, fresh.uid, EMAIL)
+    store.add_identifiers(
+        context, fresh.uid, [(EMAIL, identifiers.normalize(EMAIL, one["Value"]), one["verified"]) for one in ordered]
     )
     values = {"emails": [*ordered, *waiting], "email": first["Value"], "email_verified": first["verified"]}
     after = store.change(context, fresh.uid, values)

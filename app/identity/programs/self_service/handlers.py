@@ -30,7 +30,7 @@ from app.identity.programs.self_service.emails import NewAddress
 @read_own_account.implements
 def read_own(context: Context, req: ReadOwnAccount) -> Profile:
     """The welcome mail that may be asked for goes once in an account's life, and not to an address that is yet to be proved."""
-    account = accounts.own(context)
+    account = accounts.current(context)
     is_theirs = account.email_verified or context.tenant.settings.email_verification == "disabled"
     if req.welcome_email_template and is_theirs and context.raw.method != "HEAD":
         account = verification.welcome(context, account, req.welcome_email_template)
@@ -41,7 +41,7 @@ def read_own(context: Context, req: ReadOwnAccount) -> Profile:
 def update(context: Context, req: contract.UpdateOwnAccount) -> contract.OwnProfile:
     if not context.raw.body.strip():
         raise e.BadPutBody("The body is empty.")
-    own = accounts.own(context)
+    own = accounts.current(context)
     refuse_captcha(context, req, "update_profile")
     account = profile.update(context, own, req)
     return contract.OwnProfile(data=_profile(account, req.fields_))
@@ -49,32 +49,32 @@ def update(context: Context, req: contract.UpdateOwnAccount) -> contract.OwnProf
 
 @contract.set_username.implements
 def set_username(context: Context, req: contract.SetUsername) -> Posted:
-    profile.set_username(context, accounts.own(context), req.username, is_silent=req.is_silent)
+    profile.set_username(context, accounts.current(context), req.username, is_silent=req.is_silent)
     return Posted()
 
 
 @contract.add_email.implements
 def add_email(context: Context, req: contract.AddEmail) -> Posted:
     new = NewAddress(req.email or "", req.type or "", req.verification_url, req.email_template)
-    emails.ask(context, accounts.own(context), new, hides_taken=context.tenant.settings.hide_unknown_accounts)
+    emails.ask(context, accounts.current(context), new, hides_taken=context.tenant.settings.hide_unknown_accounts)
     return Posted()
 
 
 @contract.remove_email.implements
 def remove_email(context: Context, req: contract.RemoveEmail) -> Deleted:
-    emails.remove(context, accounts.own(context), req.email, is_silent=req.is_silent)
+    emails.remove(context, accounts.current(context), req.email, is_silent=req.is_silent)
     return Deleted()
 
 
 @contract.unlock.implements
 def unlock(context: Context, req: contract.Unlock) -> Posted:
-    account_unlock.unlock(context, accounts.own(context), req)
+    account_unlock.unlock(context, accounts.current(context), req)
     return Posted()
 
 
 @contract.send_welcome.implements
 def send_welcome(context: Context, req: contract.SendWelcomeEmail) -> Posted:
-    account = accounts.own(context)
+    account = accounts.current(context)
     if not account.email:
         raise e.NoEmailOnProfile
     verification.welcome(context, account, req.welcome_email_template, is_asked_for=True)
@@ -84,7 +84,7 @@ def send_welcome(context: Context, req: contract.SendWelcomeEmail) -> Posted:
 @contract.accept_policy.implements
 def accept_policy(context: Context, req: contract.AcceptPolicy) -> Profile:
     """The token that a refused sign-in gave for this is a session from here on, unless something else stands before it."""
-    account = privacy_policy.accept(context, accounts.own(context))
+    account = privacy_policy.accept(context, accounts.current(context))
     way = context.account.facts.get(tenant_requirements.BEFORE)
     if isinstance(way, dict) and not tenant_requirements.are_clear(context, account, tenant_requirements.POLICY):
         tokens.revoke_both(context, context.account.token_hash)
@@ -94,17 +94,17 @@ def accept_policy(context: Context, req: contract.AcceptPolicy) -> Profile:
 
 @contract.policy_history.implements
 def policy_history(context: Context, req: contract.ReadPolicyHistory) -> contract.PolicyHistory:
-    return privacy_policy.history(context, accounts.own(context))
+    return privacy_policy.history(context, accounts.current(context))
 
 
 @contract.managed_policy_history.implements
 def managed_policy_history(context: Context, req: Uid) -> contract.PolicyHistory:
-    return privacy_policy.history(context, accounts.known(context, req.uid))
+    return privacy_policy.history(context, accounts.require(context, req.uid))
 
 
 @contract.ask_deletion.implements
 def ask_deletion(context: Context, req: contract.RequestDeletion) -> contract.DeletionRequested:
-    deletion.ask(context, accounts.own(context), req.delete_url, req.email_template)
+    deletion.ask(context, accounts.current(context), req.delete_url, req.email_template)
     return contract.DeletionRequested()
 
 
@@ -120,13 +120,13 @@ def confirm_deletion(context: Context, req: contract.ConfirmDeletion) -> Posted:
 
 @contract.send_deletion_code.implements
 def send_deletion_code(context: Context, req: contract.SendDeletionCode) -> PostedSms:
-    sid = deletion.send_code(context, accounts.own(context), req)
+    sid = deletion.send_code(context, accounts.current(context), req)
     return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid))
 
 
 @contract.delete_by_code.implements
 def delete_by_code(context: Context, req: contract.DeleteByCode) -> Deleted:
-    account = accounts.own(context)
+    account = accounts.current(context)
     is_open = account_unlock.open_lock(context, account, req, req)
     deletion.confirm_code(context, account, req.otp, is_lock_open=is_open, is_silent=req.is_silent)
     return Deleted()

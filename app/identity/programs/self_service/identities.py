@@ -21,12 +21,12 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
-from app.identity.directory.identity_provider import Claimed
+from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import service as continuation_tokens
 from app.identity.platform.continuation_tokens.service import ContinuationPurpose
 
-_OWN: Final = linked_identities.OWN.lower()
+_OWN: Final = linked_identities.OWN_PROVIDER.lower()
 
 
 @contract.sign_in.implements
@@ -39,7 +39,7 @@ def sign_in(context: Context, req: contract.Ping) -> Login:
 
 @contract.link.implements
 def link(context: Context, req: contract.Link) -> Posted:
-    account = accounts.own(context)
+    account = accounts.current(context)
     _refuse_off(context)
     if not req.candidate_token:
         if req.client_guid:
@@ -57,14 +57,14 @@ def link(context: Context, req: contract.Link) -> Posted:
 
 @contract.link_by_guid.implements
 def link_by_guid(context: Context, req: contract.LinkByGuid) -> Posted:
-    account = accounts.own(context)
+    account = accounts.current(context)
     _refuse_off(context)
     return _linked_by_guid(context, account, _guid(req.client_guid), is_silent=req.is_silent)
 
 
 @contract.unlink.implements
 def unlink(context: Context, req: contract.Unlink) -> Deleted:
-    account = accounts.own(context)
+    account = accounts.current(context)
     if not req.provider:
         raise e.BadParameter.names("provider")
     if not req.provider_id:
@@ -94,7 +94,7 @@ def take_away(context: Context, fresh: Account, one: Identity, *, is_silent: boo
     """Unlink an identity of an account, which is locked; with it goes every sign-in that is not whole yet, or not handed over to a
     program: it may have begun by it."""
     after = linking.unlink(context, fresh, one, is_silent=is_silent)
-    continuation_tokens.close_all(context, fresh.uid, ContinuationPurpose.SECOND_FACTOR, *token_handoff.KINDS)
+    continuation_tokens.revoke_all(context, fresh.uid, ContinuationPurpose.SECOND_FACTOR, *token_handoff.KINDS)
     return after
 
 
@@ -105,7 +105,7 @@ def is_last_way_in(context: Context, account: Account, one: Identity) -> bool:
         not held.facts.get(passkeys.BESIDE) for held in passkeys.of_account(context, account.uid)
     )
     working = [offered.name for offered in connections.offered(context)]
-    return not linked_identities.keeps_a_way_in(
+    return not linked_identities.can_sign_in_without(
         account, one.provider, one.subject, has_passkey=has_passkey, working=working
     )
 
@@ -120,14 +120,14 @@ def _linked_by_guid(context: Context, account: Account, guid: str, *, is_silent:
     return Posted()
 
 
-def _link(context: Context, account: Account, claimed: Claimed, *, is_silent: bool) -> None:
+def _link(context: Context, account: Account, claimed: ProviderIdentity, *, is_silent: bool) -> None:
     """What stands for the identity is spent in the same transaction, once the account is locked. Whoever was signed in when its owner
     took it back, in this very moment, links nothing to it."""
     try:
         linking.link(context, account, claimed, is_silent=is_silent)
-    except linked_identities.TooMany:
+    except linked_identities.TooManyIdentities:
         raise refusals.NotLinkable from None
-    except linked_identities.Taken:
+    except linked_identities.IdentifierTaken:
         raise refusals.IdentityTaken from None
     if tokens.find(context, context.account.token) is None:
         raise e.NotAuthenticated

@@ -17,14 +17,14 @@ from app.identity.platform.context import Context
 @contract.begin.implements
 def begin(context: Context, req: OwnFactor) -> OwnRegisterBegin:  # noqa: ARG001 - the token names the account
     refuse_off(context)
-    told = management.begin_adding(context, accounts.own(context))
+    told = management.begin_adding(context, accounts.current(context))
     return OwnRegisterBegin(register_begin_credential=PublicKey(publicKey=told), publicKey=told)
 
 
 @contract.add.implements
 def add(context: Context, req: contract.AddPasskey) -> ListedPasskeys:
     refuse_off(context)
-    account = accounts.own(context)
+    account = accounts.current(context)
     management.add(context, account, req.credential)
     return all_of(context, account.uid)
 
@@ -32,12 +32,12 @@ def add(context: Context, req: contract.AddPasskey) -> ListedPasskeys:
 @contract.listed.implements
 def listed(context: Context, req: OwnFactor) -> ListedPasskeys:  # noqa: ARG001 - as above
     refuse_off(context)
-    return some_of(context, accounts.own(context).uid)
+    return some_of(context, accounts.current(context).uid)
 
 
 @contract.remove.implements
 def remove(context: Context, req: contract.RemoveOwnPasskey) -> Deleted:
-    management.remove(context, accounts.own(context), req.passkey_id)
+    management.remove(context, accounts.current(context), req.passkey_id)
     return Deleted()
 
 

@@ -15,13 +15,13 @@ def accept(context: Context, account: Account) -> Account:
 
     Raises NoPrivacyPolicy, PolicyAcceptedAlready.
     """
-    version = privacy_policy.present(context.tenant.settings.privacy_policy, context.now)
+    version = privacy_policy.current_version(context.tenant.settings.privacy_policy, context.now)
     if version is None:
         raise e.NoPrivacyPolicy
     fresh = store.change(context, account.uid, {})
     if fresh is None:
         raise e.NotAuthenticated
-    if privacy_policy.accepted(fresh) == version:
+    if privacy_policy.accepted_version(fresh) == version:
         raise e.PolicyAcceptedAlready
     source = f"{context.issuer}/privacy-policy" if context.visit else "API"
     private = privacy_policy.acceptance(fresh, version, source, context.now)

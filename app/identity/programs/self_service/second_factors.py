@@ -26,7 +26,7 @@ from app.identity.platform.context import Context
 @contract.read.implements
 def read(context: Context, req: contract.OwnFactorsRead) -> contract.OwnFactors:
     second_factors.refuse_off(context.tenant.settings)
-    known = second_factors.person(context, accounts.own(context))
+    known = second_factors.person(context, accounts.current(context))
     wish = Wish(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri)
     return contract.OwnFactors(**views.settings(context, known, wish))
 
@@ -42,7 +42,7 @@ def proved(context: Context, kind: FactorKind, answer: Answer, fields: str | Non
     """Enrol a factor by its first proof, or prove it once more, and return the profile."""
     if context.tenant.settings.two_factor == "disabled":
         raise e.TwoFactorOff
-    account = accounts.own(context)
+    account = accounts.current(context)
     enrol(context, second_factors.person(context, account), kind, answer)
     return Profile.of(accounts.project(accounts.profile_of(account), fields))
 
@@ -50,13 +50,13 @@ def proved(context: Context, kind: FactorKind, answer: Answer, fields: str | Non
 @contract.make_backup_codes.implements
 def make_backup_codes(context: Context, req: contract.OwnFactor) -> contract.BackupCodes:  # noqa: ARG001 - the token names the account
     return contract.BackupCodes(
-        back_up_codes=second_factors.make_backup_codes(context, accounts.own(context), is_first=True)
+        back_up_codes=second_factors.make_backup_codes(context, accounts.current(context), is_first=True)
     )
 
 
 @contract.renew_backup_codes.implements
 def renew_backup_codes(context: Context, req: contract.OwnFactor) -> contract.BackupCodes:  # noqa: ARG001 - as above
-    return contract.BackupCodes(back_up_codes=renew(context, accounts.own(context)))
+    return contract.BackupCodes(back_up_codes=renew(context, accounts.current(context)))
 
 
 @contract.remove_totp.implements
@@ -88,12 +88,12 @@ def remove_older(context: Context, req: contract.LegacyRemoval) -> Deleted:
 
 @passkeys.begin_own.implements
 def begin_passkey(context: Context, req: contract.OwnFactor) -> RegisterBegin:  # noqa: ARG001 - as above
-    return second_factor.beginning(context, second_factors.person(context, accounts.own(context)))
+    return second_factor.beginning(context, second_factors.person(context, accounts.current(context)))
 
 
 @passkeys.enrol_own.implements
 def enrol_passkey(context: Context, req: AddPasskey) -> ListedPasskey:
-    account = accounts.own(context)
+    account = accounts.current(context)
     second_factors.authenticator(context, FactorKind.PASSKEY)
     return store.listed(management.add_factor(context, account, req.credential))
 
@@ -113,7 +113,7 @@ def older(req: contract.LegacyRemoval | contract.LegacyManagedRemoval) -> Factor
 
 def removed(context: Context, kind: FactorKind) -> Deleted:
     """Remove a factor of the signed-in account."""
-    remove(context, accounts.own(context), kind)
+    remove(context, accounts.current(context), kind)
     return Deleted()
 
 

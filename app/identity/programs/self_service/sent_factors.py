@@ -29,7 +29,7 @@ def prove_sms(context: Context, req: sms.OwnSms) -> Profile:
     second_factors.refuse_without(context, FactorKind.SMS)
     if not req.otp:
         raise e.BadParameter.names("otp")
-    account = accounts.own(context)
+    account = accounts.current(context)
     known = second_factors.person(context, account)
     has_new = bool(known.begun(FactorKind.SMS))
     if not (has_new or known.enrolled(FactorKind.SMS)):
@@ -43,7 +43,7 @@ def prove_sms(context: Context, req: sms.OwnSms) -> Profile:
 @sms.set_own_number.implements
 def set_number(context: Context, req: sms.OwnNumber) -> SmsSent:
     second_factors.refuse_without(context, FactorKind.SMS)
-    known = second_factors.person(context, accounts.own(context))
+    known = second_factors.person(context, accounts.current(context))
     if not req.phone_no_2fa:
         raise e.BadParameter.names("phoneno2fa")
     wish = Wish(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
@@ -60,10 +60,10 @@ def mail_code(context: Context, req: email.SendOwnEmailCode) -> Posted:
     if not typed:
         raise e.EmailMissing
     if context.holder is not None:
-        account = accounts.own(context)
+        account = accounts.current(context)
         email_code.send(context, account, email_code.chosen(account, typed), req.email_template_2fa)
         return Posted()
-    if identifiers.normal_email(typed) is None:
+    if identifiers.normalize_email(typed) is None:
         raise e.MalformedEmail
     phone_handlers.spend(context, "factor_code")
     who = recipient.named(context, "email", typed)
@@ -85,7 +85,7 @@ def mail_code(context: Context, req: email.SendOwnEmailCode) -> Posted:
 def prove_email(context: Context, req: email.OwnEmail) -> Profile:
     second_factors.refuse_without(context, FactorKind.EMAIL)
     otp = email_code.read(req.otp)
-    account = accounts.own(context)
+    account = accounts.current(context)
     is_open = open_lock(context, account, req, req)
     answer = Answer(code=otp, email=req.email_id or None)
     known = second_factors.person(context, account)
@@ -96,7 +96,7 @@ def prove_email(context: Context, req: email.OwnEmail) -> Profile:
 @questions.keep_answers.implements
 def keep_answers(context: Context, req: questions.OwnAnswers) -> Posted:
     second_factors.refuse_without(context, FactorKind.QUESTIONS)
-    known = second_factors.person(context, accounts.own(context))
+    known = second_factors.person(context, accounts.current(context))
     if known.enrolled(FactorKind.QUESTIONS) and not req.replace_security_question_answer:
         raise e.FactorEnrolledBefore
     own_factors.enrol(context, known, FactorKind.QUESTIONS, Answer(answers=req.by_question), replaces=True)
@@ -120,7 +120,7 @@ def remove_questions(context: Context, req: OwnFactor) -> Deleted:  # noqa: ARG0
 
 def _removed(context: Context, kind: FactorKind) -> Deleted:
     """Remove a factor; where there is none and the tenant does not have it, that is what is said."""
-    account = accounts.own(context)
+    account = accounts.current(context)
     if not second_factors.person(context, account).enrolled(kind) and kind is not FactorKind.SMS:
         second_factors.refuse_without(context, kind)
     own_factors.remove(context, account, kind)

@@ -30,7 +30,7 @@ from app.kit.clock import iso
 def begin(context: Context, req: contract.BeginStepUp) -> Challenge:
     """The token of this challenge opens nothing: who proves is known by the access token."""
     _refuse_off(context)
-    known = second_factors.person(context, accounts.own(context))
+    known = second_factors.person(context, accounts.current(context))
     kinds = second_factors.enrolled(context.tenant.settings, known)
     if not kinds:
         raise e.NoSecondFactor
@@ -58,7 +58,7 @@ def with_backup_code(context: Context, req: contract.StepUpByBackupCode) -> Vali
 @contract.mail_factor_code.implements
 def mail_factor_code(context: Context, req: contract.SendFactorEmail) -> Posted:
     _refuse_off(context)
-    known = second_factors.person(context, accounts.own(context))
+    known = second_factors.person(context, accounts.current(context))
     found = second_factors.authenticator(context, FactorKind.EMAIL)
     if not found.is_enrolled(known):
         raise found.missing
@@ -87,7 +87,7 @@ def with_duo(context: Context, req: contract.StepUpByDuo) -> ValidationToken:
 
 @contract.with_password.implements
 def with_password(context: Context, req: contract.StepUpByPassword) -> ValidationToken:
-    account, shown = accounts.own(context), _named("password", req.password)
+    account, shown = accounts.current(context), _named("password", req.password)
     check_password(context, account, shown, is_lock_open=open_lock(context, account, req, req))
     return step_up.earned(context, account, StepUpMethod.PASSWORD)
 
@@ -106,7 +106,7 @@ def check_password(context: Context, account: Account, shown: str, *, is_lock_op
         context.audit.record("password.refused", uid=account.uid, attempts=attempts)
         raise refusal
     if tried is None:
-        login_records.forget_failures(context.work, account.uid, is_lock_open=is_lock_open)
+        login_records.reset_failures(context.work, account.uid, is_lock_open=is_lock_open)
     else:
         attempt_limit.right(context, account)
 
@@ -114,7 +114,7 @@ def check_password(context: Context, account: Account, shown: str, *, is_lock_op
 @contract.with_pin.implements
 def with_pin(context: Context, req: contract.StepUpByPin) -> ValidationToken:
     pins.refuse_off(context.tenant.settings)
-    account, shown = accounts.own(context), _named("pin", req.pin)
+    account, shown = accounts.current(context), _named("pin", req.pin)
     is_open = open_lock(context, account, req, req)
     pins.check(context, account, shown, e.WrongPin, is_lock_open=is_open)
     return step_up.earned(context, account, StepUpMethod.PIN)
@@ -122,7 +122,7 @@ def with_pin(context: Context, req: contract.StepUpByPin) -> ValidationToken:
 
 @contract.mail_code.implements
 def mail_code(context: Context, req: contract.SendStepUpEmail) -> Posted:
-    account = accounts.own(context)
+    account = accounts.current(context)
     if not req.email_id:
         raise e.EmailMissing
     to = email_code.chosen(account, req.email_id)
@@ -132,7 +132,7 @@ def mail_code(context: Context, req: contract.SendStepUpEmail) -> Posted:
 
 @contract.with_mail.implements
 def with_mail(context: Context, req: contract.StepUpByEmail) -> ValidationToken:
-    account, otp, named = accounts.own(context), _named("otp", req.otp), _named("emailid", req.email_id)
+    account, otp, named = accounts.current(context), _named("otp", req.otp), _named("emailid", req.email_id)
     is_open = open_lock(context, account, req, req)
     try:
         email_code.spend(context, account, otp, named, is_lock_open=is_open, of=Purpose.STEP_UP_EMAIL)
@@ -150,7 +150,7 @@ def _by_factor(
 ) -> ValidationToken:
     """Use a proof of a factor that is enrolled: nothing is enrolled by it."""
     _refuse_off(context)
-    account = accounts.own(context)
+    account = accounts.current(context)
     known = second_factors.person(context, account)
     is_open = open_lock(context, account, req, req) if req is not None else False
     second_factors.prove(context, known, kind, answer, may_enrol=False, is_lock_open=is_open)

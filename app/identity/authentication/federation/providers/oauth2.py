@@ -12,9 +12,14 @@ from authlib.common.errors import AuthlibBaseError
 from httpx import HTTPError, InvalidURL  # noqa: TID251 - its errors alone
 
 from app.contract.connections import ConnectionSettings
-from app.identity.directory.identity_provider import Asked, Claimed, ProviderDenied, claimed_by
+from app.identity.directory.identity_provider import (
+    AuthenticationRequest,
+    ProviderDenied,
+    ProviderIdentity,
+    identity_from_claims,
+)
 from app.identity.platform import outbound
-from app.identity.platform.openid_metadata import UNREADABLE, Endpoints
+from app.identity.platform.openid_metadata import PARSE_ERRORS, Endpoints
 from app.identity.platform.outbound import ProviderUnavailable
 from app.kit.oauth_client import OAuth2Client, OAuthError
 from app.kit.public_addresses import Resolver
@@ -32,22 +37,22 @@ class OAuth2Provider:
     secret: str = field(repr=False)
     resolver: Resolver
 
-    def address(self, asked: Asked, *, hint: str, again: bool, language: str) -> str:
+    def address(self, asked: AuthenticationRequest, *, hint: str, again: bool, language: str) -> str:
         """There is no common way to say whom one means, or to ask for a new proof."""
         del hint, again, language
         if not (self.secret or self.settings.pkce):
             raise ProviderUnavailable("neither a secret nor a verifier would protect the code")
         return led(self.settings, self._endpoints(), asked, scope=self.settings.scope)
 
-    def claimed(self, asked: Asked, answer: Mapping[str, str], now: datetime) -> Claimed:
+    def claimed(self, asked: AuthenticationRequest, answer: Mapping[str, str], now: datetime) -> ProviderIdentity:
         del now
         token = exchanged(self.resolver, self.settings, self.secret, self._endpoints(), asked, code_of(answer))
         access_token = token_of(token)
-        told = outbound.read_object(self.resolver, self.settings.userinfo_endpoint or "", access_token)
+        told = outbound.get_json_object(self.resolver, self.settings.userinfo_endpoint or "", access_token)
         names = self.settings.names
         if self.settings.emails_endpoint:
-            told = told | _mailbox(outbound.read(self.resolver, self.settings.emails_endpoint, access_token), names)
-        return claimed_by(self.name, names, told)
+            told = told | _mailbox(outbound.get_json(self.resolver, self.settings.emails_endpoint, access_token), names)
+        return identity_from_claims(self.name, names, told)
 
     def _endpoints(self) -> Endpoints:
         said = self.settings
@@ -55,7 +60,9 @@ class OAuth2Provider:
         return Endpoints(said.authorization_endpoint or "", said.token_endpoint or "", method)
 
 
-def led(settings: ConnectionSettings, endpoints: Endpoints, asked: Asked, *, scope: str, **more: str) -> str:
+def led(
+    settings: ConnectionSettings, endpoints: Endpoints, asked: AuthenticationRequest, *, scope: str, **more: str
+) -> str:
     """Return where the browser is led, with state and PKCE."""
     with _client(Resolver(), settings, "", endpoints, asked) as client:  # which sends nothing
         address, _ = client.create_authorization_url(
@@ -79,7 +86,12 @@ def code_of(answer: Mapping[str, str]) -> str:
 
 
 def exchanged(
-    resolver: Resolver, settings: ConnectionSettings, secret: str, endpoints: Endpoints, asked: Asked, code: str
+    resolver: Resolver,
+    settings: ConnectionSettings,
+    secret: str,
+    endpoints: Endpoints,
+    asked: AuthenticationRequest,
+    code: str,
 ) -> Mapping[str, Any]:
     """Exchange a code (RFC 6749 section 4.1.3). Raises ProviderDenied, ProviderUnavailable."""
     proof = {"code_verifier": asked.verifier} if settings.pkce else {}
@@ -92,7 +104,7 @@ def exchanged(
             if str(refusal.error) in _SPENT:
                 raise ProviderDenied("the code is not good") from None
             raise ProviderUnavailable(f"the token endpoint answered {str(refusal.error)[:40]!r}") from None
-        except (HTTPError, InvalidURL, AuthlibBaseError, *UNREADABLE) as problem:  # its text may bear the secret
+        except (HTTPError, InvalidURL, AuthlibBaseError, *PARSE_ERRORS) as problem:  # its text may bear the secret
             raise ProviderUnavailable(f"the token endpoint did not answer: {type(problem).__name__}") from None
     return answer
 
@@ -106,7 +118,7 @@ def token_of(answer: Mapping[str, Any]) -> str:
 
 
 def _client(
-    resolver: Resolver, settings: ConnectionSettings, secret: str, endpoints: Endpoints, asked: Asked
+    resolver: Resolver, settings: ConnectionSettings, secret: str, endpoints: Endpoints, asked: AuthenticationRequest
 ) -> OAuth2Client:
     method = endpoints.auth_method if secret else "none"
     is_basic = method == "client_secret_basic"  # there both are written as in a form (RFC 6749 section 2.3.1)
@@ -116,7 +128,7 @@ def _client(
         redirect_uri=asked.back,
         code_challenge_method="S256",
         token_endpoint_auth_method=method,
-        transport=outbound.Bounded(resolver),
+        transport=outbound.BoundedTransport(resolver),
     )
 
 

@@ -23,9 +23,9 @@ from app.identity.authentication.federation.providers.oauth2 import (
     led,
     token_of,
 )
-from app.identity.directory.identity_provider import Asked, Claimed, claimed_by
+from app.identity.directory.identity_provider import AuthenticationRequest, ProviderIdentity, identity_from_claims
 from app.identity.platform import outbound
-from app.identity.platform.openid_metadata import UNREADABLE, Endpoints, ProviderMetadata, ProviderMetadataCache
+from app.identity.platform.openid_metadata import PARSE_ERRORS, Endpoints, ProviderMetadata, ProviderMetadataCache
 from app.identity.platform.outbound import ProviderUnavailable
 
 GOOGLE = "https://accounts.google.com"
@@ -61,7 +61,7 @@ class OpenIdProvider:
     def issuer(self) -> str:
         return self.settings.issuer or ""
 
-    def address(self, asked: Asked, *, hint: str, again: bool, language: str) -> str:
+    def address(self, asked: AuthenticationRequest, *, hint: str, again: bool, language: str) -> str:
         anew = {"prompt": "login", "max_age": "0"} if again and can_ask_anew(self.issuer) else {}
         wishes = {"login_hint": hint, "ui_locales": language, **anew}
         stated = {name: value for name, value in wishes.items() if value}
@@ -69,7 +69,7 @@ class OpenIdProvider:
         endpoints = self._endpoints(self.metadata_cache.metadata(self.issuer))
         return led(self.settings, endpoints, asked, scope=scope, nonce=asked.nonce, **stated)
 
-    def claimed(self, asked: Asked, answer: Mapping[str, str], now: datetime) -> Claimed:
+    def claimed(self, asked: AuthenticationRequest, answer: Mapping[str, str], now: datetime) -> ProviderIdentity:
         said = self.metadata_cache.metadata(self.issuer)
         self._check_issuer(answer, said)
         token = exchanged(
@@ -79,7 +79,7 @@ class OpenIdProvider:
         names = self.settings.names
         if said.userinfo and not claims.get(names["email"]):
             claims = self._with_userinfo(claims, said.userinfo, token_of(token))
-        claimed = claimed_by(self.name, names, claims)
+        claimed = identity_from_claims(self.name, names, claims)
         gives_email = _gives(self.issuer, claimed.email or "", claims)
         return replace(claimed, gives_email=gives_email, is_anew=_is_anew(claims, asked.since))
 
@@ -95,7 +95,7 @@ class OpenIdProvider:
             raise ProviderUnavailable("the answer does not say whose it is")
 
     def _checked(
-        self, text: str, access_token: Any, said: ProviderMetadata, asked: Asked, now: datetime
+        self, text: str, access_token: Any, said: ProviderMetadata, asked: AuthenticationRequest, now: datetime
     ) -> dict[str, Any]:
         """Return the claims of an id_token that is good."""
         algorithm, claims = self._verified(text, said.jwks)
@@ -121,7 +121,7 @@ class OpenIdProvider:
         registry.max_header_length = 8_000
         try:
             header = jws.extract_compact(text.encode(), registry=registry).headers()
-        except (JoseError, *UNREADABLE):
+        except (JoseError, *PARSE_ERRORS):
             raise ProviderUnavailable("there is no id_token that can be read") from None
         kid, algorithm = header.get("kid"), header.get("alg")
         if algorithm not in _ALGORITHMS:
@@ -129,12 +129,12 @@ class OpenIdProvider:
         for key in self.metadata_cache.keys(address, kid if isinstance(kid, str) else None):
             try:
                 return str(algorithm), dict(jwt.decode(text, key, registry=registry).claims)
-            except (JoseError, *UNREADABLE):
+            except (JoseError, *PARSE_ERRORS):
                 continue
         raise ProviderUnavailable("the id_token is not signed by the provider")
 
     def _with_userinfo(self, claims: dict[str, Any], address: str, access_token: str) -> dict[str, Any]:
-        told = outbound.read_object(self.metadata_cache.resolver, address, access_token)
+        told = outbound.get_json_object(self.metadata_cache.resolver, address, access_token)
         if told.get("sub") != claims["sub"]:  # OpenID Connect Core section 5.3.2
             raise ProviderUnavailable("userinfo speaks of somebody else")
         return {**told, **claims}

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 
-from app.identity.platform.locations import NOWHERE, Locations, Place
+from app.identity.platform.locations import UNKNOWN_PLACE, Locations, Place
 
 log = logging.getLogger("gatehouse.locations")
 
@@ -55,9 +55,9 @@ class ListedLocations:
         try:
             asked = ip_address(address)
         except ValueError:
-            return NOWHERE
+            return UNKNOWN_PLACE
         at = bisect_right(self._begins, (asked.version, int(asked))) - 1
         if at < 0 or self._begins[at][0] != asked.version:
-            return NOWHERE
+            return UNKNOWN_PLACE
         end, place = self._rest[at]
-        return place if int(asked) <= end else NOWHERE
+        return place if int(asked) <= end else UNKNOWN_PLACE

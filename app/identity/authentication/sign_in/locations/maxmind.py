@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import maxminddb
 
-from app.identity.platform.locations import NOWHERE, Locations, Place
+from app.identity.platform.locations import UNKNOWN_PLACE, Locations, Place
 
 _MARK: Final = b"\xab\xcd\xefMaxMind.com"
 _MOST_FROM_END: Final = 128 * 1024
@@ -47,11 +47,15 @@ class MaxmindLocations:
         try:
             asked = ip_address(address)
         except ValueError:
-            return NOWHERE
+            return UNKNOWN_PLACE
         if asked.version == 6 and not self._has_ipv6:
-            return NOWHERE
+            return UNKNOWN_PLACE
         record = self._reader.get(asked)
-        return Place(_name(record.get("city")), _name(record.get("country"))) if isinstance(record, dict) else NOWHERE
+        return (
+            Place(_name(record.get("city")), _name(record.get("country")))
+            if isinstance(record, dict)
+            else UNKNOWN_PLACE
+        )
 
 
 def _name(told: Any) -> str:

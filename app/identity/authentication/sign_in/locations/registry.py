@@ -11,14 +11,14 @@ from typing import Final
 
 from app.identity.authentication.sign_in.locations.listed import List
 from app.identity.authentication.sign_in.locations.maxmind import Maxmind
-from app.identity.platform.locations import NOWHERE, Locations, Nowhere, Place, Source
+from app.identity.platform.locations import UNKNOWN_PLACE, LocationFormat, Locations, NoLocations, Place
 from app.settings import SettingsError
 
 log = logging.getLogger("gatehouse.locations")
 
 GROUP: Final = "gatehouse.locations"
 """The entry points by which an installed package brings a source of its own; they are asked before ours."""
-_OURS: Final[tuple[Source, ...]] = (Maxmind(), List())
+_OURS: Final[tuple[LocationFormat, ...]] = (Maxmind(), List())
 
 
 class Sheltered:
@@ -32,7 +32,7 @@ class Sheltered:
         try:
             asked = ip_address(address)
         except ValueError:
-            return NOWHERE
+            return UNKNOWN_PLACE
         mapped = asked.ipv4_mapped if asked.version == 6 else None
         try:
             return self._source.place_of(str(mapped or asked))
@@ -40,13 +40,13 @@ class Sheltered:
             if not self._is_told:
                 log.exception("the source of locations failed; this is told once")
             self._is_told = True
-            return NOWHERE
+            return UNKNOWN_PLACE
 
 
 def locations(file: str) -> Locations:
     """Return what the operator has. Raises SettingsError, which stops the start: the file cannot be read, or is broken."""
     if not file:
-        return Nowhere()
+        return NoLocations()
     path = Path(file)
     try:
         return Sheltered(next(one for one in _sources() if one.reads(path)).open(path))
@@ -56,7 +56,7 @@ def locations(file: str) -> Locations:
         raise SettingsError(f"GATEHOUSE_LOCATIONS_FILE tells no places: {problem}.") from None
 
 
-def _sources() -> Iterator[Source]:
+def _sources() -> Iterator[LocationFormat]:
     for point in entry_points(group=GROUP):
         yield point.load()()
     yield from _OURS

@@ -51,7 +51,7 @@ def forgot(context: Context, req: contract.Forgot) -> Posted:
     if not req.email or not accounts.is_email(req.email):
         raise e.MalformedEmail
     refuse_captcha(context, req, "forgot_password")
-    if req.reset_passkey_url and not allowed_addresses.is_mailable(context, req.reset_passkey_url):
+    if req.reset_passkey_url and not allowed_addresses.is_allowed_in_mail(context, req.reset_passkey_url):
         raise e.PasskeyUrlRefused
     who = recipient.named(context, "email", req.email)
     account = _reached(context, who)
@@ -104,14 +104,14 @@ def finish_with(context: Context, token: str, credential: PresentedCredential) -
 
 def _claim(context: Context, fresh: Account, proof: Proof) -> None:
     """Leave an account that two may have used to the mailbox: what opened it before opens it no more (decisions/0064)."""
-    form = accounts.normal("email", str(proof.facts.get("email") or ""))
-    entry = next((one for one in fresh.emails if accounts.normal("email", str(one["Value"])) == form), None)
-    if entry is None or not first_verification.is_claim(fresh, form):
+    form = accounts.normalize("email", str(proof.facts.get("email") or ""))
+    entry = next((one for one in fresh.emails if accounts.normalize("email", str(one["Value"])) == form), None)
+    if entry is None or not first_verification.claims_account(fresh, form):
         return
-    private, is_first = dict(fresh.private), first_verification.is_first(fresh)
+    private, is_first = dict(fresh.private), first_verification.is_first_verification(fresh)
     values = {
         **first_verification.claim(context, fresh, entry),
-        **first_verification.drop_ways_in(context, fresh, private),
+        **first_verification.remove_unproven_credentials(context, fresh, private),
     }
     store_accounts.change(
         context, fresh.uid, {**values, "private": private, "password_hash": None, "password_changed_at": None}
@@ -159,14 +159,14 @@ def _reached(context: Context, who: AccountLookup) -> Account | None:
     """Return the account that has passkeys to be replaced, and a mailbox that is proved to be its owner's."""
     account = recipient.reached(who, sending.MAIL)
     held = store.of_account(context, account.uid if account else NOBODY)
-    is_theirs = account is not None and bool(account.email) and not first_verification.is_first(account)
+    is_theirs = account is not None and bool(account.email) and not first_verification.is_first_verification(account)
     return account if held and is_theirs else None
 
 
 def _spelling(account: Account, email: str) -> str:
-    form = accounts.normal("email", email)
+    form = accounts.normalize("email", email)
     written = (str(one["Value"]) for one in account.emails)
-    return next((one for one in written if accounts.normal("email", one) == form), account.email or "")
+    return next((one for one in written if accounts.normalize("email", one) == form), account.email or "")
 
 
 def _link(context: Context, token: str, wish: Wish) -> str:

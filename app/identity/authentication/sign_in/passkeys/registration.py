@@ -58,7 +58,7 @@ def registered(context: Context, found: Made, drafted: Draft, ask: Ask) -> Outco
     Where nobody is to learn whose an address is and it is somebody's, the passkey waits all the same: its maker may name
     another address (decisions/0053), and it answers alike until one is proved.
     """
-    if identifiers.normal_email(drafted.addresses.primary or "") != identifiers.normal_email(
+    if identifiers.normalize_email(drafted.addresses.primary or "") != identifiers.normalize_email(
         found.ticket.facts["name"]
     ):
         raise e.PasskeyRefused
@@ -66,7 +66,7 @@ def registered(context: Context, found: Made, drafted: Draft, ask: Ask) -> Outco
         raise e.PasskeyRefused  # it would never sign in: the same key cannot answer for both factors
     outcome = service.register(context, replace(drafted, uid=found.ticket.uid, has_own_uid=False), ask)
     if outcome.account is None:
-        pending_accounts.add(context, pending_accounts.nowhere(found.ticket.uid), outcome.held)
+        pending_accounts.add(context, pending_accounts.unprovable_identifier(found.ticket.uid), outcome.held)
     ceremonies.keep(context, found, found.ticket.uid)
     return outcome
 

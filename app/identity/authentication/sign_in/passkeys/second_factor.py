@@ -30,7 +30,7 @@ def begin_enrolment(context: Context, req: contract.EnrolmentBegin) -> RegisterB
         return beginning(context, found.person)
     if context.holder is None:
         raise e.BadParameter.names("secondfactorauthenticationtoken")
-    return beginning(context, factors.person(context, accounts.own(context)))
+    return beginning(context, factors.person(context, accounts.current(context)))
 
 
 @contract.enrol.implements

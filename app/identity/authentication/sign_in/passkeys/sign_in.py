@@ -36,7 +36,7 @@ def begin(context: Context, req: contract.SignInBegin) -> LoginBegin:
         raise e.BadParameter.names("identifier")
     ceremonies.spend_lookup(context)
     is_hidden = context.tenant.settings.hide_unknown_accounts
-    who = account_lookup.named(
+    who = account_lookup.look_up(
         context, identifiers.guessed(context.tenant.settings, req.identifier), is_hidden=is_hidden
     )
     allowed = _hidden(context, who) if is_hidden else _told(context, who, req)
@@ -71,7 +71,7 @@ def proved(context: Context, use: Use, credential: PresentedCredential) -> tuple
     """
     found = ceremonies.shown(context, use, credential)
     account = accounts.by_uid(context, found.credential.uid)
-    if account is None or (_hides(context) and first_verification.is_anybodys(context, account, EMAIL)):
+    if account is None or (_hides(context) and first_verification.is_unproven(context, account, EMAIL)):
         raise e.PasskeyRefused
     if found.credential.facts.get(store.BESIDE):
         context.audit.record("passkey.refused", uid=account.uid, reason="beside a first factor alone")
@@ -148,12 +148,12 @@ def _hidden(context: Context, who: AccountLookup) -> list[dict[str, Any]]:
     invented = (_invented(context, f"{who.name_hash} passkey {n}") for n in range(max(0, _AT_LEAST - len(shown))))
     return [
         {"type": "public-key", "id": store.encoded(raw), "transports": []}
-        for raw in sorted({*shown, *invented}, key=lambda raw: account_lookup.keyed(context, raw.hex()))
+        for raw in sorted({*shown, *invented}, key=lambda raw: account_lookup.keyed_digest(context, raw.hex()))
     ]
 
 
 def _invented(context: Context, name: str) -> bytes:
-    drawn = bytes.fromhex(account_lookup.keyed(context, name))
+    drawn = bytes.fromhex(account_lookup.keyed_digest(context, name))
     return hashlib.sha512(drawn).digest()[: _LENGTHS[drawn[0] % len(_LENGTHS)]]
 
 
