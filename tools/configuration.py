@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from app.contract.letters import MailKind
+from app.contract.messages import MailKind
 from app.contract.tenant_file import json_schema
 from app.identity.messaging.placeholders import EMAIL_RULES, SMS_RULES, PlaceholderRule
 from app.settings import ROOT

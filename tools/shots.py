@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from werkzeug.serving import make_server
 
 from app.contract.configuration import Brand as TenantBrand
-from app.contract.letters import MailTemplate, SmsTemplate
+from app.contract.messages import MailTemplate, SmsTemplate
 from app.hub import create_app
 from app.hub.gallery import TENANTS, all_samples
 from app.identity.administration.configuration.reading import read_file

@@ -1,4 +1,4 @@
-"""What people agree to on a tenant's consent forms (interface user.md section 12, rows U83-U87; account.md row A36)."""
+"""Answers to the tenant's consent forms (interface user.md section 12, rows U83-U87; account.md row A36)."""
 
 from typing import Annotated, Literal
 
@@ -7,10 +7,11 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import READ, WRITE, K, M, S, U
 from app.contract.consent_forms import MOST_OPTIONS
-from app.contract.error_groups import UID_ERRORS
+from app.contract.error_groups import SESSION_ERRORS, UID_ERRORS
 from app.contract.groups import AT, PW, Uid
 from app.contract.operations import operation
 from app.contract.profile import Profile
+from app.contract.sign_in import Login
 from app.kit.operation import Accept
 from app.kit.wire import From, Wire
 
@@ -127,4 +128,18 @@ logs = operation(
 managed_logs = operation(
     "consents.managed_logs", "GET /identity/v2/manage/account/{uid}/consent/logs", Uid, ConsentLogs, auth=K & S | M, scope="consent:read",
     row="A36", errors=(*UID_ERRORS, e.ConsentsOff, e.NoConsentLogs), summary="List how an account answered consent forms over time.",
+)  # fmt: skip
+
+
+class SubmitConsentsByToken(PW, ConsentAnswers):
+    consent_token: Annotated[str, From.QUERY, Field(max_length=200)]
+
+
+_SUBMIT_ERRORS = (
+    *SESSION_ERRORS, e.ConsentsOff, e.NoConsentForm, e.ConsentRefused, e.WrongConsentToken, e.ExpiredConsentToken, e.EmailUnverified,
+    e.PhoneUnverified,
+)  # fmt: skip
+submit = operation(
+    "consents.submit", "POST /identity/v2/auth/consent", SubmitConsentsByToken, Login, auth=K, accepts=Accept.JSON, row="U83",
+    errors=_SUBMIT_ERRORS, summary="Answer the consent forms that a sign-in waits for, and get its session.",
 )  # fmt: skip

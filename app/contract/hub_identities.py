@@ -9,7 +9,7 @@ from app.contract.error_groups import REAUTHENTICATION
 from app.contract.errors import federation as refusals
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import ConnectionView, Next, PersonView
-from app.contract.hub_self_service import SessionRenewal, WithPassword
+from app.contract.hub_account import SessionRenewal, WithPassword
 from app.contract.operations import hub_operation
 from app.kit.wire import Wire
 

@@ -10,7 +10,7 @@ from app.contract.error_groups import EMAIL_CODE, LOCKS, REAUTHENTICATION, SMS_C
 from app.contract.groups import SecurityAnswer
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import Next
-from app.contract.hub_self_service import SessionRenewal, WithPassword
+from app.contract.hub_account import SessionRenewal, WithPassword
 from app.contract.operations import hub_operation
 from app.contract.second_factors.challenge import DUO_REDIRECT, FactorKind, Question
 from app.kit.wire import From, Wire

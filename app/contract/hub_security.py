@@ -9,8 +9,8 @@ from app.contract.error_groups import REAUTHENTICATION
 from app.contract.groups import Posted
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import PersonView, ScopeView, SessionView
-from app.contract.hub_own_factors import FactorsView
-from app.contract.hub_self_service import SessionRenewal, WithPassword
+from app.contract.hub_account import SessionRenewal, WithPassword
+from app.contract.hub_account_factors import FactorsView
 from app.contract.operations import hub_operation
 from app.kit.wire import Wire
 

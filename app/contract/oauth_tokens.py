@@ -9,7 +9,7 @@ from app.contract.auth import C, Host, K
 from app.contract.error_profiles import OAUTH
 from app.contract.hashing import HASHES_SECRETS
 from app.contract.operations import operation
-from app.contract.sessions import Actor
+from app.contract.tokens import Actor
 from app.kit.wire import Document, From, Wire
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from app.contract.configuration_model import ConfigurationModel
-from app.contract.values import WebAddress
+from app.contract.validators import WebAddress
 
 
 def _service(name: str) -> str:

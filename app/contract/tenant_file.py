@@ -15,10 +15,10 @@ from app.contract.auth import INTERFACE_SCOPES
 from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
 from app.contract.configuration_model import ConfigurationModel
 from app.contract.connections import PRESETS, ConnectionFile, ConnectionName, complete
-from app.contract.letters import MailTemplate, SmsTemplate
+from app.contract.messages import MailTemplate, SmsTemplate
 from app.contract.registration_form import FormField, contradiction
 from app.contract.services_settings import DuoFile, PushFile
-from app.contract.values import Picture, WebAddress, plain, web_origin
+from app.contract.validators import Picture, WebAddress, plain, web_origin
 
 RESERVED_TENANTS = frozenset({"api", "inbox", "shop", "www"})
 RESERVED_APPLICATIONS = frozenset(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from flask import Blueprint, Flask, Response, abort, render_template, request
 
 from app.contract.configuration import Brand, TenantSettings
-from app.contract.letters import MailTemplate, SmsTemplate
+from app.contract.messages import MailTemplate, SmsTemplate
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.messaging import gallery, store

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from werkzeug.test import Client
 
-from app.contract.letters import MailKind, SmsKind
+from app.contract.messages import MailKind, SmsKind
 from app.demo.inbox import create_inbox
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.reading import read_file

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from app.contract.letters import MailTemplate, SmsTemplate
+from app.contract.messages import MailTemplate, SmsTemplate
 from app.identity.directory.tenants import changes
 from app.identity.messaging.tables import letter_templates
 from app.identity.platform.store.unit import UnitOfWork

@@ -8,7 +8,7 @@ import pytest
 
 from app.contract import errors as e
 from app.contract.auth import AuthScheme
-from app.contract.letters import MailKind, Sending, SmsKind
+from app.contract.messages import MailKind, Sending, SmsKind
 from app.identity.directory.accounts import service as accounts
 from app.identity.entry.worker import Worker
 from app.identity.messaging import service as messaging

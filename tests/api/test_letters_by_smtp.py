@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.contract.letters import MailKind, MailTemplate
+from app.contract.messages import MailKind, MailTemplate
 from app.identity.entry.worker import Worker
 from app.identity.messaging import service as messaging
 from app.identity.platform.outbox import claims

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
-from app.contract.letters import SmsKind
+from app.contract.messages import SmsKind
 from app.identity.messaging import service as messaging
 from app.kit.errors import ApiError
 from tests.support.callers import call_of

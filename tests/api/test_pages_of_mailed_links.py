@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from app.contract.letters import MailTemplate
+from app.contract.messages import MailTemplate
 from tests.support.customers import NEW, UNLIMITED, Customer, a_customer
 from tests.support.mailbox import link_in, mails_to
 from tests.support.message_templates import states

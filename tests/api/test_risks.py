@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from werkzeug.test import Client, TestResponse
 
-from app.contract.letters import MailKind, MailTemplate, SmsKind, SmsTemplate
+from app.contract.messages import MailKind, MailTemplate, SmsKind, SmsTemplate
 from app.identity.authentication.sign_in.locations.listed import ListedLocations
 from app.identity.messaging import gsm7
 from tests.support.customers import OLD

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import Client, TestResponse
 
-from app.contract.letters import MailKind
+from app.contract.messages import MailKind
 from app.identity.messaging import service as messaging
 from tests.support.account_states import OPEN_LIMITS
 from tests.support.callers import call_of

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from app.contract.letters import MailKind, MailTemplate
+from app.contract.messages import MailKind, MailTemplate
 from tests.support.message_templates import states
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 

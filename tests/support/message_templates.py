@@ -1,6 +1,6 @@
 """Gives a tenant templates of its own, as a configuration file does."""
 
-from app.contract.letters import MailTemplate, SmsTemplate
+from app.contract.messages import MailTemplate, SmsTemplate
 from app.identity.directory.tenants import changes
 from app.identity.messaging import store
 from app.identity.platform.store.unit import UnitOfWork

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from app.contract.configuration import Brand
-from app.contract.letters import NEW_PLACE_TEXTS, MailKind, MailTemplate, SmsKind, SmsTemplate
+from app.contract.messages import NEW_PLACE_TEXTS, MailKind, MailTemplate, SmsKind, SmsTemplate
 from app.identity.messaging import placeholders
 from app.identity.messaging.message import Branding, RenderedMessage
 from app.identity.messaging.placeholders import RenderError

@@ -7,10 +7,10 @@ from app.contract.auth import CREDENTIALS, K, M, S, U
 from app.contract.error_groups import UID_ERRORS
 from app.contract.groups import AT, Deleted
 from app.contract.operations import operation
-from app.contract.passkeys.own import AddPasskey
+from app.contract.passkeys.account import AddPasskey
 from app.contract.passkeys.shapes import PKC, ListedPasskey, LoginBegin, RegisterBegin
+from app.contract.second_factors.account import ManagedFactor, OwnFactor
 from app.contract.second_factors.challenge import MT, TOKEN_ERRORS, FactorLogin
-from app.contract.second_factors.own import ManagedFactor, OwnFactor
 from app.contract.second_factors.signing_in import ChallengeAnswer
 from app.kit.operation import Accept
 from app.kit.wire import From

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from app.contract.configuration_model import ConfigurationModel
-from app.contract.values import Different, web_origin
+from app.contract.validators import Different, web_origin
 
 RelatedOrigin = Annotated[str, AfterValidator(web_origin), Field(max_length=300)]
 

@@ -10,8 +10,8 @@ from app.contract.error_groups import LOCK_CHALLENGES, UID_ERRORS
 from app.contract.groups import AT, Deleted, F
 from app.contract.operations import operation
 from app.contract.profile import Profile
+from app.contract.second_factors.account import WRITE, ManagedFactor, OwnFactor
 from app.contract.second_factors.challenge import TOKEN_ERRORS, FactorLogin
-from app.contract.second_factors.own import WRITE, ManagedFactor, OwnFactor
 from app.contract.second_factors.signing_in import ChallengeAnswer
 
 _AUTH = "/identity/v2/auth"

@@ -11,8 +11,8 @@ from app.contract.groups import AT, CAP, LOCK, Deleted, F, Posted
 from app.contract.operations import operation
 from app.contract.passwords import Address
 from app.contract.profile import Profile
+from app.contract.second_factors.account import WRITE, ManagedFactor, OwnFactor
 from app.contract.second_factors.challenge import MT, TOKEN_ERRORS, Code, FactorLogin
-from app.contract.second_factors.own import WRITE, ManagedFactor, OwnFactor
 from app.contract.second_factors.signing_in import ChallengeAnswer
 from app.kit.wire import From
 

@@ -9,8 +9,8 @@ from app.contract.auth import CREDENTIALS, K, M, S, U
 from app.contract.error_groups import UID_ERRORS
 from app.contract.groups import AT, Deleted, F, Posted
 from app.contract.operations import operation
+from app.contract.second_factors.account import WRITE, ManagedFactor
 from app.contract.second_factors.challenge import MT, TOKEN_ERRORS, FactorLogin
-from app.contract.second_factors.own import WRITE, ManagedFactor
 from app.kit.wire import Document, From, Lower, Wire
 
 Query = From.QUERY

@@ -10,8 +10,8 @@ from app.contract.error_groups import LOCK_CHALLENGES, SMS_CODE, SMS_SENDING, UI
 from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, Options, SmsSent
 from app.contract.operations import operation
 from app.contract.profile import Profile
+from app.contract.second_factors.account import WRITE, ManagedFactor, OwnFactor
 from app.contract.second_factors.challenge import MT, TOKEN_ERRORS, Code, FactorLogin
-from app.contract.second_factors.own import WRITE, ManagedFactor, OwnFactor
 from app.contract.second_factors.signing_in import ChallengeAnswer
 from app.kit.operation import Accept
 from app.kit.wire import From, Lower

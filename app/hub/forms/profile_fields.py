@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
-from app.contract.hub_self_service import ProfileEdit
+from app.contract.hub_account import ProfileEdit
 from app.contract.registration_form import CUSTOM, FormField, Option
 from app.hub.forms.base import HubForm
 from app.hub.forms.registration import to_wire_value

@@ -11,7 +11,7 @@ from flask import Response, request
 from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
-from app.contract import hub_own_factors as contract
+from app.contract import hub_account_factors as contract
 from app.contract.hub_second_factors import FactorAnswer
 from app.contract.second_factors.challenge import FactorKind
 from app.hub import journey, oidc_client

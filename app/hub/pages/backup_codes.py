@@ -11,7 +11,7 @@ from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub_second_factors as contract
-from app.contract.hub_self_service import WithPassword
+from app.contract.hub_account import WithPassword
 from app.hub import journey, oidc_client
 from app.hub.forms.account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page

@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 from flask import Response, request
 
 from app.contract import errors as e
-from app.contract import hub_confirm as contract
-from app.contract.hub_self_service import WithPassword
+from app.contract import hub_reauthentication as contract
+from app.contract.hub_account import WithPassword
 from app.hub import journey, oidc_client
 from app.hub.forms.account import NEEDED, PasswordConfirmationForm, refusal_notice
 from app.hub.page import Notice, Page

@@ -12,7 +12,7 @@ from flask import Response, request
 from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
-from app.contract import hub_self_service as contract
+from app.contract import hub_account as contract
 from app.hub import journey, oidc_client
 from app.hub.cookies import delete_cookie
 from app.hub.forms.account import (

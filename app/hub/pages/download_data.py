@@ -12,7 +12,7 @@ from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract import hub_security as contract
-from app.contract.hub_self_service import WithPassword
+from app.contract.hub_account import WithPassword
 from app.hub import oidc_client
 from app.hub.forms.account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page

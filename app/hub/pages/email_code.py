@@ -11,8 +11,8 @@ from flask import Response, request
 from wtforms import HiddenField
 
 from app.contract import errors as e
-from app.contract import hub_self_service as contract
-from app.contract.mailed import SentTo
+from app.contract import hub_account as contract
+from app.contract.emailed_links import SentTo
 from app.hub import journey, oidc_client
 from app.hub.forms import code
 from app.hub.forms.base import HubForm

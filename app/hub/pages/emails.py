@@ -12,7 +12,7 @@ from wtforms import EmailField, HiddenField
 from wtforms.validators import InputRequired
 
 from app.contract import errors as e
-from app.contract import hub_self_service as contract
+from app.contract import hub_account as contract
 from app.hub import journey, oidc_client
 from app.hub.forms.account import (
     PasswordConfirmationForm,

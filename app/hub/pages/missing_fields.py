@@ -11,8 +11,8 @@ from flask import Response, request
 from app.contract import errors as e
 from app.contract import hub as hub_contract
 from app.contract.hub import Step
-from app.contract.hub_self_service import MissingFieldsRequest
-from app.contract.hub_self_service import fill_missing as operation
+from app.contract.hub_account import MissingFieldsRequest
+from app.contract.hub_account import fill_missing as operation
 from app.contract.registration_form import FormField
 from app.hub import journey
 from app.hub.forms.account import refusal_notice

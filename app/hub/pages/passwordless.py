@@ -15,9 +15,9 @@ from wtforms import BooleanField
 
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
+from app.contract.emailed_links import SentTo
 from app.contract.hub import Next, Step
 from app.contract.hub_recovery import CodeRequest, InteractionOnly
-from app.contract.mailed import SentTo
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import (

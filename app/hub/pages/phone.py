@@ -13,8 +13,8 @@ from wtforms import HiddenField, StringField
 from wtforms.validators import InputRequired
 
 from app.contract import errors as e
-from app.contract import hub_self_service as contract
-from app.contract.mailed import SentTo
+from app.contract import hub_account as contract
+from app.contract.emailed_links import SentTo
 from app.hub import journey, oidc_client
 from app.hub.forms import code
 from app.hub.forms.account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation

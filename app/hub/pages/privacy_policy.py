@@ -11,8 +11,8 @@ from flask import Response
 from app.contract import errors as e
 from app.contract import hub as hub_contract
 from app.contract.hub import Step
-from app.contract.hub_self_service import AcceptPolicyRequest
-from app.contract.hub_self_service import accept_policy as operation
+from app.contract.hub_account import AcceptPolicyRequest
+from app.contract.hub_account import accept_policy as operation
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.page import Page

@@ -16,8 +16,8 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.configuration import PasswordPolicy
+from app.contract.emailed_links import LinkLookup
 from app.contract.hub import Next, Step
-from app.contract.mailed import LinkLookup
 from app.hub import journey
 from app.hub.cookies import set_interaction_cookie
 from app.hub.forms.base import HubForm

@@ -13,7 +13,7 @@ from flask_babel import lazy_gettext as _l
 from wtforms import HiddenField
 
 from app.contract import errors as e
-from app.contract import hub_own_factors as contract
+from app.contract import hub_account_factors as contract
 from app.contract.second_factors.challenge import FactorKind
 from app.hub import journey, oidc_client
 from app.hub.factors.page import ACCOUNT_FACTORS, ChosenForm, choice_redirect_targets

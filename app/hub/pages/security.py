@@ -15,7 +15,7 @@ from app.contract import errors as e
 from app.contract import hub as sessions
 from app.contract import hub_security as contract
 from app.contract.hub import Step
-from app.contract.hub_own_factors import FactorsView
+from app.contract.hub_account_factors import FactorsView
 from app.hub import journey, oidc_client
 from app.hub.factors.registry import PRESENTATIONS
 from app.hub.forms.base import HubForm

@@ -10,8 +10,8 @@ from flask import Response
 from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
-from app.contract.hub_self_service import AnswersEdit
-from app.contract.hub_self_service import edit_answers as operation
+from app.contract.hub_account import AnswersEdit
+from app.contract.hub_account import edit_answers as operation
 from app.hub import journey, oidc_client
 from app.hub.forms.account import (
     NEEDED,

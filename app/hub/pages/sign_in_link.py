@@ -13,8 +13,8 @@ from wtforms import StringField
 
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
+from app.contract.emailed_links import LinkLookup
 from app.contract.hub_recovery import LinkRequest
-from app.contract.mailed import LinkLookup
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import ButtonForm

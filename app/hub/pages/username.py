@@ -12,8 +12,8 @@ from wtforms import StringField
 from wtforms.validators import InputRequired
 
 from app.contract import errors as e
-from app.contract.hub_self_service import UsernameEdit
-from app.contract.hub_self_service import edit_username as operation
+from app.contract.hub_account import UsernameEdit
+from app.contract.hub_account import edit_username as operation
 from app.hub import journey, oidc_client
 from app.hub.forms.account import NEEDED, PasswordConfirmationForm, refusal_notice, require_confirmation
 from app.hub.forms.registration_fields import USERNAME_FORMAT

@@ -14,8 +14,8 @@ from wtforms import PasswordField
 
 from app.contract import errors as e
 from app.contract import hub_verification as contract
+from app.contract.emailed_links import MAX_TOKEN_LENGTH, LinkLookup
 from app.contract.hub import Next
-from app.contract.mailed import MAX_TOKEN_LENGTH, LinkLookup
 from app.hub import journey
 from app.hub.cookies import remembered_relying_party
 from app.hub.forms.base import HubForm

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlencode
 
-from app.contract import hub, hub_own_factors
+from app.contract import hub, hub_account_factors
 from app.contract.errors import NotAuthenticated
 from app.hub.services import api
 from app.hub.visit import current_visit
@@ -26,7 +26,7 @@ def read_profile(**more: bool) -> hub.ProfileResponse | None:
     return profile
 
 
-def read_factors() -> hub_own_factors.FactorsView | None:
+def read_factors() -> hub_account_factors.FactorsView | None:
     """Return the second factors of the signed-in account; None if nobody is signed in.
 
     Raises:
@@ -35,7 +35,7 @@ def read_factors() -> hub_own_factors.FactorsView | None:
     if not current_visit().session:
         return None
     try:
-        factors = api()(hub_own_factors.read, hub_own_factors.OwnFactorsRequest())
+        factors = api()(hub_account_factors.read, hub_account_factors.OwnFactorsRequest())
     except NotAuthenticated:
         return None
     current_visit().use_account_language(factors.person)

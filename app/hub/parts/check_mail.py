@@ -13,8 +13,8 @@ from flask import Response, request
 
 from app.contract import hub as contract
 from app.contract import hub_verification as verification
+from app.contract.emailed_links import SentTo
 from app.contract.hub import Step
-from app.contract.mailed import SentTo
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import (

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from flask import request
 
-from app.contract.mailed import MAX_TOKEN_LENGTH, LinkLookup
+from app.contract.emailed_links import MAX_TOKEN_LENGTH, LinkLookup
 from app.kit.user_agents import is_automated
 
 PARAMETER: Final = "vtoken"

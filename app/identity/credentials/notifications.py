@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract.error_groups import SMS_SENDING
-from app.contract.letters import MailKind, SmsKind
+from app.contract.messages import MailKind, SmsKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials.one_time_tokens import security_alerts
 from app.identity.directory.accounts import previous_locale

@@ -11,7 +11,7 @@ from pydantic_core import from_json
 
 from app.contract import errors as e
 from app.contract.auth import AuthScheme, Host
-from app.contract.values import instant
+from app.contract.validators import instant
 from app.contract.visit import Visit
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials.tokens import service as tokens

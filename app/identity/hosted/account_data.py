@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from app.contract import hub_security as contract
-from app.contract.hub_self_service import WithPassword
+from app.contract.hub_account import WithPassword
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import sessions
 from app.identity.authentication.sign_in.sessions import BrowserSession

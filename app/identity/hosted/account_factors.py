@@ -6,9 +6,9 @@ from contextlib import suppress
 from typing import Final
 
 from app.contract import errors as e
-from app.contract import hub_own_factors as contract
+from app.contract import hub_account_factors as contract
 from app.contract import hub_second_factors as shared
-from app.contract.hub_self_service import SessionRenewal, WithPassword
+from app.contract.hub_account import SessionRenewal, WithPassword
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import second_factor
 from app.identity.authentication.sign_in.second_factor import Pending, Way

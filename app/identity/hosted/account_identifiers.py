@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from app.contract import errors as e
-from app.contract import hub_self_service as contract
+from app.contract import hub_account as contract
+from app.contract.emailed_links import SentTo
 from app.contract.error_groups import SMS_SENDING
 from app.contract.groups import Posted
 from app.contract.hub import AddressView
-from app.contract.mailed import SentTo
 from app.identity.authentication.sign_in import verified_sign_in
 from app.identity.authentication.verification import phone_handlers, phones
 from app.identity.authentication.verification import service as verification

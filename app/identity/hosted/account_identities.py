@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract import hub_identities as contract
 from app.contract.errors import federation as refusals
 from app.contract.hub import ConnectionView, Next
-from app.contract.hub_self_service import SessionRenewal
+from app.contract.hub_account import SessionRenewal
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.sign_in import sessions
 from app.identity.directory.accounts import linked_identities

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
-from app.contract.hub_self_service import WithPassword
+from app.contract.hub_account import WithPassword
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.sign_in import locks, password_change, password_reset, required_actions, sessions
 from app.identity.directory.accounts import service as accounts

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.contract import errors as e
-from app.contract import hub_self_service as contract
+from app.contract import hub_account as contract
 from app.contract.groups import Posted
 from app.contract.hub import Next
 from app.contract.registration_form import CUSTOM, FormField

@@ -6,9 +6,9 @@ The session goes on under another cookie, and says by which methods its person i
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract import hub_confirm as contract
+from app.contract import hub_reauthentication as contract
 from app.contract.hub import Next, Step
-from app.contract.hub_self_service import SessionRenewal, WithPassword
+from app.contract.hub_account import SessionRenewal, WithPassword
 from app.identity.authentication.sign_in import interactions, second_factor
 from app.identity.authentication.sign_in.interactions import Attempt
 from app.identity.authentication.sign_in.second_factor import Way

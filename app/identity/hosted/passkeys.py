@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
+from app.contract.emailed_links import LinkLookup
 from app.contract.groups import Posted
 from app.contract.hub import Next, Step
-from app.contract.hub_self_service import SessionRenewal
-from app.contract.mailed import LinkLookup
+from app.contract.hub_account import SessionRenewal
 from app.identity.authentication.recovery.handlers import spend
 from app.identity.authentication.sign_in import identifiers, interactions, second_factor, sessions
 from app.identity.authentication.sign_in import service as sign_in_service

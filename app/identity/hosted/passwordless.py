@@ -11,9 +11,9 @@ from typing import Final
 
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
+from app.contract.emailed_links import SentTo
 from app.contract.hub import Next, RelyingPartyView, Step
 from app.contract.hub_recovery import CodeRequest, InteractionOnly
-from app.contract.mailed import SentTo
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.passwordless import methods, redemption, sending, smart_login
 from app.identity.authentication.passwordless.methods import DEVICE, MAIL, SMS

@@ -6,9 +6,9 @@ from typing import Final
 
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
+from app.contract.emailed_links import LinkLookup
 from app.contract.hub import Next, Step
 from app.contract.hub_recovery import LinkRequest
-from app.contract.mailed import LinkLookup
 from app.identity.authentication.passwordless import redemption, sending, smart_login
 from app.identity.authentication.passwordless.methods import MAIL
 from app.identity.authentication.passwordless.smart_login import State

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import hub_pins as contract
+from app.contract.emailed_links import LinkLookup
 from app.contract.groups import Posted
 from app.contract.hub import Next
+from app.contract.hub_account import SessionRenewal
 from app.contract.hub_recovery import LinkView
-from app.contract.hub_self_service import SessionRenewal
-from app.contract.mailed import LinkLookup
 from app.identity.authentication.sign_in import by_pin, identifiers, interactions, password_reset
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service

@@ -10,9 +10,9 @@ from datetime import timedelta
 
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
+from app.contract.emailed_links import LinkLookup, SentTo
 from app.contract.hub import Next, Step
-from app.contract.letters import MailKind
-from app.contract.mailed import LinkLookup, SentTo
+from app.contract.messages import MailKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.recovery import pin_handlers as forgotten_pins
 from app.identity.authentication.recovery import recipient, sending

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from app.contract import hub_recovery as contract
+from app.contract.emailed_links import LinkLookup
 from app.contract.hub import Next, Step
-from app.contract.letters import MailKind
-from app.contract.mailed import LinkLookup
+from app.contract.messages import MailKind
 from app.identity.authentication.recovery import restoration, sending
 from app.identity.authentication.recovery.sending import MAIL
 from app.identity.authentication.sign_in import interactions, password_reset

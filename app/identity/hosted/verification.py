@@ -11,8 +11,8 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract import hub_verification as contract
+from app.contract.emailed_links import LinkLookup, SentTo
 from app.contract.hub import Next, RelyingPartyView, Step
-from app.contract.mailed import LinkLookup, SentTo
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import interactions, sessions, verified_sign_in
 from app.identity.authentication.sign_in import service as sign_in

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from app.contract.letters import MailKind, MailTemplate, SmsKind, SmsTemplate
+from app.contract.messages import MailKind, MailTemplate, SmsKind, SmsTemplate
 from app.identity.messaging import gsm7, rendering, template_selection, text_message
 from app.identity.messaging.message import Branding, Facts, RenderedMessage
 from app.identity.messaging.placeholders import SECTIONS, RenderError

@@ -8,10 +8,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from app.contract import errors as e
-from app.contract import letter_templates as contract
+from app.contract import message_templates as contract
 from app.contract import tenants
 from app.contract.groups import Deleted
-from app.contract.letters import MailKind, MailTemplate, SmsKind, SmsTemplate
+from app.contract.messages import MailKind, MailTemplate, SmsKind, SmsTemplate
 from app.identity.directory.tenants import appinfo
 from app.identity.messaging import service, store, template_changes
 from app.identity.messaging.tenant_templates import TenantEmailTemplate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.contract.letters import MailKind, SmsKind
+from app.contract.messages import MailKind, SmsKind
 from app.identity.directory.accounts.account import Account, full_name
 from app.identity.messaging.message import Branding, Facts, one_line, safe_name
 from app.identity.messaging.placeholders import ADDRESS

@@ -13,7 +13,7 @@ from html import escape
 from typing import Final
 from urllib.parse import quote
 
-from app.contract.letters import NEW_PLACE_TEXTS, Carries, MailKind, SmsKind
+from app.contract.messages import NEW_PLACE_TEXTS, Carries, MailKind, SmsKind
 
 _PERSON: Final = ("Name", "FirstName", "LastName", "UserName", "Email")
 ADDRESS: Final = ("Address1", "Address2", "City", "State", "Region", "PostalCode", "Country")

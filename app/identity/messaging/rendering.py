@@ -10,7 +10,7 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup  # noqa: TID251 - for what markup.py wrote anew from checked parts
 
-from app.contract.letters import MailKind
+from app.contract.messages import MailKind
 from app.identity.messaging.message import MOST_SUBJECT_LETTERS, Branding, Facts, RenderedMessage, one_line
 from app.kit.colour import Colour
 from app.kit.languages import Language, catalogue

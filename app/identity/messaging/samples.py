@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from app.contract.letters import NEW_PLACE_TEXTS, MailKind, SmsKind
+from app.contract.messages import NEW_PLACE_TEXTS, MailKind, SmsKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.messaging.message import Facts
 from app.identity.messaging.send_limits import NEW_PLACES

@@ -7,7 +7,7 @@ from typing import Final
 
 from app.contract import errors as e
 from app.contract.auth import AuthScheme
-from app.contract.letters import MailKind, SendLimit, SmsKind
+from app.contract.messages import MailKind, SendLimit, SmsKind
 from app.identity.directory.accounts import identifiers
 from app.identity.platform.context import Context
 from app.kit.limits import OverLimit, Rate

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 from app.contract import errors as e
-from app.contract.letters import Carries, MailKind, SmsKind
+from app.contract.messages import Carries, MailKind, SmsKind
 from app.identity.directory.accounts.account import Account, full_name, is_verified
 from app.identity.messaging import gsm7, placeholder_values, rendering, send_limits, template_selection, text_message
 from app.identity.messaging.message import MOST_NAME_LETTERS, Branding, Facts, RenderedMessage, one_line, safe_name

@@ -9,6 +9,6 @@ letter_templates = tenant_table(
     Column("channel", String(8), primary_key=True),  # mail, sms
     Column("kind", String(40), primary_key=True),  # the interface's template type
     Column("name", String(100), primary_key=True),
-    Column("content", Json, nullable=False),  # contract/letters.py: MailTemplate or SmsTemplate, without type and name
+    Column("content", Json, nullable=False),  # contract/messages.py: MailTemplate or SmsTemplate, without type and name
     Column("modified_at", Instant, nullable=False),
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors as e
-from app.contract.letters import MailKind, MailTemplate, SmsKind, SmsTemplate
+from app.contract.messages import MailKind, MailTemplate, SmsKind, SmsTemplate
 from app.identity.directory.tenants import changes
 from app.identity.messaging import store
 from app.identity.messaging.tenant_templates import tenant_template

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
-from app.contract.letters import MailKind, SmsKind
+from app.contract.messages import MailKind, SmsKind
 from app.identity.messaging import store
 from app.identity.messaging.tenant_templates import TenantTemplate, tenant_template
 from app.identity.platform.context import Context

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations
 
-from app.contract.letters import Carries, MailTemplate, SmsTemplate
+from app.contract.messages import Carries, MailTemplate, SmsTemplate
 from app.identity.messaging import placeholders, sanitized_html
 from app.identity.messaging.message import MOST_SUBJECT_LETTERS, Branding, RenderedMessage, one_line
 from app.identity.messaging.placeholders import LINKS, SECTIONS, Parts, Placeholder, RenderError, fill, parse

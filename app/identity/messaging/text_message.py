@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.contract.letters import NEW_PLACE_TEXTS, SmsKind
+from app.contract.messages import NEW_PLACE_TEXTS, SmsKind
 from app.identity.messaging import gsm7
 from app.identity.messaging.message import Facts, one_line
 from app.identity.messaging.rendering import format_duration

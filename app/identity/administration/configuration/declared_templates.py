@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from app.contract.letters import MailTemplate, SmsTemplate
+from app.contract.messages import MailTemplate, SmsTemplate
 from app.contract.tenant_file import ConfigurationFile, TenantFile
 from app.identity.administration.configuration.document import Document
 from app.identity.administration.configuration.problems import Path

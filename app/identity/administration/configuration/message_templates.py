@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.contract.configuration import TenantSettings
-from app.contract.letters import MailTemplate, SmsTemplate
+from app.contract.messages import MailTemplate, SmsTemplate
 from app.contract.tenant_file import TenantFile
 from app.identity.administration.configuration.declared_templates import KEYS, listed, wrong
 from app.identity.administration.configuration.origins import Marks, differences, marks, merged, unnamed

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract import sessions as contract
-from app.contract.sessions import Token
+from app.contract import tokens as contract
+from app.contract.tokens import Token
 from app.identity.authentication.federation import token_handoff
 from app.identity.platform.context import Context
 from app.kit.clock import iso

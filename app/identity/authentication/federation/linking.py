@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.contract.letters import MailKind
+from app.contract.messages import MailKind
 from app.identity.authentication.federation import service as connections
 from app.identity.credentials import notifications
 from app.identity.directory.accounts import linked_identities

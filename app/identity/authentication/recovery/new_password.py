@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.letters import MailKind
+from app.contract.messages import MailKind
 from app.identity.authentication.recovery import sending
 from app.identity.credentials import notifications
 from app.identity.credentials import store as credentials

@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 from app.contract import errors as e
-from app.contract.letters import MailKind, SmsKind
+from app.contract.messages import MailKind, SmsKind
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, Purpose
 from app.identity.directory.accounts import identifiers

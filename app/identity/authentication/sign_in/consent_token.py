@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.consented import SubmitConsentsByToken, submit
+from app.contract.consents import SubmitConsentsByToken, submit
 from app.contract.sign_in import Login
 from app.identity.authentication.sign_in import completion, service, tenant_requirements
 from app.identity.authentication.sign_in.second_factor import way_of

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from app.contract import errors as e
-from app.contract.letters import MailKind
+from app.contract.messages import MailKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import locks, service
 from app.identity.credentials import notifications

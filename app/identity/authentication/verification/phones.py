@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.letters import SmsKind
+from app.contract.messages import SmsKind
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens import store as sent_codes

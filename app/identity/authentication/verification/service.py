@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from app.contract import errors as e
-from app.contract.letters import MailKind
+from app.contract.messages import MailKind
 from app.identity.authentication.verification import phones
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens

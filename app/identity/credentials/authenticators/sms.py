@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract.configuration import TenantSettings
-from app.contract.letters import SmsKind
+from app.contract.messages import SmsKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import store
 from app.identity.credentials.authenticators.masks import masked_phone

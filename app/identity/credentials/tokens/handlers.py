@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract import sessions as contract
+from app.contract import tokens as contract
 from app.contract.groups import Deleted, Posted
-from app.contract.sessions import Token
+from app.contract.tokens import Token
 from app.identity.credentials.tokens import listing, service
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context, TokenHolder

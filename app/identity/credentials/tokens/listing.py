@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.sessions import ActiveSession, ListSessions
+from app.contract.tokens import ActiveSession, ListSessions
 from app.identity.credentials.tokens import service
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context, TokenHolder

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 
-from app.contract import brought as contract
 from app.contract import errors as e
+from app.contract import generated_tokens as contract
 from app.contract.smart_login import GUID
 from app.identity.authentication.passwordless import redemption, sending, smart_login
 from app.identity.authentication.passwordless.sending import MAIL, SIGN_IN, SMART, SMS, TOUCH, Kind, Wish

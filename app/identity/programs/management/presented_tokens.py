@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.contract import brought as contract
 from app.contract import errors as e
+from app.contract import generated_tokens as contract
 from app.identity.authentication.recovery import sending
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.one_time_tokens import service as one_time_tokens

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from app.contract.groups import Deleted
-from app.contract.passkeys import own as own_passkeys
+from app.contract.passkeys import account as own_passkeys
 from app.contract.passkeys import second_factor as passkeys
 from app.contract.passkeys.shapes import ListedPasskeys
+from app.contract.second_factors import account as contract
 from app.contract.second_factors import duo, email, push, questions, sms
-from app.contract.second_factors import own as contract
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in.passkeys import management
 from app.identity.credentials.second_factors import service as second_factors

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from app.contract import errors as e
-from app.contract.letters import MailKind, SmsKind
+from app.contract.messages import MailKind, SmsKind
 from app.identity.authentication.recovery import sending
 from app.identity.authentication.sign_in import deletion_revert, sessions
 from app.identity.credentials import notifications

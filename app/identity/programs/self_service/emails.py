@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.letters import MailKind
+from app.contract.messages import MailKind
 from app.identity.authentication.registration import requirements
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials import notifications

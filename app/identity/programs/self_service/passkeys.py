@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract.groups import Deleted
-from app.contract.passkeys import own as contract
+from app.contract.passkeys import account as contract
 from app.contract.passkeys.shapes import ListedPasskeys, OwnRegisterBegin, PublicKey
-from app.contract.second_factors.own import OwnFactor
+from app.contract.second_factors.account import OwnFactor
 from app.identity.authentication.sign_in.passkeys import management
 from app.identity.authentication.sign_in.passkeys.sign_in import refuse_off
 from app.identity.credentials.passkeys import store

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract.groups import Deleted
-from app.contract.letters import MailKind
+from app.contract.messages import MailKind
 from app.contract.passkeys import second_factor as passkeys
-from app.contract.passkeys.own import AddPasskey
+from app.contract.passkeys.account import AddPasskey
 from app.contract.passkeys.shapes import ListedPasskey, RegisterBegin
 from app.contract.profile import Profile
+from app.contract.second_factors import account as contract
 from app.contract.second_factors import duo, push
-from app.contract.second_factors import own as contract
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in.passkeys import management, second_factor
 from app.identity.credentials import notifications

@@ -6,8 +6,8 @@ from app.contract import errors as e
 from app.contract.groups import Deleted, Posted, SmsSent
 from app.contract.profile import Profile
 from app.contract.second_factors import email, questions, sms
+from app.contract.second_factors.account import OwnFactor
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.second_factors.own import OwnFactor
 from app.identity.authentication.recovery import recipient
 from app.identity.authentication.sign_in.second_factors.sent import texted
 from app.identity.authentication.verification import phone_handlers

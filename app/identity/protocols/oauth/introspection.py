@@ -6,7 +6,7 @@ from typing import Any
 
 from app.contract.errors_oauth import InvalidClient, InvalidRequest
 from app.contract.oauth_tokens import IntrospectionRequest, IntrospectionResponse, RevocationRequest
-from app.contract.sessions import Actor
+from app.contract.tokens import Actor
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.letters import MailKind
+from app.contract.messages import MailKind
 from app.contract.passkeys.shapes import PresentedCredential
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import notifications

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from app.contract import errors as e
 from app.contract.groups import Posted
-from app.contract.letters import MailKind
+from app.contract.messages import MailKind
 from app.contract.passkeys import signing_in as contract
 from app.contract.passkeys.shapes import PresentedCredential, PublicKey, RegisterBegin
 from app.identity.authentication.recovery import new_password, recipient, sending

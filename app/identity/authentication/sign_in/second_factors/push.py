@@ -9,7 +9,7 @@ import segno
 
 from app.contract import errors as e
 from app.contract.groups import Posted
-from app.contract.letters import MailKind
+from app.contract.messages import MailKind
 from app.contract.second_factors import push as contract
 from app.contract.second_factors.challenge import MT, FactorKind, FactorLogin
 from app.identity.authentication.sign_in import completion, second_factor

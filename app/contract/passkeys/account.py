@@ -10,7 +10,7 @@ from app.contract.error_groups import PASSKEY, UID_ERRORS
 from app.contract.groups import AT, Deleted
 from app.contract.operations import operation
 from app.contract.passkeys.shapes import PKC, ListedPasskeys, OwnRegisterBegin
-from app.contract.second_factors.own import ManagedFactor, OwnFactor
+from app.contract.second_factors.account import ManagedFactor, OwnFactor
 from app.kit.operation import Accept
 from app.kit.wire import From
 

@@ -101,49 +101,49 @@ _MAILS, _SMS, _SMS_OLDER = "/v2/manage/email-templates", "/v2/manage/sms-templat
 _ONE = "/{templateType}"
 
 list_mails = operation(
-    "letter_templates.list_mails", f"GET {_MAILS}", Nothing, EmailTemplates, auth=M, scope="template:read", error_profile=MANAGE,
+    "message_templates.list_mails", f"GET {_MAILS}", Nothing, EmailTemplates, auth=M, scope="template:read", error_profile=MANAGE,
     errors=(e.MailTemplateNotConfigured,), summary="List the tenant's own email templates.",
 )  # fmt: skip
 read_mails = operation(
-    "letter_templates.read_mails", f"GET {_MAILS}{_ONE}", MailTemplateOf, EmailTemplates, auth=M, scope="template:read",
+    "message_templates.read_mails", f"GET {_MAILS}{_ONE}", MailTemplateOf, EmailTemplates, auth=M, scope="template:read",
     error_profile=MANAGE, errors=(e.UnknownMailTemplate, e.UnknownMailType), summary="List the tenant's own email templates of one type.",
 )  # fmt: skip
 add_mail = operation(
-    "letter_templates.add_mail", f"POST {_MAILS}", NewMailTemplate, EmailTemplate, auth=M, scope="template:create", error_profile=MANAGE,
+    "message_templates.add_mail", f"POST {_MAILS}", NewMailTemplate, EmailTemplate, auth=M, scope="template:create", error_profile=MANAGE,
     accepts=Accept.JSON, takes_markup=True, errors=(e.MailTemplateExists, e.MailTemplateNotConfigured, e.UnknownMailType),
     summary="Create an email template.",
 )  # fmt: skip
 change_mail = operation(
-    "letter_templates.change_mail", f"PUT {_MAILS}{_ONE}", ChangedMailTemplate, EmailTemplate, auth=M, scope="template:update",
+    "message_templates.change_mail", f"PUT {_MAILS}{_ONE}", ChangedMailTemplate, EmailTemplate, auth=M, scope="template:update",
     error_profile=MANAGE, accepts=Accept.JSON, takes_markup=True, errors=(e.UnknownMailTemplate, e.UnknownMailType),
     summary="Replace an email template; `TemplateName` says which one.",
 )  # fmt: skip
 remove_mail = operation(
-    "letter_templates.remove_mail", f"DELETE {_MAILS}{_ONE}", MailTemplateGone, Deleted, auth=M, scope="template:delete",
+    "message_templates.remove_mail", f"DELETE {_MAILS}{_ONE}", MailTemplateGone, Deleted, auth=M, scope="template:delete",
     error_profile=MANAGE, accepts=Accept.JSON, errors=(e.UnknownMailTemplate, e.UnknownMailType),
     summary="Delete an email template; the built-in one is sent again.",
 )  # fmt: skip
 list_sms = operation(
-    "letter_templates.list_sms", f"GET {_SMS}", Nothing, SmsTemplates, auth=M, scope="template:read", error_profile=MANAGE,
+    "message_templates.list_sms", f"GET {_SMS}", Nothing, SmsTemplates, auth=M, scope="template:read", error_profile=MANAGE,
     also=(_SMS_OLDER,), errors=(e.UnknownSmsTemplate,), summary="List the tenant's own text message templates.",
 )  # fmt: skip
 read_sms = operation(
-    "letter_templates.read_sms", f"GET {_SMS}{_ONE}", SmsTemplateOf, SmsTemplates, auth=M, scope="template:read", error_profile=MANAGE,
+    "message_templates.read_sms", f"GET {_SMS}{_ONE}", SmsTemplateOf, SmsTemplates, auth=M, scope="template:read", error_profile=MANAGE,
     also=(_SMS_OLDER + _ONE,), errors=(e.UnknownSmsTemplate, e.UnknownSmsType),
     summary="List the tenant's own text message templates of one type.",
 )  # fmt: skip
 add_sms = operation(
-    "letter_templates.add_sms", f"POST {_SMS}", NewSmsTemplate, SmsTemplateText, auth=M, scope="template:create", error_profile=MANAGE,
+    "message_templates.add_sms", f"POST {_SMS}", NewSmsTemplate, SmsTemplateText, auth=M, scope="template:create", error_profile=MANAGE,
     also=(_SMS_OLDER,), accepts=Accept.JSON, errors=(e.SmsTemplateExists, e.UnknownSmsTemplate, e.UnknownSmsType),
     summary="Create a text message template.",
 )  # fmt: skip
 change_sms = operation(
-    "letter_templates.change_sms", f"PUT {_SMS}{_ONE}", ChangedSmsTemplate, SmsTemplateText, auth=M, scope="template:update",
+    "message_templates.change_sms", f"PUT {_SMS}{_ONE}", ChangedSmsTemplate, SmsTemplateText, auth=M, scope="template:update",
     error_profile=MANAGE, also=(_SMS_OLDER + _ONE,), accepts=Accept.JSON, errors=(e.UnknownSmsTemplate, e.UnknownSmsType),
     summary="Replace a text message template; `Name` says which one.",
 )  # fmt: skip
 remove_sms = operation(
-    "letter_templates.remove_sms", f"DELETE {_SMS}{_ONE}", SmsTemplateGone, Deleted, auth=M, scope="template:delete",
+    "message_templates.remove_sms", f"DELETE {_SMS}{_ONE}", SmsTemplateGone, Deleted, auth=M, scope="template:delete",
     error_profile=MANAGE, also=(_SMS_OLDER + _ONE,), accepts=Accept.JSON, errors=(e.UnknownSmsTemplate, e.UnknownSmsType),
     summary="Delete a text message template; the built-in one is sent again.",
 )  # fmt: skip

@@ -79,25 +79,27 @@ _VERIFY = (
 _BASE = "/identity/v2/manage/account"
 
 verify_token = operation(
-    "brought.verify_token", f"POST {_BASE}/verify/token", VerificationTokenRequest, VerificationToken, auth=K & S | M,
+    "generated_tokens.verify_token", f"POST {_BASE}/verify/token", VerificationTokenRequest, VerificationToken, auth=K & S | M,
     scope="profile:update", row="A18", errors=_VERIFY, summary="Create a token that verifies an email address.",
 )  # fmt: skip
 read_verify_token = operation(
-    "brought.read_verify_token", f"GET {_BASE}/vtoken", VerificationTokenQuery, VerificationToken, auth=K & S | M, scope="profile:update",
-    row="A19", errors=_VERIFY, summary="Create a token that verifies an email address, with a lifetime of your choice.",
+    "generated_tokens.read_verify_token", f"GET {_BASE}/vtoken", VerificationTokenQuery, VerificationToken, auth=K & S | M,
+    scope="profile:update", row="A19", errors=_VERIFY,
+    summary="Create a token that verifies an email address, with a lifetime of your choice.",
 )  # fmt: skip
 _MAIL_TOKEN_ERRORS = (
     *_VERIFY, *_OFF, *ADDED_EMAIL, *UID_ERRORS, e.WrongTokenType, e.EmailOrUsernameMissing, e.ClientGuidTaken, e.RegistrationOff,
 )  # fmt: skip
 mail_token = operation(
-    "brought.mail_token", f"POST {_BASE}/emailtoken/{{tokentype}}", EmailTokenRequest, EmailToken, auth=K & S | M, scope="profile:update",
-    row="A20", errors=_MAIL_TOKEN_ERRORS, summary="Create the token or the code that an email of one type would carry.",
+    "generated_tokens.mail_token", f"POST {_BASE}/emailtoken/{{tokentype}}", EmailTokenRequest, EmailToken, auth=K & S | M,
+    scope="profile:update", row="A20", errors=_MAIL_TOKEN_ERRORS,
+    summary="Create the token or the code that an email of one type would carry.",
 )  # fmt: skip
 _SMS_CODE_ERRORS = (
     *_OFF, *UID_ERRORS, e.WrongCodeType, e.UnknownPhone, e.PhoneLoginOff, e.CodeLimitReached, e.PhoneVerifiedBefore, e.PhoneMissing,
     e.NoPhoneOnProfile, e.PhoneTaken, e.PhoneUnverified, e.ClientGuidTaken, e.RegistrationOff,
 )  # fmt: skip
 sms_code = operation(
-    "brought.sms_code", f"POST {_BASE}/smsotp/{{smsotptype}}", SmsCodeRequest, SmsCode, auth=K & S | M, scope="profile:update", row="A21",
-    errors=_SMS_CODE_ERRORS, summary="Create the code that a text message of one type would carry.",
+    "generated_tokens.sms_code", f"POST {_BASE}/smsotp/{{smsotptype}}", SmsCodeRequest, SmsCode, auth=K & S | M, scope="profile:update",
+    row="A21", errors=_SMS_CODE_ERRORS, summary="Create the code that a text message of one type would carry.",
 )  # fmt: skip

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.accounts import MODEL_ERRORS
+from app.contract.emailed_links import Token
 from app.contract.error_groups import (
     ADDED_EMAIL,
     EMAIL_CODE,
@@ -22,7 +23,6 @@ from app.contract.error_groups import (
 from app.contract.groups import Posted, SecurityAnswer
 from app.contract.hashing import HASHES, HASHES_SECRETS
 from app.contract.hub import Next, Session
-from app.contract.mailed import Token
 from app.contract.operations import hub_operation
 from app.contract.registration_form import MOST_LETTERS, FormField
 from app.kit.wire import From, Wire

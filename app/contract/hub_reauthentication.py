@@ -6,7 +6,7 @@ from app.contract import errors as e
 from app.contract.error_groups import REAUTHENTICATION
 from app.contract.hashing import HASHES
 from app.contract.hub import Next, PersonView
-from app.contract.hub_self_service import SessionRenewal, WithPassword
+from app.contract.hub_account import SessionRenewal, WithPassword
 from app.contract.operations import hub_operation
 from app.kit.wire import Wire
 
