@@ -93,11 +93,11 @@ def with_password(context: Context, req: hub.SignInRequest) -> Next:
     except e.EmailUnverified:
         going_on = identity_linking.wish(context, going_on, connects=req.connects)
         return verification.after_password(
-            context, going_on, account_lookup.find_account(context, identifier), remember
+            context, going_on, account_lookup.find(context, identifier, is_hidden=True).holder, remember
         )
     except e.PhoneUnverified:
         return verification.after_password_by_phone(
-            context, going_on, account_lookup.find_account(context, identifier), remember
+            context, going_on, account_lookup.find(context, identifier, is_hidden=True).holder, remember
         )
     way = Way((sign_in.PASSWORD,), identifier.kind, opens_lock=passed.opens_lock, remember=remember)
     attempt = identity_linking.wish(context, going_on, connects=req.connects) or attempt

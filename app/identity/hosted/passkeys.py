@@ -24,7 +24,7 @@ from app.identity.credentials.passkeys.options import FOUND_ALONE, OF_THIS_DEVIC
 from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
+from app.identity.directory.accounts.account_lookup import Identifier
 from app.identity.directory.tenants import webauthn_origins
 from app.identity.hosted import (
     account_settings,
@@ -169,7 +169,7 @@ def forgot(context: Context, req: contract.LostPasskeyRequest) -> Posted:
     refuse_off(context)
     spend(context)
     identifier = identifiers.guessed(context.tenant.settings, req.identifier)
-    who = AccountLookup(context, identifier, account_lookup.find_account(context, identifier), is_hidden=True)
+    who = account_lookup.find(context, identifier, is_hidden=True)
     recovery.for_page(context, who, req.attempt)
     return Posted()
 

@@ -13,7 +13,6 @@ from app.identity.authentication.sign_in import by_pin, identifiers, interaction
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service
 from app.identity.directory.accounts import account_lookup
-from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.hosted import account_settings, freshness, next_step
 from app.identity.hosted.recovery import looked_at
 from app.identity.platform.context import Context
@@ -58,7 +57,7 @@ def by_answers(context: Context, req: contract.PinByAnswers) -> Posted:
         raise e.SecurityQuestionsOff
     password_reset.spend(context)
     identifier = identifiers.guessed(context.tenant.settings, req.identifier)
-    who = AccountLookup(context, identifier, account_lookup.find_account(context, identifier), is_hidden=True)
+    who = account_lookup.find(context, identifier, is_hidden=True)
     hashed = service.hashed(context, req.pin)
     try:
         by_pin.reset_by_answers(context, who, shown, hashed)

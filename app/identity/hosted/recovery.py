@@ -176,9 +176,10 @@ def _begin(
     """
     identifier = identifiers.guessed(context.tenant.settings, name)
     by = SMS if identifier.kind == "phone" else MAIL
-    who = AccountLookup(
-        context, identifier, account or account_lookup.find_account(context, identifier), is_hidden=True
-    )
+    if account is None:
+        who = account_lookup.find(context, identifier, is_hidden=True)
+    else:
+        who = AccountLookup(context, identifier, account, is_hidden=True)
     account = forgotten_pins.reached(who, by) if of is PIN else recipient.reached(who, by)
     uid = account.uid if account else one_time_tokens.NOBODY
     state, before = Recovering(name, uid, by, of=of.name), _of(attempt) if attempt is not None else None

@@ -8,7 +8,7 @@ from app.identity.authentication.sign_in import identifiers
 from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import identifiers as names
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
+from app.identity.directory.accounts.account_lookup import Identifier
 from app.identity.platform.context import Context
 from app.kit.errors import ApiError
 
@@ -39,7 +39,7 @@ def named(context: Context, typed: str, by: str) -> tuple[Identifier, Account | 
         identifier = Identifier("email", typed.strip())
     else:
         identifier = identifiers.guessed(settings, typed)
-    who = AccountLookup(context, identifier, account_lookup.find_account(context, identifier), is_hidden=True)
+    who = account_lookup.find(context, identifier, is_hidden=True)
     account = recipient.reached(who, SMS if by == SMS else MAIL)
     registers = settings.one_touch and by != DEVICE and account is None and _is_taken_in(context, identifier)
     return identifier, account, registers

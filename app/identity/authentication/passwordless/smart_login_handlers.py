@@ -91,7 +91,7 @@ def touch_mail(context: Context, req: contract.StartOneTouchByEmail) -> contract
         raise e.MalformedEmail
     verification.refuse_url(context, req.redirect_url)
     captcha.demand(context, captcha.of_parameters(req))
-    who = account_lookup.look_up(context, Identifier("email", req.email), is_hidden=recipient.hides(context))
+    who = account_lookup.find(context, Identifier("email", req.email), is_hidden=recipient.hides(context))
     is_open = _is_open(context, who, email=req.email)
     wish = Wish(
         req.redirect_url, req.one_touch_login_email_template, req.welcome_email_template, registers=is_open,
@@ -113,7 +113,7 @@ def touch_sms(context: Context, req: contract.StartOneTouchBySms) -> PostedSms:
     sending.spend(context)
     phone = _number(context, req.phone)
     captcha.demand(context, captcha.of_parameters(req))
-    who = account_lookup.look_up(context, Identifier("phone", phone), is_hidden=recipient.hides(context))
+    who = account_lookup.find(context, Identifier("phone", phone), is_hidden=recipient.hides(context))
     sid, is_open = "", _is_open(context, who)
     quiet = context if is_open else context.without_sending()
     try:

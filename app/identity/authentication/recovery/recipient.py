@@ -45,7 +45,7 @@ def with_phone(context: Context, phone: str | None) -> AccountLookup:
 
 def named(context: Context, kind: str, value: str) -> AccountLookup:
     """Return whom an identifier names."""
-    return account_lookup.look_up(context, Identifier(kind, value), is_hidden=hides(context))
+    return account_lookup.find(context, Identifier(kind, value), is_hidden=hides(context))
 
 
 def reached(who: AccountLookup, by: str) -> Account | None:

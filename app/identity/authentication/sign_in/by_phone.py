@@ -49,7 +49,7 @@ def _prove_own(context: Context, account: Account, req: contract.VerifyPhone) ->
 
 def _proved(context: Context, phone: str, holder: Account | None, req: contract.VerifyPhone) -> Account:
     hides = context.tenant.settings.hide_unknown_accounts
-    who = account_lookup.look_up(context, Identifier("phone", phone), is_hidden=hides)
+    who = account_lookup.find(context, Identifier("phone", phone), is_hidden=hides)
     who = replace(who, holder=holder)
     if who.holder is None and not hides:
         raise e.UnknownPhone

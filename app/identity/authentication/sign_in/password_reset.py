@@ -143,9 +143,7 @@ def checked(
             context, kind, uid, code, subject=subject, errors=errors, is_lock_open=is_open, name=name
         )
     except errors.wrong:
-        after = account_lookup.lock_of(
-            context, account_lookup.look_up(context, who.identifier, is_hidden=who.is_hidden)
-        )
+        after = account_lookup.lock_of(context, account_lookup.find(context, who.identifier, is_hidden=who.is_hidden))
         if lock is None and after is not None and after.until is None:
             raise e.LockedDuringStep from None
         raise

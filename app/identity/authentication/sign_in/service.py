@@ -68,7 +68,7 @@ def verify(
     settings = context.tenant.settings
     _spend(context)
     identifiers.refuse_kind(settings, identifier.kind)
-    who = account_lookup.look_up(context, identifier, is_hidden=hides_unknown)
+    who = account_lookup.find(context, identifier, is_hidden=hides_unknown)
     account = who.account
     lock = account_lookup.lock_of(context, who)
     context.work.release_connection()

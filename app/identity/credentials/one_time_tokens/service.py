@@ -336,7 +336,7 @@ def _who(context: Context, uid: str, name: Identifier | None) -> AccountLookup:
     """Return for whom a wrong code counts: whoever has the name that was given, or else the name."""
     if name is None:
         return AccountLookup(context, Identifier("email", uid), accounts.by_uid(context, uid), is_hidden=False)
-    who = account_lookup.look_up(context, name, is_hidden=True)
+    who = account_lookup.find(context, name, is_hidden=True)
     if uid == NOBODY or (who.holder is not None and who.holder.uid == uid):
         return who
     return replace(who, holder=accounts.by_uid(context, uid) or who.holder)

@@ -7,7 +7,7 @@ import hmac
 from dataclasses import dataclass
 from functools import cached_property
 
-from app.identity.directory.accounts import first_verification, login_records, unknown_identifiers
+from app.identity.directory.accounts import first_verification, identifiers, login_records, store, unknown_identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.login_records import Failure, Lock
 from app.identity.directory.accounts.service import Account
@@ -60,15 +60,11 @@ class AccountLookup:
         return self.account.uid if self.account else self.name_hash
 
 
-def look_up(context: Context, identifier: Identifier, *, is_hidden: bool) -> AccountLookup:
-    """Return whom an identifier names."""
-    return AccountLookup(context, identifier, find_account(context, identifier), is_hidden)
-
-
-def find_account(context: Context, identifier: Identifier) -> Account | None:
-    """Return the account that the identifier names."""
-    find = {"email": accounts.by_email, "username": accounts.by_username, "phone": accounts.by_phone}[identifier.kind]
-    return find(context, identifier.value)
+def find(context: Context, identifier: Identifier, *, is_hidden: bool) -> AccountLookup:
+    """Look an identifier up in any spelling of it; a text that cannot be an identifier costs no query."""
+    form = identifiers.normal_form(identifier.kind, identifier.value)
+    holder = store.by_identifier(context, identifier.kind, form) if form else None
+    return AccountLookup(context, identifier, holder, is_hidden)
 
 
 def lock_of(context: Context, who: AccountLookup) -> Lock | None:

@@ -119,10 +119,14 @@ def is_allowed_uid(text: str) -> bool:
     return is_well_formed_uid(text) and text.lower() not in (NOBODY, *_SEGMENTS_BESIDE_UID)
 
 
+def normal_form(kind: str, text: str) -> str | None:
+    """Return the form in which an identifier of this kind is stored; None where the text cannot be one."""
+    return {EMAIL: normalize_email, USERNAME: normalize_username, PHONE: normalize_phone}[kind](text)
+
+
 def normalize(kind: str, text: str) -> str:
     """Return the form of an identifier; a text that cannot be one keeps its own, which no account has."""
-    forms = {EMAIL: normalize_email, USERNAME: normalize_username, PHONE: normalize_phone}
-    return forms[kind](text) or f"?{text.strip().lower()[:300]}"
+    return normal_form(kind, text) or f"?{text.strip().lower()[:300]}"
 
 
 def _line(text: str) -> str:

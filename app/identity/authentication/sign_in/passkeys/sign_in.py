@@ -36,7 +36,7 @@ def begin(context: Context, req: contract.SignInBegin) -> LoginBegin:
         raise e.BadParameter.names("identifier")
     ceremonies.spend_lookup(context)
     is_hidden = context.tenant.settings.hide_unknown_accounts
-    who = account_lookup.look_up(
+    who = account_lookup.find(
         context, identifiers.guessed(context.tenant.settings, req.identifier), is_hidden=is_hidden
     )
     allowed = _hidden(context, who) if is_hidden else _told(context, who, req)
