@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text, update
 from werkzeug.test import TestResponse
 
-from app.identity.credentials.one_time_tokens.tables import proofs
+from app.identity.credentials.one_time_tokens.tables import one_time_tokens
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
@@ -113,7 +113,7 @@ def test_what_the_database_gives_up_in_favour_of_another_runs_again(new_tenant_s
     answered(forgot())
     other = UnitOfWork(acme.services.database, acme.tenant_id)
     links, people = (
-        update(one).where(one.c.tenant_id == acme.tenant_id, one.c.uid == uid) for one in (proofs, accounts)
+        update(one).where(one.c.tenant_id == acme.tenant_id, one.c.uid == uid) for one in (one_time_tokens, accounts)
     )
     other.run(links.values(tries=1))
     with ThreadPoolExecutor(1) as pool:

@@ -11,7 +11,7 @@ import pytest
 
 from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.verification import phones
-from app.identity.credentials.one_time_tokens.service import Proof, Purpose
+from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import linked_identities, pending_accounts, store
 from app.kit import randomness
@@ -197,7 +197,7 @@ def test_a_strangers_identity_is_gone_once_the_owner_claims_the_account(
     anybody = partial(tenant.send, with_secret=False)
     if way == "code to the number":
         with doing(tenant) as call:
-            phones.confirm(call, Proof(Purpose.PHONE, uid, "+493012345678", {}, call.now))
+            phones.confirm(call, OneTimeToken(Purpose.PHONE, uid, "+493012345678", {}, call.now))
     elif way == "reset":
         answered(anybody("POST", "/identity/v2/auth/password", {"email": VICTIM}))
         token = next(

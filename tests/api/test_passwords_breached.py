@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.identity.credentials.passwords.breached_passwords import Breaches
+from app.identity.credentials.passwords.breached_passwords import BreachedPasswords
 from tests.support.breached_passwords import breached_password_server
 from tests.support.customers import NEW, OLD, Customer, a_customer
 from tests.support.tenant_server import NewTenantServer, answered, refused
@@ -28,7 +28,7 @@ def customer(new_tenant_server: NewTenantServer) -> Make:
 def test_a_stolen_password_is_reset_before_anybody_signs_in(customer: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     c = customer(password_policy={"breached": "change"})
     with breached_password_server(OLD, "Amber-window-44") as elsewhere:
-        monkeypatch.setattr(c.tenant.services, "breaches", Breaches(elsewhere.url))
+        monkeypatch.setattr(c.tenant.services, "breached_passwords", BreachedPasswords(elsewhere.url))
         assert refused(c.logs_in()) == (403, 1316)
         assert len(c.mails()) == 1
         assert refused(c.logs_in()) == (403, 1317)
@@ -48,7 +48,7 @@ def test_a_stolen_password_may_be_told_only(
 ) -> None:
     c = customer(password_policy={"breached": action})
     with breached_password_server(OLD) as elsewhere:
-        monkeypatch.setattr(c.tenant.services, "breaches", Breaches(elsewhere.url))
+        monkeypatch.setattr(c.tenant.services, "breached_passwords", BreachedPasswords(elsewhere.url))
         answered(c.logs_in())
         answered(c.logs_in())
     assert c.tenant.read(c.uid)["IsPasswordBreached"] is True
@@ -59,7 +59,7 @@ def test_a_list_that_is_down_stops_nobody(customer: Make, monkeypatch: pytest.Mo
     c = customer(password_policy={"breached": "change"})
     with breached_password_server(OLD) as elsewhere:
         elsewhere.status = 503
-        monkeypatch.setattr(c.tenant.services, "breaches", Breaches(elsewhere.url))
+        monkeypatch.setattr(c.tenant.services, "breached_passwords", BreachedPasswords(elsewhere.url))
         answered(c.logs_in())
         answered(c.logs_in())
         assert len(elsewhere.asked) == 1, "it is left alone for a while"
@@ -71,12 +71,12 @@ def test_a_sorted_file_is_searched_where_nobody_is_asked(tmp_path: Path, letters
     digests = [hashlib.sha1(one.encode(), usedforsecurity=False).hexdigest().upper() for one in words]
     file = tmp_path / "stolen.txt"
     file.write_text("\n".join(sorted(f"{digest[:letters]}:3" for digest in digests)) + "\n")
-    known = Breaches(file=str(file))
+    known = BreachedPasswords(file=str(file))
     assert all(known.has(word) for word in words)
     assert not any(known.has(f"unheard-of-{number}") for number in range(500))
 
 
 def test_a_file_that_is_gone_refuses_nobody(tmp_path: Path) -> None:
-    assert not Breaches(file=str(tmp_path / "none")).has(OLD)
+    assert not BreachedPasswords(file=str(tmp_path / "none")).has(OLD)
     (tmp_path / "empty").touch()
-    assert not Breaches(file=str(tmp_path / "empty")).has(OLD)
+    assert not BreachedPasswords(file=str(tmp_path / "empty")).has(OLD)

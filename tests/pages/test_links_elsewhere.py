@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 import pytest
 from sqlalchemy import select
 
-from app.identity.credentials.one_time_tokens.tables import proofs
+from app.identity.credentials.one_time_tokens.tables import one_time_tokens
 from app.identity.platform.store.unit import UnitOfWork
 from tests.pages.test_verification import ADA, PASSWORD, PendingVerification, is_verified, wait
 from tests.support.mailbox import link_in, mails_to
@@ -26,7 +26,9 @@ MACHINES = ("Barracuda Sentinel (EE)", "", "Mozilla/5.0 (compatible; SafeLinks p
 def states(world: World) -> set[tuple[str, str]]:
     work = UnitOfWork(world.services.database, world.tenant_id)
     try:
-        query = select(proofs.c.proof_id, proofs.c.state).where(proofs.c.tenant_id == world.tenant_id)
+        query = select(one_time_tokens.c.proof_id, one_time_tokens.c.state).where(
+            one_time_tokens.c.tenant_id == world.tenant_id
+        )
         return {(row.proof_id, row.state) for row in work.all(query)}
     finally:
         work.rollback()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.identity.credentials.one_time_tokens.tables import proofs
+from app.identity.credentials.one_time_tokens.tables import one_time_tokens
 from app.identity.directory.accounts.tables import accounts, waiting_accounts
 from app.identity.entry.cleaning import clean
 from app.identity.platform.store.unit import UnitOfWork
@@ -80,7 +80,7 @@ def test_squatters_link_is_dead_after_confirmation(world: World, new_visitor: Ne
     assert "Confirm" not in page.html or page.press("Confirm").status >= 400
     assert signed_in(new_visitor(), MINE)
     assert rows(world, waiting_accounts) == []
-    assert {row.uid for row in rows(world, proofs)} == {rows(world, accounts)[0].uid}
+    assert {row.uid for row in rows(world, one_time_tokens)} == {rows(world, accounts)[0].uid}
 
 
 @pytest.mark.database_alone

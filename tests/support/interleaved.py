@@ -9,7 +9,7 @@ from hypothesis import note
 from sqlalchemy import select
 
 from app.identity.authentication.sign_in.tables import sessions
-from app.identity.credentials.one_time_tokens.tables import proofs
+from app.identity.credentials.one_time_tokens.tables import one_time_tokens
 from app.identity.directory.accounts import identifiers as names
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.store.unit import UnitOfWork
@@ -217,7 +217,7 @@ class Model:
         return next((row for row in rows if row.session_hash == hashed and row.expires_at > now), None)
 
     def _proofs(self) -> set[tuple[str, str]]:
-        return {(row.proof_id, row.state) for row in self._rows(proofs)}
+        return {(row.proof_id, row.state) for row in self._rows(one_time_tokens)}
 
     def _changed(self) -> list[str]:
         """The accounts whose password is another than at the last look."""

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from sqlalchemy import select
 from werkzeug.test import Client, TestResponse
 
-from app.identity.credentials.passwords.breached_passwords import Breaches
+from app.identity.credentials.passwords.breached_passwords import BreachedPasswords
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.platform.tables import audit
 from tests.support.breached_passwords import breached_password_server
@@ -121,7 +121,7 @@ def with_stolen(who: Somebody, *passwords: str) -> Iterator[None]:
     services = who.tenant.services
     kept = services.breached_passwords
     with breached_password_server(*passwords) as elsewhere:
-        services.breached_passwords = Breaches(elsewhere.url)
+        services.breached_passwords = BreachedPasswords(elsewhere.url)
         try:
             yield
         finally:

@@ -5,25 +5,25 @@ from __future__ import annotations
 import pytest
 
 from app.hub.forms.captcha import NUMBERS, question_text
-from app.identity.credentials.captcha.questions import MOST, drawn, number_in
+from app.identity.credentials.captcha.questions import MAX_NUMBER, parse_number, random_question
 from tests.support.captchas import answer_to
 
 
 def test_every_question_can_be_said_and_has_the_answer_that_a_person_gives() -> None:
     kinds, said = set(), set()
     for _ in range(2_000):
-        question, answer = drawn()
-        assert all(0 < number <= MOST for number in question.numbers)
+        question, answer = random_question()
+        assert all(0 < number <= MAX_NUMBER for number in question.numbers)
         assert answer == answer_to(question) >= 0
         kinds.add(question.kind)
         said.add(str(question_text(question)))
     assert kinds == {"sum", "difference", "largest", "smallest", "nth"}
     assert len(said) > 1_200  # a list of seen questions serves nobody
-    assert len(NUMBERS) == MOST + 1
+    assert len(NUMBERS) == MAX_NUMBER + 1
 
 
 def test_no_answer_is_worth_guessing() -> None:
-    answers = [drawn()[1] for _ in range(5_000)]
+    answers = [random_question()[1] for _ in range(5_000)]
     assert max(answers.count(answer) for answer in set(answers)) < 5_000 * 0.12
 
 
@@ -36,4 +36,4 @@ def test_no_answer_is_worth_guessing() -> None:
     ],
 )  # fmt: skip
 def test_digits_of_any_script_are_read_and_nothing_else(typed: str, number: int | None) -> None:
-    assert number_in(typed) == number
+    assert parse_number(typed) == number

@@ -12,7 +12,7 @@ import pytest
 
 from app.contract import errors as e
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, Proof, Purpose, digits_in
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose, digits_in
 from app.identity.entry import cleaning
 from app.identity.platform.context import Context
 from app.identity.platform.services import Services
@@ -44,13 +44,13 @@ class Holder:
     def code(self, **how: int) -> str:
         return self.asks(lambda call: one_time_tokens.new_code(call, KIND, self.uid, subject=ADDRESS, **how))
 
-    def opens(self, token: str, kind: Purpose = KIND) -> Proof:
+    def opens(self, token: str, kind: Purpose = KIND) -> OneTimeToken:
         with call_of(self.services, self.tenant.name) as call:
             proof = one_time_tokens.spend_link(call, kind, token)
             call.work.commit()
             return proof
 
-    def types(self, code: str, uid: str | None = None, errors: one_time_tokens.CodeErrors = MAIL_CODE) -> Proof:
+    def types(self, code: str, uid: str | None = None, errors: one_time_tokens.CodeErrors = MAIL_CODE) -> OneTimeToken:
         with call_of(self.services, self.tenant.name) as call:
             proof = one_time_tokens.spend_code(call, KIND, uid or self.uid, code, subject=ADDRESS, errors=errors)
             call.work.commit()
@@ -239,7 +239,7 @@ def test_what_is_long_over_is_removed(holder: Holder, services: Services) -> Non
     token = holder.link(minutes=10)
     cleaning.clean(services.database, clock.now() + timedelta(days=6))
     with call_of(services, holder.tenant.name) as call:
-        assert one_time_tokens.known_link(call, KIND, token) is not None
+        assert one_time_tokens.find_link(call, KIND, token) is not None
     cleaning.clean(services.database, clock.now() + timedelta(days=8))
     with call_of(services, holder.tenant.name) as call:
-        assert one_time_tokens.known_link(call, KIND, token) is None
+        assert one_time_tokens.find_link(call, KIND, token) is None

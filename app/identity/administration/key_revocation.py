@@ -32,7 +32,7 @@ def revoke(services: Services, work: UnitOfWork, kid: str | None = None) -> Revo
     signed = [
         one.client_id for one in changes.applications_of(work) if one.settings.get("access_token_format") == "jwt"
     ]
-    ended = tokens.end_signed(work, signed)
+    ended = tokens.delete_signed(work, signed)
     changes.change(work)
     audit = AuditLog(services.clock)
     audit.record("signing_key.revoked", kid=gone, signs=signs, tokens=ended)

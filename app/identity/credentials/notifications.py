@@ -14,7 +14,7 @@ from app.identity.messaging.service import PlainSmsOptions
 from app.identity.platform.context import Context
 
 
-def tell(
+def notify(
     context: Context, kind: MailKind, to: str | None, account: Account, *, before: Account | None = None, **facts: str
 ) -> None:
     """Mail a notice. One over its limit is left out: the change stands, and the ledger has it.
@@ -24,11 +24,17 @@ def tell(
     """
     if to:
         messaging.mail(
-            context, kind, to, account=account, facts=facts, language=language(context), counted=_as_of(before, to)
+            context,
+            kind,
+            to,
+            account=account,
+            facts=facts,
+            language=page_language(context),
+            counted=_counted_as(before, to),
         )
 
 
-def tell_with_alarm(
+def notify_with_alert_link(
     context: Context,
     kind: MailKind,
     to: str | None,
@@ -40,22 +46,30 @@ def tell_with_alarm(
 ) -> None:
     """Mail a notice as `tell` does, with a link that gives the account back to this very mailbox (decisions/0061)."""
     if to:
-        url, token = security_alerts.link(context, account, to)
+        url, token = security_alerts.create_link(context, account, to)
         told = {**facts, "url": url, "token": token}
         messaging.mail(
-            context, kind, to, account=account, facts=told, template=template, language=_of_owner(context, account),
-            counted=_as_of(before, to),
+            context, kind, to, account=account, facts=told, template=template, language=_alert_language(context, account),
+            counted=_counted_as(before, to),
         )  # fmt: skip
 
 
-def text(context: Context, kind: SmsKind, account: Account, *, template: str | None = None, **facts: str) -> bool:
+def notify_by_sms(
+    context: Context, kind: SmsKind, account: Account, *, template: str | None = None, **facts: str
+) -> bool:
     """Text a notice to the account's proved number; returns whether that could be done. What cannot be texted refuses nothing."""
     if not (account.phone and account.phone_verified):
         return False
     told, wish = {**facts, "url": f"{context.issuer}/forgot-password"}, PlainSmsOptions(template)
     try:
         messaging.sms(
-            context, kind, account.phone, account=account, facts=told, wish=wish, language=_of_owner(context, account)
+            context,
+            kind,
+            account.phone,
+            account=account,
+            facts=told,
+            wish=wish,
+            language=_alert_language(context, account),
         )
     except SMS_SENDING as reason:
         context.audit.record("notice.not_sent", uid=account.uid, reason=type(reason).__name__)
@@ -63,40 +77,40 @@ def text(context: Context, kind: SmsKind, account: Account, *, template: str | N
     return True
 
 
-def tell_changes(context: Context, before: Account, after: Account) -> None:
+def notify_profile_changes(context: Context, before: Account, after: Account) -> None:
     """Tell of another username, another phone number, another PIN and other security answers, whoever changed them. Answers open the
     account by themselves, so that whoever did not write them may object.
     """
     if before.username != after.username:
         context.audit.record("username.changed", uid=after.uid)
         if before.username is not None:
-            tell(context, MailKind.USERNAME_CHANGED, after.email, after)
+            notify(context, MailKind.USERNAME_CHANGED, after.email, after)
     if before.phone != after.phone:
         context.audit.record("phone.changed", uid=after.uid)
-        tell(context, MailKind.PHONE_CHANGED, after.email, after)
+        notify(context, MailKind.PHONE_CHANGED, after.email, after)
     if before.has_pin != after.has_pin or before.pin.get("sealed") != after.pin.get("sealed"):
         context.audit.record("pin.changed", uid=after.uid, reason="UpdateProfile")
-        tell(context, MailKind.PIN_CHANGED, after.email, after)
+        notify(context, MailKind.PIN_CHANGED, after.email, after)
     if before.security_answers != after.security_answers:
         context.audit.record("security_answers.changed", uid=after.uid, count=len(after.security_answers))
-        tell_with_alarm(context, MailKind.ANSWERS_CHANGED, after.email, after)
+        notify_with_alert_link(context, MailKind.ANSWERS_CHANGED, after.email, after)
 
 
-def tell_factor(context: Context, kind: MailKind, account: Account, factor: FactorKind) -> None:
+def notify_factor_change(context: Context, kind: MailKind, account: Account, factor: FactorKind) -> None:
     """Tell of a second factor that was added or removed; its owner may object."""
-    tell_with_alarm(context, kind, account.email, account, factor=factor.value)
+    notify_with_alert_link(context, kind, account.email, account, factor=factor.value)
 
 
-def language(context: Context) -> str | None:
+def page_language(context: Context) -> str | None:
     """Return what the page speaks that the change was made on."""
     return context.visit.language if context.visit else None
 
 
-def _as_of(before: Account | None, to: str) -> CountedAs:
+def _counted_as(before: Account | None, to: str) -> CountedAs:
     return CountedAs(is_proved=is_verified(before, to)) if before else CountedAs()
 
 
-def _of_owner(context: Context, account: Account) -> str | None:
+def _alert_language(context: Context, account: Account) -> str | None:
     """Return the language of an alarm: what the account spoke before anybody changed that lately, whatever the page speaks."""
     former = previous_locale.previous(account, context.now)
     return None if former is None else former or context.tenant.settings.default_locale

@@ -36,28 +36,28 @@ class Credential:
     used_at: datetime | None
 
 
-class Held(Exception):
+class LookupTaken(Exception):
     """The lookup belongs to another credential."""
 
 
 _COLUMNS = tuple(C[name] for name in Credential.__dataclass_fields__)
 # Made once: every sign-in asks this where the tenant has second factors.
-_OF_ACCOUNT = (
+_BY_ACCOUNT = (
     select(*_COLUMNS)
     .where(C.tenant_id == bindparam("tenant"), C.uid == bindparam("account"))
     .order_by(C.created_at, C.credential_id)
 )
 
 
-def of_account(context: Context, uid: str) -> list[Credential]:
+def by_account(context: Context, uid: str) -> list[Credential]:
     """Return all credentials of an account, the oldest first."""
-    rows = context.work.run(_OF_ACCOUNT, {"tenant": context.tenant.tenant_id, "account": uid}).all()
+    rows = context.work.run(_BY_ACCOUNT, {"tenant": context.tenant.tenant_id, "account": uid}).all()
     return [_credential(row) for row in rows]
 
 
-def of_kind(context: Context, uid: str, kind: str) -> list[Credential]:
+def by_kind(context: Context, uid: str, kind: str) -> list[Credential]:
     """Return an account's credentials of one kind, the oldest first."""
-    return [one for one in of_account(context, uid) if one.kind == kind]
+    return [one for one in by_account(context, uid) if one.kind == kind]
 
 
 def by_lookup(context: Context, kind: str, lookup: str) -> Credential | None:
@@ -67,7 +67,7 @@ def by_lookup(context: Context, kind: str, lookup: str) -> Credential | None:
     return _credential(row) if row is not None else None
 
 
-def of_kinds_by_lookup(context: Context, kinds: Collection[str], lookup: str) -> Credential | None:
+def by_kinds_and_lookup(context: Context, kinds: Collection[str], lookup: str) -> Credential | None:
     """Return the credential of that digest among some kinds, whoever has it."""
     where = (C.tenant_id == context.tenant.tenant_id, C.kind.in_(kinds), C.lookup == lookup)
     rows = context.work.all(select(*_COLUMNS).where(*where).limit(1))
@@ -107,35 +107,35 @@ def add(
     try:
         context.work.run(insert(credentials), {"tenant_id": context.tenant.tenant_id, **row})
     except IntegrityError:
-        raise Held from None
+        raise LookupTaken from None
     return Credential(**row)  # type: ignore[arg-type]  # the row has the fields' types
 
 
-def secret_of(context: Context, credential: Credential) -> bytes:
+def decrypt_secret(context: Context, credential: Credential) -> bytes:
     """Return what a credential keeps sealed; raises DecryptionError."""
     return context.services.encryption.decrypt(
         credential.sealed or b"", associated_data(context.tenant.tenant_id, credential.credential_id)
     )
 
 
-def enrol(context: Context, credential: Credential, **values: Any) -> bool:
+def mark_enrolled(context: Context, credential: Credential, **values: Any) -> bool:
     """Mark it proved, as of now, in the call's transaction; of many at once one is told True."""
-    where = (*_one(context, credential.credential_id), C.is_enrolled.is_(False))
+    where = (*_key(context, credential.credential_id), C.is_enrolled.is_(False))
     proved = {"is_enrolled": True, "created_at": context.now, "used_at": context.now, **values}
     return context.work.changed(update(credentials).where(*where).values(proved)) > 0
 
 
-def advance(context: Context, credential: Credential, counter: int, **values: Any) -> bool:
+def advance_counter(context: Context, credential: Credential, counter: int, **values: Any) -> bool:
     """Note a use with a counter that only rises; False where it was used up to there before. Of many at once one wins."""
-    where = (*_one(context, credential.credential_id), C.counter < counter)
+    where = (*_key(context, credential.credential_id), C.counter < counter)
     noted = update(credentials).where(*where).values(counter=counter, used_at=context.now, **values)
     return context.work.changed(noted) > 0
 
 
-def note(context: Context, credential: Credential, **values: Any) -> bool:
+def set_values(context: Context, credential: Credential, **values: Any) -> bool:
     """Write columns of a credential; False where it is gone."""
     return (
-        context.work.changed(update(credentials).where(*_one(context, credential.credential_id)).values(**values)) > 0
+        context.work.changed(update(credentials).where(*_key(context, credential.credential_id)).values(**values)) > 0
     )
 
 
@@ -155,7 +155,7 @@ def remove_all(context: Context, uid: str) -> int:
     return context.work.changed(delete(credentials).where(*mine))
 
 
-def remove_begun(context: Context, uid: str) -> None:
+def remove_pending(context: Context, uid: str) -> None:
     """Remove what an account only began: it opens nothing yet, and whoever began it may not be its owner."""
     context.work.run(
         delete(credentials).where(C.tenant_id == context.tenant.tenant_id, C.uid == uid, C.is_enrolled.is_(False))
@@ -164,12 +164,12 @@ def remove_begun(context: Context, uid: str) -> None:
 
 def remove_since(context: Context, uid: str, at: datetime) -> int:
     """Remove what an account enrolled from then on, and what it only began; returns how many were enrolled."""
-    remove_begun(context, uid)
+    remove_pending(context, uid)
     mine = (C.tenant_id == context.tenant.tenant_id, C.uid == uid)
     return context.work.changed(delete(credentials).where(*mine, C.created_at >= at))
 
 
-def use_up(context: Context, uid: str, kind: str, lookup: str) -> bool:
+def consume(context: Context, uid: str, kind: str, lookup: str) -> bool:
     """Remove the credential of that digest: what works once. Of many at once one is told True."""
     where = (C.tenant_id == context.tenant.tenant_id, C.uid == uid, C.kind == kind, C.lookup == lookup)
     return context.work.changed(delete(credentials).where(*where)) > 0
@@ -198,7 +198,7 @@ def associated_data(tenant_id: str, credential_id: str) -> str:
     return f"{tenant_id} credential {credential_id}"
 
 
-def _one(context: Context, credential_id: str) -> tuple[Any, Any]:
+def _key(context: Context, credential_id: str) -> tuple[Any, Any]:
     return C.tenant_id == context.tenant.tenant_id, C.credential_id == credential_id
 
 

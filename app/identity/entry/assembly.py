@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.identity.authentication.sign_in.locations.registry import locations
-from app.identity.credentials.passwords.breached_passwords import Breaches
+from app.identity.credentials.passwords.breached_passwords import BreachedPasswords
 from app.identity.credentials.passwords.hashing import Hashing
 from app.identity.directory.tenants.directory import CachedTenantDirectory
 from app.identity.directory.tenants.signing_keys import StoredSigningKeys
@@ -42,7 +42,7 @@ def assemble(settings: Settings, clock: Clock | None = None) -> Services:
         limits=Limits(settings.redis_url, clock),
         directory=CachedTenantDirectory(database, settings.hub_url, refresh_keys),
         signing_keys=StoredSigningKeys(encryption, clock),
-        breached_passwords=Breaches(settings.breaches_url, settings.breaches_file),
+        breached_passwords=BreachedPasswords(settings.breaches_url, settings.breaches_file),
         locations=locations(settings.locations_file),
         message_templates=LruCache(_CACHED_TEMPLATES),
         provider_metadata=ProviderMetadataCache(clock, Resolver(settings.reachable_networks)),

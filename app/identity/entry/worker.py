@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from app.identity.entry.cleaning import Cleaner
-from app.identity.messaging.senders.registry import Nowhere, senders
+from app.identity.messaging.senders.registry import UnsupportedKind, senders
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.outbox import claims
 from app.identity.platform.outbox.claims import LEASE, ClaimedMessage
@@ -55,7 +55,7 @@ class Worker:
             LaneDispatcher(database, self._clock, lane, size=settings.sends_at_once, lease=lease) for lane in LANES
         ]
         self._senders = senders(settings, self._clock)
-        self._unknown_kind = Nowhere()
+        self._unknown_kind = UnsupportedKind()
         self._cleaner = Cleaner(database)
         self._stopped = threading.Event()
 

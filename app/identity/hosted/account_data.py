@@ -57,11 +57,11 @@ def document(context: Context, session: BrowserSession, account: Account) -> dic
         "profile": accounts.profile_of(account),
         "addresses": [_address(account, entry) for entry in account.emails],
         "security_questions": [_question(context, one) for one in account.security_answers],
-        "second_factors": [_factor(one) for one in credentials.of_account(context, uid)],
+        "second_factors": [_factor(one) for one in credentials.by_account(context, uid)],
         "sessions": [views.session(context, one, session).model_dump(mode="json") for one in live],
         "trusted_browsers": [
             {"agent": one.agent, "address": one.address, "since": iso(one.trusted_at), "until": iso(one.ends_at)}
-            for one in trusted_browsers.of_account(context, account)
+            for one in trusted_browsers.by_account(context, account)
         ],
         "applications": [
             {"client_id": one.client_id, "name": _name(context, one.client_id), "scopes": list(one.scopes), "since": iso(one.since)}
@@ -69,7 +69,7 @@ def document(context: Context, session: BrowserSession, account: Account) -> dic
         ],
         "tokens": [
             {"client_id": one.client_id, "scope": one.scope, "issued_at": iso(one.issued_at), "expires_at": iso(one.expires_at)}
-            for one in tokens.of_account(context, uid)
+            for one in tokens.by_account(context, uid)
         ],
         "privacy_policy": privacy_policy.history_of(account),
         "consents": consent_forms.history(context, account),

@@ -13,7 +13,7 @@ from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import second_factor
 from app.identity.authentication.sign_in.second_factor import Pending, Way
 from app.identity.authentication.sign_in.sessions import BrowserSession
-from app.identity.credentials.authenticators.protocol import Answer, Person, Wish
+from app.identity.credentials.authenticators.protocol import AccountFactors, ChallengeOptions, FactorResponse
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts.account import Account
@@ -42,9 +42,9 @@ def read(context: Context, req: contract.OwnFactorsRequest) -> contract.FactorsV
 
 def view(context: Context, session: BrowserSession, account: Account) -> contract.FactorsView:
     """Return the second factors of an account, and those that it could have."""
-    settings, known = context.tenant.settings, second_factors.person(context, account)
-    usable = [kind for kind in second_factors.enrolled(settings, known) if kind not in APART]
-    others = [kind for kind in second_factors.offered(settings) if kind not in APART and kind not in usable]
+    settings, known = context.tenant.settings, second_factors.account_factors(context, account)
+    usable = [kind for kind in second_factors.enrolled_kinds(settings, known) if kind not in APART]
+    others = [kind for kind in second_factors.available_kinds(settings) if kind not in APART and kind not in usable]
     has_paper = settings.second_factors.backup_codes
     return contract.FactorsView(
         person=views.person(account),
@@ -71,9 +71,9 @@ def begin(context: Context, req: contract.EnrolFactorRequest) -> contract.Enrolm
     """Send what has to be sent; what went out a moment ago is not sent twice: a second click goes on as the first."""
     _refuse_off(context)
     known, address = account_settings.proved(context, req), None
-    found = _pending(context, second_factors.person(context, known.account), keeps=True)
-    wish = Wish(email=req.target, phone=req.target, is_own=True)
-    if not second_factors.authenticator(context, req.kind).is_enrolled(found.person):
+    found = _pending(context, second_factors.account_factors(context, known.account), keeps=True)
+    wish = ChallengeOptions(email=req.target, phone=req.target, is_own=True)
+    if not second_factors.enabled_authenticator(context, req.kind).is_enrolled(found.person):
         try:
             with suppress(e.TooManyRequests):
                 address = second_factor.challenge(context, found, req.kind, wish)[1].address
@@ -86,11 +86,13 @@ def begin(context: Context, req: contract.EnrolFactorRequest) -> contract.Enrolm
 def add(context: Context, req: shared.FactorAnswer) -> contract.FactorEnrolled:
     _refuse_off(context)
     known = account_settings.proved(context, WithPassword())
-    person = second_factors.person(context, known.account)
-    if second_factors.authenticator(context, req.kind).is_enrolled(person):
+    person = second_factors.account_factors(context, known.account)
+    if second_factors.enabled_authenticator(context, req.kind).is_enrolled(person):
         return contract.FactorEnrolled()  # a second click
     try:
-        own_factors.enrol(context, person, req.kind, Answer(req.code, None, req.answers, req.credential, req.state))
+        own_factors.enrol(
+            context, person, req.kind, FactorResponse(req.code, None, req.answers, req.credential, req.state)
+        )
     except ApiError as refusal:
         raise _with_view(context, refusal, req.kind) from None
     continuation_tokens.revoke_all(context, known.account.uid, ContinuationPurpose.OWN_FACTOR)
@@ -101,7 +103,7 @@ def add(context: Context, req: shared.FactorAnswer) -> contract.FactorEnrolled:
 @contract.remove.implements
 def remove(context: Context, req: contract.RemoveFactorRequest) -> SessionRenewal:
     known = account_settings.proved(context, req)
-    person = second_factors.person(context, known.account)
+    person = second_factors.account_factors(context, known.account)
     if req.kind not in APART and AUTHENTICATORS[req.kind].is_enrolled(person):
         own_factors.remove(context, known.account, req.kind)
     return account_settings.done(context, known)
@@ -128,13 +130,13 @@ def _is_stale(context: Context, session: BrowserSession) -> bool:
 
 
 def _just_enrolled(context: Context, session: BrowserSession, account: Account) -> bool:
-    known = second_factors.person(context, account)
+    known = second_factors.account_factors(context, account)
     if known.enrolled(FactorKind.BACKUP_CODE) or context.now - session.authenticated_at > 2 * FRESH:
         return False
     return any(one.is_enrolled and one.created_at >= session.authenticated_at for one in known.credentials)
 
 
-def _held(known: Person, kind: FactorKind) -> contract.EnrolledFactor:
+def _held(known: AccountFactors, kind: FactorKind) -> contract.EnrolledFactor:
     mine = known.enrolled(kind)
     used = [one.used_at for one in mine if one.used_at is not None]
     return contract.EnrolledFactor(
@@ -146,8 +148,8 @@ def _held(known: Person, kind: FactorKind) -> contract.EnrolledFactor:
 
 
 def _one(context: Context, session: BrowserSession, account: Account, kind: FactorKind) -> contract.OwnFactorView:
-    known = second_factors.person(context, account)
-    is_held = second_factors.authenticator(context, kind).is_enrolled(known)
+    known = second_factors.account_factors(context, account)
+    is_held = second_factors.enabled_authenticator(context, kind).is_enrolled(known)
     needs_password = _is_stale(context, session)
     hides = is_held or needs_password or kind in APART
     return contract.OwnFactorView(
@@ -160,7 +162,7 @@ def _one(context: Context, session: BrowserSession, account: Account, kind: Fact
     )
 
 
-def _pending(context: Context, known: Person, *, keeps: bool = False) -> Pending:
+def _pending(context: Context, known: AccountFactors, *, keeps: bool = False) -> Pending:
     """Return what was begun; `keeps` begins it."""
     uid = known.account.uid
     begun = continuation_tokens.of_account(context, ContinuationPurpose.OWN_FACTOR, uid)

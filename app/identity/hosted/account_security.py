@@ -10,7 +10,7 @@ from app.identity.authentication.federation import service as connections
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials import store as credentials
 from app.identity.credentials.second_factors import trusted_browsers
-from app.identity.credentials.second_factors.trusted_browsers import Trusted
+from app.identity.credentials.second_factors.trusted_browsers import TrustedBrowser
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import display_phone
@@ -39,7 +39,7 @@ def read(context: Context, req: contract.SecurityRequest) -> contract.SecurityVi
         phone=display_phone(account.phone) if account.phone else None,
         answered=len(account.security_answers),
         sessions=[views.session(context, held, session) for held in sessions.of_account(context, session.uid)],
-        browsers=[_browser(one) for one in trusted_browsers.of_account(context, account)],
+        browsers=[_browser(one) for one in trusted_browsers.by_account(context, account)],
         applications=len(_known(context, account)),
     )
 
@@ -48,10 +48,10 @@ def read(context: Context, req: contract.SecurityRequest) -> contract.SecurityVi
 def forget_browsers(context: Context, req: contract.ForgetBrowserRequest) -> Posted:
     _, account = account_settings.owner(context)
     if req.every:
-        trusted_browsers.forget(context, account.uid)
+        trusted_browsers.revoke_all(context, account.uid)
         context.audit.record("browser.forgotten", uid=account.uid)
     else:
-        trusted_browsers.forget_one(context, account.uid, req.id)
+        trusted_browsers.revoke(context, account.uid, req.id)
     return Posted()
 
 
@@ -91,7 +91,7 @@ def _application(context: Context, one: Access) -> contract.ApplicationView:
     )
 
 
-def _browser(one: Trusted) -> contract.BrowserView:
+def _browser(one: TrustedBrowser) -> contract.BrowserView:
     agent = parse_user_agent(one.agent)
     return contract.BrowserView(
         id=one.browser_id,
@@ -109,4 +109,4 @@ def _identities(context: Context, account: Account) -> int | None:
 
 
 def _passkeys(context: Context, account: Account) -> int:
-    return sum(one.is_enrolled for one in credentials.of_kind(context, account.uid, FactorKind.PASSKEY))
+    return sum(one.is_enrolled for one in credentials.by_kind(context, account.uid, FactorKind.PASSKEY))

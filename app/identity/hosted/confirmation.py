@@ -14,7 +14,7 @@ from app.identity.authentication.sign_in.interactions import Attempt
 from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.second_factors import service as second_factors
-from app.identity.credentials.second_factors.service import Wanted
+from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts.service import Account
 from app.identity.hosted import account_settings, first_factor_passed, freshness, next_step
 from app.identity.platform.context import Context
@@ -31,7 +31,7 @@ def begin(context: Context, req: contract.ReauthenticationRequest) -> contract.R
         is_needed=not freshness.is_fresh(context, session),
         has_password=account.password_hash is not None,
     )
-    kinds = second_factors.held(context, account, second_factor.channel_of(session.methods))
+    kinds = second_factors.kinds_of_account(context, account, second_factor.channel_of(session.methods))
     if not told.is_needed or not kinds:
         return told
     attempt, binding = interactions.open(context, next_step.RETURN, {"landing": req.landing})
@@ -56,7 +56,9 @@ def _within(context: Context, attempt_id: str) -> contract.ReauthenticationStep:
 def _asked(context: Context, session: BrowserSession, account: Account, attempt: Attempt) -> Next:
     """Keep that the person of the session is asked for a second factor. Nothing is sent before they say which."""
     channel = second_factor.channel_of(session.methods)
-    wanted = Wanted(second_factors.person(context, account), second_factors.held(context, account, channel))
+    wanted = RequiredFactor(
+        second_factors.account_factors(context, account), second_factors.kinds_of_account(context, account, channel)
+    )
     found = second_factor.begin(context, wanted, Way(session.methods, channel=channel))
     step_up = {first_factor_passed.KEY: found.ticket.ticket_hash, first_factor_passed.STEP_UP: session.session_id}
     interactions.note(context, attempt, lifetime=second_factor.LIFETIME, **step_up)

@@ -19,7 +19,7 @@ from app.identity.authentication.sign_in import service as sign_in
 from app.identity.authentication.sign_in.interactions import Attempt
 from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, Purpose
+from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToken, Purpose
 from app.identity.directory.accounts import first_verification, identifiers, linked_identities
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
@@ -220,7 +220,7 @@ def _known(context: Context, attempt: Attempt, holder: Account, claimed: Provide
 def _opened(context: Context, attempt: Attempt, claimed: ProviderIdentity, email: str) -> Next:
     """Let the provider's word be a proof of the mailbox: the account that has the address is its owner's, or is made."""
     facts = {"email": email, "registers": True}
-    proof = Proof(Purpose.SIGN_IN, NOBODY, identifiers.normalize(EMAIL, email), facts, context.now)
+    proof = OneTimeToken(Purpose.SIGN_IN, NOBODY, identifiers.normalize(EMAIL, email), facts, context.now)
     try:
         account = redemption.account_of(context, proof, e.UnknownAccount, by=claimed)
     except (e.EmailRefused, e.EmailDomainRefused):

@@ -8,8 +8,8 @@ from app.identity.authentication.sign_in import interactions, risks, second_fact
 from app.identity.authentication.sign_in import service as sign_in
 from app.identity.authentication.sign_in.interactions import Attempt
 from app.identity.authentication.sign_in.second_factor import Way
-from app.identity.credentials.authenticators.protocol import Wish
-from app.identity.credentials.second_factors.service import Wanted
+from app.identity.credentials.authenticators.protocol import ChallengeOptions
+from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts.account import Account
 from app.identity.hosted import identity_linking, next_step, passkey_offers, password_expiry, views
 from app.identity.platform.context import Context
@@ -32,14 +32,16 @@ def enter(context: Context, attempt: Attempt | None, account: Account, way: Way)
     return onward(context, attempt, account, way, wanted)
 
 
-def onward(context: Context, attempt: Attempt | None, account: Account, way: Way, wanted: Wanted | None) -> Next:
+def onward(
+    context: Context, attempt: Attempt | None, account: Account, way: Way, wanted: RequiredFactor | None
+) -> Next:
     """Go on after a first factor: to the second one where it is `wanted`, else as somebody whose sign-in is recorded."""
     if wanted is None:
         return session(context, attempt, account, way)
     binding = None
     if attempt is None or attempt.is_done:
         attempt, binding = interactions.open(context, next_step.RETURN, {})
-    wish = Wish(attempt=attempt.attempt_id)
+    wish = ChallengeOptions(attempt=attempt.attempt_id)
     found = second_factor.ask(context, second_factor.begin(context, wanted, way), wanted.kinds, wish)
     held = {KEY: found.ticket.ticket_hash, STEP_UP: None}
     interactions.note(context, attempt, lifetime=second_factor.LIFETIME, **held)

@@ -23,5 +23,5 @@ def must_confirm(context: Context, session: BrowserSession, account: Account) ->
     """Return whether a page has to ask for a proof for which a password is not there, or not enough (decisions/0094)."""
     channel = second_factor.channel_of(session.methods)
     return not is_fresh(context, session) and (
-        account.password_hash is None or bool(second_factors.held(context, account, channel))
+        account.password_hash is None or bool(second_factors.kinds_of_account(context, account, channel))
     )

@@ -70,7 +70,7 @@ def resume(context: Context, req: hub.InteractionRequest) -> Next:
 
 @hub.captcha.implements
 def read_captcha(context: Context, req: hub.CaptchaRequest) -> Challenge:
-    return captcha.own_challenge(context)
+    return captcha.built_in_challenge(context)
 
 
 @hub.sign_in.implements
@@ -84,7 +84,7 @@ def with_password(context: Context, req: hub.SignInRequest) -> Next:
         return next_step.START_AGAIN
     going_on = attempt if attempt is not None and not attempt.is_done else None
     identifier = identifiers.guessed(context.tenant.settings, req.identifier)
-    proof = Proof(req.security_answer, captcha.of_form(req.captcha))
+    proof = Proof(req.security_answer, captcha.from_form(req.captcha))
     remember = first_factor_passed.remembering(context, req.remember)
     if (waits := verification.again(context, going_on, identifier, req.password)) is not None:
         return waits
@@ -199,5 +199,5 @@ def _revoke(context: Context, uid: str, session_id: str) -> None:
 
 def _end(context: Context, session: BrowserSession) -> None:
     sessions.end(context, session.uid, session.session_id)
-    tokens.end_with_session(context, session.session_id)
+    tokens.revoke_with_session(context, session.session_id)
     context.audit.record("session.ended", uid=session.uid, session=session.session_id)

@@ -27,7 +27,7 @@ def is_due(context: Context, account: Account, way: Way) -> bool:
     is_on = settings.passkeys and settings.passkey_settings.progressive_enrollment
     if not is_on or PASSWORD not in way.methods or not account.email or not webauthn_origins.supports_passkeys(context):
         return False
-    return _asks_again(context, account, _PROGRESSIVE) and not store.of_account(context, account.uid)
+    return _asks_again(context, account, _PROGRESSIVE) and not store.by_account(context, account.uid)
 
 
 def is_due_here(context: Context, account: Account) -> bool:

@@ -16,11 +16,11 @@ from app.identity.authentication.sign_in.passkeys import management, recovery
 from app.identity.authentication.sign_in.passkeys import sign_in as signing_in
 from app.identity.authentication.sign_in.passkeys.sign_in import refuse_off
 from app.identity.authentication.sign_in.second_factor import Way
-from app.identity.credentials.authenticators.passkey import owner_of
+from app.identity.credentials.authenticators.passkey import user_entity
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.passkeys import ceremonies, options, store
-from app.identity.credentials.passkeys.ceremonies import Use
-from app.identity.credentials.passkeys.options import FOUND_ALONE, OF_THIS_DEVICE
+from app.identity.credentials.passkeys.ceremonies import CeremonyUse
+from app.identity.credentials.passkeys.options import DISCOVERABLE, DISCOVERABLE_ON_THIS_DEVICE
 from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
@@ -44,7 +44,7 @@ LOCAL = "passkey_here"
 @contract.begin_sign_in.implements
 def begin_sign_in(context: Context, req: contract.BeginSignInRequest) -> contract.PasskeyOptions:  # noqa: ARG001 - it asks nothing
     refuse_off(context)
-    return contract.PasskeyOptions(options=ceremonies.begin_request(context, Use.AUTOFILL))
+    return contract.PasskeyOptions(options=ceremonies.begin_authentication(context, CeremonyUse.AUTOFILL))
 
 
 @contract.sign_in.implements
@@ -55,7 +55,7 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
     if req.attempt and attempt is None:
         return next_step.START_AGAIN
     try:
-        account, shown, methods = signing_in.proved(context, Use.AUTOFILL, req.credential)
+        account, shown, methods = signing_in.proved(context, CeremonyUse.AUTOFILL, req.credential)
     except e.PasskeyRefused:
         if (waits := verification.by_passkey(context, attempt, req.credential.raw_id)) is None:
             raise
@@ -85,15 +85,15 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
 def read_own(context: Context, req: contract.OwnPasskeysRequest) -> contract.OwnPasskeys:  # noqa: ARG001 - the session says whose
     refuse_off(context)
     session, account = account_settings.owner(context)
-    held = store.of_account(context, account.uid)
-    owner = owner_of(account)
+    held = store.by_account(context, account.uid)
+    owner = user_entity(account)
     sessions.touch(context, session)
     return contract.OwnPasskeys(
         person=oauth_views.person(account),
-        passkeys=[store.listed(one) for one in held],
+        passkeys=[store.to_listed(one) for one in held],
         accepted=contract.AcceptedCredentials(
             rp_id=webauthn_origins.rp_id(context),
-            user_id=options.handle_of(account.uid),
+            user_id=options.user_handle(account.uid),
             name=owner.name,
             display_name=owner.shown_name or owner.name,
             ids=[one.facts["id"] for one in held],
@@ -101,7 +101,7 @@ def read_own(context: Context, req: contract.OwnPasskeysRequest) -> contract.Own
         needs_password=context.now - session.authenticated_at > freshness.FRESH,
         must_confirm=freshness.must_confirm(context, session, account),
         has_password=account.password_hash is not None,
-        can_add=bool(account.email) and len(held) < store.MOST and webauthn_origins.supports_passkeys(context),
+        can_add=bool(account.email) and len(held) < store.MAX_PASSKEYS and webauthn_origins.supports_passkeys(context),
     )
 
 
@@ -109,7 +109,7 @@ def read_own(context: Context, req: contract.OwnPasskeysRequest) -> contract.Own
 def begin_own(context: Context, req: contract.BeginOwnRequest) -> contract.PasskeyOptions:
     refuse_off(context)
     _, account = account_settings.owner(context)
-    wanted = OF_THIS_DEVICE if req.local else FOUND_ALONE
+    wanted = DISCOVERABLE_ON_THIS_DEVICE if req.local else DISCOVERABLE
     return contract.PasskeyOptions(options=management.begin_adding(context, account, wanted))
 
 
@@ -176,7 +176,7 @@ def forgot(context: Context, req: contract.LostPasskeyRequest) -> Posted:
 
 @contract.read_lost.implements
 def read_lost(context: Context, req: LinkLookup) -> contract.LostPasskeyLinkView:
-    held = one_time_tokens.known_link(context, recovery.KIND, req.token)
+    held = one_time_tokens.find_link(context, recovery.KIND, req.token)
     account = accounts.by_uid(context, held.uid) if held is not None else None
     if held is None or account is None:
         return contract.LostPasskeyLinkView(state="unknown")
@@ -193,7 +193,7 @@ def read_lost(context: Context, req: LinkLookup) -> contract.LostPasskeyLinkView
 
 @contract.begin_lost.implements
 def begin_lost(context: Context, req: contract.BeginReplacementRequest) -> contract.PasskeyOptions:
-    return contract.PasskeyOptions(options=recovery.begin_with(context, req.token, FOUND_ALONE))
+    return contract.PasskeyOptions(options=recovery.begin_with(context, req.token, DISCOVERABLE))
 
 
 @contract.finish_lost.implements

@@ -14,7 +14,7 @@ from app.identity.authentication.passwordless.methods import MAIL
 from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import Proof, Purpose
+from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
 from app.identity.hosted import next_step
 from app.identity.hosted import passwordless as steps
 from app.identity.platform.context import Context
@@ -26,7 +26,7 @@ _STATES: Final = {State.APPROVED: "approved", State.USED: "approved", State.DENI
 
 @contract.read_link.implements
 def read_link(context: Context, req: LinkLookup) -> contract.LinkView:
-    held = one_time_tokens.known_link(context, Purpose.SIGN_IN, req.token)
+    held = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
     if held is None:
         return contract.LinkView(state="unknown")
     context.audit.record("passwordless.link_looked_at", uid=held.uid, by="machine" if req.is_machine else "browser")
@@ -39,7 +39,7 @@ def open_link(context: Context, req: LinkRequest) -> Next:
     """A link that was used leads on as well where its person is signed in: pages are reloaded."""
     sending.spend_try(context)
     attempt, session = steps.living(context, req.attempt), sessions.current(context)
-    used = one_time_tokens.used_link(context, Purpose.SIGN_IN, req.token)
+    used = one_time_tokens.find_used_link(context, Purpose.SIGN_IN, req.token)
     if used is not None and session is not None and session.uid == used.uid:
         return next_step.advance(context, attempt, session) if attempt is not None else next_step.after_the_end(session)
     proof = one_time_tokens.spend_link(context, Purpose.SIGN_IN, req.token)
@@ -54,7 +54,7 @@ def open_link(context: Context, req: LinkRequest) -> Next:
 @contract.renew_link.implements
 def renew_link(context: Context, req: LinkRequest) -> Next:
     sending.spend(context)
-    held = one_time_tokens.known_link(context, Purpose.SIGN_IN, req.token)
+    held = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
     if held is None:
         raise e.UnknownLink
     attempt = steps.living(context, req.attempt)
@@ -92,15 +92,15 @@ def decide(context: Context, req: contract.DeviceDecision) -> contract.DeviceReq
     return view.model_copy(update={"state": "denied" if is_no else "approved"})
 
 
-def _request(context: Context, token: str) -> tuple[Purpose, Proof | None, ContinuationToken | None]:
+def _request(context: Context, token: str) -> tuple[Purpose, OneTimeToken | None, ContinuationToken | None]:
     for kind in smart_login.KINDS:
-        if (held := one_time_tokens.known_link(context, kind, token)) is not None:
+        if (held := one_time_tokens.find_link(context, kind, token)) is not None:
             return kind, held, smart_login.of(context, held)
     return Purpose.SMART_LOGIN, None, None
 
 
 def _view(
-    context: Context, token: str, held: Proof | None, found: ContinuationToken | None
+    context: Context, token: str, held: OneTimeToken | None, found: ContinuationToken | None
 ) -> contract.DeviceRequestView:
     if held is None:
         return contract.DeviceRequestView(state="unknown")
@@ -120,7 +120,7 @@ def _view(
     )
 
 
-def _request_state(context: Context, held: Proof, token: str) -> str:
+def _request_state(context: Context, held: OneTimeToken, token: str) -> str:
     try:
         one_time_tokens.peek_link(context, held.kind, token)
     except (e.UsedLink, e.ExpiredLink):

@@ -34,31 +34,31 @@ def set_at_sign_in(context: Context, req: contract.PinStepRequest) -> Next:
         held = interactions.note(context, attempt, lifetime=interactions.LIFETIME, **{next_step.CHOSEN: True})
         return next_step.advance(context, held, session)
     known = account_settings.proved(context, req)
-    service.write(context, account, service.hashed(context, req.pin), service.SET)
+    service.set_pin(context, account, service.hash_new_pin(context, req.pin), service.SET)
     after = next_step.advance(context, attempt, session)
     return after.model_copy(update={"session": account_settings.done(context, known).session})
 
 
 @contract.set_own.implements
 def set_own(context: Context, req: contract.SetPinRequest) -> SessionRenewal:
-    service.refuse_off(context.tenant.settings)
+    service.refuse_disabled(context.tenant.settings)
     known = account_settings.proved(context, req)
     event = service.CHANGED if known.account.has_pin else service.SET
-    service.write(context, known.account, service.hashed(context, req.pin), event)
+    service.set_pin(context, known.account, service.hash_new_pin(context, req.pin), event)
     return account_settings.done(context, known)
 
 
 @contract.by_answers.implements
 def by_answers(context: Context, req: contract.PinByAnswers) -> Posted:
     """Nothing differs between a name that somebody has and one that nobody has, but for right answers."""
-    service.refuse_off(context.tenant.settings)
+    service.refuse_disabled(context.tenant.settings)
     shown = {question: text for question, text in req.answers.items() if text.strip()}
     if not context.tenant.settings.security_questions:
         raise e.SecurityQuestionsOff
     password_reset.spend(context)
     identifier = identifiers.guessed(context.tenant.settings, req.identifier)
     who = account_lookup.find(context, identifier, is_hidden=True)
-    hashed = service.hashed(context, req.pin)
+    hashed = service.hash_new_pin(context, req.pin)
     try:
         by_pin.reset_by_answers(context, who, shown, hashed)
     except (e.WrongSecurityAnswer, e.AccountBlocked, e.NoPin):
@@ -73,7 +73,7 @@ def read_link(context: Context, req: LinkLookup) -> LinkView:
 
 @contract.reset.implements
 def reset(context: Context, req: contract.PinReset) -> Posted:
-    service.refuse_off(context.tenant.settings)
+    service.refuse_disabled(context.tenant.settings)
     password_reset.spend(context)
     by_pin.by_link(context, req.token, req.pin)
     return Posted()

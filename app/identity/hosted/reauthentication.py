@@ -27,7 +27,7 @@ def _ways(context: Context, account: Account) -> dict[str, str]:
     name = _login_name(context, account)
     if account.password_hash is not None and name:
         found[PASSWORD_METHOD] = name
-    if context.tenant.settings.passkeys and passkeys.of_account(context, account.uid):
+    if context.tenant.settings.passkeys and passkeys.by_account(context, account.uid):
         found[PASSKEY_METHOD] = ""
     at = {one.provider: one.email or "" for one in linked_identities.of(account)}
     anew = (one.name for one in connections.offered(context) if one.asks_anew) if at else ()
@@ -55,7 +55,9 @@ def _reaches(context: Context, name: str, way: str, account: Account) -> bool:
 def _may_begin(context: Context, account: Account, way: str) -> bool:
     """Return whether a sign-in may begin by it: not where the only second factor is what it would prove."""
     try:
-        second_factors.wanted(context, account, FactorKind.SMS if way == SMS else FactorKind.EMAIL, is_again=True)
+        second_factors.required_factor(
+            context, account, FactorKind.SMS if way == SMS else FactorKind.EMAIL, is_again=True
+        )
     except e.TwoFactorOn:
         return False
     return True

@@ -24,7 +24,7 @@ from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, Proof, Purpose
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose
 from app.identity.credentials.pins import service as pins
 from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import service as accounts
@@ -70,7 +70,7 @@ class Recovering:
 @contract.forgot.implements
 def forgot(context: Context, req: contract.ForgotRequest) -> Next:
     if req.of == PIN.name:
-        pins.refuse_off(context.tenant.settings)
+        pins.refuse_disabled(context.tenant.settings)
     spend(context)
     return _begin(context, _living(context, req.attempt), req.identifier, of=FORGOTTEN[req.of])
 
@@ -154,7 +154,7 @@ def reset(context: Context, req: contract.ResetPasswordRequest) -> Next:
 @contract.renew_reset.implements
 def renew_reset(context: Context, req: contract.LinkRequest) -> Next:
     spend(context)
-    held = one_time_tokens.known_link(context, Purpose.RESET_PASSWORD, req.token)
+    held = one_time_tokens.find_link(context, Purpose.RESET_PASSWORD, req.token)
     account = accounts.by_uid(context, held.uid) if held is not None else None
     if held is None or account is None:
         raise e.UnknownLink
@@ -257,7 +257,7 @@ def _seconds_left(context: Context, state: Recovering) -> int:
 
 def looked_at(context: Context, kind: Purpose, req: LinkLookup) -> contract.LinkView:
     """Return where a link stands, and note that it was looked at."""
-    held = one_time_tokens.known_link(context, kind, req.token)
+    held = one_time_tokens.find_link(context, kind, req.token)
     account = accounts.by_uid(context, held.uid) if held is not None else None
     if held is None or account is None:
         return contract.LinkView(state="unknown")
@@ -272,7 +272,7 @@ def looked_at(context: Context, kind: Purpose, req: LinkLookup) -> contract.Link
     return contract.LinkView(state=state, label=label(held, account), reason=str(held.facts.get("reason") or ""))
 
 
-def label(held: Proof, account: Account) -> str:
+def label(held: OneTimeToken, account: Account) -> str:
     return str(held.facts.get("email") or label_of(account))
 
 

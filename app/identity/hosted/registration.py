@@ -24,8 +24,8 @@ from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.authentication.verification.service import Wish
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.passkeys import ceremonies
-from app.identity.credentials.passkeys.ceremonies import Made, Use
-from app.identity.credentials.passkeys.options import FOUND_ALONE, Owner
+from app.identity.credentials.passkeys.ceremonies import CeremonyUse, NewPasskey
+from app.identity.credentials.passkeys.options import DISCOVERABLE, UserEntity
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts import identifiers, linked_identities
 from app.identity.directory.accounts.account import name_in
@@ -140,9 +140,9 @@ def begin_with_passkey(context: Context, req: contract.RegisterRequest) -> Passk
     if not drafted.addresses.primary or "email" not in context.tenant.settings.login_kinds:
         raise e.PasskeyNeedsEmail
     registration.refuse_taken_names(context, drafted)
-    owner = Owner(drafted.uid, drafted.addresses.primary, name_in(drafted.profile) or "")
+    owner = UserEntity(drafted.uid, drafted.addresses.primary, name_in(drafted.profile) or "")
     with _captcha_first(context, req):
-        told = ceremonies.begin_creation(context, Use.SIGN_UP, owner, wanted=FOUND_ALONE, is_ours=True)
+        told = ceremonies.begin_registration(context, CeremonyUse.SIGN_UP, owner, wanted=DISCOVERABLE, is_ours=True)
     return PasskeyOptions(options=told)
 
 
@@ -152,7 +152,7 @@ def _captcha_first(context: Context, req: contract.RegisterRequest) -> Iterator[
     if not context.tenant.settings.registration_captcha:
         yield
         return
-    captcha.demand(context, captcha.of_form(req.captcha))
+    captcha.require_solved(context, captcha.from_form(req.captcha))
     try:
         yield
     except ApiError as refusal:
@@ -160,15 +160,15 @@ def _captcha_first(context: Context, req: contract.RegisterRequest) -> Iterator[
         raise
 
 
-def _made(context: Context, req: contract.RegisterRequest) -> Made | None:
+def _made(context: Context, req: contract.RegisterRequest) -> NewPasskey | None:
     """Return the passkey that stands in the place of the password, if one does."""
     if req.credential is None:
         return None
     sign_up.refuse_off(context)
-    return ceremonies.made(context, Use.SIGN_UP, req.credential)
+    return ceremonies.verify_registration(context, CeremonyUse.SIGN_UP, req.credential)
 
 
-def _of_passkey(made: Made) -> Instead:
+def _of_passkey(made: NewPasskey) -> Instead:
     return Instead(sign_up.methods(made), made.facts["id"])
 
 
@@ -195,7 +195,7 @@ def _onward(context: Context, begun: Attempt | Drawn, typed: Typed, outcome: Out
         own, binding = interactions.open(context, next_step.RETURN, {}, begun)
         return _waiting(context, own, typed, outcome, instead).model_copy(update={"binding": binding})
     way = Way(instead.methods if instead else (sign_in.PASSWORD,))
-    wanted = None if second_factor.TWO in way.methods else second_factors.wanted(context, outcome.account)
+    wanted = None if second_factor.TWO in way.methods else second_factors.required_factor(context, outcome.account)
     if wanted is None:
         risks.note(context, outcome.account)
     return first_factor_passed.onward(context, attempt, outcome.account, way, wanted)

@@ -12,7 +12,7 @@ from app.contract.second_factors.challenge import FactorKind, Question
 from app.identity.authentication.sign_in import interactions, second_factor, sessions
 from app.identity.authentication.sign_in.interactions import Attempt
 from app.identity.authentication.sign_in.second_factor import Pending
-from app.identity.credentials.authenticators.protocol import Answer, Shown, Wish
+from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorChallenge, FactorResponse
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.second_factors import service as second_factors
@@ -60,7 +60,9 @@ def choose(context: Context, req: contract.ChooseFactorRequest) -> contract.Fact
     except OVER:
         return contract.FactorStep(next=_elsewhere(context, attempt))
     try:
-        found, shown = _begun(context, found, req.kind, Wish(email=req.target, phone=req.target, attempt=req.attempt))
+        found, shown = _begun(
+            context, found, req.kind, ChallengeOptions(email=req.target, phone=req.target, attempt=req.attempt)
+        )
     except ApiError as refusal:
         raise _with_view(context, refusal, attempt, req.kind) from None
     return contract.FactorStep(view=view(context, attempt, found, req.kind, shown))
@@ -74,8 +76,8 @@ def prove(context: Context, req: contract.FactorAnswer) -> Next:
         found = _found(context, attempt)
     except OVER:
         return _elsewhere(context, attempt)
-    answer = Answer(req.code, None, req.answers, req.credential, req.state, is_alone=_is_alone(attempt, found))
-    is_new = not second_factors.enrolled(context.tenant.settings, found.person)
+    answer = FactorResponse(req.code, None, req.answers, req.credential, req.state, is_alone=_is_alone(attempt, found))
+    is_new = not second_factors.enrolled_kinds(context.tenant.settings, found.person)
     try:
         found = second_factor.prove(context, found, req.kind, answer)
         if attempt is not None and _is_step_up(attempt):
@@ -126,12 +128,12 @@ def view(
     attempt: Attempt | None,
     found: Pending,
     kind: FactorKind | None = None,
-    shown: Shown | None = None,
+    shown: FactorChallenge | None = None,
 ) -> contract.FactorView:
     """Return the page: the factor that was asked for, else the preferred one; the others are choices."""
     settings, known = context.tenant.settings, found.person
-    held = second_factors.enrolled(settings, known)
-    usable = held or second_factors.offered(settings, known)
+    held = second_factors.enrolled_kinds(settings, known)
+    usable = held or second_factors.available_kinds(settings, known)
     chosen = kind if kind in usable else (usable[0] if held or len(usable) == 1 else None)
     others = [one for one in usable if one != chosen]
     is_step_up = attempt is not None and _is_step_up(attempt)
@@ -146,7 +148,9 @@ def view(
     )
 
 
-def factor_shown(context: Context, found: Pending, kind: FactorKind, shown: Shown | None) -> contract.FactorPrompt:
+def factor_shown(
+    context: Context, found: Pending, kind: FactorKind, shown: FactorChallenge | None
+) -> contract.FactorPrompt:
     """Return what it takes to prove a factor, or to enrol it: `shown`, or what is known without asking for anything."""
     authenticator, known = AUTHENTICATORS[kind], found.person
     is_enrolled = authenticator.is_enrolled(known)
@@ -172,9 +176,11 @@ def factor_shown(context: Context, found: Pending, kind: FactorKind, shown: Show
     )
 
 
-def _begun(context: Context, found: Pending, kind: FactorKind, wish: Wish) -> tuple[Pending, Shown]:
-    authenticator = second_factors.authenticator(context, kind)
-    held = second_factors.enrolled(context.tenant.settings, found.person)
+def _begun(
+    context: Context, found: Pending, kind: FactorKind, wish: ChallengeOptions
+) -> tuple[Pending, FactorChallenge]:
+    authenticator = second_factors.enabled_authenticator(context, kind)
+    held = second_factors.enrolled_kinds(context.tenant.settings, found.person)
     if held and kind not in held:
         raise authenticator.missing
     return second_factor.challenge(context, found, kind, wish)
@@ -191,7 +197,7 @@ def _pending(context: Context, attempt: Attempt) -> Pending:
     found = second_factor.pending(
         context, continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, named)
     )
-    if _is_step_up(attempt) and not second_factors.enrolled(context.tenant.settings, found.person):
+    if _is_step_up(attempt) and not second_factors.enrolled_kinds(context.tenant.settings, found.person):
         raise e.UnknownFactorToken  # removed meanwhile: whoever proves it once more enrols nothing
     return found
 

@@ -22,7 +22,7 @@ from app.kit import randomness
 @contract.read_alarm.implements
 def read_alarm(context: Context, req: LinkLookup) -> contract.LinkView:
     view = recovery.looked_at(context, Purpose.ALARM, req)
-    held = one_time_tokens.known_link(context, Purpose.ALARM, req.token)
+    held = one_time_tokens.find_link(context, Purpose.ALARM, req.token)
     account = accounts.by_uid(context, held.uid) if held is not None else None
     if held is None or account is None:
         return view

@@ -21,7 +21,7 @@ from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, Proof, Purpose
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, OneTimeToken, Purpose
 from app.identity.credentials.passkeys import store as passkeys
 from app.identity.directory.accounts import identifiers, pending_accounts, store
 from app.identity.directory.accounts.account import Account
@@ -267,7 +267,7 @@ def _texted(context: Context, attempt: Attempt, state: Checking, code: str) -> N
 
 
 def _confirmed(
-    context: Context, attempt: Attempt | None, account: Account | None, proof: Proof, *, is_shown: bool = False
+    context: Context, attempt: Attempt | None, account: Account | None, proof: OneTimeToken, *, is_shown: bool = False
 ) -> Account:
     """Confirm, and say whether who holds the mailbox is known to have the password, too: shown here, or signed in here."""
     session = sessions.current(context)
@@ -278,7 +278,7 @@ def _confirmed(
     return after
 
 
-def _knows(context: Context, attempt: Attempt | None, proof: Proof, password_hash: str | None) -> bool:
+def _knows(context: Context, attempt: Attempt | None, proof: OneTimeToken, password_hash: str | None) -> bool:
     """Return whether the account's password was shown in the browser of this attempt, which waits for the proof, or what
     stands in its place: a passkey that was made there, a provider that it came from."""
     state = pending_verification.of(attempt) if attempt is not None else None
@@ -289,7 +289,7 @@ def _knows(context: Context, attempt: Attempt | None, proof: Proof, password_has
 
 
 def _has_passkey(context: Context, state: Checking) -> bool:
-    held = passkeys.of_account(context, state.uid) if state.passkey else ()
+    held = passkeys.by_account(context, state.uid) if state.passkey else ()
     return any(one.facts["id"] == state.passkey for one in held)
 
 
@@ -297,14 +297,16 @@ def _hash_of(context: Context, account: Account | None, uid: str) -> str | None:
     return account.password_hash if account is not None else pending_accounts.password_hash(context, uid)
 
 
-def _is_strange(context: Context, attempt: Attempt | None, account: Account | None, proof: Proof) -> bool:
+def _is_strange(context: Context, attempt: Attempt | None, account: Account | None, proof: OneTimeToken) -> bool:
     """Return whether more than one registered with the address, and this browser may have been neither of them."""
     if proof.kind is not Purpose.EMAIL or not pending_accounts.is_contested(context, proof.subject):
         return False
     return not _knows(context, attempt, proof, _hash_of(context, account, proof.uid))
 
 
-def _is_shown(context: Context, attempt: Attempt | None, account: Account | None, proof: Proof, password: str) -> bool:
+def _is_shown(
+    context: Context, attempt: Attempt | None, account: Account | None, proof: OneTimeToken, password: str
+) -> bool:
     """Return whether the password was typed with the link, which it must be where the link does not tell whose account its
     click would make real: PasswordMissing, WrongCredentials."""
     if not _is_strange(context, attempt, account, proof):
@@ -326,11 +328,11 @@ def _opened_elsewhere(context: Context, attempt: Attempt, state: Checking) -> Ne
         raise e.EmailUnverified
     if account.private.get(pending_accounts.WAS_PENDING):
         return Next(step=Step.EMAIL_CONFIRMED, attempt=attempt.attempt_id, problem="before")
-    held = Proof(Purpose.EMAIL, account.uid, state.subject, {}, context.now)
+    held = OneTimeToken(Purpose.EMAIL, account.uid, state.subject, {}, context.now)
     return _go_on(context, attempt, account, held, is_new=False)
 
 
-def _go_on(context: Context, attempt: Attempt | None, account: Account, proof: Proof, *, is_new: bool) -> Next:
+def _go_on(context: Context, attempt: Attempt | None, account: Account, proof: OneTimeToken, *, is_new: bool) -> Next:
     """Sign in where the password was shown in this browser, or where the tenant wants it; else say that it is done."""
     state = pending_verification.of(attempt) if attempt is not None else None
     if identity_linking.of(attempt) is not None:

@@ -176,7 +176,7 @@ class People:
                 )
         after = store.change(context, held.uid, values) or held
         context.audit.record("account.changed", uid=held.uid, source="file")
-        notifications.tell_changes(context, held, after)
+        notifications.notify_profile_changes(context, held, after)
         if "password_hash" in values:
             sessions.end_all(context, held.uid)
             tokens.revoke_all(context, held.uid)

@@ -31,6 +31,6 @@ def unlink(context: Context, account: Account, one: Identity, *, is_silent: bool
 
 
 def _tell(context: Context, kind: MailKind, account: Account, provider: str) -> None:
-    notifications.tell_with_alarm(
+    notifications.notify_with_alert_link(
         context, kind, account.email, account, provider=connections.title_of(context, provider)
     )

@@ -15,7 +15,7 @@ from typing import Any, Final
 from app.contract import errors as e
 from app.contract.smart_login import GUID
 from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens.service import Issued
+from app.identity.credentials.tokens.service import IssuedTokens
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.identity_provider import ProviderIdentity
@@ -32,7 +32,7 @@ _GUID: Final = re.compile(GUID.removesuffix("$") + r"\Z")
 
 def access_token(
     context: Context, account: Account, methods: tuple[str, ...], provider: str, ends_with: tuple[str, datetime]
-) -> Issued:
+) -> IssuedTokens:
     """Return an access token of the interface for an account whose sign-in in this browser is complete.
 
     Args:
@@ -51,7 +51,7 @@ def request_token(context: Context, account: Account, methods: tuple[str, ...], 
     ).text
 
 
-def exchange(context: Context, text: str) -> Issued:
+def exchange(context: Context, text: str) -> IssuedTokens:
     """Use a request token up. Of many at once one wins. Raises WrongRequestToken, ExpiredRequestToken."""
     found = continuation_tokens.find(context, ContinuationPurpose.REQUEST_TOKEN, text)
     if found is None:

@@ -113,7 +113,7 @@ def _by_code(context: Context, who: AccountLookup, by: str, req: _CodeShown, tem
         raise e.BadParameter.names("otp")
     otp, errors = req.otp, MAIL_CODE if by == MAIL else SMS_CODE
     account = recipient.reached(who, by)
-    is_open = verified_sign_in.open_lock(context, who, locks.Proof(req.security_answer, captcha.of_parameters(req)))
+    is_open = verified_sign_in.open_lock(context, who, locks.Proof(req.security_answer, captcha.from_parameters(req)))
     uid, subject = (account.uid, by) if account else (NOBODY, sending.stranger(who.identifier.value))
     name = who.identifier if who.is_hidden else None
     proof = one_time_tokens.spend_code(

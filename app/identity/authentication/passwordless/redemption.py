@@ -14,7 +14,7 @@ from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials import store as credentials
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, Purpose
+from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToken, Purpose
 from app.identity.directory.accounts import first_verification, identifiers, linked_identities, pending_accounts, store
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
@@ -44,7 +44,7 @@ class _Newcomer:
 
 def account_of(
     context: Context,
-    proof: Proof,
+    proof: OneTimeToken,
     gone: type[ApiError],
     *,
     is_silent: bool = False,
@@ -140,7 +140,7 @@ def _mailbox_proved(context: Context, account: Account, email: str, is_silent: b
     if verification.is_verified(account, form):
         return account
     is_first = first_verification.is_first_verification(account)
-    proof = Proof(Purpose.EMAIL, account.uid, form, {}, context.now)
+    proof = OneTimeToken(Purpose.EMAIL, account.uid, form, {}, context.now)
     after = verification.confirm(context, proof, is_silent=is_silent, template=template, knows_password=True)
     return _dispossess(context, after) if is_first else after
 
@@ -148,7 +148,7 @@ def _mailbox_proved(context: Context, account: Account, email: str, is_silent: b
 def _number_proved(context: Context, account: Account, phone: str, is_silent: bool) -> Account:
     if account.phone_verified:
         return account
-    proof = Proof(Purpose.PHONE, account.uid, phone, {}, context.now)
+    proof = OneTimeToken(Purpose.PHONE, account.uid, phone, {}, context.now)
     return phones.confirm(context, proof, is_silent=is_silent)
 
 

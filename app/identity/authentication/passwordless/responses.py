@@ -27,5 +27,5 @@ def keep_silent(context: Context, who: AccountLookup, reason: ApiError) -> None:
 
 def refuse_wrong_captcha(context: Context, req: CaptchaQuery) -> None:
     """A captcha that is shown must be solved; raises 982, 1218."""
-    if not (shown := captcha.of_parameters(req)).is_empty:
-        captcha.demand(context, shown)
+    if not (shown := captcha.from_parameters(req)).is_empty:
+        captcha.require_solved(context, shown)

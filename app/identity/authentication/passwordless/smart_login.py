@@ -10,7 +10,7 @@ from app.contract import errors as e
 from app.identity.authentication.passwordless import redemption, sending
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens import store as sent
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, SMS_CODE, Proof, Purpose
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, SMS_CODE, OneTimeToken, Purpose
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.directory.accounts.service import Account
@@ -56,13 +56,13 @@ def number() -> str:
     return str(10 + randomness.below(90))
 
 
-def of(context: Context, proof: Proof) -> ContinuationToken | None:
+def of(context: Context, proof: OneTimeToken) -> ContinuationToken | None:
     """Return the device that a link or a code is about; None where it waits no more."""
     found = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, str(proof.facts.get("ticket") or ""))
     return found if found is not None and not found.is_over(context.now) else None
 
 
-def approve(context: Context, proof: Proof) -> ContinuationToken:
+def approve(context: Context, proof: OneTimeToken) -> ContinuationToken:
     """Say yes with a proof that was just used up. Of many at once one wins.
 
     Raises:
@@ -150,11 +150,11 @@ def redeem(
     accounts.change(context, found.uid, {})  # everybody locks the account first
     if not continuation_tokens.change_state(context, found, State.USED):
         raise e.UsedSmartLink
-    proof = Proof(Purpose.SMART_LOGIN, found.uid, "", found.facts, found.expires_at)
+    proof = OneTimeToken(Purpose.SMART_LOGIN, found.uid, "", found.facts, found.expires_at)
     return redemption.account_of(context, proof, e.WrongClientGuid, is_silent=is_silent, template=template)
 
 
-def spend_code(context: Context, who: AccountLookup, by: str, code: str) -> Proof:
+def spend_code(context: Context, who: AccountLookup, by: str, code: str) -> OneTimeToken:
     """Use a code that approves, sent to an account or, at a one-touch login, to anybody. Raises as `proofs.spend_code`."""
     kind, uid, subject = Purpose.ONE_TOUCH, NOBODY, sending.stranger(who.identifier.value)
     named = who.holder.uid if who.holder is not None else NOBODY  # asked of everybody: it takes its time
@@ -165,12 +165,12 @@ def spend_code(context: Context, who: AccountLookup, by: str, code: str) -> Proo
     return one_time_tokens.spend_code(context, kind, uid, code, subject=subject, errors=errors, name=name)
 
 
-def spend_link(context: Context, kind: Purpose, token: str) -> Proof:
+def spend_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
     """Use the link of a device up. Raises UnknownLink, ExpiredLink; UsedSmartLink, VerifiedSmartLink or UsedOneTouchLink."""
     try:
         return one_time_tokens.spend_link(context, kind, token)
     except e.UsedLink:
-        held = one_time_tokens.known_link(context, kind, token)
+        held = one_time_tokens.find_link(context, kind, token)
     if kind is Purpose.ONE_TOUCH:
         raise e.UsedOneTouchLink
     found = of(context, held) if held is not None else None

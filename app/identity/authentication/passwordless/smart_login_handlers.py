@@ -17,7 +17,7 @@ from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import NOBODY, SMS_CODE, Proof, Purpose
+from app.identity.credentials.one_time_tokens.service import NOBODY, SMS_CODE, OneTimeToken, Purpose
 from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import identifiers as names
 from app.identity.directory.accounts import service as accounts
@@ -75,7 +75,7 @@ def approve(context: Context, req: contract.ApproveByLink) -> contract.LoginAppr
     token = _shown(context, req)
     if not one_time_tokens.has_link_form(token):
         return _approved(context, req, _by_code(context, req, token))
-    kind = next((one for one in smart_login.KINDS if one_time_tokens.known_link(context, one, token)), None)
+    kind = next((one for one in smart_login.KINDS if one_time_tokens.find_link(context, one, token)), None)
     if kind is Purpose.ONE_TOUCH:
         return touch_link(context, req)
     if not settings.smart_login:
@@ -90,7 +90,7 @@ def touch_mail(context: Context, req: contract.StartOneTouchByEmail) -> contract
     if not req.email or not accounts.is_email(req.email):
         raise e.MalformedEmail
     verification.refuse_url(context, req.redirect_url)
-    captcha.demand(context, captcha.of_parameters(req))
+    captcha.require_solved(context, captcha.from_parameters(req))
     who = account_lookup.find(context, Identifier("email", req.email), is_hidden=recipient.hides(context))
     is_open = _is_open(context, who, email=req.email)
     wish = Wish(
@@ -112,7 +112,7 @@ def touch_sms(context: Context, req: contract.StartOneTouchBySms) -> PostedSms:
     _refuse_touch_off(context)
     sending.spend(context)
     phone = _number(context, req.phone)
-    captcha.demand(context, captcha.of_parameters(req))
+    captcha.require_solved(context, captcha.from_parameters(req))
     who = account_lookup.find(context, Identifier("phone", phone), is_hidden=recipient.hides(context))
     sid, is_open = "", _is_open(context, who)
     quiet = context if is_open else context.without_sending()
@@ -149,7 +149,7 @@ def touch_link(context: Context, req: contract.ApproveByLink) -> contract.LoginA
 
 def _by_link(context: Context, req: contract.ApproveByLink, kind: Purpose, token: str) -> contract.LoginApproved:
     """A HEAD request approves nothing. A link of our own page is no program's."""
-    held = one_time_tokens.known_link(context, kind, token)
+    held = one_time_tokens.find_link(context, kind, token)
     found = smart_login.of(context, held) if held is not None else None
     if held is None or (found is not None and smart_login.is_of_our_pages(found)):
         raise e.UnknownLink
@@ -161,7 +161,7 @@ def _by_link(context: Context, req: contract.ApproveByLink, kind: Purpose, token
     return _approved(context, req, smart_login.spend_link(context, kind, token))
 
 
-def _approved(context: Context, req: contract.ApproveByLink, proof: Proof) -> contract.LoginApproved:
+def _approved(context: Context, req: contract.ApproveByLink, proof: OneTimeToken) -> contract.LoginApproved:
     found: ContinuationToken = smart_login.approve(context, proof)
     if req.welcome_email_template or req.is_silent:
         continuation_tokens.add_facts(
@@ -177,7 +177,7 @@ def _now(context: Context, found: ContinuationToken) -> ContinuationToken:
     return continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, found.ticket_hash) or found
 
 
-def _by_code(context: Context, req: contract.ApproveByLink, code: str) -> Proof:
+def _by_code(context: Context, req: contract.ApproveByLink, code: str) -> OneTimeToken:
     """Use the code of a mail, or of a message, whose template has no link.
 
     A device that asks at the same time gets a code, too: the number says which of them it is about.

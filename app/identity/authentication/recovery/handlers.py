@@ -37,9 +37,9 @@ def spend(context: Context) -> None:
 
 def refuse_captcha(context: Context, req: CAP, place: str) -> None:
     """Let those pass who solved a captcha, where one is demanded or shown; raises 982, 1218."""
-    shown = captcha.of_parameters(req)
+    shown = captcha.from_parameters(req)
     if place in context.tenant.settings.captcha_at or not shown.is_empty:
-        captcha.demand(context, shown)
+        captcha.require_solved(context, shown)
 
 
 @contract.forgot.implements
@@ -86,7 +86,7 @@ def forgot_token(context: Context, req: contract.CreateForgotToken) -> contract.
     sending.refuse_url(context, req.reset_password_url)
     if account is None:
         raise e.UnknownAccount
-    one_time_tokens.spend_brought(context, account.uid, is_code=False)
+    one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
     wish = Wish(url=req.reset_password_url, template=req.email_template, needs_token=True)
     made = sending.send if req.send_email else sending.token_only
     token = made(context, account, wish, email=req.email)

@@ -11,7 +11,7 @@ from app.identity.credentials import notifications
 from app.identity.credentials import store as credentials
 from app.identity.credentials.one_time_tokens import security_alerts
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import Proof, Purpose
+from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
 from app.identity.credentials.passkeys import store as passkeys
 from app.identity.credentials.passwords import new_password
 from app.identity.directory.accounts import first_verification, identifiers, login_records, store
@@ -31,10 +31,10 @@ def weighed(context: Context, account: Account, password: str) -> str:
         PasswordNotAcceptable: it is the present one, or one that the policy remembers.
     """
     earlier = [account.password_hash or "", *account.password_history]
-    return new_password.hashed(context, password, new_password.words_of(account), earlier)
+    return new_password.hash_if_allowed(context, password, new_password.profile_words(account), earlier)
 
 
-def locked(context: Context, account: Account, proof: Proof | None = None) -> Account:
+def locked(context: Context, account: Account, proof: OneTimeToken | None = None) -> Account:
     """Lock the account for a new password, before its proof is used up, and return it as it is now.
 
     Everybody locks the account first and its links and codes after it, so that nobody waits for one another.
@@ -95,12 +95,12 @@ def follow(
     context.audit.record("password.changed", uid=account.uid, reason=reason)
     for kind in (Purpose.RESET_PASSWORD, Purpose.DELETE_ACCOUNT, Purpose.SIGN_IN, Purpose.SMART_LOGIN):
         one_time_tokens.close(context, account.uid, kind)
-    credentials.remove_begun(
+    credentials.remove_pending(
         context, account.uid
     )  # a seed, a picture: whoever knew the password before may have seen it
     if proved_email and identifiers.normalize_email(proved_email) == identifiers.normalize_email(account.email or ""):
         security_alerts.close(context, account.uid, proved_email)
-    notifications.tell_with_alarm(context, MailKind.PASSWORD_CHANGED, account.email, account, template=template)
+    notifications.notify_with_alert_link(context, MailKind.PASSWORD_CHANGED, account.email, account, template=template)
 
 
 def _verified(context: Context, fresh: Account, email: str | None, private: dict[str, Any]) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def _verified(context: Context, fresh: Account, email: str | None, private: dict
         context.audit.record("security_answers.dropped", uid=fresh.uid)
     entry = next((one for one in fresh.emails if identifiers.normalize_email(one["Value"]) == form), None)
     if entry is not None and first_verification.claims_account(fresh, form):
-        passkeys.disown(context, fresh.uid, is_first=first_verification.is_first_verification(fresh))
+        passkeys.restrict_after_claim(context, fresh.uid, is_first=first_verification.is_first_verification(fresh))
         return first_verification.claim(context, fresh, entry) | first_verification.remove_unproven_credentials(
             context, fresh, private
         )

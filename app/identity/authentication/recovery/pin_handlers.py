@@ -44,7 +44,7 @@ def reached(who: AccountLookup, by: str, unknown: type[ApiError] = e.UnknownAcco
 def forgot_by_email(context: Context, req: contract.ForgotPinByEmail) -> Posted:
     if not req.email:
         raise e.BadParameter.names("email")
-    pins.refuse_off(context.tenant.settings)
+    pins.refuse_disabled(context.tenant.settings)
     if not accounts.is_email(req.email):
         raise e.MalformedEmail
     return _mailed(
@@ -59,7 +59,7 @@ def forgot_by_email(context: Context, req: contract.ForgotPinByEmail) -> Posted:
 def forgot_by_username(context: Context, req: contract.ForgotPinByUsername) -> Posted:
     if not req.username:
         raise e.BadParameter.names("username")
-    pins.refuse_off(context.tenant.settings)
+    pins.refuse_disabled(context.tenant.settings)
     who = recipient.named(context, "username", req.username)
     return _mailed(context, who, Wish(req.reset_pin_url, req.email_template), e.UnknownUsername)
 
@@ -69,7 +69,7 @@ def forgot_by_sms(context: Context, req: contract.ForgotPinBySms) -> PostedSms:
     """A number that its owner did not prove is nobody's: the interface calls that 1409."""
     if not req.phone:
         raise e.BadParameter.names("phone")
-    pins.refuse_off(context.tenant.settings)
+    pins.refuse_disabled(context.tenant.settings)
     if identifiers.normalize_phone(req.phone) is None:
         raise e.UnknownPhone
     spend(context)

@@ -10,7 +10,7 @@ from app.identity.authentication.verification import service as verification
 from app.identity.credentials import store as credentials
 from app.identity.credentials.one_time_tokens import security_alerts
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import Proof, Purpose
+from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
 from app.identity.credentials.passkeys import store as passkeys
 from app.identity.directory.accounts import first_verification, identifiers, store
 from app.identity.directory.accounts.identifiers import EMAIL
@@ -31,7 +31,7 @@ def is_closed(context: Context, account: Account) -> bool:
     return not account.is_active or (account.is_deleted and not is_leaving)
 
 
-def restore(context: Context, token: str, password_hash: str) -> tuple[Account, Proof]:
+def restore(context: Context, token: str, password_hash: str) -> tuple[Account, OneTimeToken]:
     """Close the account to everybody but the mailbox that the alarm was sent to. Of many at once one wins.
 
     That address is the only one then: who changed the account may have put the others, the number, the answers and passkeys
@@ -53,7 +53,7 @@ def restore(context: Context, token: str, password_hash: str) -> tuple[Account, 
     credentials.remove_since(
         context, fresh.uid, alarm.expires_at - timedelta(minutes=security_alerts.MINUTES) - _JUST_BEFORE
     )
-    passkeys.disown(context, fresh.uid)
+    passkeys.restrict_after_claim(context, fresh.uid)
     private = dict(fresh.private)
     values: dict[str, Any] = {"password_hash": password_hash, "is_deleted": False, "leaves_at": None}
     values |= first_verification.remove_unproven_credentials(context, fresh, private)
@@ -66,7 +66,7 @@ def restore(context: Context, token: str, password_hash: str) -> tuple[Account, 
     return after, alarm
 
 
-def acknowledge(context: Context, token: str) -> Proof:
+def acknowledge(context: Context, token: str) -> OneTimeToken:
     """End an alarm and those before it, as its mailbox says that the changes were its own.
 
     Nothing else shows that: what a thief does by the session and the password of an account, its owner does in the same way.

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from app.contract import errors as e
 from app.contract.messages import MailKind, SmsKind
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, Purpose
+from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToken, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import allowed_addresses
@@ -63,7 +63,7 @@ def refuse_url(context: Context, url: str | None, refusal: type[ApiError] = e.Re
         raise refusal
 
 
-def still_reaches(account: Account, proof: Proof) -> bool:
+def still_reaches(account: Account, proof: OneTimeToken) -> bool:
     """Return whether the account still has what a link or a code was sent to: a mailbox that it gave up opens nothing."""
     email, phone = proof.facts.get("email"), proof.facts.get("phone")
     known = [account.email or "", *(str(one["Value"]) for one in account.emails if not one.get("pending"))]

@@ -14,7 +14,7 @@ from app.contract.accounts import EmailEntry, PinInfo
 from app.contract.profile import Write
 from app.identity.credentials.passwords import new_password
 from app.identity.credentials.passwords import security_answers as answers
-from app.identity.credentials.passwords.new_password import WORDS
+from app.identity.credentials.passwords.new_password import PROFILE_FIELDS
 from app.identity.credentials.pins import service as pins
 from app.identity.directory.accounts import identifier_checks, pending_accounts, profile_edits, store
 from app.identity.directory.accounts.account import Account
@@ -65,7 +65,7 @@ class Draft:
     @property
     def words(self) -> list[str | None]:
         """What is known of the person and must not stand in the password."""
-        return [*self.addresses.forms, self.username, self.phone, *map(self.profile.get, WORDS)]
+        return [*self.addresses.forms, self.username, self.phone, *map(self.profile.get, PROFILE_FIELDS)]
 
 
 def read(context: Context, given: Given, source: str, *, needs_password: bool = True) -> Draft:
@@ -104,15 +104,15 @@ def row(context: Context, draft: Draft, **more: Any) -> dict[str, Any]:
 
     Raises FieldsRefused, WeakPassword and what else `passwords.setting` refuses.
     """
-    password_hash = new_password.hashed(context, draft.password, draft.words) if draft.password else None
+    password_hash = new_password.hash_if_allowed(context, draft.password, draft.words) if draft.password else None
     kept: dict[str, Any] = (
         {"is_secure_password": context.tenant.settings.password_policy.common_check} if password_hash else {}
     )
     if draft.has_own_uid:
         kept["is_custom_uid"] = True
     if draft.security_answers:
-        kept["security_answers"] = answers.hashed(context, draft.security_answers)
-    kept |= pins.entry(context, draft.uid, {}, draft.pin_info, pins.wanted(context, draft.pin_info))
+        kept["security_answers"] = answers.hash_answers(context, draft.security_answers)
+    kept |= pins.private_entry(context, draft.uid, {}, draft.pin_info, pins.hash_from_profile(context, draft.pin_info))
     emails: list[dict[str, Any]] = draft.addresses.shown
     if more.get("email_verified"):
         emails = [{**entry, "verified": True} for entry in emails]

@@ -40,7 +40,7 @@ def with_captcha(context: Context, req: contract.RegistrationWithCaptcha) -> con
     service.refuse_off(context)
     ask = asked(context, req)
     drafted = service.draft(context, req, ask)
-    captcha.demand(context, captcha.of_parameters(req))
+    captcha.require_solved(context, captcha.from_parameters(req))
     return registered(context, req, service.register(context, drafted, ask))
 
 
@@ -91,13 +91,13 @@ def registered(
     """
     if outcome.account is None or not outcome.may_sign_in:
         return contract.Registered()
-    if not is_two and second_factors.wanted(context, outcome.account) is not None:
+    if not is_two and second_factors.required_factor(context, outcome.account) is not None:
         raise e.TwoFactorOn(commit_on_raise=True)
     way = {"methods": [*methods], "is_silent": req.is_silent}
     if consent_required.is_due(context, outcome.account):
         raise consent_required.refusal(context, outcome.account, way)
-    if pins.is_due(context, outcome.account):
-        raise pin_asking.refusal(context, outcome.account, way)
+    if pins.must_set_pin(context, outcome.account):
+        raise pin_asking.pin_required_error(context, outcome.account, way)
     return contract.Registered(data=_login(context, outcome.account, req.fields_))
 
 
@@ -110,7 +110,7 @@ def _login(context: Context, account: Account, fields: str | None) -> Login:
         access_token=issued.access_token,
         refresh_token=issued.refresh_token,
         expires_in=iso(issued.access_expires_at) or "",
-        **pin_sessions.begin(context, account.uid, "email" if account.email else "phone"),
+        **pin_sessions.issue_session(context, account.uid, "email" if account.email else "phone"),
     )
 
 

@@ -53,7 +53,7 @@ def _proved(context: Context, phone: str, holder: Account | None, req: contract.
     who = replace(who, holder=holder)
     if who.holder is None and not hides:
         raise e.UnknownPhone
-    is_open = verified_sign_in.open_lock(context, who, locks.Proof(req.security_answer, captcha.of_parameters(req)))
+    is_open = verified_sign_in.open_lock(context, who, locks.Proof(req.security_answer, captcha.from_parameters(req)))
     uid = who.holder.uid if who.holder is not None else phones.NOBODY
     proof = phones.spend(
         context, uid, phone, req.otp or "", is_lock_open=is_open, name=who.identifier if hides else None
@@ -65,7 +65,7 @@ def _gone_on(context: Context, found: Pending, phone: str, req: contract.VerifyP
     """End a sign-in that a risk stopped, with the code that was texted for it (interface mfa.md section 9)."""
     hides = context.tenant.settings.hide_unknown_accounts
     who = AccountLookup(context, Identifier("phone", phone), found.account, hides)
-    is_open = verified_sign_in.open_lock(context, who, locks.Proof(req.security_answer, captcha.of_parameters(req)))
+    is_open = verified_sign_in.open_lock(context, who, locks.Proof(req.security_answer, captcha.from_parameters(req)))
     one_time_tokens.spend_code(
         context, Purpose.FACTOR_SMS, found.account.uid, req.otp or "", subject=phone, errors=SMS_CODE, is_lock_open=is_open,
         name=who.identifier if hides else None,

@@ -15,7 +15,7 @@ from app.identity.authentication.sign_in import completion, locks, password_rese
 from app.identity.authentication.sign_in import service as sign_in
 from app.identity.authentication.sign_in.password_reset import given
 from app.identity.authentication.sign_in.second_factor import Way, way_of
-from app.identity.credentials.authenticators.protocol import Wish
+from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, Purpose
@@ -35,25 +35,25 @@ METHOD = "pin"  # RFC 8176
 def with_pin(context: Context, req: contract.PinLogin) -> FactorLogin:
     """The session that was shown is used up with the right PIN, and no other."""
     settings = context.tenant.settings
-    service.refuse_off(settings)
+    service.refuse_disabled(settings)
     if not settings.pin.login:
         raise e.PinLoginOff
-    shown, session = given("pin", req.pin), session_tokens.shown(context, req.session_token)
+    shown, session = given("pin", req.pin), session_tokens.find_session(context, req.session_token)
     account = accounts.by_uid(context, session.uid)
     if account is None:
         raise e.UnknownSessionToken
     service.check(context, account, shown, e.WrongPin)
     store.change(context, account.uid, {})  # everybody locks the account first, and its tickets after it
-    session_tokens.spend(context, session)
+    session_tokens.spend_session(context, session)
     way = Way((METHOD,), str(session.facts.get("kind") or "email"), is_silent=req.is_silent)
-    wish = Wish(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
+    wish = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
     return completion.enter(context, account, way, fields=req.fields_, wish=wish)
 
 
 @contract.end_session.implements
 def end_session(context: Context, req: contract.EndPinSession) -> Posted:
-    session = session_tokens.shown(context, req.session_token)
-    session_tokens.spend(context, session)
+    session = session_tokens.find_session(context, req.session_token)
+    session_tokens.spend_session(context, session)
     context.audit.record("pin.session_ended", uid=session.uid)
     return Posted()
 
@@ -61,27 +61,27 @@ def end_session(context: Context, req: contract.EndPinSession) -> Posted:
 @contract.set_first.implements
 def set_first(context: Context, req: contract.SetPinAtLogin) -> Login:
     """A refused PIN uses nothing up; of many that are set at once one begins the session."""
-    service.refuse_off(context.tenant.settings)
+    service.refuse_disabled(context.tenant.settings)
     if not req.pin_auth_token:
         raise e.BadParameter.names("pinauthtoken")
-    ticket, account = pin_required.waiting(context, req.pin_auth_token)
+    ticket, account = pin_required.find_setting_token(context, req.pin_auth_token)
     if not req.pin:
         raise e.PinMissing
     one_time_tokens.refuse_locked(context, account)
     way = way_of(ticket.facts["way"])
     if (closed := sign_in.closed(context, account, Identifier(way.kind, ""))) is not None:
         raise closed
-    hashed = service.hashed(context, req.pin)
+    hashed = service.hash_new_pin(context, req.pin)
     store.change(context, account.uid, {})  # as above
     if not continuation_tokens.spend(context, ticket):
         raise e.UnknownPinToken
-    account = service.write(context, account, hashed, service.SET, is_silent=req.is_silent)
+    account = service.set_pin(context, account, hashed, service.SET, is_silent=req.is_silent)
     return completion.plain(completion.session(context, account, way, after=tenant_requirements.PIN))
 
 
 @contract.change.implements
 def change(context: Context, req: contract.ChangePin) -> Posted:
-    service.refuse_off(context.tenant.settings)
+    service.refuse_disabled(context.tenant.settings)
     account = accounts.current(context)
     old, new = given("oldpin", req.old_pin), given("newpin", req.new_pin)
     renew(context, account, old, new, is_silent=req.is_silent)
@@ -95,17 +95,17 @@ def renew(context: Context, account: Account, old: str, new: str, *, is_silent: 
     """
     if not account.has_pin:
         raise e.NoPin
-    hashed = service.hashed(context, new, "newpin")
+    hashed = service.hash_new_pin(context, new, "newpin")
     service.check(context, account, old, e.WrongCurrentPin)
     fresh = store.change(context, account.uid, {})
     if fresh is None or fresh.pin != account.pin:
         raise e.WrongCurrentPin
-    return service.write(context, fresh, hashed, service.CHANGED, is_silent=is_silent)
+    return service.set_pin(context, fresh, hashed, service.CHANGED, is_silent=is_silent)
 
 
 @contract.reset_by_token.implements
 def reset_by_token(context: Context, req: contract.ResetPinByToken) -> Posted:
-    service.refuse_off(context.tenant.settings)
+    service.refuse_disabled(context.tenant.settings)
     token, new = given("resettoken", req.reset_token), given("pin", req.pin)
     password_reset.spend(context)
     try:
@@ -127,26 +127,26 @@ def by_link(context: Context, token: str, new: str, *, is_silent: bool = False) 
     _refuse_without(account)
     if not sending.still_reaches(account, peeked):
         raise e.ExpiredLink
-    hashed = service.hashed(context, new)
+    hashed = service.hash_new_pin(context, new)
     one_time_tokens.spend_link(context, Purpose.RESET_PIN, token)
     return reset(context, account, hashed, is_silent=is_silent)
 
 
 @contract.reset_by_code.implements
 def reset_by_code(context: Context, req: contract.ResetPinByCode) -> Posted:
-    service.refuse_off(context.tenant.settings)
+    service.refuse_disabled(context.tenant.settings)
     otp, new = given("otp", req.otp), given("pin", req.pin)
     password_reset.spend(context)
     who = _one_of(context, req)
     by, errors = (sending.SMS, SMS_CODE) if who.identifier.kind == "phone" else (sending.MAIL, MAIL_CODE)
-    account, shown = forgotten.reached(who, by), locks.Proof(req.security_answer, captcha.of_parameters(req))
+    account, shown = forgotten.reached(who, by), locks.Proof(req.security_answer, captcha.from_parameters(req))
     proof, is_open = password_reset.checked(context, who, account, otp, by, errors, shown, kind=Purpose.RESET_PIN)
     if account is None:
         raise errors.wrong
     if not sending.still_reaches(account, proof):
         raise errors.closed
-    hashed = service.hashed(context, new)
-    one_time_tokens.spend_checked(context, proof, errors=errors, is_lock_open=is_open)
+    hashed = service.hash_new_pin(context, new)
+    one_time_tokens.spend_checked_code(context, proof, errors=errors, is_lock_open=is_open)
     reset(context, account, hashed, is_silent=req.is_silent)
     return Posted()
 
@@ -172,18 +172,18 @@ def reset(context: Context, account: Account, hashed: str, *, is_silent: bool = 
     """Write a PIN in the place of one that was forgotten. What the one before would open again ends: whoever reads the
     mails of a stolen phone does not come in by them.
     """
-    after = service.write(context, account, hashed, service.RESET, is_silent=is_silent)
+    after = service.set_pin(context, account, hashed, service.RESET, is_silent=is_silent)
     continuation_tokens.revoke_all(context, account.uid, ContinuationPurpose.PIN_SESSION, ContinuationPurpose.STEP_UP)
     return after
 
 
 def _by_answer(context: Context, name: Identifier, req: contract.ResetPinByAnswer) -> Posted:
-    service.refuse_off(context.tenant.settings)
+    service.refuse_disabled(context.tenant.settings)
     password_reset.refuse_unasked(context, req.security_answer)
     new = given("pin", req.pin)
     password_reset.spend(context)
     account = _answered(context, recipient.named(context, name.kind, name.value), req.security_answer or {})
-    reset(context, account, service.hashed(context, new), is_silent=req.is_silent)
+    reset(context, account, service.hash_new_pin(context, new), is_silent=req.is_silent)
     return Posted()
 
 

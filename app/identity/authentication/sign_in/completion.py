@@ -23,25 +23,25 @@ from app.contract.sign_in import Login
 from app.identity.authentication.sign_in import risks, second_factor, service, tenant_requirements
 from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.authentication.sign_in.tenant_requirements import Gate
-from app.identity.credentials.authenticators.protocol import Wish
+from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.pins import session_tokens as pin_sessions
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import views
-from app.identity.credentials.second_factors.service import Wanted
+from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 
-PLAIN: Final = Wish()
+PLAIN: Final = ChallengeOptions()
 _OWN_KINDS: Final = ("email", "username", "phone")
 """Any other kind of a way in is the provider that somebody came by."""
 
 
 def enter(
-    context: Context, account: Account, way: Way, *, fields: str | None = None, wish: Wish = PLAIN
+    context: Context, account: Account, way: Way, *, fields: str | None = None, wish: ChallengeOptions = PLAIN
 ) -> FactorLogin:
     """Sign in somebody who passed one factor that is no password, and answer; call it before anything else is written
     that a refusal should undo.
@@ -70,24 +70,24 @@ def alone(context: Context, account: Account, way: Way) -> bool:
     return is_enough and service.enter(context, account, way.kind, is_silent=way.is_silent)
 
 
-def challenge(context: Context, wanted: Wanted, way: Way, wish: Wish = PLAIN) -> FactorLogin:
+def challenge(context: Context, wanted: RequiredFactor, way: Way, wish: ChallengeOptions = PLAIN) -> FactorLogin:
     """Answer with what the second factor takes; what must be sent for it is sent (interface mfa.md section 1)."""
     found = second_factor.begin(context, wanted, way)
     wanted = replace(wanted, person=found.person)
     second_factor.ask_device(context, found, wanted.kinds)
-    told = views.challenge(context, wanted, wish) | sent(context, wanted, wish)
+    told = views.challenge_members(context, wanted, wish) | sent(context, wanted, wish)
     asked = Challenge(
         second_factor_authentication_token=found.ticket.text, expire_in=iso(found.ticket.expires_at) or "", **told
     )
     return FactorLogin(second_factor_authentication=asked, access_token=NO_SESSION, expires_in=NO_EXPIRY)
 
 
-def sent(context: Context, wanted: Wanted, wish: Wish) -> dict[str, Any]:
+def sent(context: Context, wanted: RequiredFactor, wish: ChallengeOptions) -> dict[str, Any]:
     """Text or mail a code where that is the factor, and return the members that say so.
 
     Raises why nothing could be texted where there is no other way: 1071, 1123, 1149, 1281.
     """
-    kinds = tuple(kind for kind in wanted.kinds if kind not in second_factors.ALONE_NONE)
+    kinds = tuple(kind for kind in wanted.kinds if kind not in second_factors.SUPPLEMENTARY)
     kind = kinds[0] if kinds else None
     is_email = kinds == (FactorKind.EMAIL,)
     if kind is None or not (kind is FactorKind.SMS or is_email):
@@ -122,7 +122,7 @@ def session(
         access_token=issued.access_token,
         refresh_token=issued.refresh_token,
         expires_in=iso(issued.access_expires_at) or "",
-        **pin_sessions.begin(context, account.uid, way.kind),
+        **pin_sessions.issue_session(context, account.uid, way.kind),
     )
 
 

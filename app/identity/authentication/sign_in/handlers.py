@@ -16,7 +16,7 @@ from app.identity.authentication.sign_in.locks import Proof
 from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.authentication.sign_in.service import PasswordVerified
 from app.identity.authentication.verification.service import Wish
-from app.identity.credentials.authenticators.protocol import Wish as FactorWish
+from app.identity.credentials.authenticators.protocol import ChallengeOptions as FactorWish
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.second_factors import service as factors
 from app.identity.platform.context import Context
@@ -59,7 +59,7 @@ def with_password(context: Context, req: contract.PasswordLogin) -> contract.Log
 
 @with_factors_stated.implements
 def with_factors(context: Context, req: contract.PasswordLogin) -> FactorLogin:
-    factors.refuse_off(context.tenant.settings)
+    factors.refuse_disabled(context.tenant.settings)
     passed, way = _passed(context, req)
     if passed.wanted is None:
         return completion.session(context, passed.account, way, req.fields_)
@@ -73,7 +73,7 @@ def _passed(context: Context, req: contract.PasswordLogin) -> tuple[PasswordVeri
     _note_origin(context, req.login_url)
     if req.password_delegation:
         raise e.DelegationFailed
-    proof = Proof(req.security_answer, captcha.of_parameters(req))
+    proof = Proof(req.security_answer, captcha.from_parameters(req))
     passed = service.verify(
         context, identifier, req.password, proof, hides_unknown=hides, wish=_wish(req), is_silent=req.is_silent
     )

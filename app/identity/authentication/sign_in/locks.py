@@ -25,7 +25,7 @@ class Proof:
     """What was shown beside the password, to open a lock."""
 
     security_answer: Mapping[str, str] | None = None
-    captcha: captcha.Shown = field(default_factory=captcha.Shown)
+    captcha: captcha.SubmittedCaptcha = field(default_factory=captcha.SubmittedCaptcha)
 
 
 def open(context: Context, who: AccountLookup, lock: Lock, proof: Proof) -> bool:
@@ -52,7 +52,7 @@ def _open(context: Context, who: AccountLookup, lock: Lock, proof: Proof) -> boo
         if settings.limits.captcha_tries_per_hour_per_account:
             rate = Rate(settings.limits.captcha_tries_per_hour_per_account, 3600)
             context.spend("captcha_try", rate, who.key)
-        captcha.demand(context, proof.captcha)
+        captcha.require_solved(context, proof.captcha)
         return True
     if lock.kind == QUESTION and proof.security_answer:
         context.spend(
@@ -61,7 +61,7 @@ def _open(context: Context, who: AccountLookup, lock: Lock, proof: Proof) -> boo
             who.key,
         )
         kept = who.account.security_answers if who.account else {}
-        return security_answers.check(context, kept, proof.security_answer, hides_unknown=who.is_hidden)
+        return security_answers.are_correct(context, kept, proof.security_answer, hides_unknown=who.is_hidden)
     raise error(context, who, lock)
 
 

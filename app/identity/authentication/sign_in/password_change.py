@@ -29,7 +29,7 @@ def change_own(context: Context, req: contract.ChangePassword) -> Posted:
         raise e.UnknownUid
     if not req.new_password:
         raise e.BadParameter.names("newpassword")
-    shown = locks.Proof(req.security_answer, captcha.of_parameters(req))
+    shown = locks.Proof(req.security_answer, captcha.from_parameters(req))
     if not account.is_locked_now:  # an answer opens once: a locked account needs its own
         refuse_captcha(context, req, "change_password")
     changed = change(context, account, req.old_password, req.new_password, shown, is_silent=req.is_silent)

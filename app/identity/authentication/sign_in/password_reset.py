@@ -14,7 +14,7 @@ from app.identity.authentication.sign_in import completion, locks, sessions
 from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, CodeErrors, Proof, Purpose
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, CodeErrors, OneTimeToken, Purpose
 from app.identity.credentials.passwords import security_answers
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import account_lookup
@@ -91,7 +91,7 @@ def answering(context: Context, who: AccountLookup, shown: Mapping[str, str]) ->
     context.spend("reset_by_answer", Rate(lockout.security_answer_attempts, lockout.suspend_seconds), who.key)
     context.work.release_connection()
     kept = account.security_answers if account else {}
-    if not security_answers.check(context, kept, shown, hides_unknown=who.is_hidden) or account is None:
+    if not security_answers.are_correct(context, kept, shown, hides_unknown=who.is_hidden) or account is None:
         context.audit.record("password.reset_refused", uid=account.uid if account else None, reason="security answer")
         raise e.WrongSecurityAnswer if len(shown) == 1 else e.WrongQuestionOrAnswer
     if set(shown) < set(account.security_answers):
@@ -124,7 +124,7 @@ def checked(
     shown: locks.Proof,
     *,
     kind: Purpose = RESET,
-) -> tuple[Proof, bool]:
+) -> tuple[OneTimeToken, bool]:
     """Return what a code stands for, and whether it opened a lock; the code stays unused.
 
     Args:
@@ -153,7 +153,7 @@ def checked(
 def with_code(
     context: Context,
     account: Account,
-    proof: Proof,
+    proof: OneTimeToken,
     password: str,
     errors: CodeErrors,
     req: contract.Reset | contract.ResetBySms,
@@ -166,7 +166,7 @@ def with_code(
         fresh = new_password.locked(context, account, proof)
     except e.ExpiredLink:
         raise errors.closed from None
-    one_time_tokens.spend_checked(context, proof, errors=errors, is_lock_open=is_open)
+    one_time_tokens.spend_checked_code(context, proof, errors=errors, is_lock_open=is_open)
     return renew(
         context, fresh, hashed, is_silent=req.is_silent, template=req.reset_password_email_template,
         proved_email=proof.facts.get("email"), opens_lock=True,
@@ -175,7 +175,7 @@ def with_code(
 
 def with_link(
     context: Context, token: str, password: str, *, is_silent: bool = False, template: str | None = None
-) -> tuple[Account, Proof]:
+) -> tuple[Account, OneTimeToken]:
     """Use a link for a new password; a refused password leaves it unused. Of many at once one wins.
 
     A link opens what failures had locked: it cannot be guessed, and who holds it holds the mailbox. It opens no block.
@@ -267,7 +267,7 @@ def given(name: str, value: str | None) -> str:
 
 
 def _shown(req: contract.Reset | contract.ResetBySms) -> locks.Proof:
-    return locks.Proof(req.security_answer, captcha.of_parameters(req))
+    return locks.Proof(req.security_answer, captcha.from_parameters(req))
 
 
 def _one_of(context: Context, req: contract.ResetByAnswer) -> AccountLookup:

@@ -32,7 +32,7 @@ def step(context: Context, session: BrowserSession, account: Account | None = No
             consents=[form.event for form in forms],
             agreed=sorted(consents.accepted_options(consents.of_account(held))),
         )
-    if pins.is_due(context, held):
+    if pins.must_set_pin(context, held):
         return Next(step=Step.PIN)
     if lacking := missing(context, held) if settings.ask_required_fields else []:
         return Next(step=Step.MISSING_FIELDS, missing=lacking)

@@ -15,11 +15,11 @@ from app.contract.sign_in import Login, PasswordLogin
 from app.identity.authentication.sign_in import completion, second_factor
 from app.identity.authentication.sign_in.second_factor import Pending, Way
 from app.identity.credentials.authenticators import email_code
-from app.identity.credentials.authenticators.protocol import Answer, Wish
+from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorResponse
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.second_factors import service as second_factors
-from app.identity.credentials.second_factors.service import Wanted
+from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import service as continuation_tokens
 from app.identity.platform.continuation_tokens.service import ContinuationPurpose
@@ -32,7 +32,7 @@ _SENT: Final[Mapping[FactorKind, type[ApiError]]] = {
 }
 
 
-def answered(context: Context, wanted: Wanted, way: Way, req: PasswordLogin) -> Login:
+def answered(context: Context, wanted: RequiredFactor, way: Way, req: PasswordLogin) -> Login:
     """Sign in whoever shows the security answers with the password; everybody else is sent a code, or asked for the answers.
 
     Raises:
@@ -75,7 +75,9 @@ def _by_answers(context: Context, found: Pending, req: PasswordLogin) -> Login:
     """The password is weighed, and its books are kept, before the answers are: a wrong one is told in a transaction of its own."""
     context.work.commit()
     try:
-        found = second_factor.prove(context, found, FactorKind.QUESTIONS, Answer(answers=req.security_answer or {}))
+        found = second_factor.prove(
+            context, found, FactorKind.QUESTIONS, FactorResponse(answers=req.security_answer or {})
+        )
     except e.TooFewAnswers:
         raise e.RiskAsksQuestions(data=_told(context, found)) from None
     except e.WrongSecurityAnswer:
@@ -86,13 +88,13 @@ def _by_answers(context: Context, found: Pending, req: PasswordLogin) -> Login:
 
 def _send(context: Context, found: Pending, kind: FactorKind, req: PasswordLogin) -> None:
     """Send a code, at most one in half a minute however often the password is shown."""
-    if any(resend_delay.of_account(context, (second_factors.CODES[kind],), found.account.uid).values()):
+    if any(resend_delay.of_account(context, (second_factors.CODE_PURPOSES[kind],), found.account.uid).values()):
         return
     account, email = found.account, None
     if kind is FactorKind.EMAIL:
-        held = email_code.addresses(account)
+        held = email_code.verified_addresses(account)
         email = account.email if account.email in held else held[0]
-    wish = Wish(req.rba_otp_sms_template, req.rba_one_click_email_template, req.is_voice_otp, email=email)
+    wish = ChallengeOptions(req.rba_otp_sms_template, req.rba_one_click_email_template, req.is_voice_otp, email=email)
     AUTHENTICATORS[kind].challenge(context, found.person, wish)
 
 

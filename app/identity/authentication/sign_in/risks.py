@@ -15,7 +15,7 @@ from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials import notifications
 from app.identity.credentials.second_factors import service as second_factors
-from app.identity.credentials.second_factors.service import Wanted
+from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
@@ -61,13 +61,13 @@ def refuse(context: Context, account: Account) -> None:
     raise e.RiskBlocked if is_blocked else _REFUSALS[fresh[0]]
 
 
-def wanted(context: Context, account: Account, channel: FactorKind | None = None) -> Wanted | None:
+def wanted(context: Context, account: Account, channel: FactorKind | None = None) -> RequiredFactor | None:
     """Return what is asked of somebody who passed one factor, whichever it was: by the rules of second factors, and where the tenant
     demands it of a sign-in from elsewhere. Raises as `factors.wanted` does.
     """
     fresh = _fresh(context, account, "demand")
     is_again = sessions.of_person(context, account.uid) is not None
-    found = second_factors.wanted(context, account, channel, is_again=is_again, is_demanded=bool(fresh))
+    found = second_factors.required_factor(context, account, channel, is_again=is_again, is_demanded=bool(fresh))
     if fresh:
         outcome = "nothing to ask" if found is None else "asked"
         context.audit.record("sign_in.demanded", uid=account.uid, new=",".join(fresh), outcome=outcome)
@@ -116,10 +116,10 @@ def _tell(context: Context, account: Account, name: str) -> None:
     mail, sms = _LETTERS[name]
     by, device = context.tenant.settings.risk.told_by, _said(context)
     template = _template(context, name, "sms")
-    is_texted = by != "mail" and notifications.text(context, sms, account, template=template, device=device)
+    is_texted = by != "mail" and notifications.notify_by_sms(context, sms, account, template=template, device=device)
     if by != "sms" or not is_texted:
         template = _template(context, name, "email")
-        notifications.tell_with_alarm(context, mail, account.email, account, template=template, device=device)
+        notifications.notify_with_alert_link(context, mail, account.email, account, template=template, device=device)
 
 
 def _held(context: Context, account: Account) -> dict[str, ContinuationToken]:

@@ -15,11 +15,16 @@ from app.contract.messages import MailKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import locks, service
 from app.identity.credentials import notifications
-from app.identity.credentials.authenticators.protocol import Answer, Person, Shown, Wish
+from app.identity.credentials.authenticators.protocol import (
+    AccountFactors,
+    ChallengeOptions,
+    FactorChallenge,
+    FactorResponse,
+)
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.second_factors import service as second_factors
-from app.identity.credentials.second_factors.service import Wanted
+from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts import account_lookup, login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
@@ -56,7 +61,7 @@ class Pending:
     """Somebody who passed the first factor."""
 
     ticket: ContinuationToken
-    person: Person
+    person: AccountFactors
     way: Way
 
     @property
@@ -69,7 +74,7 @@ class Pending:
         return DEMANDED in self.ticket.facts
 
 
-def begin(context: Context, wanted: Wanted, way: Way) -> Pending:
+def begin(context: Context, wanted: RequiredFactor, way: Way) -> Pending:
     """Keep that the first factor is passed, for ten minutes."""
     uid = wanted.person.account.uid
     facts: dict[str, Any] = {"way": kept(way), "password_changed_at": iso(wanted.person.account.password_changed_at)}
@@ -93,21 +98,25 @@ def pending(context: Context, ticket: ContinuationToken | None) -> Pending:
     account = accounts.by_uid(context, ticket.uid)
     if account is None or ticket.facts.get("password_changed_at") != iso(account.password_changed_at):
         raise e.UnknownFactorToken  # whoever set another password ends what began with the one before
-    known = replace(second_factors.person(context, account), sign_in=ticket.ticket_hash)
+    known = replace(second_factors.account_factors(context, account), sign_in=ticket.ticket_hash)
     way = way_of(ticket.facts["way"])
     if lent := ticket.facts.get(DEMANDED):
-        if context.tenant.settings.two_factor != "disabled" and second_factors.enrolled(context.tenant.settings, known):
+        if context.tenant.settings.two_factor != "disabled" and second_factors.enrolled_kinds(
+            context.tenant.settings, known
+        ):
             raise e.UnknownFactorToken  # its owner enrolled one meanwhile: nothing less proves it
         known = replace(known, credentials=(), lent=tuple(FactorKind(kind) for kind in lent))
     return Pending(ticket, replace(known, without=way.channel), way)
 
 
-def challenge(context: Context, found: Pending, kind: FactorKind, wish: Wish) -> tuple[Pending, Shown]:
+def challenge(
+    context: Context, found: Pending, kind: FactorKind, wish: ChallengeOptions
+) -> tuple[Pending, FactorChallenge]:
     """Send what has to be sent for a factor, or begin to enrol it.
 
     Raises TooManyRequests within half a minute of the last time; a number or an address that was mistyped may be put right.
     """
-    one = second_factors.authenticator(context, kind)
+    one = second_factors.enabled_authenticator(context, kind)
     is_enrolled = one.is_enrolled(found.person)
     sent, target = dict(found.ticket.facts.get("sent") or {}), wish.phone or wish.email
     last = sent.get(kind.value) or NEVER
@@ -122,16 +131,18 @@ def challenge(context: Context, found: Pending, kind: FactorKind, wish: Wish) ->
     return replace(found, ticket=continuation_tokens.add_facts(context, found.ticket, sent=sent)), shown
 
 
-def ask(context: Context, found: Pending, kinds: tuple[FactorKind, ...], wish: Wish) -> Pending:
+def ask(context: Context, found: Pending, kinds: tuple[FactorKind, ...], wish: ChallengeOptions) -> Pending:
     """Send the preferred factor's code at once, if it is clear where to; at most one in half a minute, however many sign-ins
     are begun. What cannot be sent leaves the choice to whoever is asked.
     """
     if ask_device(context, found, kinds):
         return found
     kind = kinds[0] if kinds else None
-    if kind not in second_factors.CODES or (to := AUTHENTICATORS[kind].hint(found.person)) is None:
+    if kind not in second_factors.CODE_PURPOSES or (to := AUTHENTICATORS[kind].hint(found.person)) is None:
         return found
-    left = max(resend_delay.of_account(context, (second_factors.CODES[kind],), found.account.uid).values(), default=0)
+    left = max(
+        resend_delay.of_account(context, (second_factors.CODE_PURPOSES[kind],), found.account.uid).values(), default=0
+    )
     if left:
         last = {"at": int(context.now.timestamp()) - resend_delay.SECONDS + left, "to": to}
         return replace(found, ticket=continuation_tokens.add_facts(context, found.ticket, sent={kind.value: last}))
@@ -147,14 +158,14 @@ def ask_device(context: Context, found: Pending, kinds: tuple[FactorKind, ...]) 
     if kinds[:1] != (FactorKind.PUSH,):
         return False
     try:
-        challenge(context, found, FactorKind.PUSH, Wish())
+        challenge(context, found, FactorKind.PUSH, ChallengeOptions())
     except (e.TooManyRequests, e.PushMisconfigured) as reason:
         context.audit.record("second_factor.not_sent", uid=found.account.uid, reason=type(reason).__name__)
     return True
 
 
 def prove(
-    context: Context, found: Pending, kind: FactorKind, answer: Answer, shown: locks.Proof | None = None
+    context: Context, found: Pending, kind: FactorKind, answer: FactorResponse, shown: locks.Proof | None = None
 ) -> Pending:
     """Use a proof; call it before anything is written. Whoever enrolled nothing yet enrols by it, and nobody else.
 
@@ -164,10 +175,10 @@ def prove(
         and what `factors.prove` raises.
     """
     way = replace(found.way, opens_lock=found.way.opens_lock or _is_opened(context, found.account, shown))
-    if second_factors.prove(
+    if second_factors.verify_or_enrol(
         context, found.person, kind, answer, may_enrol=may_enrol(context, found), is_lock_open=way.opens_lock
     ):  # fmt: skip
-        notifications.tell_factor(context, MailKind.FACTOR_ADDED, found.account, kind)
+        notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, found.account, kind)
     methods = dict.fromkeys((*way.methods, *AUTHENTICATORS[kind].methods, TWO))
     return replace(found, way=replace(way, methods=tuple(methods)))
 
@@ -175,7 +186,7 @@ def prove(
 def may_enrol(context: Context, found: Pending) -> bool:
     """Return whether a first proof enrols: of whoever has no factor at all, and is not asked at a risk for what the account has."""
     return not (
-        found.person.lent or second_factors.enrolled(context.tenant.settings, replace(found.person, without=None))
+        found.person.lent or second_factors.enrolled_kinds(context.tenant.settings, replace(found.person, without=None))
     )
 
 

@@ -12,9 +12,9 @@ from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import Wish
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.passwords import new_password
-from app.identity.credentials.second_factors.service import Wanted
+from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens.service import Issued
+from app.identity.credentials.tokens.service import IssuedTokens
 from app.identity.directory.accounts import account_lookup, login_records, unknown_identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
@@ -33,7 +33,7 @@ class PasswordVerified:
     """Somebody whose password is right; where a second factor is `wanted`, nothing is recorded on the account yet."""
 
     account: Account
-    wanted: Wanted | None = None
+    wanted: RequiredFactor | None = None
     opens_lock: bool = False
 
 
@@ -87,7 +87,7 @@ def verify(
     if not is_admitted:
         context.audit.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
         raise _locked_meanwhile(context, who, is_answered) or e.WrongCredentials()
-    is_secure = new_password.is_secure(settings.password_policy, password, new_password.words_of(account))
+    is_secure = new_password.meets_policy(settings.password_policy, password, new_password.profile_words(account))
     account = accounts.record_password_strength(context, account, is_secure=is_secure)
     if wanted is None:
         entered(context, account, is_silent=is_silent)
@@ -153,7 +153,7 @@ def admit(context: Context, account: Account, kind: str, *, is_silent: bool = Fa
     entered(context, account, is_silent=is_silent)
 
 
-def issue(context: Context, account: Account, methods: tuple[str, ...] = (PASSWORD,), **more: object) -> Issued:
+def issue(context: Context, account: Account, methods: tuple[str, ...] = (PASSWORD,), **more: object) -> IssuedTokens:
     """Return the tokens of the interface's own sign-in; `methods` are its `amr` (RFC 8176), `more` is kept beside."""
     facts = {"provider": "Email", "agent": context.agent, "address": context.address, "amr": list(methods), **more}
     facts["auth_time"] = int(context.now.timestamp())
@@ -171,7 +171,7 @@ def _is_over_session_limit(context: Context, account: Account) -> bool:
         for one in sessions.of_account(context, account.uid)
         if one.client_id is None and (gives_way is None or one.session_id != gives_way.session_id)
     ]
-    return len(held) + tokens.signed_in(context, account.uid) >= limit
+    return len(held) + tokens.count_program_sessions(context, account.uid) >= limit
 
 
 def _spend(context: Context) -> None:

@@ -145,7 +145,7 @@ def start(context: Context, uid: str, methods: tuple[str, ...], remember: bool) 
         where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == randomness.digest(context.visit.session))
         ended = context.work.one(delete(sessions).where(*where).returning(S.session_id))
         if ended is not None:
-            tokens.end_with_session(context, ended.session_id)
+            tokens.revoke_with_session(context, ended.session_id)
     return _begin(context, uid, methods, _life(context, remember), remember=remember)
 
 

@@ -46,12 +46,12 @@ def _consent_refusal(context: Context, account: Account, way: Way) -> ApiError:
 
 
 def _pin_refusal(context: Context, account: Account, way: Way) -> ApiError:
-    return pin_asking.refusal(context, account, kept(way))
+    return pin_asking.pin_required_error(context, account, kept(way))
 
 
 POLICY: Final = Gate(_must_accept, _policy_refusal)
 CONSENT: Final = Gate(consent_required.is_due, _consent_refusal)
-PIN: Final = Gate(pins.is_due, _pin_refusal)
+PIN: Final = Gate(pins.must_set_pin, _pin_refusal)
 GATES: Final = (POLICY, CONSENT, PIN)
 """In the interface's order (mfa.md section 3: privacy, consent, PIN)."""
 

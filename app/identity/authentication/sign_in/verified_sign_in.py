@@ -10,7 +10,7 @@ from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, Proof, Purpose
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, OneTimeToken, Purpose
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import account_lookup, pending_accounts
 from app.identity.directory.accounts import identifiers as names
@@ -42,7 +42,7 @@ def by_link(context: Context, req: contract.VerifyByLink) -> contract.Verified:
 
 @contract.by_code.implements
 def by_code(context: Context, req: contract.VerifyByCode) -> contract.Verified:
-    shown = locks.Proof(req.security_answer, captcha.of_parameters(req))
+    shown = locks.Proof(req.security_answer, captcha.from_parameters(req))
     return _verified(context, _spend_code(context, req.otp, req.email, req.uuid, shown), req)
 
 
@@ -54,7 +54,9 @@ def end_sessions(context: Context, account: Account) -> None:
         context.audit.record("sessions.ended", uid=account.uid, reason="email verified")
 
 
-def _spend_code(context: Context, code: str, email: str | None, code_id: str | None, shown: locks.Proof) -> Proof:
+def _spend_code(
+    context: Context, code: str, email: str | None, code_id: str | None, shown: locks.Proof
+) -> OneTimeToken:
     settings = context.tenant.settings
     if not settings.email_verification_codes:
         raise e.EmailCodesOff
@@ -62,7 +64,7 @@ def _spend_code(context: Context, code: str, email: str | None, code_id: str | N
         raise e.BadParameter.names("email")
     if most := settings.limits.sign_in_per_minute_per_address:
         context.spend("verification_code", Rate(most, 60), context.network)
-    sent = one_time_tokens.named_code(context, Purpose.EMAIL, code_id) if code_id else None
+    sent = one_time_tokens.find_code(context, Purpose.EMAIL, code_id) if code_id else None
     address = sent.subject if sent else (email or "")
     if not sent and email and not accounts.is_email(email):
         raise e.MalformedEmail
@@ -72,17 +74,17 @@ def _spend_code(context: Context, code: str, email: str | None, code_id: str | N
     if uid is None or (who.holder is None and not hides):
         raise e.UnknownAccount if email else e.WrongMailCode
     is_open, subject = open_lock(context, who, shown), names.normalize(EMAIL, address)
-    kind = sent.kind if sent else one_time_tokens.kind_of_code(context, verification.KINDS, uid, subject)
+    kind = sent.kind if sent else one_time_tokens.purpose_of_newest_code(context, verification.KINDS, uid, subject)
     proof = one_time_tokens.check_code(
         context, kind, uid, code, subject=subject, errors=MAIL_CODE, is_lock_open=is_open,
         name=who.identifier if hides else None,
     )  # fmt: skip
     _refuse_contested(context, proof, e.ClosedMailCode)
-    one_time_tokens.spend_checked(context, proof, errors=MAIL_CODE, is_lock_open=is_open)
+    one_time_tokens.spend_checked_code(context, proof, errors=MAIL_CODE, is_lock_open=is_open)
     return proof
 
 
-def _refuse_contested(context: Context, proof: Proof, refusal: type[ApiError]) -> None:
+def _refuse_contested(context: Context, proof: OneTimeToken, refusal: type[ApiError]) -> None:
     """Refuse, and use nothing up, where more than one registered with the address: only our page asks whose password it is."""
     if proof.kind is Purpose.EMAIL and pending_accounts.is_contested(context, proof.subject):
         context.audit.record("verification.refused", uid=proof.uid, reason="contested")
@@ -108,7 +110,9 @@ def open_lock(context: Context, who: AccountLookup, shown: locks.Proof) -> bool:
     return True
 
 
-def _verified(context: Context, proof: Proof, req: contract.VerifyByLink | contract.VerifyByCode) -> contract.Verified:
+def _verified(
+    context: Context, proof: OneTimeToken, req: contract.VerifyByLink | contract.VerifyByCode
+) -> contract.Verified:
     account = verification.confirm(context, proof, is_silent=req.is_silent, template=req.welcome_email_template)
     end_sessions(context, account)
     way = Way(("otp",), channel=FactorKind.EMAIL, is_silent=req.is_silent)

@@ -9,7 +9,7 @@ from app.contract.messages import SmsKind
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens import store as sent_codes
-from app.identity.credentials.one_time_tokens.service import NOBODY, SMS_CODE, Proof, Purpose
+from app.identity.credentials.one_time_tokens.service import NOBODY, SMS_CODE, OneTimeToken, Purpose
 from app.identity.directory.accounts import first_verification, pending_accounts, store
 from app.identity.directory.accounts.account_lookup import Identifier
 from app.identity.directory.accounts.identifiers import PHONE
@@ -100,19 +100,19 @@ def is_asked_one_held(context: Context, uid: str) -> bool:
 
 def spend(
     context: Context, uid: str, phone: str, code: str, *, is_lock_open: bool = False, name: Identifier | None = None
-) -> Proof:
+) -> OneTimeToken:
     """Use the code of a number that the account states as its own. Raises as `proofs.spend_code` does."""
     return one_time_tokens.spend_code(
         context, Purpose.PHONE, uid, code, subject=phone, errors=SMS_CODE, is_lock_open=is_lock_open, name=name
     )
 
 
-def spend_asked(context: Context, account: Account, code: str) -> Proof:
+def spend_asked(context: Context, account: Account, code: str) -> OneTimeToken:
     """Use the code of the number that the account asked for. Raises as `proofs.spend_code` does."""
     return one_time_tokens.spend_code(context, Purpose.ADD_PHONE, account.uid, code, subject=_NEXT, errors=SMS_CODE)
 
 
-def confirm(context: Context, proof: Proof, *, knows_password: bool = False, is_silent: bool = False) -> Account:
+def confirm(context: Context, proof: OneTimeToken, *, knows_password: bool = False, is_silent: bool = False) -> Account:
     """Make the number that was proved a verified one of its account, and return the account as it is then.
 
     Args:
@@ -191,8 +191,8 @@ def _end_codes(context: Context, former: Account) -> None:
 
 def _tell(context: Context, former: Account, after: Account) -> None:
     """Tell the mailbox, and the number that was there: a thief would take it away. A limit that is reached is kept silently."""
-    notifications.tell_changes(context, former, after)
-    notifications.text(context, SmsKind.PHONE_CHANGED, former)
+    notifications.notify_profile_changes(context, former, after)
+    notifications.notify_by_sms(context, SmsKind.PHONE_CHANGED, former)
 
 
 __all__ = [

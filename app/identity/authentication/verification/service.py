@@ -11,7 +11,7 @@ from app.contract.messages import MailKind
 from app.identity.authentication.verification import phones
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, Purpose
+from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToken, Purpose
 from app.identity.directory.accounts import first_verification, identifiers, pending_accounts, store
 from app.identity.directory.accounts.account import is_verified
 from app.identity.directory.accounts.identifier_checks import PRIMARY
@@ -130,7 +130,7 @@ def account_of(context: Context, email: str) -> Account | None:
     held = store.by_identifier(context, EMAIL, form)
     if held is not None and not context.tenant.settings.hide_unknown_accounts:
         return held
-    account = store.by_uid(context, one_time_tokens.asked_for(context, KINDS, form) or one_time_tokens.NOBODY)
+    account = store.by_uid(context, one_time_tokens.last_recipient(context, KINDS, form) or one_time_tokens.NOBODY)
     pending = [one for one in account.emails if one.get("pending")] if account is not None else []
     asking = account if any(identifiers.normalize_email(one["Value"]) == form for one in pending) else None
     return held or asking
@@ -144,24 +144,24 @@ def added_by(account: Account, email: str) -> str:
     return identifiers.masked(account.email or account.username or account.phone or "")
 
 
-def peek(context: Context, token: str) -> Proof:
+def peek(context: Context, token: str) -> OneTimeToken:
     """Return what a link of an address stands for, without using it; raises 1063, 974, 975."""
     return one_time_tokens.peek_link(context, _kind_of(context, token), token)
 
 
-def spend_link(context: Context, token: str) -> Proof:
+def spend_link(context: Context, token: str) -> OneTimeToken:
     """Use a link of an address; raises 1063, 974, 975."""
     return one_time_tokens.spend_link(context, _kind_of(context, token), token)
 
 
-def known(context: Context, token: str) -> Proof | None:
+def known(context: Context, token: str) -> OneTimeToken | None:
     """Return what a link of an address stands or stood for, whatever became of it."""
-    return one_time_tokens.known_link(context, _kind_of(context, token), token)
+    return one_time_tokens.find_link(context, _kind_of(context, token), token)
 
 
 def confirm(
     context: Context,
-    proof: Proof,
+    proof: OneTimeToken,
     *,
     is_silent: bool = False,
     template: str | None = None,
@@ -207,11 +207,11 @@ def confirm(
     return welcome(context, after, template) if values.get("email_verified") else after
 
 
-def _tell_added(context: Context, to: str | None, after: Account, proof: Proof) -> None:
+def _tell_added(context: Context, to: str | None, after: Account, proof: OneTimeToken) -> None:
     """Tell the address that was there: a thief would add one of their own."""
     context.audit.record("email.added", uid=after.uid)
     shown = str(proof.facts.get("email") or proof.subject)
-    notifications.tell_with_alarm(context, MailKind.EMAIL_CHANGED, to, after, email=shown, change="added")
+    notifications.notify_with_alert_link(context, MailKind.EMAIL_CHANGED, to, after, email=shown, change="added")
 
 
 def welcome(context: Context, account: Account, template: str | None = None, *, is_asked_for: bool = False) -> Account:
@@ -229,7 +229,7 @@ def welcome(context: Context, account: Account, template: str | None = None, *, 
             account=account,
             facts={},
             template=template,
-            language=notifications.language(context),
+            language=notifications.page_language(context),
             is_asked_for=is_asked_for,
         )
     except e.MailLimitReached:
@@ -241,10 +241,10 @@ def welcome(context: Context, account: Account, template: str | None = None, *, 
 
 def _kind_of(context: Context, token: str) -> Purpose:
     """Return which of the two kinds a link is; older mails lead to one address for both."""
-    return next((kind for kind in KINDS if one_time_tokens.known_link(context, kind, token)), Purpose.EMAIL)
+    return next((kind for kind in KINDS if one_time_tokens.find_link(context, kind, token)), Purpose.EMAIL)
 
 
-def _entry(context: Context, fresh: Account, entries: list[dict[str, Any]], proof: Proof) -> dict[str, Any]:
+def _entry(context: Context, fresh: Account, entries: list[dict[str, Any]], proof: OneTimeToken) -> dict[str, Any]:
     """Return the entry of the address that was proved, which is held and verified from now on."""
     held = next((one for one in entries if identifiers.normalize_email(one["Value"]) == proof.subject), None)
     if held is None:
@@ -258,7 +258,7 @@ def _entry(context: Context, fresh: Account, entries: list[dict[str, Any]], proo
     return held
 
 
-def _added(context: Context, account: Account, entries: list[dict[str, Any]], proof: Proof) -> dict[str, Any]:
+def _added(context: Context, account: Account, entries: list[dict[str, Any]], proof: OneTimeToken) -> dict[str, Any]:
     """Give the account the address that it asked for; one that it gave up since is none of its own any more."""
     if proof.kind is not Purpose.ADD_EMAIL:
         raise e.ClosedLink
@@ -282,7 +282,7 @@ def _not_primary(kind: str) -> str:
 
 def _mail(context: Context, uid: str, email: str, wish: Wish, account: Account | None) -> str:
     subject = identifiers.normalize(EMAIL, email)
-    language, template = notifications.language(context), wish.email_template
+    language, template = notifications.page_language(context), wish.email_template
     carries = messaging.carries(context, MailKind.VERIFICATION, account=account, template=template, language=language)
     if is_contested := pending_accounts.is_contested(context, subject):
         wish = replace(wish, url=None)  # only our page asks which registration is meant

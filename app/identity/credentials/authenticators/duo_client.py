@@ -17,11 +17,11 @@ from pydantic_core import from_json
 
 from app.kit import randomness
 
-SECONDS: Final = 6.0
+TIMEOUT_SECONDS: Final = 6.0
 _ALGORITHM: Final = "HS512"
-_LIVES_FOR: Final = timedelta(minutes=5)
+_LIFETIME: Final = timedelta(minutes=5)
 _SKEW_SECONDS: Final = 60
-_MOST_BYTES: Final = 64_000
+_MAX_BYTES: Final = 64_000
 _ASSERTION: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
 
@@ -34,7 +34,7 @@ class DuoDenied(Exception):
 
 
 @dataclass(frozen=True)
-class Asked:
+class DuoPrompt:
     """One prompt: whose, and where its browser comes back to."""
 
     name: str
@@ -55,11 +55,11 @@ class DuoClient:
     client_secret: str = field(repr=False)
     url: str
 
-    def address(self, asked: Asked, now: datetime) -> str:
+    def address(self, asked: DuoPrompt, now: datetime) -> str:
         """Return where the browser is led."""
         claims = {
             "scope": "openid", "redirect_uri": asked.redirect_uri, "client_id": self.client_id, "iss": self.client_id,
-            "aud": self.url, "exp": _end(now), "state": asked.state, "nonce": asked.nonce, "response_type": "code",
+            "aud": self.url, "exp": _expiry(now), "state": asked.state, "nonce": asked.nonce, "response_type": "code",
             "duo_uname": asked.name, "use_duo_code_attribute": False,
         }  # fmt: skip
         query = {
@@ -68,15 +68,21 @@ class DuoClient:
         }  # fmt: skip
         return f"{self.url}/oauth/v1/authorize?{urlencode(query)}"
 
-    def confirm(self, asked: Asked, code: str, now: datetime) -> None:
+    def confirm(self, asked: DuoPrompt, code: str, now: datetime) -> None:
         """Exchange the code, and check that Duo let this very person in at this very prompt. Raises DuoDenied, DuoUnavailable."""
         at = f"{self.url}/oauth/v1/token"
-        proof = {"iss": self.client_id, "sub": self.client_id, "aud": at, "exp": _end(now), "jti": randomness.token(27)}
+        proof = {
+            "iss": self.client_id,
+            "sub": self.client_id,
+            "aud": at,
+            "exp": _expiry(now),
+            "jti": randomness.token(27),
+        }
         form = {
             "grant_type": "authorization_code", "code": code, "redirect_uri": asked.redirect_uri,
             "client_id": self.client_id, "client_assertion_type": _ASSERTION, "client_assertion": self._signed(proof),
         }  # fmt: skip
-        claims = self._read(str(_told(at, form).get("id_token") or ""))
+        claims = self._read(str(_post(at, form).get("id_token") or ""))
         result = claims.get("auth_result")
         is_allowed = isinstance(result, dict) and str(result.get("result")).lower() == "allow"
         expected = {"iss": at, "nonce": asked.nonce, "preferred_username": asked.name}
@@ -100,8 +106,8 @@ class DuoClient:
         return OctKey.import_key(self.client_secret)
 
 
-def _end(now: datetime) -> int:
-    return int((now + _LIVES_FOR).timestamp())
+def _expiry(now: datetime) -> int:
+    return int((now + _LIFETIME).timestamp())
 
 
 def _is_fresh(claims: dict[str, Any], now: datetime) -> bool:
@@ -110,14 +116,14 @@ def _is_fresh(claims: dict[str, Any], now: datetime) -> bool:
     return are_times and begins - _SKEW_SECONDS <= at < ends + _SKEW_SECONDS  # type: ignore[operator]  # both are numbers
 
 
-def _told(at: str, form: dict[str, str]) -> dict[str, Any]:
+def _post(at: str, form: dict[str, str]) -> dict[str, Any]:
     """Ask Duo; a redirect is not followed, so that nobody is asked but whom the settings name."""
     content = b""
     try:
-        with httpx.stream("POST", at, data=form, timeout=SECONDS, follow_redirects=False) as answer:
+        with httpx.stream("POST", at, data=form, timeout=TIMEOUT_SECONDS, follow_redirects=False) as answer:
             for part in answer.iter_bytes():
                 content += part
-                if len(content) > _MOST_BYTES:
+                if len(content) > _MAX_BYTES:
                     raise DuoUnavailable("Duo talks too long")
     except httpx.HTTPError as problem:  # its text may bear the assertion
         raise DuoUnavailable(f"Duo did not answer: {type(problem).__name__}") from None

@@ -7,8 +7,13 @@ from app.contract.configuration import TenantSettings
 from app.contract.messages import MailKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import store
-from app.identity.credentials.authenticators.masks import masked
-from app.identity.credentials.authenticators.protocol import Answer, Person, Shown, Wish
+from app.identity.credentials.authenticators.masks import mask_email
+from app.identity.credentials.authenticators.protocol import (
+    AccountFactors,
+    ChallengeOptions,
+    FactorChallenge,
+    FactorResponse,
+)
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, Purpose
 from app.identity.directory.accounts import identifiers
@@ -18,7 +23,7 @@ from app.identity.messaging import service as messaging
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.platform.context import Context
 
-_ANY = "any address"
+_SUBJECT = "any address"
 """The subject of the code: the newest one counts, whichever of the addresses it went to."""
 
 
@@ -34,65 +39,65 @@ class EmailCode:
     def is_on(self, settings: TenantSettings) -> bool:
         return settings.second_factors.email
 
-    def is_enrolled(self, person: Person) -> bool:
+    def is_enrolled(self, person: AccountFactors) -> bool:
         """Whoever has no proved address any more stays asked: what somebody changed must not open the account."""
         return bool(person.enrolled(self.kind)) or self.kind in person.lent
 
-    def hint(self, person: Person) -> str | None:
-        held = addresses(person.account)
-        return masked(held[0]) if len(held) == 1 else None
+    def hint(self, person: AccountFactors) -> str | None:
+        held = verified_addresses(person.account)
+        return mask_email(held[0]) if len(held) == 1 else None
 
-    def recall(self, context: Context, person: Person) -> Shown:  # noqa: ARG002 - the protocol's signature
-        return _shown(person.account, None)
+    def recall(self, context: Context, person: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+        return _challenge(person.account, None)
 
-    def begin(self, context: Context, person: Person, wish: Wish) -> Shown:
+    def begin(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:
         """The first code enrols; as with every later one, the address is wished where there are several."""
         return self.challenge(context, person, wish)
 
-    def enrol(self, context: Context, person: Person, answer: Answer) -> None:
+    def enrol(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
         self._spend(context, person.account, answer)
         for old in person.enrolled(self.kind):
             store.remove(context, person.account.uid, (self.kind,), old.credential_id)
         store.add(context, person.account.uid, self.kind, is_enrolled=True)
 
-    def challenge(self, context: Context, person: Person, wish: Wish) -> Shown:
+    def challenge(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:
         """Mail a code where it is clear to which address; else nothing is sent yet.
 
         Raises MalformedEmail, EmailNotOnProfile, MailLimitReached.
         """
-        account, held = person.account, addresses(person.account)
+        account, held = person.account, verified_addresses(person.account)
         if wish.email is None and len(held) != 1:
-            return _shown(account, None)
-        to = chosen(account, wish.email) if wish.email is not None else held[0]
+            return _challenge(account, None)
+        to = select_address(account, wish.email) if wish.email is not None else held[0]
         send(context, account, to, wish.email_template)
-        return _shown(account, to)
+        return _challenge(account, to)
 
-    def verify(self, context: Context, person: Person, answer: Answer) -> None:
+    def verify(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
         self._spend(context, person.account, answer)
-        if self.kind not in person.lent and not store.note(
+        if self.kind not in person.lent and not store.set_values(
             context, person.enrolled(self.kind)[-1], used_at=context.now
         ):
             raise e.ClosedMailCode
 
-    def _spend(self, context: Context, account: Account, answer: Answer) -> None:
-        spend(context, account, answer.code, answer.email, is_lock_open=answer.is_lock_open)
+    def _spend(self, context: Context, account: Account, answer: FactorResponse) -> None:
+        spend_code(context, account, answer.code, answer.email, is_lock_open=answer.is_lock_open)
 
 
-def addresses(account: Account) -> list[str]:
+def verified_addresses(account: Account) -> list[str]:
     """Return the addresses to which a code may go: those that their owner proved."""
     return [str(one["Value"]) for one in account.emails if is_verified(account, str(one["Value"]))]
 
 
-def chosen(account: Account, typed: str) -> str:
+def select_address(account: Account, typed: str) -> str:
     """Return the address that was typed, or named as a challenge masks it. Raises MalformedEmail, EmailNotOnProfile."""
     form = identifiers.normalize_email(typed)
-    for one in addresses(account):
-        if typed.strip() == masked(one) or (form is not None and form == identifiers.normalize_email(one)):
+    for one in verified_addresses(account):
+        if typed.strip() == mask_email(one) or (form is not None and form == identifiers.normalize_email(one)):
             return one
     raise e.EmailNotOnProfile if form is not None or "*" in typed else e.MalformedEmail
 
 
-def read(typed: str | None) -> str:
+def require_code(typed: str | None) -> str:
     """Return the code of a request.
 
     Raises:
@@ -106,7 +111,7 @@ def read(typed: str | None) -> str:
     return typed
 
 
-def spend(
+def spend_code(
     context: Context,
     account: Account,
     code: str,
@@ -120,12 +125,12 @@ def spend(
     Raises the refusals of a code, MalformedEmail, EmailNotOnProfile.
     """
     proof = one_time_tokens.spend_code(
-        context, of, account.uid, code, subject=_ANY, errors=MAIL_CODE, is_lock_open=is_lock_open
+        context, of, account.uid, code, subject=_SUBJECT, errors=MAIL_CODE, is_lock_open=is_lock_open
     )  # fmt: skip
     fresh, to = accounts.by_uid(context, account.uid), str(proof.facts["email"])
     if fresh is None or not is_verified(fresh, to):
         raise e.ClosedMailCode
-    if named is not None and chosen(fresh, named) != to:
+    if named is not None and select_address(fresh, named) != to:
         raise e.WrongMailCode
 
 
@@ -144,7 +149,7 @@ def send(
     """
 
     def said() -> dict[str, str]:
-        code = one_time_tokens.new_code(context, of, account.uid, subject=_ANY, facts={"email": to})
+        code = one_time_tokens.new_code(context, of, account.uid, subject=_SUBJECT, facts={"email": to})
         return {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
 
     counted = CountedAs(uid=f"{account.uid}, by anybody") if is_anybodys else CountedAs()
@@ -155,7 +160,7 @@ def send(
     context.audit.record("second_factor.sent", uid=account.uid, kind=FactorKind.EMAIL)
 
 
-def send_to_nobody(context: Context, to: str, template: str | None = None) -> None:
+def send_to_unknown_address(context: Context, to: str, template: str | None = None) -> None:
     """Do what `send` does for an address that nobody has; `call` has an outbox that sends nothing. Raises MailLimitReached."""
 
     def said() -> dict[str, str]:
@@ -170,6 +175,6 @@ def send_to_nobody(context: Context, to: str, template: str | None = None) -> No
     context.audit.record("second_factor.sent", uid=None, kind=FactorKind.EMAIL)
 
 
-def _shown(account: Account, to: str | None) -> Shown:
-    held = [masked(one) for one in addresses(account)]
-    return Shown(sent_to=masked(to) if to else None, targets=tuple(dict.fromkeys(held)))
+def _challenge(account: Account, to: str | None) -> FactorChallenge:
+    held = [mask_email(one) for one in verified_addresses(account)]
+    return FactorChallenge(sent_to=mask_email(to) if to else None, targets=tuple(dict.fromkeys(held)))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 
-def masked(email: str) -> str:
+def mask_email(email: str) -> str:
     """Return an address with only the first and last letter of its local part and of each label: `x**z@e****e.c*m`."""
     local, _, domain = email.rpartition("@")
-    return f"{_hidden(local)}@{'.'.join(_hidden(label) for label in domain.split('.'))}"
+    return f"{_mask_inner(local)}@{'.'.join(_mask_inner(label) for label in domain.split('.'))}"
 
 
-def masked_phone(phone: str) -> str:
+def mask_phone(phone: str) -> str:
     """Return a number with its last two digits alone."""
     return f"{'*' * max(0, len(phone) - 2)}{phone[-2:]}"
 
 
-def _hidden(text: str) -> str:
+def _mask_inner(text: str) -> str:
     return f"{text[:1]}{'*' * (len(text) - 2)}{text[-1:]}" if len(text) > 2 else f"{text[:1]}{'*' * (len(text) - 1)}"

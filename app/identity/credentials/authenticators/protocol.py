@@ -19,7 +19,7 @@ from app.kit.errors import ApiError
 
 
 @dataclass(frozen=True)
-class Person:
+class AccountFactors:
     """An account and everything that it enrolled."""
 
     account: Account
@@ -44,7 +44,7 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Wish:
+class ChallengeOptions:
     """How whoever asks wants a challenge or an enrolment."""
 
     sms_template: str | None = None
@@ -58,7 +58,7 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Shown:
+class FactorChallenge:
     """What a challenge or an enrolment shows to who asked; each authenticator fills what is its own."""
 
     secret: str | None = None  # what is typed where a picture cannot be scanned
@@ -76,7 +76,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Answer:
+class FactorResponse:
     """What was shown as proof; each authenticator reads what is its own."""
 
     code: str = ""
@@ -115,23 +115,23 @@ class Authenticator(Protocol):
     def is_on(self, settings: TenantSettings) -> bool:
         """Whether the tenant has it."""
 
-    def is_enrolled(self, person: Person) -> bool:
+    def is_enrolled(self, person: AccountFactors) -> bool:
         """Whether the account can prove itself with it."""
 
-    def hint(self, person: Person) -> str | None:
+    def hint(self, person: AccountFactors) -> str | None:
         """Where a challenge would go, masked; None where it goes nowhere."""
 
-    def recall(self, context: Context, person: Person) -> Shown:
+    def recall(self, context: Context, person: AccountFactors) -> FactorChallenge:
         """Return what a page shows that is only looked at: nothing is sent."""
 
-    def begin(self, context: Context, person: Person, wish: Wish) -> Shown:
+    def begin(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:
         """Begin to enrol, or go on with what was begun, and return what it takes."""
 
-    def enrol(self, context: Context, person: Person, answer: Answer) -> None:
+    def enrol(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
         """Enrol with a first proof, in the call's transaction. Of many at once one wins."""
 
-    def challenge(self, context: Context, person: Person, wish: Wish) -> Shown:
+    def challenge(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:
         """Send what has to be sent, and return what it takes to prove it."""
 
-    def verify(self, context: Context, person: Person, answer: Answer) -> None:
+    def verify(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
         """Use a proof, in the call's transaction. Of many at once one wins."""

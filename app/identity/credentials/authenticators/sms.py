@@ -10,8 +10,13 @@ from app.contract.configuration import TenantSettings
 from app.contract.messages import SmsKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import store
-from app.identity.credentials.authenticators.masks import masked_phone
-from app.identity.credentials.authenticators.protocol import Answer, Person, Shown, Wish
+from app.identity.credentials.authenticators.masks import mask_phone
+from app.identity.credentials.authenticators.protocol import (
+    AccountFactors,
+    ChallengeOptions,
+    FactorChallenge,
+    FactorResponse,
+)
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import SMS_CODE, Purpose
 from app.identity.credentials.store import Credential
@@ -34,25 +39,25 @@ class SmsCode:
     def is_on(self, settings: TenantSettings) -> bool:
         return settings.second_factors.sms
 
-    def is_enrolled(self, person: Person) -> bool:
+    def is_enrolled(self, person: AccountFactors) -> bool:
         return self._number_of(person) is not None
 
-    def hint(self, person: Person) -> str | None:
+    def hint(self, person: AccountFactors) -> str | None:
         number = self._number_of(person)
-        return masked_phone(number) if number else None
+        return mask_phone(number) if number else None
 
-    def recall(self, context: Context, person: Person) -> Shown:  # noqa: ARG002 - the protocol's signature
+    def recall(self, context: Context, person: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         hint = self.hint(person)
-        return Shown(targets=(hint,) if hint else ())
+        return FactorChallenge(targets=(hint,) if hint else ())
 
-    def begin(self, context: Context, person: Person, wish: Wish) -> Shown:
+    def begin(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:
         """Text a code to the number that is wished, else once more to the one that was begun; to none, nothing is sent.
 
         Raises MalformedPhone, PhoneRegistered, and why nothing could be sent.
         """
         begun = person.begun(self.kind)
         if not wish.phone:
-            return self._send(context, person.account, _number(begun[-1]), wish) if begun else Shown()
+            return self._send(context, person.account, _number(begun[-1]), wish) if begun else FactorChallenge()
         phone = identifiers.normalize_phone(wish.phone)
         if phone is None:
             raise e.MalformedPhone
@@ -62,29 +67,34 @@ class SmsCode:
             raise e.PhoneRegistered
         return self._send(context, account, phone, wish, begun)
 
-    def enrol(self, context: Context, person: Person, answer: Answer) -> None:
+    def enrol(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
         """The number takes the place of the one that was there."""
         begun = person.begun(self.kind)
         if not begun:
             raise e.NoPhoneRegistered
         self._spend(context, person, _number(begun[-1]), answer)
         store.remove(context, person.account.uid, (self.kind,), but=begun[-1].credential_id)
-        if not store.enrol(context, begun[-1]):
+        if not store.mark_enrolled(context, begun[-1]):
             raise e.ClosedSmsCode
 
-    def challenge(self, context: Context, person: Person, wish: Wish) -> Shown:
+    def challenge(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:
         return self._send(context, person.account, self._number_of(person) or "", wish)
 
-    def verify(self, context: Context, person: Person, answer: Answer) -> None:
+    def verify(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
         self._spend(context, person, self._number_of(person) or "", answer)
-        if self.kind not in person.lent and not store.note(
+        if self.kind not in person.lent and not store.set_values(
             context, person.enrolled(self.kind)[-1], used_at=context.now
         ):
             raise e.ClosedSmsCode
 
     def _send(
-        self, context: Context, account: Account, phone: str, wish: Wish, begun: tuple[Credential, ...] | None = None
-    ) -> Shown:
+        self,
+        context: Context,
+        account: Account,
+        phone: str,
+        wish: ChallengeOptions,
+        begun: tuple[Credential, ...] | None = None,
+    ) -> FactorChallenge:
         """Text a code; with `begun` the number is kept in the place of what was begun."""
 
         def said() -> dict[str, str]:
@@ -100,15 +110,15 @@ class SmsCode:
 
         sid = messaging.sms(context, SmsKind.SECOND_FACTOR, phone, account=account, facts=said, wish=wish)
         context.audit.record("second_factor.sent", uid=account.uid, kind=self.kind)
-        return Shown(sent_to=masked_phone(phone), sid=sid)
+        return FactorChallenge(sent_to=mask_phone(phone), sid=sid)
 
-    def _number_of(self, person: Person) -> str | None:
+    def _number_of(self, person: AccountFactors) -> str | None:
         """Return where codes go; at a risk the account's own number stands in for one that was enrolled."""
         if held := person.enrolled(self.kind):
             return _number(held[-1])
         return person.account.phone if self.kind in person.lent else None
 
-    def _spend(self, context: Context, person: Person, number: str, answer: Answer) -> None:
+    def _spend(self, context: Context, person: AccountFactors, number: str, answer: FactorResponse) -> None:
         one_time_tokens.spend_code(
             context, Purpose.FACTOR_SMS, person.account.uid, answer.code, subject=number, errors=SMS_CODE,
             is_lock_open=answer.is_lock_open,

@@ -14,7 +14,7 @@ from typing import Any
 
 from app.contract.captcha import CaptchaAnswer, Challenge
 from app.identity.credentials.captcha import questions, used_answers
-from app.identity.credentials.captcha.questions import number_in
+from app.identity.credentials.captcha.questions import parse_number
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import DecryptionError
 from app.kit.limits import Rate
@@ -26,10 +26,10 @@ _BITS = 256
 
 def challenge(context: Context) -> Challenge:
     """Return a new challenge. Nothing is stored for it; the question is for our own pages only."""
-    question, answer = questions.drawn()
+    question, answer = questions.random_question()
     bits = context.tenant.settings.captcha.work_bits
     facts = {"i": token(9), "a": answer, "b": bits, "e": int((context.now + LIFETIME).timestamp())}
-    sealed = context.services.encryption.encrypt(json.dumps(facts).encode(), _context(context))
+    sealed = context.services.encryption.encrypt(json.dumps(facts).encode(), _associated_data(context))
     text = base64.urlsafe_b64encode(sealed).rstrip(b"=").decode()
     shown = question if context.visit is not None else None
     return Challenge(token=text, work_seed=_seed(text), work_bits=bits, question=shown)
@@ -42,7 +42,7 @@ def is_solved(context: Context, given: CaptchaAnswer) -> bool:
 
     Raises TooManyRequests.
     """
-    facts = _opened(context, given.challenge)
+    facts = _decrypt(context, given.challenge)
     if facts is None or facts["e"] <= int(context.now.timestamp()):
         return False
     is_worked = bool(given.work)
@@ -51,22 +51,22 @@ def is_solved(context: Context, given: CaptchaAnswer) -> bool:
         context.spend("captcha_question", Rate(most, 60), context.network)
     if not used_answers.spend(context, facts["i"], LIFETIME):
         return False
-    return _is_work(given, facts["b"]) if is_worked else number_in(given.answer) == facts["a"]
+    return _is_valid_work(given, facts["b"]) if is_worked else parse_number(given.answer) == facts["a"]
 
 
-def _is_work(given: CaptchaAnswer, bits: int) -> bool:
+def _is_valid_work(given: CaptchaAnswer, bits: int) -> bool:
     if not given.work.isascii() or len(given.work) > 20:
         return False
     made = hashlib.sha256(f"{_seed(given.challenge)}:{given.work}".encode()).digest()
     return int.from_bytes(made) >> (_BITS - bits) == 0
 
 
-def _opened(context: Context, text: str) -> dict[str, Any] | None:
+def _decrypt(context: Context, text: str) -> dict[str, Any] | None:
     if len(text) > 600 or not text.isascii():
         return None
     try:
         sealed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        facts: dict[str, Any] = json.loads(context.services.encryption.decrypt(sealed, _context(context)))
+        facts: dict[str, Any] = json.loads(context.services.encryption.decrypt(sealed, _associated_data(context)))
     except (ValueError, DecryptionError):
         return None
     return facts
@@ -76,5 +76,5 @@ def _seed(text: str) -> str:
     return digest(text)[:22]
 
 
-def _context(context: Context) -> str:
+def _associated_data(context: Context) -> str:
     return f"{context.tenant.tenant_id} captcha"

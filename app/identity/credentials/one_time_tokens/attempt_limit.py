@@ -15,7 +15,7 @@ from app.identity.platform.context import Context
 from app.kit.errors import ApiError
 
 
-def begin(context: Context, account: Account, refuse_over: Callable[[Context], None] | None = None) -> Failure:
+def count_attempt(context: Context, account: Account, refuse_over: Callable[[Context], None] | None = None) -> Failure:
     """Count the try before the proof is weighed; raises the lock's refusal where the tries are used up.
 
     Args:
@@ -26,16 +26,18 @@ def begin(context: Context, account: Account, refuse_over: Callable[[Context], N
         if refuse_over is not None:
             refuse_over(replace(context, work=own))
     if tried is None:
-        raise lock_of(context, account) or e.LockedDuringStep()
+        raise lock_error(context, account) or e.LockedDuringStep()
     return tried
 
 
-def right(context: Context, account: Account, *, is_whole: bool = True) -> None:
+def record_success(context: Context, account: Account, *, is_whole: bool = True) -> None:
     """Take back what `begin` counted, in the call's transaction; where the sign-in `is_whole` by it, all that was counted."""
     login_records.release_attempt(context.work, account.uid, context.tenant.settings, is_whole=is_whole)
 
 
-def refused(context: Context, account: Account, tried: Failure | None, refusal: ApiError) -> tuple[ApiError, int]:
+def record_failure(
+    context: Context, account: Account, tried: Failure | None, refusal: ApiError
+) -> tuple[ApiError, int]:
     """Return the refusal of a wrong proof, of the one that locks the account the lock's; and how many there were.
 
     Args:
@@ -46,10 +48,10 @@ def refused(context: Context, account: Account, tried: Failure | None, refusal: 
             tried = login_records.count_failure(own, account, context.tenant.settings, context.now)
         elif tried.is_locked:
             login_records.lock_if_exhausted(own, account, context.tenant.settings, context.now)
-    return (lock_of(context, account) if tried.is_locked else None) or refusal, tried.attempts
+    return (lock_error(context, account) if tried.is_locked else None) or refusal, tried.attempts
 
 
-def lock_of(context: Context, account: Account) -> ApiError | None:
+def lock_error(context: Context, account: Account) -> ApiError | None:
     """Return the refusal of the lock that the account has by now."""
     present = accounts.by_uid(context, account.uid)
     try:

@@ -19,7 +19,7 @@ def seconds_left(context: Context, sent_at: float) -> int:
 
 def of_account(context: Context, kinds: Collection[str], uid: str) -> dict[str, int]:
     """Return for how long the next one to an address or a number has to wait, of those that an account has to wait for."""
-    sent = store.not_over(context, kinds, uid, context.now - timedelta(seconds=SECONDS))
+    sent = store.sent_since(context, kinds, uid, context.now - timedelta(seconds=SECONDS))
     return {
         str(one.facts.get("phone") or one.subject): seconds_left(context, one.created_at.timestamp()) for one in sent
     }

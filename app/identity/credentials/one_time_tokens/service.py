@@ -19,7 +19,7 @@ from app.contract import errors as e
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import store
 from app.identity.credentials.one_time_tokens.purposes import Purpose
-from app.identity.credentials.one_time_tokens.store import Sent
+from app.identity.credentials.one_time_tokens.store import StoredToken
 from app.identity.credentials.one_time_tokens.typed_codes import DIGITS, digits_in, is_code
 from app.identity.directory.accounts import account_lookup, login_records
 from app.identity.directory.accounts import service as accounts
@@ -35,12 +35,12 @@ from app.kit.clock import iso
 from app.kit.errors import ApiError
 from app.kit.limits import OverLimit, Rate
 
-MOST_TRIES = 5  # wrong ones, per code (interface limits.md section 4)
+MAX_ATTEMPTS = 5  # wrong ones, per code (interface limits.md section 4)
 LINK_MINUTES, RESET_MINUTES, CODE_MINUTES = 4320, 1440, 5
 """How long they live, by default (interface limits.md section 2)."""
-_MOST_TOKEN_LETTERS = 200
+_MAX_TOKEN_LENGTH = 200
 _DAY = 86_400
-_BROUGHT = Rate(20, 3600)
+_SERVER_SUPPLIED = Rate(20, 3600)
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}\Z")  # 32 random bytes
 
 
@@ -71,7 +71,7 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Proof:
+class OneTimeToken:
     """What a link or a code that was shown stands for."""
 
     kind: Purpose
@@ -131,52 +131,52 @@ def issue_code(
     return code
 
 
-def named_code(context: Context, kind: Purpose, code_id: str) -> Proof | None:
+def find_code(context: Context, kind: Purpose, code_id: str) -> OneTimeToken | None:
     """Return what the code of that id stands or stood for."""
     found = store.code(context, kind, code_id)
     return _proof(found) if found is not None else None
 
 
-def asked_for(context: Context, kinds: Collection[Purpose], subject: str) -> str | None:
+def last_recipient(context: Context, kinds: Collection[Purpose], subject: str) -> str | None:
     """Return the id of whoever was last sent something of these kinds to an address."""
-    return found.uid if (found := store.newest_of(context, kinds, subject)) is not None else None
+    return found.uid if (found := store.newest_to_address(context, kinds, subject)) is not None else None
 
 
-def kind_of_code(context: Context, kinds: Sequence[Purpose], uid: str, subject: str) -> Purpose:
+def purpose_of_newest_code(context: Context, kinds: Sequence[Purpose], uid: str, subject: str) -> Purpose:
     """Return of which kind the last code is that an account was sent to an address; the first of them where there is none."""
-    found = store.newest_of(context, kinds, subject, uid=uid)
+    found = store.newest_to_address(context, kinds, subject, uid=uid)
     return Purpose(found.kind) if found is not None else kinds[0]
 
 
-def peek_link(context: Context, kind: Purpose, token: str) -> Proof:
+def peek_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
     """Return what a link stands for, without using it: for the page that a mail leads to.
 
     Raises:
         UnknownLink: 1063. UsedLink: 974. ExpiredLink: 975, over or replaced by a newer one.
     """
-    return _proof(_open_link(context, kind, token))
+    return _proof(_find_open_link(context, kind, token))
 
 
-def used_link(context: Context, kind: Purpose, token: str) -> Proof | None:
+def find_used_link(context: Context, kind: Purpose, token: str) -> OneTimeToken | None:
     """Return what a link that was used stood for: for the page that says so and leads on."""
-    found = _link(context, kind, token)
+    found = _find_link(context, kind, token)
     return _proof(found) if found is not None and found.state == store.USED else None
 
 
-def known_link(context: Context, kind: Purpose, token: str) -> Proof | None:
+def find_link(context: Context, kind: Purpose, token: str) -> OneTimeToken | None:
     """Return what a link stands or stood for, whatever became of it: for sending a new one."""
-    found = _link(context, kind, token)
+    found = _find_link(context, kind, token)
     return _proof(found) if found is not None else None
 
 
-def spend_link(context: Context, kind: Purpose, token: str) -> Proof:
+def spend_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
     """Use a link, in the call's transaction: a refusal that follows leaves it unused. Of many at once one wins.
 
     Raises as `peek_link` does.
     """
-    found = _open_link(context, kind, token)
+    found = _find_open_link(context, kind, token)
     accounts_store.change(context, found.uid, {})  # everybody locks the account first, and its proofs after it
-    if not store.use(context, found.proof_id):
+    if not store.mark_used(context, found.proof_id):
         raise e.UsedLink
     return _proof(found)
 
@@ -191,7 +191,7 @@ def spend_code(
     errors: CodeErrors,
     is_lock_open: bool = False,
     name: Identifier | None = None,
-) -> Proof:
+) -> OneTimeToken:
     """Use a code, in the call's transaction; call it before anything is written. Of many at once one wins.
 
     The try is counted in a transaction of its own. Digits of any script, spaces and dashes are understood.
@@ -209,7 +209,7 @@ def spend_code(
             by a newer one.
     """
     proof = check_code(context, kind, uid, code, subject=subject, errors=errors, is_lock_open=is_lock_open, name=name)
-    spend_checked(context, proof, errors=errors, is_lock_open=is_lock_open)
+    spend_checked_code(context, proof, errors=errors, is_lock_open=is_lock_open)
     return proof
 
 
@@ -223,55 +223,57 @@ def check_code(
     errors: CodeErrors,
     is_lock_open: bool = False,
     name: Identifier | None = None,
-) -> Proof:
+) -> OneTimeToken:
     """Check a code as `spend_code` does, and leave it unused: for what may be refused for another reason afterwards."""
-    who = _who(context, uid, name)
+    who = _failure_counter(context, uid, name)
     if not is_lock_open and (lock := account_lookup.lock_of(context, who)):
-        raise _locked(context, lock)
-    _spend_guess(context, kind, subject)
+        raise _lock_error(context, lock)
+    _spend_daily_attempts(context, kind, subject)
     found = store.newest_code(context, kind, uid, subject)
     if found is None:
         if name is not None:  # a try at a code that was sent takes its time
             with context.work.separate_transaction() as own:
-                store.count_try(own, NOBODY, context.now, MOST_TRIES)
-        raise _wrong(context, who, errors)
+                store.count_attempt(own, NOBODY, context.now, MAX_ATTEMPTS)
+        raise _count_failure(context, who, errors)
     with context.work.separate_transaction() as own:
-        tries = store.count_try(own, found.proof_id, context.now, MOST_TRIES)
+        tries = store.count_attempt(own, found.proof_id, context.now, MAX_ATTEMPTS)
     hashes = _code_hashes(context, found.proof_id, digits_in(code))
     is_right = any(hmac.compare_digest(one, found.code_hash or "") for one in hashes)
     if tries is None and name is not None and not is_right:
-        raise _wrong(context, who, errors)
+        raise _count_failure(context, who, errors)
     if tries is None:
-        raise _why_not(context, store.newest_code(context, kind, uid, subject), errors)
+        raise _unusable_error(context, store.newest_code(context, kind, uid, subject), errors)
     if not is_right:
-        if tries >= MOST_TRIES:
+        if tries >= MAX_ATTEMPTS:
             with context.work.separate_transaction() as own:
                 store.void(own, found.proof_id)
-        raise _wrong(context, who, errors)
+        raise _count_failure(context, who, errors)
     with context.work.separate_transaction() as own:
-        store.give_back_try(own, found.proof_id)
+        store.uncount_attempt(own, found.proof_id)
     return _proof(found)
 
 
-def spend_checked(context: Context, proof: Proof, *, errors: CodeErrors, is_lock_open: bool = False) -> None:
+def spend_checked_code(
+    context: Context, proof: OneTimeToken, *, errors: CodeErrors, is_lock_open: bool = False
+) -> None:
     """Use the code that `check_code` found good. Of many at once one wins; raises errors.used, expired, closed.
 
     Where there are second factors, or a risk demands one, it begins no count of failures anew: whoever reads the mailbox would get
     another round of guesses at the factor by each code.
     """
     accounts_store.change(context, proof.uid, {})  # as `spend_link` does
-    if not store.use(context, proof.proof_id):
-        raise _why_not(context, store.newest_code(context, proof.kind, proof.uid, proof.subject), errors)
+    if not store.mark_used(context, proof.proof_id):
+        raise _unusable_error(context, store.newest_code(context, proof.kind, proof.uid, proof.subject), errors)
     settings = context.tenant.settings
     is_whole = settings.two_factor == "disabled" and not settings.risk.demands
     if is_lock_open or is_whole:  # else only a sign-in that is whole begins anew
         login_records.reset_failures(context.work, proof.uid, is_lock_open=is_lock_open)
 
 
-def spend_brought(context: Context, uid: str, *, is_code: bool) -> None:
+def spend_server_supplied(context: Context, uid: str, *, is_code: bool) -> None:
     """Count a token or a code that a server brings itself. Raises TokenLimitReached, CodeLimitReached (limits.md section 4)."""
     try:
-        context.services.limits.spend(f"brought {is_code}", _BROUGHT, context.tenant.tenant_id, uid)
+        context.services.limits.spend(f"brought {is_code}", _SERVER_SUPPLIED, context.tenant.tenant_id, uid)
     except OverLimit:
         raise (e.CodeLimitReached if is_code else e.TokenLimitReached) from None
 
@@ -293,7 +295,7 @@ def close_addressed(context: Context, uid: str, kind: Purpose, address: str, unt
     store.close_addressed(context, uid, kind, address, until)
 
 
-def close_later(context: Context, proof: Proof) -> None:
+def close_later(context: Context, proof: OneTimeToken) -> None:
     """End what is open of the proof's kind and account that was sent after it."""
     store.close_later(context, proof.kind, proof.uid, proof.expires_at)
 
@@ -305,16 +307,16 @@ def refuse_locked(context: Context, account: Account) -> None:
     """
     if (lock := login_records.lock_of(account)) is not None:
         context.audit.record("sign_in.refused", uid=account.uid, reason="locked", lock=lock.kind)
-        raise _locked(context, lock)
+        raise _lock_error(context, lock)
 
 
-def _link(context: Context, kind: Purpose, token: str) -> Sent | None:
+def _find_link(context: Context, kind: Purpose, token: str) -> StoredToken | None:
     token = token.strip()
-    return store.link(context, kind, randomness.digest(token)) if 0 < len(token) <= _MOST_TOKEN_LETTERS else None
+    return store.link(context, kind, randomness.digest(token)) if 0 < len(token) <= _MAX_TOKEN_LENGTH else None
 
 
-def _open_link(context: Context, kind: Purpose, token: str) -> Sent:
-    found = _link(context, kind, token)
+def _find_open_link(context: Context, kind: Purpose, token: str) -> StoredToken:
+    found = _find_link(context, kind, token)
     if found is None:
         raise e.UnknownLink
     if found.state == store.USED:
@@ -324,7 +326,7 @@ def _open_link(context: Context, kind: Purpose, token: str) -> Sent:
     return found
 
 
-def _why_not(context: Context, code: Sent | None, errors: CodeErrors) -> ApiError:
+def _unusable_error(context: Context, code: StoredToken | None, errors: CodeErrors) -> ApiError:
     if code is not None and code.state == store.USED:
         return errors.used()
     if code is not None and code.state == store.OPEN and code.expires_at <= context.now:
@@ -332,7 +334,7 @@ def _why_not(context: Context, code: Sent | None, errors: CodeErrors) -> ApiErro
     return errors.closed()
 
 
-def _who(context: Context, uid: str, name: Identifier | None) -> AccountLookup:
+def _failure_counter(context: Context, uid: str, name: Identifier | None) -> AccountLookup:
     """Return for whom a wrong code counts: whoever has the name that was given, or else the name."""
     if name is None:
         return AccountLookup(context, Identifier("email", uid), accounts.by_uid(context, uid), is_hidden=False)
@@ -342,7 +344,7 @@ def _who(context: Context, uid: str, name: Identifier | None) -> AccountLookup:
     return replace(who, holder=accounts.by_uid(context, uid) or who.holder)
 
 
-def _locked(context: Context, lock: Lock) -> ApiError:
+def _lock_error(context: Context, lock: Lock) -> ApiError:
     if lock.kind == "Captcha":
         return e.LockedForCaptcha(data=contract.Lock(captcha=captcha.challenge(context)).told())
     if lock.kind == "SecurityQuestion":
@@ -352,14 +354,14 @@ def _locked(context: Context, lock: Lock) -> ApiError:
     return e.LockedForAWhile(data={"LoginLockedTimeout": iso(lock.until)})
 
 
-def _spend_guess(context: Context, kind: Purpose, address: str) -> None:
+def _spend_daily_attempts(context: Context, kind: Purpose, address: str) -> None:
     """Spend from what may be guessed for an address, over every proof of it: who registers again gets a new code each time."""
     most = context.tenant.settings.limits.email_codes_tried_per_day
     if most and kind in (Purpose.EMAIL, Purpose.ADD_EMAIL):
         context.spend("email_code", Rate(most, _DAY), address)
 
 
-def _wrong(context: Context, who: AccountLookup, errors: CodeErrors) -> ApiError:
+def _count_failure(context: Context, who: AccountLookup, errors: CodeErrors) -> ApiError:
     """Count the failure and return its refusal."""
     if who.account is None and not who.is_hidden:  # the account is gone meanwhile
         return errors.wrong()
@@ -371,8 +373,8 @@ def _wrong(context: Context, who: AccountLookup, errors: CodeErrors) -> ApiError
     return errors.wrong()
 
 
-def _proof(sent: Sent) -> Proof:
-    return Proof(Purpose(sent.kind), sent.uid, sent.subject, sent.facts, sent.expires_at, sent.proof_id)
+def _proof(sent: StoredToken) -> OneTimeToken:
+    return OneTimeToken(Purpose(sent.kind), sent.uid, sent.subject, sent.facts, sent.expires_at, sent.proof_id)
 
 
 def _code_hashes(context: Context, proof_id: str, code: str) -> list[str]:
@@ -383,8 +385,8 @@ def _code_hashes(context: Context, proof_id: str, code: str) -> list[str]:
 
 
 __all__ = [
-    "CODE_MINUTES", "LINK_MINUTES", "MAIL_CODE", "NOBODY", "RESET_MINUTES", "SMS_CODE", "Code", "CodeErrors", "Proof",
-    "Purpose", "asked_for", "check_code", "close", "close_addressed", "close_later", "digits_in",
-    "has_link_form", "is_code", "issue_code", "kind_of_code", "known_link", "named_code", "new_code", "new_link", "peek_link",
-    "refuse_locked", "spend_brought", "spend_checked", "spend_code", "spend_link", "used_link",
+    "CODE_MINUTES", "LINK_MINUTES", "MAIL_CODE", "NOBODY", "RESET_MINUTES", "SMS_CODE", "Code", "CodeErrors", "OneTimeToken",
+    "Purpose", "last_recipient", "check_code", "close", "close_addressed", "close_later", "digits_in",
+    "has_link_form", "is_code", "issue_code", "purpose_of_newest_code", "find_link", "find_code", "new_code", "new_link", "peek_link",
+    "refuse_locked", "spend_server_supplied", "spend_checked_code", "spend_code", "spend_link", "find_used_link",
 ]  # fmt: skip

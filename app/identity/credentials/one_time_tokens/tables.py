@@ -4,7 +4,7 @@ from sqlalchemy import Boolean, Column, Index, Integer, String
 
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 
-proofs = tenant_table(
+one_time_tokens = tenant_table(
     "proofs",
     Column("proof_id", Id, primary_key=True),  # of a link: the digest of its token
     Column("kind", String(24), nullable=False),  # service.ProofKind

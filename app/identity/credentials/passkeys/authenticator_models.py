@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ANY: Final = "Passkey"
-_MAKERS: Final = {
+UNKNOWN_MODEL: Final = "Passkey"
+_MODELS: Final = {
     "ea9b8d66-4d01-1d21-3ce4-b6b48cb575d4": "Google Password Manager",
     "adce0002-35bc-c60a-648b-0b25f1f05503": "Chrome on Mac",
     "fbfc3007-154e-4ecc-8c0b-6e020557d7bd": "Apple Passwords",
@@ -27,6 +27,6 @@ _MAKERS: Final = {
 }
 
 
-def name_of(aaguid: str) -> str:
+def model_name(aaguid: str) -> str:
     """Return the name of what made a passkey; most say nothing of themselves."""
-    return _MAKERS.get(aaguid, ANY)
+    return _MODELS.get(aaguid, UNKNOWN_MODEL)

@@ -20,7 +20,7 @@ LIFETIME_MINUTES: Final = 5
 
 
 @dataclass(frozen=True)
-class Wanted:
+class CreationPreferences:
     """How a passkey is wanted."""
 
     residency: str = "preferred"  # `residentKey`: whether it is found without its owner's name
@@ -28,14 +28,14 @@ class Wanted:
     hints: tuple[str, ...] = ()
 
 
-PLAIN: Final = Wanted()
-FOUND_ALONE: Final = Wanted(residency="required")
+DEFAULT_PREFERENCES: Final = CreationPreferences()
+DISCOVERABLE: Final = CreationPreferences(residency="required")
 """On our pages nobody is asked for a name first."""
-OF_THIS_DEVICE: Final = Wanted("required", "platform", ("client-device",))
+DISCOVERABLE_ON_THIS_DEVICE: Final = CreationPreferences("required", "platform", ("client-device",))
 
 
 @dataclass(frozen=True)
-class Owner:
+class UserEntity:
     """Whose passkey it will be."""
 
     uid: str
@@ -43,8 +43,12 @@ class Owner:
     shown_name: str = ""
 
 
-def creation(
-    context: Context, challenge: str, owner: Owner, held: Iterable[Credential] = (), wanted: Wanted = PLAIN
+def creation_options(
+    context: Context,
+    challenge: str,
+    owner: UserEntity,
+    held: Iterable[Credential] = (),
+    wanted: CreationPreferences = DEFAULT_PREFERENCES,
 ) -> dict[str, Any]:
     """Return the options of `navigator.credentials.create`."""
     selection = {
@@ -55,7 +59,7 @@ def creation(
     }
     return {
         "rp": {"id": webauthn_origins.rp_id(context), "name": webauthn_origins.rp_name(context)},
-        "user": {"id": handle_of(owner.uid), "name": owner.name, "displayName": owner.shown_name or owner.name},
+        "user": {"id": user_handle(owner.uid), "name": owner.name, "displayName": owner.shown_name or owner.name},
         "challenge": challenge,
         "pubKeyCredParams": [{"type": "public-key", "alg": number} for number in ALGORITHMS],
         "timeout": TIMEOUT_MS,
@@ -67,7 +71,7 @@ def creation(
     }
 
 
-def request(context: Context, challenge: str, allowed: Iterable[Mapping[str, Any]] | None) -> dict[str, Any]:
+def request_options(context: Context, challenge: str, allowed: Iterable[Mapping[str, Any]] | None) -> dict[str, Any]:
     """Return the options of `navigator.credentials.get`; without `allowed` the browser offers what it has."""
     told: dict[str, Any] = {"challenge": challenge, "rpId": webauthn_origins.rp_id(context), "timeout": TIMEOUT_MS}
     if allowed is not None:
@@ -75,12 +79,12 @@ def request(context: Context, challenge: str, allowed: Iterable[Mapping[str, Any
     return {**told, "userVerification": "preferred", "extensions": {}}
 
 
-def handle_of(uid: str) -> str:
+def user_handle(uid: str) -> str:
     """Return the user handle of an account."""
-    return store.encoded(uid.encode())
+    return store.encode_base64url(uid.encode())
 
 
-def uid_in(handle: str | None) -> str | None:
+def uid_from_handle(handle: str | None) -> str | None:
     """Return the account that a user handle names; None where it cannot name any."""
     try:
         uid = base64url_to_bytes(handle or "").decode()

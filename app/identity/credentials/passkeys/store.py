@@ -21,33 +21,33 @@ SIGN_IN: Final = "sign_in_passkey"
 FACTOR: Final = FactorKind.PASSKEY
 """One that was enrolled as second factor; it signs in alone, too."""
 KINDS: Final = (SIGN_IN, FACTOR)
-MOST: Final = 20
+MAX_PASSKEYS: Final = 20
 """Of one account (interface limits.md section 4)."""
-MAILED: Final = "mailed"
+SET_BY_EMAIL: Final = "mailed"
 """Marks one that a mailed link set while its owner had a second factor: it does not count as two, or a mailbox would."""
 
-BESIDE: Final = "beside"
+SECOND_FACTOR_ONLY: Final = "beside"
 """Marks one of the second factor that does not sign in alone: a mailbox claimed the account, and it may be a stranger's."""
 
 
-def lookup_of(raw_id: bytes) -> str:
+def lookup_hash(raw_id: bytes) -> str:
     """Return by what a passkey is found."""
     return randomness.digest(raw_id.hex())
 
 
 def by_raw_id(context: Context, raw_id: bytes) -> Credential | None:
     """Return the tenant's passkey of that WebAuthn id, whoever has it."""
-    return store.of_kinds_by_lookup(context, KINDS, lookup_of(raw_id))
+    return store.by_kinds_and_lookup(context, KINDS, lookup_hash(raw_id))
 
 
-def among(credentials: Iterable[Credential]) -> tuple[Credential, ...]:
+def passkeys_among(credentials: Iterable[Credential]) -> tuple[Credential, ...]:
     """Return the passkeys among an account's credentials, the oldest first."""
     return tuple(one for one in credentials if one.kind in KINDS and one.is_enrolled)
 
 
-def of_account(context: Context, uid: str) -> tuple[Credential, ...]:
+def by_account(context: Context, uid: str) -> tuple[Credential, ...]:
     """Return an account's passkeys, the oldest first."""
-    return among(store.of_account(context, uid))
+    return passkeys_among(store.by_account(context, uid))
 
 
 def raw_id(held: Credential) -> bytes:
@@ -65,22 +65,22 @@ def descriptor(held: Credential) -> dict[str, Any]:
     return {"type": "public-key", "id": held.facts["id"], "transports": held.facts.get("transports") or []}
 
 
-def named(held: Credential) -> str:
+def display_name(held: Credential) -> str:
     """Return what its owner calls a passkey, else who made it."""
-    return str(held.facts.get("name") or authenticator_models.name_of(str(held.facts.get("aaguid"))))
+    return str(held.facts.get("name") or authenticator_models.model_name(str(held.facts.get("aaguid"))))
 
 
-def listed(held: Credential) -> ListedPasskey:
+def to_listed(held: Credential) -> ListedPasskey:
     """Return a passkey as the interface lists it."""
     return ListedPasskey(
         id=held.credential_id,
-        authenticator=named(held),
+        authenticator=display_name(held),
         identifier=str(held.facts.get("identifier") or held.uid),
         created_at=iso(held.created_at) or "",
     )
 
 
-def disown(context: Context, uid: str, *, is_first: bool = False) -> None:
+def restrict_after_claim(context: Context, uid: str, *, is_first: bool = False) -> None:
     """Let no passkey open an account that a mailbox makes its own: those of the sign-in go. Those that are asked for beside the
     password stay, as a mailbox is none, and prove nothing but that until they are shown beside a first factor.
 
@@ -89,24 +89,26 @@ def disown(context: Context, uid: str, *, is_first: bool = False) -> None:
     """
     if is_first or context.tenant.settings.two_factor != "required":
         store.remove(context, uid, (SIGN_IN,))
-    keep_beside(context, of_account(context, uid))
+    restrict_to_second_factor(context, by_account(context, uid))
 
 
-def keep_beside(context: Context, held: Iterable[Credential]) -> None:
+def restrict_to_second_factor(context: Context, held: Iterable[Credential]) -> None:
     """Let passkeys prove who comes beside a first factor, and open nothing alone. Those that a mailed link set go: they prove neither."""
-    for one in among(held):
-        if one.facts.get(MAILED):
+    for one in passkeys_among(held):
+        if one.facts.get(SET_BY_EMAIL):
             store.remove(context, one.uid, (one.kind,), one.credential_id)
         else:
-            store.note(context, one, facts={**one.facts, BESIDE: True})
+            store.set_values(context, one, facts={**one.facts, SECOND_FACTOR_ONLY: True})
 
 
-def own(context: Context, held: Credential) -> None:
+def lift_restriction(context: Context, held: Credential) -> None:
     """Let a passkey that was shown beside a first factor open the account again: both are of one person."""
-    if held.facts.get(BESIDE):
-        store.note(context, held, facts={name: fact for name, fact in held.facts.items() if name != BESIDE})
+    if held.facts.get(SECOND_FACTOR_ONLY):
+        store.set_values(
+            context, held, facts={name: fact for name, fact in held.facts.items() if name != SECOND_FACTOR_ONLY}
+        )
 
 
-def encoded(raw: bytes) -> str:
+def encode_base64url(raw: bytes) -> str:
     """Return base64url without padding."""
     return bytes_to_base64url(raw)

@@ -18,15 +18,15 @@ from app.kit.clock import monotonic
 
 log = logging.getLogger("gatehouse.breaches")
 
-PATIENCE_SECONDS = 1.5
-REST_SECONDS = 60.0
+TIMEOUT_SECONDS = 1.5
+BACKOFF_SECONDS = 60.0
 """How long a service that did not answer is left alone, so that sign-ins do not wait one after the other."""
-_KEPT_SECONDS, _MOST_KEPT = 3600.0, 64
-_MOST_BYTES = 1_000_000
-_SHORTEST = 10  # digits of a prefix in the file: shorter ones would name passwords that nobody stole
+_CACHE_SECONDS, _CACHE_SIZE = 3600.0, 64
+_MAX_BYTES = 1_000_000
+_MIN_PREFIX_DIGITS = 10  # digits of a prefix in the file: shorter ones would name passwords that nobody stole
 
 
-class Breaches:
+class BreachedPasswords:
     """What is known of stolen passwords.
 
     Args:
@@ -40,9 +40,7 @@ class Breaches:
         self._known: OrderedDict[str, tuple[float, frozenset[str]]] = OrderedDict()
         self._lock = threading.Lock()
         self._rests_until = 0.0
-        self._client = httpx.Client(
-            timeout=PATIENCE_SECONDS, headers={"Add-Padding": "true", "User-Agent": "Gatehouse"}
-        )
+        self._client = httpx.Client(timeout=TIMEOUT_SECONDS, headers={"Add-Padding": "true", "User-Agent": "Gatehouse"})
 
     @property
     def is_configured(self) -> bool:
@@ -67,10 +65,10 @@ class Breaches:
         found = self._asked(prefix)
         with self._lock:
             if found is None:
-                self._rests_until = monotonic() + REST_SECONDS
+                self._rests_until = monotonic() + BACKOFF_SECONDS
                 return frozenset()
-            self._known[prefix] = (now + _KEPT_SECONDS, found)
-            while len(self._known) > _MOST_KEPT:
+            self._known[prefix] = (now + _CACHE_SECONDS, found)
+            while len(self._known) > _CACHE_SIZE:
                 self._known.popitem(last=False)
         return found
 
@@ -82,7 +80,7 @@ class Breaches:
         except httpx.HTTPError as problem:
             log.warning("the list of stolen passwords does not answer: %s", type(problem).__name__)
             return None
-        lines = (line.partition(":") for line in answer.text[:_MOST_BYTES].splitlines())
+        lines = (line.partition(":") for line in answer.text[:_MAX_BYTES].splitlines())
         return frozenset(suffix.strip().upper() for suffix, _, count in lines if count.strip() not in ("", "0"))
 
     def _is_in_file(self, file: Path, digest: str) -> bool:
@@ -99,7 +97,7 @@ class Breaches:
                     line = lines.readline().decode("ascii", "replace").partition(":")[0].strip().upper()
                     if not line or begins >= high:
                         high = middle
-                    elif digest.startswith(line) and len(line) >= _SHORTEST:
+                    elif digest.startswith(line) and len(line) >= _MIN_PREFIX_DIGITS:
                         return True
                     elif line < digest:
                         low = lines.tell()
@@ -107,7 +105,7 @@ class Breaches:
                         high = middle
                 lines.seek(low)
                 line = lines.readline().decode("ascii", "replace").partition(":")[0].strip().upper()
-                return len(line) >= _SHORTEST and digest.startswith(line)
+                return len(line) >= _MIN_PREFIX_DIGITS and digest.startswith(line)
         except OSError as problem:
             log.warning("the file of stolen passwords cannot be read: %s", type(problem).__name__)
             return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_TEXT = """
+_WORD_LIST = """
 password passwort passwd passw pass pwd secret geheim kennwort motdepasse contrasena senha parola haslo wachtwoord
 admin administrator root user guest test testing tester demo default changeme letmein welcome willkommen welkom bienvenue
 login logon signin access enter start hello hallo hola bonjour abc abcd abcde abcdef abcdefg abcdefgh abcdefghi abcdefghij
@@ -25,9 +25,9 @@ company firma office buero server system database oracle cisco router wifi wirel
 germany deutschland berlin hamburg muenchen london england paris france newyork america canada australia israel turkey
 correcthorsebatterystaple opensesame passphrase masterkey topsecret supersecret mypassword thepassword newpassword
 """
-_WORDS = frozenset(_TEXT.split())
-_DISGUISES = str.maketrans("@4301!|5$7+", "aaeoiiisstt")
-_RUNS = (
+_WORDS = frozenset(_WORD_LIST.split())
+_SUBSTITUTIONS = str.maketrans("@4301!|5$7+", "aaeoiiisstt")
+_SEQUENCES = (
     "01234567890123456789",
     "abcdefghijklmnopqrstuvwxyz",
     "qwertyuiopasdfghjklzxcvbnm",
@@ -38,7 +38,7 @@ _RUNS = (
 def is_common(password: str) -> bool:
     """Return whether the password is one of those, whatever digits and signs stand around or in it."""
     plain = _cores(password.casefold())
-    forms = plain | {core for form in plain for core in _cores(form.translate(_DISGUISES))}
+    forms = plain | {core for form in plain for core in _cores(form.translate(_SUBSTITUTIONS))}
     return any(form in _WORDS or _is_monotonous(form) for form in forms)
 
 
@@ -58,5 +58,5 @@ def _is_monotonous(text: str) -> bool:
     """Return whether the text is one or two letters over and over, or a run along the alphabet or the keyboard."""
     if len(text) < 6:
         return False
-    runs = (line for run in _RUNS for line in (run, run[::-1]))
+    runs = (line for run in _SEQUENCES for line in (run, run[::-1]))
     return len(set(text)) <= 2 or any(text in run for run in runs)

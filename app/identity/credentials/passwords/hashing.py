@@ -19,17 +19,17 @@ from app.kit.fair_queue import FairQueue
 
 log = logging.getLogger("gatehouse.hashing")
 
-PATIENCE_SECONDS = 5.0
+MAX_WAIT_SECONDS = 5.0
 """How long a caller waits for a place before it is refused."""
 
 
-_RECENT_WEIGHT = 0.1
+_AVERAGE_WEIGHT = 0.1
 
 
 class HashLimiter:
     """Lets `places` hashes run at once. Tenants that wait are served in turn, each in the order of arrival."""
 
-    def __init__(self, places: int, patience_seconds: float = PATIENCE_SECONDS) -> None:
+    def __init__(self, places: int, patience_seconds: float = MAX_WAIT_SECONDS) -> None:
         self._free = places
         self._patience_seconds = patience_seconds
         self.recent_seconds = 0.0
@@ -76,7 +76,7 @@ class HashLimiter:
 
     def _give_back(self, seconds: float) -> None:
         with self._lock:
-            self.recent_seconds += _RECENT_WEIGHT * (seconds - self.recent_seconds)
+            self.recent_seconds += _AVERAGE_WEIGHT * (seconds - self.recent_seconds)
             turn = self._waiting.pop()
             if turn is None:
                 self._free += 1
@@ -104,7 +104,7 @@ class Hashing:
         hasher = _hasher(parameters)
         with self._limiter.place(tenant_id):
             try:
-                hasher.verify(stored or _nobody(parameters), _bytes(password))
+                hasher.verify(stored or _dummy_hash(parameters), _bytes(password))
                 return stored is not None
             except (VerificationError, InvalidHashError):
                 return False
@@ -124,6 +124,6 @@ def _hasher(parameters: Argon2) -> PasswordHasher:
 
 
 @lru_cache(maxsize=256)
-def _nobody(parameters: Argon2) -> str:
+def _dummy_hash(parameters: Argon2) -> str:
     """A hash of nobody's password, so that an unknown account costs what a known one does."""
     return _hasher(parameters).hash(b"nobody has this password")

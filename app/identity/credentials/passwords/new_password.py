@@ -10,17 +10,17 @@ from app.identity.credentials.passwords import policy
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 
-WORDS = ("FirstName", "MiddleName", "LastName", "NickName", "ProfileName", "Company")
+PROFILE_FIELDS = ("FirstName", "MiddleName", "LastName", "NickName", "ProfileName", "Company")
 """Fields whose words a password must not hold."""
 
 
-def words_of(account: Account) -> list[str | None]:
+def profile_words(account: Account) -> list[str | None]:
     """Return what is known of a person and must not stand in the password."""
     addresses = [held["Value"] for held in account.emails]
-    return [*addresses, account.username, account.phone, *(account.profile.get(name) for name in WORDS)]
+    return [*addresses, account.username, account.phone, *(account.profile.get(name) for name in PROFILE_FIELDS)]
 
 
-def is_secure(rules: PasswordPolicy, password: str, words: Iterable[str | None]) -> bool:
+def meets_policy(rules: PasswordPolicy, password: str, words: Iterable[str | None]) -> bool:
     """Return whether a password meets the rules of today; never where common ones are not looked for (`IsSecurePassword`)."""
     try:
         policy.refuse(rules, password, words)
@@ -29,7 +29,7 @@ def is_secure(rules: PasswordPolicy, password: str, words: Iterable[str | None])
     return rules.common_check
 
 
-def hashed(context: Context, password: str, words: Iterable[str | None], earlier: Sequence[str] = ()) -> str:
+def hash_if_allowed(context: Context, password: str, words: Iterable[str | None], earlier: Sequence[str] = ()) -> str:
     """Return the hash to keep.
 
     Nothing may have been written yet: the connection is given back while hashing. Costs one hash, and one more for each

@@ -11,7 +11,7 @@ from app.contract.password_rules import SENTENCES, PasswordRule
 from app.identity.credentials.passwords.common_passwords import is_common
 
 FIELD = "Password"
-_SHORTEST_WORD = 4  # a name of three letters stands in too many words
+_MIN_WORD_LENGTH = 4  # a name of three letters stands in too many words
 _CLASSES: tuple[tuple[str, Callable[[str], bool], PasswordRule], ...] = (
     ("require_lowercase", str.islower, PasswordRule.LOWER),
     ("require_uppercase", str.isupper, PasswordRule.UPPER),
@@ -20,7 +20,7 @@ _CLASSES: tuple[tuple[str, Callable[[str], bool], PasswordRule], ...] = (
 )
 
 
-def problems(policy: PasswordPolicy, password: str) -> list[str]:
+def broken_rules(policy: PasswordPolicy, password: str) -> list[str]:
     """Return a sentence for every rule of length and character class that the password breaks."""
     found = []
     if len(password) < policy.min_length:
@@ -40,15 +40,15 @@ def refuse(policy: PasswordPolicy, password: str, words: Iterable[str | None]) -
         FieldsRefused: length or character classes, with a sentence for each rule.
         WeakPassword: it is commonly used, or holds a word of the person's profile.
     """
-    if broken := problems(policy, password):
+    if broken := broken_rules(policy, password):
         raise e.FieldsRefused(problems=[(FIELD, sentence) for sentence in broken])
     if policy.common_check and is_common(password):
         raise e.WeakPassword(SENTENCES[PasswordRule.COMMON])
-    if policy.profile_check and holds_word(password, words):
+    if policy.profile_check and contains_word(password, words):
         raise e.WeakPassword(SENTENCES[PasswordRule.PROFILE])
 
 
-def holds_word(password: str, words: Iterable[str | None]) -> bool:
+def contains_word(password: str, words: Iterable[str | None]) -> bool:
     """Return whether the password holds one of the words, or a part of one that stands between signs."""
     text = password.casefold()
     return any(part in text for word in words if word for part in _parts(word.casefold()))
@@ -57,4 +57,4 @@ def holds_word(password: str, words: Iterable[str | None]) -> bool:
 def _parts(word: str) -> set[str]:
     local = word.partition("@")[0]
     parts = {local, local.lstrip("+"), *re.split(r"[\W_]+", local)}
-    return {part for part in parts if len(part) >= _SHORTEST_WORD}
+    return {part for part in parts if len(part) >= _MIN_WORD_LENGTH}

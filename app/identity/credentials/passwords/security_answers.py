@@ -9,17 +9,19 @@ from app.contract import errors as e
 from app.identity.platform.context import Context
 
 
-def normal(answer: str) -> str:
+def normalize(answer: str) -> str:
     """Return the form of an answer that is hashed."""
     return " ".join(unicodedata.normalize("NFKC", answer).casefold().split())
 
 
-def hashed(context: Context, answers: Mapping[str, str]) -> dict[str, str]:
+def hash_answers(context: Context, answers: Mapping[str, str]) -> dict[str, str]:
     """Return answers by question id as they are kept. Costs one hash each; give the connection back before."""
-    return {question: context.hashing.hash(normal(text)) for question, text in answers.items()}
+    return {question: context.hashing.hash(normalize(text)) for question, text in answers.items()}
 
 
-def check(context: Context, kept: Mapping[str, str], shown: Mapping[str, str], *, hides_unknown: bool = False) -> bool:
+def are_correct(
+    context: Context, kept: Mapping[str, str], shown: Mapping[str, str], *, hides_unknown: bool = False
+) -> bool:
     """Return whether every shown answer is right; at least one must be shown.
 
     Raises UnknownSecurityQuestion for a question that the account did not answer; with `hides_unknown` the answer is
@@ -29,5 +31,5 @@ def check(context: Context, kept: Mapping[str, str], shown: Mapping[str, str], *
         return False
     if not hides_unknown and any(question not in kept for question in shown):
         raise e.UnknownSecurityQuestion
-    right = [context.hashing.is_match(kept.get(question), normal(text)) for question, text in shown.items()]
+    right = [context.hashing.is_match(kept.get(question), normalize(text)) for question, text in shown.items()]
     return all(right)

@@ -13,19 +13,19 @@ from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import service as continuation_tokens
 from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
 
-LIFETIME: Final = timedelta(minutes=10)
+SETTING_LIFETIME: Final = timedelta(minutes=10)
 
 
-def refusal(context: Context, account: Account, way: Mapping[str, Any]) -> e.PinRequired:
+def pin_required_error(context: Context, account: Account, way: Mapping[str, Any]) -> e.PinRequired:
     """Return the refusal of a sign-in that is whole and recorded; its token goes on once, in the `way` that it began."""
     ticket = continuation_tokens.issue(
-        context, ContinuationPurpose.PIN_SETTING, account.uid, lifetime=LIFETIME, facts={"way": dict(way)}
+        context, ContinuationPurpose.PIN_SETTING, account.uid, lifetime=SETTING_LIFETIME, facts={"way": dict(way)}
     )
     context.audit.record("pin.asked", uid=account.uid)
     return e.PinRequired(data={"PINAuthToken": ticket.text}, commit_on_raise=True)
 
 
-def waiting(context: Context, token: str | None) -> tuple[ContinuationToken, Account]:
+def find_setting_token(context: Context, token: str | None) -> tuple[ContinuationToken, Account]:
     """Return whose sign-in a token goes on with; it uses nothing up.
 
     Raises:

@@ -23,7 +23,7 @@ SET, CHANGED, RESET = "SetPIN", "ChangePIN", "ResetPIN"
 """The interface's events."""
 
 
-class Given(Protocol):
+class PinInput(Protocol):
     """What a profile's `PINInfo` says."""
 
     @property
@@ -33,13 +33,13 @@ class Given(Protocol):
     def skipped(self) -> bool | None: ...
 
 
-def refuse_off(settings: TenantSettings) -> None:
+def refuse_disabled(settings: TenantSettings) -> None:
     """Raise PinOff where the tenant has no PINs."""
     if not settings.pin.is_on:
         raise e.PinOff
 
 
-def is_due(context: Context, account: Account) -> bool:
+def must_set_pin(context: Context, account: Account) -> bool:
     """Return whether the account goes no further without setting one."""
     rules = context.tenant.settings.pin
     return rules.is_on and rules.required and not account.has_pin
@@ -53,12 +53,12 @@ def is_offered(context: Context, account: Account) -> bool:
     return not rules.ask_only_on_first_login or account.logins <= 1
 
 
-def hashed(context: Context, shown: str, name: str = "pin") -> str:
+def hash_new_pin(context: Context, shown: str, name: str = "pin") -> str:
     """Return the hash of a new PIN. Nothing may have been written yet: the connection is given back while hashing.
 
     Raises BadParameter, which calls the parameter by `name`: no PIN, of another length, or one that everybody tries first.
     """
-    digits = _formed(context.tenant.settings.pin, shown, name)
+    digits = _valid_digits(context.tenant.settings.pin, shown, name)
     context.work.release_connection()
     return context.hashing.hash(digits)
 
@@ -78,19 +78,19 @@ def check(context: Context, account: Account, shown: str, wrong: type[ApiError],
     stored = pin_hash.hash_of(context, account)
     if stored is None:
         raise e.NoPin
-    tried = None if is_lock_open else attempt_limit.begin(context, account)
+    tried = None if is_lock_open else attempt_limit.count_attempt(context, account)
     context.work.release_connection()
     if not context.hashing.is_match(stored, one_time_tokens.digits_in(shown)):
-        refusal, attempts = attempt_limit.refused(context, account, tried, wrong())
+        refusal, attempts = attempt_limit.record_failure(context, account, tried, wrong())
         context.audit.record("pin.refused", uid=account.uid, attempts=attempts)
         raise refusal
     if tried is None:
         login_records.reset_failures(context.work, account.uid, is_lock_open=True)
     else:
-        attempt_limit.right(context, account, is_whole=False)
+        attempt_limit.record_success(context, account, is_whole=False)
 
 
-def write(context: Context, account: Account, hashed: str, event: str, *, is_silent: bool = False) -> Account:
+def set_pin(context: Context, account: Account, hashed: str, event: str, *, is_silent: bool = False) -> Account:
     """Give an account its PIN and return it as it is then; its owner is told, and what resets the one before is over.
 
     Raises AccountBlocked where the account was closed meanwhile.
@@ -103,7 +103,7 @@ def write(context: Context, account: Account, hashed: str, event: str, *, is_sil
     one_time_tokens.close(context, fresh.uid, Purpose.RESET_PIN)
     context.audit.record("pin.changed", uid=fresh.uid, reason=event)
     events.emit(context, event, after, is_silent)
-    notifications.tell(context, MailKind.PIN_CHANGED, after.email, after)
+    notifications.notify(context, MailKind.PIN_CHANGED, after.email, after)
     return after
 
 
@@ -115,18 +115,18 @@ def skip(context: Context, account: Account) -> None:
         store.change(context, fresh.uid, {"private": private})
 
 
-def wanted(context: Context, given: Given | None) -> str | None:
+def hash_from_profile(context: Context, given: PinInput | None) -> str | None:
     """Return the hash of the PIN that a profile's `PINInfo` says; None where it says none, or the tenant has no PINs.
 
     Raises BadParameter as `hashed` does.
     """
     if given is None or not given.pin or not context.tenant.settings.pin.is_on:
         return None
-    return hashed(context, given.pin, "PIN")
+    return hash_new_pin(context, given.pin, "PIN")
 
 
-def entry(
-    context: Context, uid: str, before: dict[str, Any], given: Given | None, new_hash: str | None
+def private_entry(
+    context: Context, uid: str, before: dict[str, Any], given: PinInput | None, new_hash: str | None
 ) -> dict[str, Any]:
     """Return what an account keeps privately after a `PINInfo`: nothing where that says nothing."""
     if new_hash is not None:
@@ -136,14 +136,14 @@ def entry(
     return {}
 
 
-def refuse_missing(settings: TenantSettings, given: Given | None) -> None:
+def refuse_missing(settings: TenantSettings, given: PinInput | None) -> None:
     """Raise PinMissing where a registration must have a PIN, and has none."""
     rules = settings.pin
     if rules.is_on and rules.required and rules.ask_on_registration and not (given and given.pin):
         raise e.PinMissing
 
 
-def _formed(rules: Pins, shown: str, name: str) -> str:
+def _valid_digits(rules: Pins, shown: str, name: str) -> str:
     digits = one_time_tokens.digits_in(shown)
     is_plain = digits.isascii() and digits.isdigit()
     if not is_plain or not rules.min_length <= len(digits) <= rules.max_length:

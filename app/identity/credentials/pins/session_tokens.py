@@ -12,7 +12,7 @@ from app.identity.platform.continuation_tokens.service import ContinuationPurpos
 from app.kit.clock import iso
 
 
-def begin(context: Context, uid: str, kind: str) -> dict[str, Any]:
+def issue_session(context: Context, uid: str, kind: str) -> dict[str, Any]:
     """Return the members of a login that say it; none where the tenant has no sign-ins by PIN. `kind`: as of `Way`."""
     rules = context.tenant.settings.pin
     if not (rules.is_on and rules.login):
@@ -24,7 +24,7 @@ def begin(context: Context, uid: str, kind: str) -> dict[str, Any]:
     return {"session_token": made.text, "session_expires_in": iso(made.expires_at)}
 
 
-def shown(context: Context, token: str | None) -> ContinuationToken:
+def find_session(context: Context, token: str | None) -> ContinuationToken:
     """Return the session of that token. Raises BadParameter for none, UnknownSessionToken, ExpiredSessionToken."""
     if not token:
         raise e.BadParameter.names("session_token")
@@ -36,7 +36,7 @@ def shown(context: Context, token: str | None) -> ContinuationToken:
     return found
 
 
-def spend(context: Context, session: ContinuationToken) -> None:
+def spend_session(context: Context, session: ContinuationToken) -> None:
     """Use a session up. Of many at once one wins; raises UnknownSessionToken."""
     if not continuation_tokens.spend(context, session):
         raise e.UnknownSessionToken

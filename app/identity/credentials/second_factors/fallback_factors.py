@@ -20,14 +20,14 @@ def _has_number(context: Context, account: Account) -> bool:
 
 
 def _has_mailbox(context: Context, account: Account) -> bool:  # noqa: ARG001 - as the others
-    return bool(email_code.addresses(account))
+    return bool(email_code.verified_addresses(account))
 
 
 def _has_answers(context: Context, account: Account) -> bool:
     return bool(context.tenant.settings.security_questions.keys() & account.security_answers.keys())
 
 
-_LENT: Final[Mapping[FactorKind, Callable[[Context, Account], bool]]] = {
+_FALLBACKS: Final[Mapping[FactorKind, Callable[[Context, Account], bool]]] = {
     FactorKind.SMS: _has_number,
     FactorKind.EMAIL: _has_mailbox,
     FactorKind.QUESTIONS: _has_answers,
@@ -40,5 +40,5 @@ def kinds(context: Context, account: Account, channel: FactorKind | None = None)
     return tuple(
         kind
         for kind, one in AUTHENTICATORS.items()
-        if kind in _LENT and kind is not channel and one.is_on(settings) and _LENT[kind](context, account)
+        if kind in _FALLBACKS and kind is not channel and one.is_on(settings) and _FALLBACKS[kind](context, account)
     )

@@ -28,10 +28,10 @@ from app.identity.platform.continuation_tokens import service as continuation_to
 from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
 
 _KEY_BITS: Final = range(2048, 4097)
-_ASKED_BEFORE: Final = {APPROVED: e.PushAnswered, DENIED: e.PushDenied, FAILED: e.PushDenied}
+_CLOSED_ERRORS: Final = {APPROVED: e.PushAnswered, DENIED: e.PushDenied, FAILED: e.PushDenied}
 
 
-def register(context: Context, req: DeviceRegistration) -> Account | None:
+def register_device(context: Context, req: DeviceRegistration) -> Account | None:
     """Keep the device that scanned a picture; returns whose it is where that enrols it.
 
     Where the owner's token had the picture drawn, the scan enrols; where a sign-in did, the device is asked at once, and
@@ -41,10 +41,10 @@ def register(context: Context, req: DeviceRegistration) -> Account | None:
         PushOff, PushMisconfigured: the tenant's. WrongPushToken: no such picture, or it was scanned before.
         BadParameter: the key is none.
     """
-    service.authenticator(context, FactorKind.PUSH)
-    held = push.by_token(context, req.token)
+    service.enabled_authenticator(context, FactorKind.PUSH)
+    held = push.by_registration_token(context, req.token)
     push.refuse_unreachable(context, req.device_type)
-    _key(req.public_key)
+    _public_key(req.public_key)
     account = accounts.by_uid(context, held.uid)
     if account is None:
         raise e.WrongPushToken
@@ -53,17 +53,17 @@ def register(context: Context, req: DeviceRegistration) -> Account | None:
         "key": req.public_key,
     }  # fmt: skip
     store_accounts.change(context, account.uid, {})  # everybody locks the account first, and its credentials after it
-    if not store.advance(context, held, 1, facts=facts, lookup=None, sealed=None):
+    if not store.advance_counter(context, held, 1, facts=facts, lookup=None, sealed=None):
         raise e.WrongPushToken
     if facts["for"] is None:
         _enrol(context, account, held)
         return account
-    known = replace(service.person(context, account), sign_in=facts["for"])
-    push.ask(context, known, replace(held, facts=facts))
+    known = replace(service.account_factors(context, account), sign_in=facts["for"])
+    push.send_request(context, known, replace(held, facts=facts))
     return None
 
 
-def answer(context: Context, req: DeviceAnswer) -> None:
+def answer_request(context: Context, req: DeviceAnswer) -> None:
     """Take a device's word for or against a sign-in. A denial counts as a failure of the account.
 
     Raises:
@@ -71,7 +71,7 @@ def answer(context: Context, req: DeviceAnswer) -> None:
         PushFailed: not signed by the account's device; or approved with a number that our page does not show, which
             ends the request.
     """
-    request, device = _asked(context, req.second_factor_authentication_token)
+    request, device = _find_open_request(context, req.second_factor_authentication_token)
     account = accounts.by_uid(context, request.uid)
     if account is None:
         raise e.WrongPushToken
@@ -82,57 +82,57 @@ def answer(context: Context, req: DeviceAnswer) -> None:
         raise e.PushFailed
     match req.verify.strip().lower():
         case "yes" if number is None or req.number == number:
-            _moved(context, request, APPROVED)
+            _set_state(context, request, APPROVED)
         case "yes":
-            _mistaken(context, account, request)
+            _fail_request(context, account, request)
             raise e.PushFailed
         case "no":
             store_accounts.change(context, account.uid, {})
-            _moved(context, request, DENIED)
-            _count(context, account)
+            _set_state(context, request, DENIED)
+            _count_denial(context, account)
         case _:
             raise e.BadParameter.names("verify")
 
 
-def _asked(context: Context, token: str) -> tuple[ContinuationToken, Credential]:
+def _find_open_request(context: Context, token: str) -> tuple[ContinuationToken, Credential]:
     request = continuation_tokens.find(context, ContinuationPurpose.PUSH, token)
     if request is None or request.is_over(context.now):
         raise e.WrongPushToken
-    if request.state in _ASKED_BEFORE:
-        raise _ASKED_BEFORE[request.state]
-    held = store.of_kind(context, request.uid, FactorKind.PUSH)
+    if request.state in _CLOSED_ERRORS:
+        raise _CLOSED_ERRORS[request.state]
+    held = store.by_kind(context, request.uid, FactorKind.PUSH)
     device = next((one for one in held if one.credential_id == request.facts["device"]), None)
     if device is None:
         raise e.WrongPushToken
     return request, device
 
 
-def _moved(context: Context, request: ContinuationToken, state: str) -> None:
+def _set_state(context: Context, request: ContinuationToken, state: str) -> None:
     """Of many answers at once one counts."""
     if not continuation_tokens.change_state(context, request, state):
         raise e.PushAnswered
 
 
-def _mistaken(context: Context, account: Account, request: ContinuationToken) -> None:
+def _fail_request(context: Context, account: Account, request: ContinuationToken) -> None:
     """End a request that was approved by somebody who does not see our page: they were asked by a stranger."""
     with context.work.separate_transaction() as own:
         apart = replace(context, work=own)
         if continuation_tokens.change_state(apart, request, FAILED):
-            _count(apart, account)
+            _count_denial(apart, account)
 
 
-def _count(context: Context, account: Account) -> None:
+def _count_denial(context: Context, account: Account) -> None:
     counted = login_records.count_failure(context.work, account, context.tenant.settings, context.now)
     context.audit.record("second_factor.denied", uid=account.uid, kind=FactorKind.PUSH, attempts=counted.attempts)
 
 
 def _enrol(context: Context, account: Account, held: Credential) -> None:
     store.remove(context, account.uid, (FactorKind.PUSH,), but=held.credential_id)
-    store.enrol(context, held)
+    store.mark_enrolled(context, held)
     context.audit.record("second_factor.enrolled", uid=account.uid, kind=FactorKind.PUSH)
 
 
-def _key(text: str) -> RSAPublicKey:
+def _public_key(text: str) -> RSAPublicKey:
     """Return a device's key. Raises BadParameter for what is no RSA key of 2048 bits or more."""
     try:
         key = load_der_public_key(bytes.fromhex(text))
@@ -145,7 +145,7 @@ def _key(text: str) -> RSAPublicKey:
 
 def _is_signed(key: str, said: str, signature: str) -> bool:
     try:
-        _key(key).verify(bytes.fromhex(signature), said.encode("utf-8", "surrogatepass"), PKCS1v15(), SHA256())
+        _public_key(key).verify(bytes.fromhex(signature), said.encode("utf-8", "surrogatepass"), PKCS1v15(), SHA256())
     except (InvalidSignature, ValueError):
         return False
     return True

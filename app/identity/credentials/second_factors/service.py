@@ -9,7 +9,7 @@ from app.contract.configuration import TenantSettings
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import store
 from app.identity.credentials.authenticators import backup_codes, security_questions
-from app.identity.credentials.authenticators.protocol import Answer, Authenticator, Person
+from app.identity.credentials.authenticators.protocol import AccountFactors, Authenticator, FactorResponse
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.one_time_tokens import attempt_limit
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -24,21 +24,21 @@ from app.identity.platform.continuation_tokens import service as continuation_to
 from app.identity.platform.continuation_tokens.service import ContinuationPurpose
 from app.kit.errors import ApiError
 
-ALONE_NONE = frozenset({FactorKind.BACKUP_CODE})
+SUPPLEMENTARY = frozenset({FactorKind.BACKUP_CODE})
 """Kinds that prove only whoever has another one."""
-SENT_WRONG = (e.WrongSmsCode, e.WrongMailCode)
+WRONG_SENT_CODE = (e.WrongSmsCode, e.WrongMailCode)
 """Guesses at codes that were sent, which count by themselves."""
-CODES = {FactorKind.SMS: Purpose.FACTOR_SMS, FactorKind.EMAIL: Purpose.FACTOR_EMAIL}
+CODE_PURPOSES = {FactorKind.SMS: Purpose.FACTOR_SMS, FactorKind.EMAIL: Purpose.FACTOR_EMAIL}
 """Kinds whose codes are sent."""
-NOT_THERE = {FactorKind.EMAIL: e.FactorRemovalRefused, FactorKind.QUESTIONS: e.FactorRemovalRefused}
+REMOVAL_ERRORS = {FactorKind.EMAIL: e.FactorRemovalRefused, FactorKind.QUESTIONS: e.FactorRemovalRefused}
 """What removing refuses where nothing is enrolled, for kinds whose `missing` says that the tenant does not have them."""
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RequiredFactor:
     """What stands between a first factor and the session."""
 
-    person: Person
+    person: AccountFactors
     kinds: tuple[FactorKind, ...]  # enrolled or lent ones, the preferred first; none: one has to be enrolled now
     is_demanded: bool = False  # because of from where it is
 
@@ -47,45 +47,45 @@ class Wanted:
         return not self.kinds
 
 
-def person(context: Context, account: Account) -> Person:
+def account_factors(context: Context, account: Account) -> AccountFactors:
     """Return an account with what it enrolled."""
     is_required = context.tenant.settings.two_factor == "required"
-    return Person(account, tuple(store.of_account(context, account.uid)), needs_factor=is_required)
+    return AccountFactors(account, tuple(store.by_account(context, account.uid)), needs_factor=is_required)
 
 
-def offered(settings: TenantSettings, known: Person | None = None) -> tuple[FactorKind, ...]:
+def available_kinds(settings: TenantSettings, known: AccountFactors | None = None) -> tuple[FactorKind, ...]:
     """Return the kinds that a tenant has, the preferred first; none of what the person's first factor proved, and none at all
     to whoever is asked at a risk: they prove, and enrol nothing."""
     if known is not None and known.lent:
         return ()
-    left_out = ALONE_NONE | ({known.without} if known is not None else set())
+    left_out = SUPPLEMENTARY | ({known.without} if known is not None else set())
     return tuple(kind for kind, one in AUTHENTICATORS.items() if one.is_on(settings) and kind not in left_out)
 
 
-def enrolled(settings: TenantSettings, known: Person) -> tuple[FactorKind, ...]:
+def enrolled_kinds(settings: TenantSettings, known: AccountFactors) -> tuple[FactorKind, ...]:
     """Return the kinds with which a person can prove who they are; none where there are codes on paper alone."""
     usable = tuple(kind for kind, one in AUTHENTICATORS.items() if one.is_on(settings) and one.is_enrolled(known))
-    return usable if set(usable) - ALONE_NONE else ()
+    return usable if set(usable) - SUPPLEMENTARY else ()
 
 
-def held(context: Context, account: Account, channel: FactorKind | None = None) -> tuple[FactorKind, ...]:
+def kinds_of_account(context: Context, account: Account, channel: FactorKind | None = None) -> tuple[FactorKind, ...]:
     """Return the kinds with which an account proves who it is, beside the first factor; none where the tenant asks for none.
     `channel`: as of `wanted`.
     """
     settings = context.tenant.settings
     if settings.two_factor == "disabled":
         return ()
-    return enrolled(settings, replace(person(context, account), without=channel))
+    return enrolled_kinds(settings, replace(account_factors(context, account), without=channel))
 
 
-def wanted(
+def required_factor(
     context: Context,
     account: Account,
     channel: FactorKind | None = None,
     *,
     is_again: bool = False,
     is_demanded: bool = False,
-) -> Wanted | None:
+) -> RequiredFactor | None:
     """Return what is asked of somebody who passed one factor; None where that is enough.
 
     Costs one statement where the tenant has second factors, none where it has not.
@@ -101,33 +101,37 @@ def wanted(
     """
     settings = context.tenant.settings
     if settings.two_factor == "disabled":
-        return _of_account(context, account, channel) if is_demanded else None
+        return _fallback_requirement(context, account, channel) if is_demanded else None
     known = replace(
-        person(context, account), sign_in="", without=channel
+        account_factors(context, account), sign_in="", without=channel
     )  # not the owner's own session, and no ticket of a sign-in yet
-    kinds = enrolled(settings, known)
+    kinds = enrolled_kinds(settings, known)
     if kinds and not (is_again or is_demanded) and trusted_browsers.is_trusted(context, account):
         return None
-    if channel is not None and not kinds and enrolled(settings, replace(known, without=None)):
+    if channel is not None and not kinds and enrolled_kinds(settings, replace(known, without=None)):
         raise e.TwoFactorOn
-    if is_demanded and not kinds and (shown := _of_account(context, account, channel)):
+    if is_demanded and not kinds and (shown := _fallback_requirement(context, account, channel)):
         return shown
-    if not kinds and (settings.two_factor != "required" or not offered(settings, known)):
+    if not kinds and (settings.two_factor != "required" or not available_kinds(settings, known)):
         return None
-    return Wanted(known, kinds, is_demanded=is_demanded)
+    return RequiredFactor(known, kinds, is_demanded=is_demanded)
 
 
-def _of_account(context: Context, account: Account, channel: FactorKind | None) -> Wanted | None:
+def _fallback_requirement(context: Context, account: Account, channel: FactorKind | None) -> RequiredFactor | None:
     """Return what an account shows at a risk though it enrolled nothing; None where there is nothing that the tenant takes."""
     kinds = fallback_factors.kinds(context, account, channel)
-    return Wanted(Person(account, sign_in="", without=channel, lent=kinds), kinds, is_demanded=True) if kinds else None
+    return (
+        RequiredFactor(AccountFactors(account, sign_in="", without=channel, lent=kinds), kinds, is_demanded=True)
+        if kinds
+        else None
+    )
 
 
-def refuse_off(settings: TenantSettings) -> None:
+def refuse_disabled(settings: TenantSettings) -> None:
     """Raise TwoFactorOff, or NoTwoFactorMethod where the tenant has none (interface mfa.md section 1)."""
     if settings.two_factor == "disabled":
         raise e.TwoFactorOff
-    if not offered(settings):
+    if not available_kinds(settings):
         raise e.NoTwoFactorMethod
 
 
@@ -137,14 +141,14 @@ def is_available(context: Context, kind: FactorKind) -> bool:
     return settings.two_factor != "disabled" and AUTHENTICATORS[kind].is_on(settings)
 
 
-def refuse_without(context: Context, kind: FactorKind, known: Person | None = None) -> None:
+def refuse_unavailable(context: Context, kind: FactorKind, known: AccountFactors | None = None) -> None:
     """Raise what an authenticator refuses with where the tenant does not have it, or the first factor was the same proof."""
     is_lent = known is not None and kind in known.lent and AUTHENTICATORS[kind].is_on(context.tenant.settings)
     if not (is_lent or is_available(context, kind)) or (known is not None and kind is known.without):
         raise AUTHENTICATORS[kind].off
 
 
-def authenticator(context: Context, kind: FactorKind) -> Authenticator:
+def enabled_authenticator(context: Context, kind: FactorKind) -> Authenticator:
     """Return the authenticator of a kind; raises its own refusal where the tenant does not have it."""
     found = AUTHENTICATORS[kind]
     if not found.is_on(context.tenant.settings):
@@ -152,11 +156,11 @@ def authenticator(context: Context, kind: FactorKind) -> Authenticator:
     return found
 
 
-def prove(
+def verify_or_enrol(
     context: Context,
-    known: Person,
+    known: AccountFactors,
     kind: FactorKind,
-    answer: Answer,
+    answer: FactorResponse,
     *,
     may_enrol: bool,
     is_lock_open: bool = False,
@@ -177,7 +181,7 @@ def prove(
         UnknownFactorToken: another proof ended this very sign-in in the same moment, or another sign-in enrolled a factor.
         the authenticator's `off`, `missing` and `wrong`, and those of the codes that are sent.
     """
-    found = authenticator(context, kind)
+    found = enabled_authenticator(context, kind)
     is_new = replaces or not found.is_enrolled(known)
     if kind is known.without or (is_new and not may_enrol):
         raise found.missing
@@ -187,46 +191,46 @@ def prove(
         security_questions.refuse_incomplete(context, known, answer, is_new=is_new)
     tried = None
     if found.wrong and not is_lock_open:
-        tried = attempt_limit.begin(context, known.account, lambda own: _refuse_over(own, known))
+        tried = attempt_limit.count_attempt(context, known.account, lambda own: _refuse_ended_sign_in(own, known))
     use = found.enrol if is_new else found.verify
     try:
         use(context, known, replace(answer, is_lock_open=is_lock_open))
-    except SENT_WRONG as refusal:
+    except WRONG_SENT_CODE as refusal:
         context.work.rollback()
-        raise attempt_limit.lock_of(context, known.account) or refusal from None
+        raise attempt_limit.lock_error(context, known.account) or refusal from None
     except found.wrong as refusal:
         context.work.rollback()
-        raise _refused(context, known.account, kind, tried, refusal) from None
+        raise _count_wrong(context, known.account, kind, tried, refusal) from None
     if is_new and known.sign_in is not None:
-        _refuse_beside(context, known, found)
+        _refuse_concurrent_enrolment(context, known, found)
     if tried is None:
         login_records.reset_failures(context.work, known.account.uid, is_lock_open=is_lock_open)
     else:
-        attempt_limit.right(context, known.account)
+        attempt_limit.record_success(context, known.account)
     context.audit.record(
         "second_factor.enrolled" if is_new else "second_factor.passed", uid=known.account.uid, kind=kind
     )
     return is_new
 
 
-def make_backup_codes(context: Context, account: Account, *, is_first: bool) -> list[str]:
+def generate_backup_codes(context: Context, account: Account, *, is_first: bool) -> list[str]:
     """Return ten new codes on paper for whoever has a second factor; the old ones are over. `is_first` refuses to replace any.
 
     Raises:
         NoSecondFactor: there is nothing that they would stand in for. NoBackupCodes: the tenant has none.
         BackupCodesMade: `is_first`, and there are some.
     """
-    authenticator(context, FactorKind.BACKUP_CODE)
-    known = person(context, account)
-    if not enrolled(context.tenant.settings, known):
+    enabled_authenticator(context, FactorKind.BACKUP_CODE)
+    known = account_factors(context, account)
+    if not enrolled_kinds(context.tenant.settings, known):
         raise e.NoSecondFactor
     if is_first and known.enrolled(FactorKind.BACKUP_CODE):
         raise e.BackupCodesMade
     store_accounts.change(context, account.uid, {})  # of two at once the second sees the codes of the first
-    if is_first and store.of_kind(context, account.uid, FactorKind.BACKUP_CODE):
+    if is_first and store.by_kind(context, account.uid, FactorKind.BACKUP_CODE):
         raise e.BackupCodesMade
     context.audit.record("second_factor.backup_codes_made", uid=account.uid)
-    return backup_codes.make(context, account.uid)
+    return backup_codes.generate(context, account.uid)
 
 
 def remove(context: Context, uid: str, kind: FactorKind) -> None:
@@ -236,28 +240,28 @@ def remove(context: Context, uid: str, kind: FactorKind) -> None:
     """
     store_accounts.change(context, uid, {})  # everybody locks the account first, and its credentials after it
     if not store.remove(context, uid, (kind,)):
-        raise NOT_THERE.get(kind, AUTHENTICATORS[kind].missing)
-    if kind in CODES:
-        one_time_tokens.close(context, uid, CODES[kind])
-    left = {one.kind for one in store.of_account(context, uid) if one.is_enrolled}
-    if not (left & set(FactorKind)) - ALONE_NONE:
-        store.remove(context, uid, tuple(ALONE_NONE))
-        trusted_browsers.forget(context, uid)
+        raise REMOVAL_ERRORS.get(kind, AUTHENTICATORS[kind].missing)
+    if kind in CODE_PURPOSES:
+        one_time_tokens.close(context, uid, CODE_PURPOSES[kind])
+    left = {one.kind for one in store.by_account(context, uid) if one.is_enrolled}
+    if not (left & set(FactorKind)) - SUPPLEMENTARY:
+        store.remove(context, uid, tuple(SUPPLEMENTARY))
+        trusted_browsers.revoke_all(context, uid)
     context.audit.record("second_factor.removed", uid=uid, kind=kind)
 
 
-def _refuse_over(context: Context, known: Person) -> None:
+def _refuse_ended_sign_in(context: Context, known: AccountFactors) -> None:
     """Raise UnknownFactorToken where the sign-in was ended by the same proof, sent twice: that is no guess."""
     if known.sign_in and continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, known.sign_in) is None:
         raise e.UnknownFactorToken
 
 
-def _refuse_beside(context: Context, known: Person, found: Authenticator) -> None:
+def _refuse_concurrent_enrolment(context: Context, known: AccountFactors, found: Authenticator) -> None:
     """Undo what a sign-in enrolled where another one did in the same moment: with the password alone nobody enrols a second
     factor. The account is locked by now, so that the later one sees the earlier.
     """
     before = {one.credential_id for one in known.credentials if one.is_enrolled}
-    now = {one.credential_id for one in store.of_account(context, known.account.uid) if one.is_enrolled}
+    now = {one.credential_id for one in store.by_account(context, known.account.uid) if one.is_enrolled}
     if len(now - before) > 1:
         context.work.rollback()
         context.audit.record(
@@ -266,10 +270,10 @@ def _refuse_beside(context: Context, known: Person, found: Authenticator) -> Non
         raise e.UnknownFactorToken
 
 
-def _refused(
+def _count_wrong(
     context: Context, account: Account, kind: FactorKind, tried: Failure | None, refusal: ApiError
 ) -> ApiError:
     """Return the refusal of a wrong proof; of the one that locks the account, the lock's."""
-    told, attempts = attempt_limit.refused(context, account, tried, refusal)
+    told, attempts = attempt_limit.record_failure(context, account, tried, refusal)
     context.audit.record("second_factor.refused", uid=account.uid, kind=kind, attempts=attempts)
     return told

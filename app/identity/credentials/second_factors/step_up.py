@@ -16,9 +16,9 @@ from app.kit.clock import iso
 LIFETIME: Final = timedelta(minutes=5)
 
 
-def earned(context: Context, account: Account, by: StepUpMethod) -> ValidationToken:
+def issue(context: Context, account: Account, by: StepUpMethod) -> ValidationToken:
     """Return a new validation token of an account; the session of the access token that was shown counts as proved just now."""
-    tokens.note_proof(context, context.account)
+    tokens.record_step_up(context, context.account)
     made = continuation_tokens.issue(
         context, ContinuationPurpose.STEP_UP, account.uid, lifetime=LIFETIME, facts={"by": by.value}
     )
@@ -26,7 +26,7 @@ def earned(context: Context, account: Account, by: StepUpMethod) -> ValidationTo
     return ValidationToken(second_factor_validation_token=made.text, expire_in=iso(made.expires_at) or "")
 
 
-def is_good(context: Context, account: Account, text: str, by: StepUpMethod) -> bool:
+def spend(context: Context, account: Account, text: str, by: StepUpMethod) -> bool:
     """Return whether a token is the account's and was earned so; it is used up by that, and by nothing else. Of many at once
     one is told True.
     """

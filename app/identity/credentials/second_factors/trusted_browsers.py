@@ -12,7 +12,7 @@ from app.identity.platform.continuation_tokens import service as continuation_to
 from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
 from app.kit.clock import iso
 
-_ID_LETTERS: Final = 16
+_ID_LENGTH: Final = 16
 
 
 def trust(context: Context, account: Account) -> tuple[str, int] | None:
@@ -37,11 +37,11 @@ def is_trusted(context: Context, account: Account) -> bool:
     found = continuation_tokens.find(context, ContinuationPurpose.TRUSTED_BROWSER, shown)
     if found is None or found.uid != account.uid or found.is_over(context.now):
         return False
-    return _is_of_password(found, account)
+    return _is_of_current_password(found, account)
 
 
 @dataclass(frozen=True)
-class Trusted:
+class TrustedBrowser:
     """A browser that is not asked."""
 
     browser_id: str
@@ -51,36 +51,38 @@ class Trusted:
     ends_at: datetime
 
 
-def of_account(context: Context, account: Account) -> list[Trusted]:
+def by_account(context: Context, account: Account) -> list[TrustedBrowser]:
     """Return the browsers that an account trusts, the newest first; none where the tenant asks always."""
     if not context.tenant.settings.second_factors.trusted_browser_days:
         return []
     held = continuation_tokens.of_account(context, ContinuationPurpose.TRUSTED_BROWSER, account.uid)
-    found = [one for one in held if _is_of_password(one, account)]
+    found = [one for one in held if _is_of_current_password(one, account)]
     return [
-        Trusted(_id(one), str(one.facts["agent"]), str(one.facts["address"]), one.created_at, one.expires_at)
+        TrustedBrowser(
+            _browser_id(one), str(one.facts["agent"]), str(one.facts["address"]), one.created_at, one.expires_at
+        )
         for one in found
     ]
 
 
-def forget_one(context: Context, uid: str, browser_id: str) -> None:
+def revoke(context: Context, uid: str, browser_id: str) -> None:
     """Ask one browser again."""
     for one in continuation_tokens.of_account(context, ContinuationPurpose.TRUSTED_BROWSER, uid):
-        if _id(one) == browser_id:
+        if _browser_id(one) == browser_id:
             continuation_tokens.spend(context, one)
             context.audit.record("browser.forgotten", uid=uid)
 
 
-def forget(context: Context, uid: str) -> None:
+def revoke_all(context: Context, uid: str) -> None:
     """Trust none of an account's browsers any more."""
     continuation_tokens.revoke_all(context, uid, ContinuationPurpose.TRUSTED_BROWSER)
 
 
-def _is_of_password(ticket: ContinuationToken, account: Account) -> bool:
+def _is_of_current_password(ticket: ContinuationToken, account: Account) -> bool:
     """With a new password, whoever sets it, the trust is over."""
     return ticket.facts.get("password_changed_at") == (iso(account.password_changed_at) or "")
 
 
-def _id(ticket: ContinuationToken) -> str:
+def _browser_id(ticket: ContinuationToken) -> str:
     """What lists name a browser by: enough to tell those of one account apart, and nothing that opens one."""
-    return ticket.ticket_hash[:_ID_LETTERS]
+    return ticket.ticket_hash[:_ID_LENGTH]

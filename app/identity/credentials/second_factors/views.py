@@ -9,13 +9,13 @@ import segno
 from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind, Question
 from app.identity.credentials.authenticators import push
-from app.identity.credentials.authenticators.masks import masked, masked_phone
-from app.identity.credentials.authenticators.protocol import Person, Wish
+from app.identity.credentials.authenticators.masks import mask_email, mask_phone
+from app.identity.credentials.authenticators.protocol import AccountFactors, ChallengeOptions
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
-from app.identity.credentials.second_factors.service import Wanted, enrolled, offered
+from app.identity.credentials.second_factors.service import RequiredFactor, available_kinds, enrolled_kinds
 from app.identity.platform.context import Context
 
-VERIFIED = {
+ENROLLED_MEMBERS = {
     FactorKind.TOTP: ("is_google_authenticator_verified", "is_authenticator_verified"),
     FactorKind.SMS: ("is_otp_authenticator_verified",),
     FactorKind.EMAIL: ("is_email_otp_authenticator_verified",),
@@ -27,36 +27,36 @@ VERIFIED = {
 """The members that say that a kind is enrolled."""
 
 
-def challenge(context: Context, wanted: Wanted, wish: Wish) -> dict[str, Any]:
+def challenge_members(context: Context, wanted: RequiredFactor, wish: ChallengeOptions) -> dict[str, Any]:
     """Return the members of a challenge. Whoever has a factor is shown nothing to enrol another by."""
     known = wanted.person
-    told = flags(context, known) | own(context, known)
-    told["email"] = [masked(one["Value"]) for one in known.account.emails if not one.get("pending")] or None
+    told = enrolled_flags(context, known) | _enrolled_details(context, known)
+    told["email"] = [mask_email(one["Value"]) for one in known.account.emails if not one.get("pending")] or None
     if FactorKind.DUO in wanted.kinds:
-        told |= leading(context, known, wish)
+        told |= _duo_redirect(context, known, wish)
     if wanted.must_enrol:
-        told |= enrolling(context, known, wish)
+        told |= enrolment_members(context, known, wish)
     return told
 
 
-def settings(context: Context, known: Person, wish: Wish) -> dict[str, Any]:
+def settings_members(context: Context, known: AccountFactors, wish: ChallengeOptions) -> dict[str, Any]:
     """Return the members of the settings: addresses are the account's own to see."""
-    told = by_id(context, known)
-    return told | enrolling(context, known, wish)
+    told = management_members(context, known)
+    return told | enrolment_members(context, known, wish)
 
 
-def by_id(context: Context, known: Person) -> dict[str, Any]:
+def management_members(context: Context, known: AccountFactors) -> dict[str, Any]:
     """Return the settings as the tenant's servers see them, without what enrols anything."""
-    told = flags(context, known) | own(context, known)
+    told = enrolled_flags(context, known) | _enrolled_details(context, known)
     told["email"] = [str(one["Value"]) for one in known.account.emails if not one.get("pending")] or None
     told["is_security_question_enabled"] = told.get("is_security_question_authenticator_verified", False)
     return told
 
 
-def own(context: Context, known: Person) -> dict[str, Any]:
+def _enrolled_details(context: Context, known: AccountFactors) -> dict[str, Any]:
     """Return the number that is enrolled, masked, and the questions that are."""
     told: dict[str, Any] = {}
-    has = enrolled(context.tenant.settings, known)
+    has = enrolled_kinds(context.tenant.settings, known)
     if FactorKind.SMS in has:
         told["otp_phone_no"] = AUTHENTICATORS[FactorKind.SMS].hint(known)
     if FactorKind.QUESTIONS in has:
@@ -64,32 +64,34 @@ def own(context: Context, known: Person) -> dict[str, Any]:
     return told
 
 
-def flags(context: Context, known: Person) -> dict[str, Any]:
+def enrolled_flags(context: Context, known: AccountFactors) -> dict[str, Any]:
     """Return which kinds are enrolled, and no secret."""
-    has = enrolled(context.tenant.settings, known)
-    return {member: True for kind in has for member in VERIFIED.get(kind, ())}
+    has = enrolled_kinds(context.tenant.settings, known)
+    return {member: True for kind in has for member in ENROLLED_MEMBERS.get(kind, ())}
 
 
-def enrolling(context: Context, known: Person, wish: Wish) -> dict[str, Any]:
+def enrolment_members(context: Context, known: AccountFactors, wish: ChallengeOptions) -> dict[str, Any]:
     """Begin to enrol what is scanned, where the tenant has it and the account does not, and return what it takes; and the
     questions that may be chosen.
     """
-    new = [kind for kind in offered(context.tenant.settings, known) if not AUTHENTICATORS[kind].is_enrolled(known)]
+    new = [
+        kind for kind in available_kinds(context.tenant.settings, known) if not AUTHENTICATORS[kind].is_enrolled(known)
+    ]
     told: dict[str, Any] = {}
     if FactorKind.TOTP in new:
         shown = AUTHENTICATORS[FactorKind.TOTP].begin(context, known, wish)
-        told |= {"qr_code": picture(shown.uri or ""), "manual_entry_code": shown.secret}
+        told |= {"qr_code": qr_code(shown.uri or ""), "manual_entry_code": shown.secret}
     if FactorKind.PUSH in new and context.tenant.settings.push is not None:
         uri = AUTHENTICATORS[FactorKind.PUSH].recall(context, known).uri
-        told["push_qr_code"] = push.picture_address(context, uri) if uri else None
+        told["push_qr_code"] = push.qr_code_url(context, uri) if uri else None
     if FactorKind.DUO in new:
-        told |= leading(context, known, wish)
+        told |= _duo_redirect(context, known, wish)
     if FactorKind.QUESTIONS in new:
         told["security_questions"] = _questions(context, known)
     return told
 
 
-def leading(context: Context, known: Person, wish: Wish) -> dict[str, Any]:
+def _duo_redirect(context: Context, known: AccountFactors, wish: ChallengeOptions) -> dict[str, Any]:
     """Return where Duo's prompt is, for a program that said where the browser comes back to; nothing where the tenant's
     settings lead nowhere. Raises MalformedDuoRedirect, DuoRedirectRefused.
     """
@@ -101,15 +103,23 @@ def leading(context: Context, known: Person, wish: Wish) -> dict[str, Any]:
         return {}
 
 
-def _questions(context: Context, known: Person) -> list[Question]:
+def _questions(context: Context, known: AccountFactors) -> list[Question]:
     texts = context.tenant.settings.security_questions
     shown = AUTHENTICATORS[FactorKind.QUESTIONS].recall(context, known)
     return [Question(question_id=one, question=texts.get(one, one)) for one in shown.questions]
 
 
-def picture(uri: str) -> str:
+def qr_code(uri: str) -> str:
     """Return the QR code of an address, as a data URI of an SVG."""
     return segno.make(uri, error="m", micro=False).svg_data_uri(scale=4, border=4)
 
 
-__all__ = ["challenge", "enrolling", "flags", "masked", "masked_phone", "picture", "settings"]
+__all__ = [
+    "challenge_members",
+    "enrolment_members",
+    "enrolled_flags",
+    "mask_email",
+    "mask_phone",
+    "qr_code",
+    "settings_members",
+]

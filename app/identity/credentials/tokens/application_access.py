@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.identity.platform.context import Context, TokenHolder
 
 
-def may_open(context: Context, holder: TokenHolder) -> bool:
+def may_use(context: Context, holder: TokenHolder) -> bool:
     """Return whether the token may be used at the operation of this call.
 
     Tokens of the interface's own sign-ins always may. An application's token needs what the operation declares (`Access`), and

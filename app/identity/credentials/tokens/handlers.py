@@ -52,7 +52,7 @@ def impersonate(context: Context, req: contract.Impersonate) -> Token:
     facts = {"provider": "Email", "agent": context.agent, "address": context.address, "act": {"sub": actor}}
     issued = service.issue(context, uid=account.uid, facts=facts)
     context.audit.record("token.impersonated", uid=account.uid, act=actor)
-    return _issued(issued)
+    return _token_pair(issued)
 
 
 @contract.refresh.implements
@@ -72,7 +72,7 @@ def refresh(context: Context, req: contract.RefreshToken) -> Token:
         facts=spent.facts,
         family_id=spent.family_id,
     )
-    return _issued(issued)
+    return _token_pair(issued)
 
 
 @contract.revoke_refresh.implements
@@ -92,7 +92,7 @@ def revoke_refresh_of_account(context: Context, req: contract.RevokeRefreshToken
 
 @contract.validate_shown.implements
 def validate_shown(context: Context, req: contract.PresentedToken) -> Token:
-    holder = _shown(context, req.access_token)
+    holder = _require_token(context, req.access_token)
     if holder.expires_at <= context.now:
         raise e.ExpiredAccessToken
     return _token(holder)
@@ -112,7 +112,7 @@ def invalidate_shown(context: Context, req: contract.RevokePresentedToken) -> co
 
 @contract.refresh_shown.implements
 def refresh_shown(context: Context, req: contract.ExtendPresentedToken) -> Token:
-    holder = _shown(context, req.access_token)
+    holder = _require_token(context, req.access_token)
     if holder.expires_at <= context.now:
         raise e.InvalidAccessToken
     return Token(access_token=holder.token, expires_in=iso(service.prolong(context, holder, req.expires_in)) or "")
@@ -120,10 +120,10 @@ def refresh_shown(context: Context, req: contract.ExtendPresentedToken) -> Token
 
 @contract.active_sessions.implements
 def active_sessions(context: Context, req: contract.ListSessions) -> contract.ActiveSessions:
-    return contract.ActiveSessions(data=listing.live(context, req))
+    return contract.ActiveSessions(data=listing.live_tokens(context, req))
 
 
-def _shown(context: Context, access_token: str | None) -> TokenHolder:
+def _require_token(context: Context, access_token: str | None) -> TokenHolder:
     if not access_token:
         raise e.MissingAccessToken
     holder = service.find(context, access_token)
@@ -140,7 +140,7 @@ def _token(holder: TokenHolder) -> Token:
     return Token(access_token=holder.token, expires_in=iso(holder.expires_at) or "")
 
 
-def _issued(issued: service.Issued) -> Token:
+def _token_pair(issued: service.IssuedTokens) -> Token:
     return Token(
         access_token=issued.access_token,
         refresh_token=issued.refresh_token,

@@ -11,12 +11,12 @@ from app.kit.clock import iso
 from app.kit.user_agents import parse_user_agent
 
 
-def live(context: Context, req: ListSessions) -> list[ActiveSession]:
+def live_tokens(context: Context, req: ListSessions) -> list[ActiveSession]:
     """Return the live tokens of the account that the request names.
 
     Raises 1118 without a name, 905 for an unknown token, 984 for an unknown account, 1055 where nothing lives.
     """
-    held = service.of_account(context, _uid(context, req))
+    held = service.by_account(context, _uid(context, req))
     if not held:
         raise e.SessionExpired
     return [_entry(holder) for holder in held]

@@ -11,7 +11,7 @@ from app.contract import errors as e
 from app.contract import errors_oauth as oauth
 from app.contract.error_profiles import OAUTH
 from app.identity.credentials.tokens import application_access, store
-from app.identity.credentials.tokens.store import HeldBy
+from app.identity.credentials.tokens.store import AuthorizedClient
 from app.identity.platform.context import Context, TokenHolder
 from app.kit import randomness
 from app.kit.operation import AnyOperation
@@ -21,7 +21,7 @@ ENDS_AT, SID = "ends_at", "sid"
 
 
 @dataclass(frozen=True)
-class Issued:
+class IssuedTokens:
     """Tokens just made; the only moment at which their text exists."""
 
     access_token: str
@@ -31,7 +31,7 @@ class Issued:
 
 
 @dataclass(frozen=True)
-class Rotated:
+class SpentRefreshToken:
     """A refresh token that was good, and what it stood for."""
 
     uid: str | None
@@ -64,7 +64,7 @@ def issue(
     family_id: str | None = None,
     access_token: str | None = None,
     session_ends_at: datetime | None = None,
-) -> Issued:
+) -> IssuedTokens:
     """Make an access token and, where asked and switched on, a refresh token of the same family.
 
     Args:
@@ -97,7 +97,7 @@ def issue(
         refresh = randomness.guid()
         until = min(now + timedelta(seconds=refresh_seconds or settings.refresh_token_minutes * 60), latest)
         store.add_refresh(context.work, {**row, "token_hash": randomness.digest(refresh), "expires_at": until})
-    return Issued(text, refresh, ends, family)
+    return IssuedTokens(text, refresh, ends, family)
 
 
 def absolute_end(context: Context, facts: Mapping[str, object], since: datetime | None = None) -> datetime:
@@ -121,7 +121,7 @@ def holder_of(context: Context, shown: str | None, operation: AnyOperation) -> T
     """
     found = store.access(context.work, randomness.digest(shown)) if shown else None
     if found is not None and found.expires_at > context.now and found.uid is not None:
-        if not application_access.may_open(context, found):
+        if not application_access.may_use(context, found):
             raise operation.error_profile.access_refused or e.NotAuthenticated
         return replace(found, token=shown or "")
     if operation.error_profile is OAUTH:
@@ -133,7 +133,7 @@ def holder_of(context: Context, shown: str | None, operation: AnyOperation) -> T
     raise e.NotAuthenticated
 
 
-def rotate(context: Context, refresh_token: str, *, client_id: str | None) -> Rotated:
+def rotate(context: Context, refresh_token: str, *, client_id: str | None) -> SpentRefreshToken:
     """Spend a refresh token; it works once, whoever races.
 
     Raises RefreshRefused. A token that was used before revokes its whole family, which outlives the refusal.
@@ -141,12 +141,12 @@ def rotate(context: Context, refresh_token: str, *, client_id: str | None) -> Ro
     token_hash = randomness.digest(refresh_token)
     row = store.spend_refresh(context.work, token_hash, client_id, context.now)
     if row is not None:
-        return Rotated(row.uid, row.client_id, row.session_id, row.scope, dict(row.facts), row.family_id)
+        return SpentRefreshToken(row.uid, row.client_id, row.session_id, row.scope, dict(row.facts), row.family_id)
     known = store.refresh(context.work, token_hash)
     context.work.rollback()
     if known is not None and known.used_at is not None and known.client_id == client_id:
         with context.work.separate_transaction() as own:
-            store.drop_family(own, known.family_id)
+            store.delete_family(own, known.family_id)
         context.audit.record("refresh_token.reused", uid=known.uid, client_id=client_id, family=known.family_id)
         raise RefreshRefused(is_reuse=True)
     raise RefreshRefused
@@ -160,7 +160,7 @@ def slide(context: Context, holder: TokenHolder) -> datetime:
 def find(context: Context, shown: str) -> TokenHolder | None:
     """Return what an account's access token stands for, expired or not; None also for one that may not be used here."""
     found = store.access(context.work, randomness.digest(shown))
-    is_usable = found is not None and application_access.may_open(context, found) and found.uid is not None
+    is_usable = found is not None and application_access.may_use(context, found) and found.uid is not None
     return replace(found, token=shown) if found is not None and is_usable else None
 
 
@@ -172,65 +172,65 @@ def prolong(context: Context, holder: TokenHolder, seconds: int | None) -> datet
     return ends
 
 
-def note_proof(context: Context, holder: TokenHolder) -> None:
+def record_step_up(context: Context, holder: TokenHolder) -> None:
     """Note that the person behind a token stepped up just now, for every token of its family."""
-    store.note_proof(context.work, holder.token_hash, int(context.now.timestamp()))
+    store.record_step_up(context.work, holder.token_hash, int(context.now.timestamp()))
 
 
 def revoke_access(context: Context, token_hash: str) -> bool:
     """End one access token; returns whether it lived."""
-    return store.drop_access(context.work, token_hash)
+    return store.delete_access(context.work, token_hash)
 
 
 def revoke_both(context: Context, token_hash: str) -> bool:
     """End an access token and the refresh tokens that came with it; returns whether it lived."""
-    return store.drop_access_and_refresh(context.work, token_hash)
+    return store.delete_access_and_refresh(context.work, token_hash)
 
 
 def revoke_refresh(context: Context, refresh_token: str) -> bool:
     """End one refresh token's rotation chain; its access tokens live on (interface account.md row A24)."""
-    return store.drop_refresh(context.work, randomness.digest(refresh_token))
+    return store.delete_refresh(context.work, randomness.digest(refresh_token))
 
 
 def revoke_family(context: Context, family_id: str) -> None:
     """End every token that came of one authorization."""
-    store.drop_family(context.work, family_id)
+    store.delete_family(context.work, family_id)
 
 
-def end_with_session(context: Context, session_id: str) -> None:
+def revoke_with_session(context: Context, session_id: str) -> None:
     """End the tokens that end with a session; those that outlive it go on."""
-    store.drop_session(context.work, session_id)
+    store.delete_of_session(context.work, session_id)
 
 
 def revoke_session(context: Context, uid: str, session_id: str) -> None:
     """End every token that a session of the account gave out, those that outlive it too."""
-    store.drop_session(context.work, session_id)
-    store.drop_outliving(context.work, uid, session_id)
+    store.delete_of_session(context.work, session_id)
+    store.delete_outliving_session(context.work, uid, session_id)
 
 
 def revoke_refresh_of_account(context: Context, uid: str) -> None:
     """End every refresh token of an account; its access tokens live on."""
-    store.drop_refresh_of_account(context.work, uid)
+    store.delete_refresh_of_account(context.work, uid)
 
 
-def of_account(context: Context, uid: str) -> list[TokenHolder]:
+def by_account(context: Context, uid: str) -> list[TokenHolder]:
     """Return the account's live access tokens, the newest first; their text is not known."""
-    return store.of_account(context.work, uid, context.now)
+    return store.by_account(context.work, uid, context.now)
 
 
-def clients(context: Context, uid: str) -> list[HeldBy]:
+def authorized_clients(context: Context, uid: str) -> list[AuthorizedClient]:
     """Return which applications hold live tokens of an account."""
-    return store.clients(context.work, uid, context.now)
+    return store.authorized_clients(context.work, uid, context.now)
 
 
 def revoke_client(context: Context, uid: str, client_id: str) -> None:
     """Delete every token that an application holds of an account."""
-    store.drop_client(context.work, uid, client_id)
+    store.delete_of_client(context.work, uid, client_id)
 
 
-def signed_in(context: Context, uid: str) -> int:
+def count_program_sessions(context: Context, uid: str) -> int:
     """Return how many live sessions an account has with programs: access tokens of the interface's own sign-ins."""
-    return store.signed_in(context.work, uid, context.now)
+    return store.count_program_sessions(context.work, uid, context.now)
 
 
 def revoke_all(context: Context, uid: str, except_session: str | None = None, except_token: str | None = None) -> None:
@@ -238,4 +238,4 @@ def revoke_all(context: Context, uid: str, except_session: str | None = None, ex
 
     What outlives that session ends too: a password change must also lock out a thief with an offline token.
     """
-    store.drop_others(context.work, uid, except_session, except_token)
+    store.delete_all_except(context.work, uid, except_session, except_token)

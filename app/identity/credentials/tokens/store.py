@@ -38,7 +38,7 @@ def access(work: UnitOfWork, token_hash: str) -> TokenHolder | None:
     return _holder(row) if row is not None else None
 
 
-def of_account(work: UnitOfWork, uid: str, now: datetime) -> list[TokenHolder]:
+def by_account(work: UnitOfWork, uid: str, now: datetime) -> list[TokenHolder]:
     """Return the live access tokens of an account, the newest first."""
     where = (A.tenant_id == work.tenant_id, A.uid == uid, A.expires_at > now)
     return [
@@ -46,7 +46,7 @@ def of_account(work: UnitOfWork, uid: str, now: datetime) -> list[TokenHolder]:
     ]
 
 
-def signed_in(work: UnitOfWork, uid: str, now: datetime) -> int:
+def count_program_sessions(work: UnitOfWork, uid: str, now: datetime) -> int:
     """Count the families of live access tokens that belong to no browser's session and to no relying party."""
     where = (
         A.tenant_id == work.tenant_id,
@@ -74,7 +74,7 @@ def _holder(row: Row[Any]) -> TokenHolder:
 
 
 @dataclass(frozen=True)
-class HeldBy:
+class AuthorizedClient:
     """A live token of an account at an application."""
 
     client_id: str
@@ -82,7 +82,7 @@ class HeldBy:
     since: datetime
 
 
-def clients(work: UnitOfWork, uid: str, now: datetime) -> list[HeldBy]:
+def authorized_clients(work: UnitOfWork, uid: str, now: datetime) -> list[AuthorizedClient]:
     """Return which applications hold live tokens of an account, by scope and the time of the oldest."""
     found: list[Row[Any]] = []
     for table in (refresh_tokens, access_tokens):
@@ -91,10 +91,10 @@ def clients(work: UnitOfWork, uid: str, now: datetime) -> list[HeldBy]:
         where += [c.used_at.is_(None)] if table is refresh_tokens else []
         asked = select(c.client_id, c.scope, func.min(c.issued_at).label("since")).where(*where)
         found += work.all(asked.group_by(c.client_id, c.scope))
-    return [HeldBy(row.client_id, row.scope, row.since) for row in found]
+    return [AuthorizedClient(row.client_id, row.scope, row.since) for row in found]
 
 
-def end_signed(work: UnitOfWork, client_ids: Sequence[str]) -> int:
+def delete_signed(work: UnitOfWork, client_ids: Sequence[str]) -> int:
     """End machine tokens and the access tokens of clients that get JWTs; returns how many."""
     is_signed = or_(A.client_id.in_(client_ids), A.uid.is_(None))
     return work.changed(delete(access_tokens).where(A.tenant_id == work.tenant_id, A.client_id.is_not(None), is_signed))
@@ -106,7 +106,7 @@ def set_expiry(work: UnitOfWork, token_hash: str, ends: datetime) -> None:
     )
 
 
-def note_proof(work: UnitOfWork, token_hash: str, at: int) -> None:
+def record_step_up(work: UnitOfWork, token_hash: str, at: int) -> None:
     """Keep the time of a step-up, in seconds since 1970, as the fact `proved_at` of all tokens of the access token's family."""
     shown = select(A.family_id).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash).scalar_subquery()
     for table in (access_tokens, refresh_tokens):
@@ -127,11 +127,11 @@ def spend_refresh(work: UnitOfWork, token_hash: str, client_id: str | None, now:
     return work.one(update(refresh_tokens).where(*where).values(used_at=now).returning(*R))
 
 
-def drop_access(work: UnitOfWork, token_hash: str) -> bool:
+def delete_access(work: UnitOfWork, token_hash: str) -> bool:
     return work.changed(delete(access_tokens).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash)) > 0
 
 
-def drop_access_and_refresh(work: UnitOfWork, token_hash: str) -> bool:
+def delete_access_and_refresh(work: UnitOfWork, token_hash: str) -> bool:
     """Delete an access token, and the refresh tokens of its family."""
     where = (A.tenant_id == work.tenant_id, A.token_hash == token_hash)
     row = work.one(delete(access_tokens).where(*where).returning(A.family_id))
@@ -142,7 +142,7 @@ def drop_access_and_refresh(work: UnitOfWork, token_hash: str) -> bool:
     return True
 
 
-def drop_refresh(work: UnitOfWork, token_hash: str) -> bool:
+def delete_refresh(work: UnitOfWork, token_hash: str) -> bool:
     """Delete the whole rotation chain of a refresh token that is still good."""
     where = (R.tenant_id == work.tenant_id, R.token_hash == token_hash, R.used_at.is_(None))
     row = work.one(select(R.family_id).where(*where))
@@ -151,32 +151,32 @@ def drop_refresh(work: UnitOfWork, token_hash: str) -> bool:
     return work.changed(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, R.family_id == row.family_id)) > 0
 
 
-def drop_family(work: UnitOfWork, family_id: str) -> None:
+def delete_family(work: UnitOfWork, family_id: str) -> None:
     """Delete every token of a family."""
-    _drop(work, lambda c: [c.family_id == family_id])
+    _delete(work, lambda c: [c.family_id == family_id])
 
 
-def drop_client(work: UnitOfWork, uid: str, client_id: str) -> None:
+def delete_of_client(work: UnitOfWork, uid: str, client_id: str) -> None:
     """Delete every token that an application holds of an account."""
-    _drop(work, lambda c: [c.uid == uid, c.client_id == client_id])
+    _delete(work, lambda c: [c.uid == uid, c.client_id == client_id])
 
 
-def drop_session(work: UnitOfWork, session_id: str) -> None:
+def delete_of_session(work: UnitOfWork, session_id: str) -> None:
     """Delete every token that ends with a session."""
-    _drop(work, lambda c: [c.session_id == session_id])
+    _delete(work, lambda c: [c.session_id == session_id])
 
 
-def drop_outliving(work: UnitOfWork, uid: str, session_id: str) -> None:
+def delete_outliving_session(work: UnitOfWork, uid: str, session_id: str) -> None:
     """Delete every token that came of a session of the account and outlives it."""
-    _drop(work, lambda c: [c.uid == uid, c.session_id.is_(None), c.facts["sid"].as_string() == session_id])
+    _delete(work, lambda c: [c.uid == uid, c.session_id.is_(None), c.facts["sid"].as_string() == session_id])
 
 
-def drop_refresh_of_account(work: UnitOfWork, uid: str) -> None:
+def delete_refresh_of_account(work: UnitOfWork, uid: str) -> None:
     while work.changed(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, R.uid == uid)):
         pass
 
 
-def drop_others(work: UnitOfWork, uid: str, session_id: str | None, token_hash: str | None) -> None:
+def delete_all_except(work: UnitOfWork, uid: str, session_id: str | None, token_hash: str | None) -> None:
     """Delete the tokens of an account, but for those that end with the session, and those of the token's family."""
     shown = select(A.family_id).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash)
     family = row[0] if token_hash and (row := work.one(shown)) else None
@@ -186,10 +186,10 @@ def drop_others(work: UnitOfWork, uid: str, session_id: str | None, token_hash: 
         where += [c.session_id.is_distinct_from(session_id)] if session_id is not None else []
         return where + ([c.family_id.is_distinct_from(family)] if family is not None else [])
 
-    _drop(work, others)
+    _delete(work, others)
 
 
-def _drop(work: UnitOfWork, which: Callable[[Columns], list[ColumnElement[bool]]]) -> None:
+def _delete(work: UnitOfWork, which: Callable[[Columns], list[ColumnElement[bool]]]) -> None:
     """Delete tokens, also those of a rotation that commits meanwhile.
 
     On PostgreSQL a statement sees what was committed when it began: it waits for the rotation that holds a row, but sees

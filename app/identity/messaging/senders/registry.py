@@ -23,7 +23,7 @@ class Inbox(Sender):
         del message
 
 
-class Nowhere(Sender):
+class UnsupportedKind(Sender):
     """A kind that this version cannot deliver."""
 
     keeps_payload = True

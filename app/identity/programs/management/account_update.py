@@ -42,7 +42,7 @@ def change(context: Context, account: Account, req: AccountChanges, names: Accou
 
     changed = account_changes.write(context, account.uid, wanted, more)
     _end_sessions(context, changed)
-    notifications.tell_changes(context, changed.before, changed.after)
+    notifications.notify_profile_changes(context, changed.before, changed.after)
     if changed.has_new_password:
         new_password.follow(context, changed.after, "UpdateProfile")
     events.emit(context, "UpdateProfile", changed.after, req.is_silent)

@@ -67,7 +67,7 @@ def _sign_in_mail(context: Context, req: contract.EmailTokenRequest) -> tuple[Ac
     if not context.tenant.settings.passwordless_email:
         raise e.PasswordlessOff
     account = addressed(context, req)
-    one_time_tokens.spend_brought(context, account.uid, is_code=False)
+    one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
     return account, _made(context, SIGN_IN, account, req.email or account.email or "", Wish())
 
 
@@ -75,7 +75,7 @@ def _smart_mail(context: Context, req: contract.EmailTokenRequest) -> tuple[Acco
     if not context.tenant.settings.smart_login:
         raise e.SmartLoginOff
     account = addressed(context, req)
-    one_time_tokens.spend_brought(context, account.uid, is_code=False)
+    one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
     ticket = smart_login.begin(context, _guid(req.client_guid), account).ticket_hash
     return account, _made(context, SMART, account, req.email or account.email or "", Wish(), ticket)
 
@@ -91,7 +91,9 @@ def _touch_mail(context: Context, req: contract.EmailTokenRequest) -> tuple[Acco
     account = accounts.by_email(context, req.email)
     if account is None:
         redemption.refuse_new(context, email=req.email)
-    one_time_tokens.spend_brought(context, account.uid if account else sending.stranger(req.email), is_code=False)
+    one_time_tokens.spend_server_supplied(
+        context, account.uid if account else sending.stranger(req.email), is_code=False
+    )
     wish = Wish(registers=True, name=req.name or "")
     ticket = smart_login.begin(context, _guid(req.client_guid), None, **wish.kept).ticket_hash
     return account, _made(context, TOUCH, None, req.email, wish, ticket)
@@ -134,7 +136,7 @@ def _touch_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account
     account = accounts.by_phone(context, form)
     if account is None:
         redemption.refuse_new(context)
-    one_time_tokens.spend_brought(context, account.uid if account else sending.stranger(form), is_code=True)
+    one_time_tokens.spend_server_supplied(context, account.uid if account else sending.stranger(form), is_code=True)
     wish = Wish(registers=True, name=req.name or "")
     return account, sending.code(context, Purpose.ONE_TOUCH, None, form, SMS, wish)[0]
 
@@ -145,7 +147,7 @@ def _proved(context: Context, req: contract.SmsCodeRequest) -> Account:
     account = with_phone(context, req.phone)
     if not account.phone_verified:
         raise e.PhoneUnverified
-    one_time_tokens.spend_brought(context, account.uid, is_code=True)
+    one_time_tokens.spend_server_supplied(context, account.uid, is_code=True)
     return account
 
 

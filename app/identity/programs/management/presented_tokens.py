@@ -48,9 +48,9 @@ def mail_token(context: Context, req: contract.EmailTokenRequest) -> contract.Em
     if kind not in _MAIL_TOKENS:
         raise e.WrongTokenType
     if kind == FORGOT_PIN:
-        pins.refuse_off(context.tenant.settings)
+        pins.refuse_disabled(context.tenant.settings)
     account = accounts.require(context, _uid(req)) if kind == "addemail" else presented_sign_ins.addressed(context, req)
-    one_time_tokens.spend_brought(context, account.uid, is_code=False)
+    one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
     token, minutes = _MAIL_TOKENS[kind](context, account, req)
     context.audit.record("token.made", uid=account.uid, kind=kind)
     providers = ["Email"] if account.password_hash else []
@@ -67,7 +67,7 @@ def sms_code(context: Context, req: contract.SmsCodeRequest) -> contract.SmsCode
     if kind not in _SMS_CODES:
         raise e.WrongCodeType
     if kind == FORGOT_PIN:
-        pins.refuse_off(context.tenant.settings)
+        pins.refuse_disabled(context.tenant.settings)
     if not context.tenant.settings.phone_login and kind not in ("deleteuser", FORGOT_PIN):
         raise e.PhoneLoginOff
     account = (
@@ -75,7 +75,7 @@ def sms_code(context: Context, req: contract.SmsCodeRequest) -> contract.SmsCode
         if kind == "addphone"
         else presented_sign_ins.with_phone(context, req.phone)
     )
-    one_time_tokens.spend_brought(context, account.uid, is_code=True)
+    one_time_tokens.spend_server_supplied(context, account.uid, is_code=True)
     code = _SMS_CODES[kind](context, account, req)
     context.audit.record("code.made", uid=account.uid, kind=kind)
     minutes = context.tenant.settings.reset_code_minutes if kind in _RESETS else one_time_tokens.CODE_MINUTES
@@ -85,7 +85,7 @@ def sms_code(context: Context, req: contract.SmsCodeRequest) -> contract.SmsCode
 def _verify_token(context: Context, email: str | None, seconds: int) -> contract.VerificationToken:
     account = accounts.require_by_email(context, email)
     _refuse_verified(context, account, email or "")
-    one_time_tokens.spend_brought(context, account.uid, is_code=False)
+    one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
     token = verification.token_only(context, account, email or "", max(1, seconds // 60))
     context.audit.record("token.made", uid=account.uid, kind="emailverification")
     return contract.VerificationToken(verification_token=token, expires_in=presented_sign_ins.end(context, seconds))

@@ -21,14 +21,14 @@ from app.identity.programs.self_service.second_factors import older
 
 @contract.managed_read.implements
 def read(context: Context, req: contract.ManagedFactor) -> contract.OwnFactors:
-    known = second_factors.person(context, accounts.require(context, req.uid))
-    return contract.OwnFactors(**views.by_id(context, known))
+    known = second_factors.account_factors(context, accounts.require(context, req.uid))
+    return contract.OwnFactors(**views.management_members(context, known))
 
 
 @contract.managed_make_backup_codes.implements
 def make_backup_codes(context: Context, req: contract.ManagedFactor) -> contract.BackupCodes:
     account = accounts.require(context, req.uid)
-    return contract.BackupCodes(back_up_codes=second_factors.make_backup_codes(context, account, is_first=True))
+    return contract.BackupCodes(back_up_codes=second_factors.generate_backup_codes(context, account, is_first=True))
 
 
 @contract.managed_renew_backup_codes.implements

@@ -36,4 +36,4 @@ def _checked(
     account = accounts.require(context, req.uid)
     if refuses and not _FORM.match(req.second_factor_validation_token):
         raise e.WrongValidationToken
-    return contract.TokenIsValid(is_valid=step_up.is_good(context, account, req.second_factor_validation_token, by))
+    return contract.TokenIsValid(is_valid=step_up.spend(context, account, req.second_factor_validation_token, by))

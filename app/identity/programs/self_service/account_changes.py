@@ -13,7 +13,7 @@ from app.contract import errors as e
 from app.contract.accounts import AccountIdentifiers, PersonFields, PinInfo
 from app.contract.profile import Write
 from app.identity.credentials.passwords import new_password, security_answers
-from app.identity.credentials.passwords.new_password import WORDS
+from app.identity.credentials.passwords.new_password import PROFILE_FIELDS
 from app.identity.credentials.pins import service as pins
 from app.identity.directory.accounts import (
     identifier_checks,
@@ -88,12 +88,12 @@ def read(
     password_hash = None
     if req.password:
         profile = edits.apply(account.profile)
-        words = [account.email, username or account.username, phone or account.phone, *map(profile.get, WORDS)]
+        words = [account.email, username or account.username, phone or account.phone, *map(profile.get, PROFILE_FIELDS)]
         earlier = [account.password_hash or "", *account.password_history]
-        password_hash = new_password.hashed(context, req.password, words, earlier)
+        password_hash = new_password.hash_if_allowed(context, req.password, words, earlier)
     context.work.release_connection()
-    kept = security_answers.hashed(context, req.security_question_answer or {})
-    pin_hash = pins.wanted(context, req.pin_info)
+    kept = security_answers.hash_answers(context, req.security_question_answer or {})
+    pin_hash = pins.hash_from_profile(context, req.pin_info)
     return Wanted(
         edits, addresses, username, drops_username, phone, password_hash, kept, req.pin_info, pin_hash, is_own
     )
@@ -141,7 +141,7 @@ def _secrets(context: Context, wanted: Wanted, fresh: Account) -> Columns:
     values: Columns = {}
     if wanted.is_own and wanted.pin_hash and fresh.has_pin:
         raise e.WrongCurrentPin("A PIN that is set is changed with the present one.")
-    private |= pins.entry(context, fresh.uid, fresh.pin, wanted.pin_info, wanted.pin_hash)
+    private |= pins.private_entry(context, fresh.uid, fresh.pin, wanted.pin_info, wanted.pin_hash)
     if wanted.answers:
         private["security_answers"] = {**fresh.security_answers, **wanted.answers}
     if wanted.password_hash:

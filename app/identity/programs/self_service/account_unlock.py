@@ -23,7 +23,7 @@ def unlock(context: Context, account: Account, req: Unlock) -> None:
         LockedForAWhile, AccountBlocked: this lock opens by waiting, or not by its owner.
         WrongCaptcha, WrongQuestionOrAnswer and others of `locks.open`.
     """
-    if captcha.of_parameters(req).is_empty and not req.security_answer:
+    if captcha.from_parameters(req).is_empty and not req.security_answer:
         raise e.BadPutBody("One answer is needed.")
     if not account.is_locked_now:
         raise e.UnlockedAlready
@@ -42,7 +42,7 @@ def open_lock(context: Context, account: Account, lock_answer: LOCK, captcha_ans
     if lock is None:
         return False
     who = AccountLookup(context, Identifier("email", account.email or ""), account, is_hidden=False)
-    shown = locks.Proof(lock_answer.security_answer, captcha.of_parameters(captcha_answer))
+    shown = locks.Proof(lock_answer.security_answer, captcha.from_parameters(captcha_answer))
     context.work.release_connection()
     if not locks.open(context, who, lock, shown):
         context.audit.record("unlock.refused", uid=account.uid)

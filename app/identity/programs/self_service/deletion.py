@@ -10,7 +10,7 @@ from app.identity.authentication.recovery import sending
 from app.identity.authentication.sign_in import deletion_revert, sessions
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import SMS_CODE, Proof, Purpose
+from app.identity.credentials.one_time_tokens.service import SMS_CODE, OneTimeToken, Purpose
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import store
 from app.identity.directory.accounts.service import Account
@@ -49,7 +49,7 @@ def ask(context: Context, account: Account, url: str | None = None, template: st
     }
     messaging.mail(
         context, MailKind.DELETE_ACCOUNT, account.email, account=account, facts=facts, template=template,
-        language=notifications.language(context),
+        language=notifications.page_language(context),
     )  # fmt: skip
     context.audit.record("deletion.asked", uid=account.uid)
 
@@ -68,7 +68,7 @@ def code_only(context: Context, account: Account) -> str:
     return one_time_tokens.new_code(context, Purpose.DELETE_ACCOUNT, account.uid, subject=account.phone)
 
 
-def peek(context: Context, token: str) -> Proof:
+def peek(context: Context, token: str) -> OneTimeToken:
     """Return what a link stands for, without using it. Raises WrongDeleteToken, UsedLink, ExpiredLink."""
     try:
         return one_time_tokens.peek_link(context, Purpose.DELETE_ACCOUNT, token)
@@ -142,7 +142,7 @@ def leave(context: Context, uid: str, *, is_silent: bool = False) -> Account:
     sessions.end_all(context, uid)
     tokens.revoke_all(context, uid)
     one_time_tokens.close(context, uid, but=Purpose.ALARM)
-    notifications.tell(context, MailKind.ACCOUNT_LEAVES, after.email, after, url=f"{context.issuer}/login")
+    notifications.notify(context, MailKind.ACCOUNT_LEAVES, after.email, after, url=f"{context.issuer}/login")
     context.audit.record("account.leaves", uid=uid, at=iso(leaves_at))
     events.emit(context, "DeleteAccount", after, is_silent)
     return after

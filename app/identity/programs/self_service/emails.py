@@ -54,7 +54,7 @@ def ask(context: Context, account: Account, new: NewAddress, *, hides_taken: boo
     shown = identifiers.display_email(new.email)
     _wait_for(context, account, new, form)
     facts = _proof(context, account, new, form, shown)
-    language = notifications.language(context)
+    language = notifications.page_language(context)
     if owner is not None:
         facts = {"url": f"{context.issuer}/login"}
         as_if_free = CountedAs(MailKind.ADD_EMAIL, account.uid)
@@ -86,7 +86,7 @@ def confirm_code(context: Context, account: Account, email: str, code: str) -> A
     form = identifiers.normalize_email(email)
     if form is None:
         raise e.MalformedEmail
-    kind = one_time_tokens.kind_of_code(context, (Purpose.ADD_EMAIL, Purpose.EMAIL), account.uid, form)
+    kind = one_time_tokens.purpose_of_newest_code(context, (Purpose.ADD_EMAIL, Purpose.EMAIL), account.uid, form)
     proof = one_time_tokens.spend_code(context, kind, account.uid, code, subject=form, errors=MAIL_CODE)
     return verification.confirm(context, proof, knows_password=kind is Purpose.EMAIL)
 
@@ -113,7 +113,7 @@ def remove(context: Context, account: Account, email: str | None, *, is_silent: 
     context.audit.record("email.removed", uid=account.uid)
     told = [None if gone.get("pending") else gone["Value"], after.email]
     for to in told:
-        mail = notifications.tell_with_alarm if to == fresh.email else notifications.tell
+        mail = notifications.notify_with_alert_link if to == fresh.email else notifications.notify
         mail(context, MailKind.EMAIL_CHANGED, to, after, before=fresh, email=gone["Value"], change="removed")
     events.emit(context, "UpdateProfile", after, is_silent)
     return after
@@ -139,7 +139,9 @@ def make_primary(context: Context, account: Account, email: str) -> Account:
     _end_links(context, account.uid)
     context.audit.record("email.primary_changed", uid=account.uid)
     shown = after.email or ""
-    notifications.tell_with_alarm(context, MailKind.EMAIL_CHANGED, fresh.email, after, email=shown, change="primary")
+    notifications.notify_with_alert_link(
+        context, MailKind.EMAIL_CHANGED, fresh.email, after, email=shown, change="primary"
+    )
     events.emit(context, "UpdateProfile", after, False)
     return after
 
@@ -172,7 +174,11 @@ def _link(context: Context, account: Account, new: NewAddress, form: str) -> str
 def _proof(context: Context, account: Account, new: NewAddress, form: str, shown: str) -> dict[str, str]:
     """Make what proves the address, as far as the mail holds it, and return what the mail says."""
     carries = messaging.carries(
-        context, MailKind.ADD_EMAIL, account=account, template=new.template, language=notifications.language(context)
+        context,
+        MailKind.ADD_EMAIL,
+        account=account,
+        template=new.template,
+        language=notifications.page_language(context),
     )
     facts: dict[str, str] = {}
     if carries in ("link", "otp"):

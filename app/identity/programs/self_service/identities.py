@@ -102,7 +102,7 @@ def is_last_way_in(context: Context, account: Account, one: Identity) -> bool:
     """Return whether nothing but this identity opens the account, as the tenant has it today."""
     settings = context.tenant.settings
     has_passkey = settings.passkeys and any(
-        not held.facts.get(passkeys.BESIDE) for held in passkeys.of_account(context, account.uid)
+        not held.facts.get(passkeys.SECOND_FACTOR_ONLY) for held in passkeys.by_account(context, account.uid)
     )
     working = [offered.name for offered in connections.offered(context)]
     return not linked_identities.can_sign_in_without(

@@ -43,7 +43,7 @@ def remove(context: Context, req: contract.RemoveOwnPasskey) -> Deleted:
 
 def all_of(context: Context, uid: str) -> ListedPasskeys:
     """Return an account's passkeys."""
-    return ListedPasskeys(credentials=[store.listed(one) for one in store.of_account(context, uid)])
+    return ListedPasskeys(credentials=[store.to_listed(one) for one in store.by_account(context, uid)])
 
 
 def some_of(context: Context, uid: str) -> ListedPasskeys:

@@ -70,7 +70,7 @@ def set_username(context: Context, account: Account, username: str | None, *, is
         profile_edits.Edits(), username=identifier_checks.username(context.tenant.settings, username, account.username)
     )
     changed = _written(context, account, wanted)
-    notifications.tell_changes(context, changed.before, changed.after)
+    notifications.notify_profile_changes(context, changed.before, changed.after)
     events.emit(context, "UpdateProfile", changed.after, is_silent)
     return changed.after
 
@@ -115,4 +115,4 @@ def _follow_up(context: Context, changed: Changed, req: UpdateOwnAccount, sessio
     is_first_number = before.phone is None and after.phone is not None and context.tenant.settings.phone_login
     if is_first_number and after.phone and not req.has_option(NO_SMS):
         phones.send(context, after.uid, after.phone, after, wish)
-    notifications.tell_changes(context, changed.before, changed.after)
+    notifications.notify_profile_changes(context, changed.before, changed.after)

@@ -14,7 +14,7 @@ from app.contract.second_factors import duo, push
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in.passkeys import management, second_factor
 from app.identity.credentials import notifications
-from app.identity.credentials.authenticators.protocol import Answer, Person, Wish
+from app.identity.credentials.authenticators.protocol import AccountFactors, ChallengeOptions, FactorResponse
 from app.identity.credentials.passkeys import store
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import views
@@ -25,32 +25,32 @@ from app.identity.platform.context import Context
 
 @contract.read.implements
 def read(context: Context, req: contract.OwnFactorsRead) -> contract.OwnFactors:
-    second_factors.refuse_off(context.tenant.settings)
-    known = second_factors.person(context, accounts.current(context))
-    wish = Wish(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri)
-    return contract.OwnFactors(**views.settings(context, known, wish))
+    second_factors.refuse_disabled(context.tenant.settings)
+    known = second_factors.account_factors(context, accounts.current(context))
+    wish = ChallengeOptions(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri)
+    return contract.OwnFactors(**views.settings_members(context, known, wish))
 
 
 @contract.prove_totp.implements
 def prove_totp(context: Context, req: contract.OwnTotp) -> Profile:
     if not req.code:
         raise e.FactorCodeMissing
-    return proved(context, FactorKind.TOTP, Answer(code=req.code), req.fields_)
+    return proved(context, FactorKind.TOTP, FactorResponse(code=req.code), req.fields_)
 
 
-def proved(context: Context, kind: FactorKind, answer: Answer, fields: str | None) -> Profile:
+def proved(context: Context, kind: FactorKind, answer: FactorResponse, fields: str | None) -> Profile:
     """Enrol a factor by its first proof, or prove it once more, and return the profile."""
     if context.tenant.settings.two_factor == "disabled":
         raise e.TwoFactorOff
     account = accounts.current(context)
-    enrol(context, second_factors.person(context, account), kind, answer)
+    enrol(context, second_factors.account_factors(context, account), kind, answer)
     return Profile.of(accounts.project(accounts.profile_of(account), fields))
 
 
 @contract.make_backup_codes.implements
 def make_backup_codes(context: Context, req: contract.OwnFactor) -> contract.BackupCodes:  # noqa: ARG001 - the token names the account
     return contract.BackupCodes(
-        back_up_codes=second_factors.make_backup_codes(context, accounts.current(context), is_first=True)
+        back_up_codes=second_factors.generate_backup_codes(context, accounts.current(context), is_first=True)
     )
 
 
@@ -66,18 +66,18 @@ def remove_totp(context: Context, req: contract.OwnFactor) -> Deleted:  # noqa: 
 
 @push.remove_push.implements
 def remove_push(context: Context, req: push.OwnPush) -> Deleted:  # noqa: ARG001 - as above
-    second_factors.authenticator(context, FactorKind.PUSH)
+    second_factors.enabled_authenticator(context, FactorKind.PUSH)
     return removed(context, FactorKind.PUSH)
 
 
 @duo.prove_duo.implements
 def prove_duo(context: Context, req: duo.OwnDuo) -> Profile:
-    return proved(context, FactorKind.DUO, Answer(code=req.code, state=req.state), req.fields_)
+    return proved(context, FactorKind.DUO, FactorResponse(code=req.code, state=req.state), req.fields_)
 
 
 @duo.remove_duo.implements
 def remove_duo(context: Context, req: contract.OwnFactor) -> Deleted:  # noqa: ARG001 - as above
-    second_factors.authenticator(context, FactorKind.DUO)
+    second_factors.enabled_authenticator(context, FactorKind.DUO)
     return removed(context, FactorKind.DUO)
 
 
@@ -88,19 +88,19 @@ def remove_older(context: Context, req: contract.LegacyRemoval) -> Deleted:
 
 @passkeys.begin_own.implements
 def begin_passkey(context: Context, req: contract.OwnFactor) -> RegisterBegin:  # noqa: ARG001 - as above
-    return second_factor.beginning(context, second_factors.person(context, accounts.current(context)))
+    return second_factor.beginning(context, second_factors.account_factors(context, accounts.current(context)))
 
 
 @passkeys.enrol_own.implements
 def enrol_passkey(context: Context, req: AddPasskey) -> ListedPasskey:
     account = accounts.current(context)
-    second_factors.authenticator(context, FactorKind.PASSKEY)
-    return store.listed(management.add_factor(context, account, req.credential))
+    second_factors.enabled_authenticator(context, FactorKind.PASSKEY)
+    return store.to_listed(management.add_factor(context, account, req.credential))
 
 
 @passkeys.remove_own.implements
 def remove_passkey(context: Context, req: contract.OwnFactor) -> Deleted:  # noqa: ARG001 - as above
-    second_factors.authenticator(context, FactorKind.PASSKEY)
+    second_factors.enabled_authenticator(context, FactorKind.PASSKEY)
     return removed(context, FactorKind.PASSKEY)
 
 
@@ -119,30 +119,32 @@ def removed(context: Context, kind: FactorKind) -> Deleted:
 
 def enrol(
     context: Context,
-    known: Person,
+    known: AccountFactors,
     kind: FactorKind,
-    answer: Answer,
+    answer: FactorResponse,
     *,
     is_lock_open: bool = False,
     replaces: bool = False,
 ) -> None:
     """Enrol a factor by its first proof, or prove it once more; the owner is told of a new one."""
-    if second_factors.prove(context, known, kind, answer, may_enrol=True, is_lock_open=is_lock_open, replaces=replaces):
-        notifications.tell_factor(context, MailKind.FACTOR_ADDED, known.account, kind)
+    if second_factors.verify_or_enrol(
+        context, known, kind, answer, may_enrol=True, is_lock_open=is_lock_open, replaces=replaces
+    ):
+        notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, known.account, kind)
 
 
 def remove(context: Context, account: Account, kind: FactorKind) -> None:
     """Remove a factor, and tell the owner."""
     second_factors.remove(context, account.uid, kind)
-    notifications.tell_factor(context, MailKind.FACTOR_REMOVED, account, kind)
+    notifications.notify_factor_change(context, MailKind.FACTOR_REMOVED, account, kind)
 
 
 def renew(context: Context, account: Account) -> list[str]:
     """Make backup codes; the owner is told where they take the place of others."""
-    had_some = bool(second_factors.person(context, account).enrolled(FactorKind.BACKUP_CODE))
-    codes = second_factors.make_backup_codes(context, account, is_first=False)
+    had_some = bool(second_factors.account_factors(context, account).enrolled(FactorKind.BACKUP_CODE))
+    codes = second_factors.generate_backup_codes(context, account, is_first=False)
     if had_some:
-        notifications.tell_factor(context, MailKind.FACTOR_ADDED, account, FactorKind.BACKUP_CODE)
+        notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, account, FactorKind.BACKUP_CODE)
     return codes
 
 

@@ -12,7 +12,7 @@ from app.identity.authentication.recovery import recipient
 from app.identity.authentication.sign_in.second_factors.sent import texted
 from app.identity.authentication.verification import phone_handlers
 from app.identity.credentials.authenticators import email_code
-from app.identity.credentials.authenticators.protocol import Answer, Wish
+from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorResponse
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts import identifiers
@@ -26,27 +26,27 @@ from app.identity.programs.self_service.account_unlock import open_lock
 @sms.prove_sms.implements
 def prove_sms(context: Context, req: sms.OwnSms) -> Profile:
     """The number that was named last takes the place of the one that is there."""
-    second_factors.refuse_without(context, FactorKind.SMS)
+    second_factors.refuse_unavailable(context, FactorKind.SMS)
     if not req.otp:
         raise e.BadParameter.names("otp")
     account = accounts.current(context)
-    known = second_factors.person(context, account)
+    known = second_factors.account_factors(context, account)
     has_new = bool(known.begun(FactorKind.SMS))
     if not (has_new or known.enrolled(FactorKind.SMS)):
         raise e.NoPhoneRegistered
     is_open = open_lock(context, account, req, req)
-    answer = Answer(code=req.otp)
+    answer = FactorResponse(code=req.otp)
     own_factors.enrol(context, known, FactorKind.SMS, answer, is_lock_open=is_open, replaces=has_new)
     return _profile(account, req.fields_)
 
 
 @sms.set_own_number.implements
 def set_number(context: Context, req: sms.OwnNumber) -> SmsSent:
-    second_factors.refuse_without(context, FactorKind.SMS)
-    known = second_factors.person(context, accounts.current(context))
+    second_factors.refuse_unavailable(context, FactorKind.SMS)
+    known = second_factors.account_factors(context, accounts.current(context))
     if not req.phone_no_2fa:
         raise e.BadParameter.names("phoneno2fa")
-    wish = Wish(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
+    wish = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
     return texted(context, AUTHENTICATORS[FactorKind.SMS].begin(context, known, wish))
 
 
@@ -55,13 +55,13 @@ def mail_code(context: Context, req: email.SendOwnEmailCode) -> Posted:
     """Without an access token anybody may ask, for any address: it is counted for itself, and where it is hidden who has an
     account the answer is the same.
     """
-    second_factors.refuse_without(context, FactorKind.EMAIL)
+    second_factors.refuse_unavailable(context, FactorKind.EMAIL)
     typed = (req.email_id or "").strip()
     if not typed:
         raise e.EmailMissing
     if context.holder is not None:
         account = accounts.current(context)
-        email_code.send(context, account, email_code.chosen(account, typed), req.email_template_2fa)
+        email_code.send(context, account, email_code.select_address(account, typed), req.email_template_2fa)
         return Posted()
     if identifiers.normalize_email(typed) is None:
         raise e.MalformedEmail
@@ -71,11 +71,11 @@ def mail_code(context: Context, req: email.SendOwnEmailCode) -> Posted:
     if not who.is_hidden and found is not None:
         recipient.refuse_closed(found)
     if found is not None and not recipient.is_closed(found) and is_verified(found, typed):
-        to = email_code.chosen(found, typed)
+        to = email_code.select_address(found, typed)
         email_code.send(context, found, to, req.email_template_2fa, is_anybodys=True)
     elif who.is_hidden:
         quiet = context.without_sending()
-        email_code.send_to_nobody(quiet, typed, req.email_template_2fa)
+        email_code.send_to_unknown_address(quiet, typed, req.email_template_2fa)
     else:
         raise e.EmailNotOnProfile
     return Posted()
@@ -83,23 +83,23 @@ def mail_code(context: Context, req: email.SendOwnEmailCode) -> Posted:
 
 @email.prove_email.implements
 def prove_email(context: Context, req: email.OwnEmail) -> Profile:
-    second_factors.refuse_without(context, FactorKind.EMAIL)
-    otp = email_code.read(req.otp)
+    second_factors.refuse_unavailable(context, FactorKind.EMAIL)
+    otp = email_code.require_code(req.otp)
     account = accounts.current(context)
     is_open = open_lock(context, account, req, req)
-    answer = Answer(code=otp, email=req.email_id or None)
-    known = second_factors.person(context, account)
+    answer = FactorResponse(code=otp, email=req.email_id or None)
+    known = second_factors.account_factors(context, account)
     own_factors.enrol(context, known, FactorKind.EMAIL, answer, is_lock_open=is_open)
     return _profile(account, req.fields_)
 
 
 @questions.keep_answers.implements
 def keep_answers(context: Context, req: questions.OwnAnswers) -> Posted:
-    second_factors.refuse_without(context, FactorKind.QUESTIONS)
-    known = second_factors.person(context, accounts.current(context))
+    second_factors.refuse_unavailable(context, FactorKind.QUESTIONS)
+    known = second_factors.account_factors(context, accounts.current(context))
     if known.enrolled(FactorKind.QUESTIONS) and not req.replace_security_question_answer:
         raise e.FactorEnrolledBefore
-    own_factors.enrol(context, known, FactorKind.QUESTIONS, Answer(answers=req.by_question), replaces=True)
+    own_factors.enrol(context, known, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), replaces=True)
     return Posted()
 
 
@@ -121,8 +121,8 @@ def remove_questions(context: Context, req: OwnFactor) -> Deleted:  # noqa: ARG0
 def _removed(context: Context, kind: FactorKind) -> Deleted:
     """Remove a factor; where there is none and the tenant does not have it, that is what is said."""
     account = accounts.current(context)
-    if not second_factors.person(context, account).enrolled(kind) and kind is not FactorKind.SMS:
-        second_factors.refuse_without(context, kind)
+    if not second_factors.account_factors(context, account).enrolled(kind) and kind is not FactorKind.SMS:
+        second_factors.refuse_unavailable(context, kind)
     own_factors.remove(context, account, kind)
     return Deleted()
 

@@ -9,14 +9,14 @@ from app.contract.second_factors.challenge import Challenge, FactorKind
 from app.contract.step_up import StepUpMethod, ValidationToken
 from app.identity.authentication.sign_in import completion, second_factor
 from app.identity.credentials.authenticators import email_code
-from app.identity.credentials.authenticators.protocol import Answer, Wish
+from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorResponse
 from app.identity.credentials.one_time_tokens import attempt_limit
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service as pins
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import step_up, views
-from app.identity.credentials.second_factors.service import Wanted
+from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
@@ -30,66 +30,69 @@ from app.kit.clock import iso
 def begin(context: Context, req: contract.BeginStepUp) -> Challenge:
     """The token of this challenge opens nothing: who proves is known by the access token."""
     _refuse_off(context)
-    known = second_factors.person(context, accounts.current(context))
-    kinds = second_factors.enrolled(context.tenant.settings, known)
+    known = second_factors.account_factors(context, accounts.current(context))
+    kinds = second_factors.enrolled_kinds(context.tenant.settings, known)
     if not kinds:
         raise e.NoSecondFactor
-    wanted, wish = Wanted(known, kinds), Wish(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri)
-    told = views.challenge(context, wanted, wish) | completion.sent(context, wanted, wish)
+    wanted, wish = (
+        RequiredFactor(known, kinds),
+        ChallengeOptions(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri),
+    )
+    told = views.challenge_members(context, wanted, wish) | completion.sent(context, wanted, wish)
     ends = iso(context.now + second_factor.LIFETIME) or ""
     return Challenge(second_factor_authentication_token=randomness.guid(), expire_in=ends, **told)
 
 
 @contract.with_app.implements
 def with_app(context: Context, req: contract.StepUpByApp) -> ValidationToken:
-    return _by_factor(context, FactorKind.TOTP, Answer(code=_given(req.code)), req)
+    return _by_factor(context, FactorKind.TOTP, FactorResponse(code=_given(req.code)), req)
 
 
 @contract.with_sms.implements
 def with_sms(context: Context, req: contract.StepUpBySms) -> ValidationToken:
-    return _by_factor(context, FactorKind.SMS, Answer(code=_given(req.otp)), req)
+    return _by_factor(context, FactorKind.SMS, FactorResponse(code=_given(req.otp)), req)
 
 
 @contract.with_backup_code.implements
 def with_backup_code(context: Context, req: contract.StepUpByBackupCode) -> ValidationToken:
-    return _by_factor(context, FactorKind.BACKUP_CODE, Answer(code=_given(req.backup_code)), req)
+    return _by_factor(context, FactorKind.BACKUP_CODE, FactorResponse(code=_given(req.backup_code)), req)
 
 
 @contract.mail_factor_code.implements
 def mail_factor_code(context: Context, req: contract.SendFactorEmail) -> Posted:
     _refuse_off(context)
-    known = second_factors.person(context, accounts.current(context))
-    found = second_factors.authenticator(context, FactorKind.EMAIL)
+    known = second_factors.account_factors(context, accounts.current(context))
+    found = second_factors.enabled_authenticator(context, FactorKind.EMAIL)
     if not found.is_enrolled(known):
         raise found.missing
     if not req.email_id:
         raise e.EmailMissing
-    found.challenge(context, known, Wish(email=req.email_id, email_template=req.email_template_2fa))
+    found.challenge(context, known, ChallengeOptions(email=req.email_id, email_template=req.email_template_2fa))
     return Posted()
 
 
 @contract.with_factor_mail.implements
 def with_factor_mail(context: Context, req: contract.StepUpByEmail) -> ValidationToken:
     named = _named("emailid", req.email_id)
-    answer = Answer(code=email_code.read(req.otp), email=named)
+    answer = FactorResponse(code=email_code.require_code(req.otp), email=named)
     return _by_factor(context, FactorKind.EMAIL, answer, req)
 
 
 @contract.with_answers.implements
 def with_answers(context: Context, req: contract.StepUpByAnswers) -> ValidationToken:
-    return _by_factor(context, FactorKind.QUESTIONS, Answer(answers=req.by_question), None)
+    return _by_factor(context, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), None)
 
 
 @contract.with_duo.implements
 def with_duo(context: Context, req: contract.StepUpByDuo) -> ValidationToken:
-    return _by_factor(context, FactorKind.DUO, Answer(code=req.code, state=req.state), None)
+    return _by_factor(context, FactorKind.DUO, FactorResponse(code=req.code, state=req.state), None)
 
 
 @contract.with_password.implements
 def with_password(context: Context, req: contract.StepUpByPassword) -> ValidationToken:
     account, shown = accounts.current(context), _named("password", req.password)
     check_password(context, account, shown, is_lock_open=open_lock(context, account, req, req))
-    return step_up.earned(context, account, StepUpMethod.PASSWORD)
+    return step_up.issue(context, account, StepUpMethod.PASSWORD)
 
 
 def check_password(context: Context, account: Account, shown: str, *, is_lock_open: bool = False) -> None:
@@ -99,25 +102,25 @@ def check_password(context: Context, account: Account, shown: str, *, is_lock_op
     """
     if not is_lock_open:
         one_time_tokens.refuse_locked(context, account)
-    tried = None if is_lock_open else attempt_limit.begin(context, account)
+    tried = None if is_lock_open else attempt_limit.count_attempt(context, account)
     context.work.release_connection()
     if not context.hashing.is_match(account.password_hash, shown):
-        refusal, attempts = attempt_limit.refused(context, account, tried, e.WrongStepUpPassword())
+        refusal, attempts = attempt_limit.record_failure(context, account, tried, e.WrongStepUpPassword())
         context.audit.record("password.refused", uid=account.uid, attempts=attempts)
         raise refusal
     if tried is None:
         login_records.reset_failures(context.work, account.uid, is_lock_open=is_lock_open)
     else:
-        attempt_limit.right(context, account)
+        attempt_limit.record_success(context, account)
 
 
 @contract.with_pin.implements
 def with_pin(context: Context, req: contract.StepUpByPin) -> ValidationToken:
-    pins.refuse_off(context.tenant.settings)
+    pins.refuse_disabled(context.tenant.settings)
     account, shown = accounts.current(context), _named("pin", req.pin)
     is_open = open_lock(context, account, req, req)
     pins.check(context, account, shown, e.WrongPin, is_lock_open=is_open)
-    return step_up.earned(context, account, StepUpMethod.PIN)
+    return step_up.issue(context, account, StepUpMethod.PIN)
 
 
 @contract.mail_code.implements
@@ -125,7 +128,7 @@ def mail_code(context: Context, req: contract.SendStepUpEmail) -> Posted:
     account = accounts.current(context)
     if not req.email_id:
         raise e.EmailMissing
-    to = email_code.chosen(account, req.email_id)
+    to = email_code.select_address(account, req.email_id)
     email_code.send(context, account, to, req.email_template, of=Purpose.STEP_UP_EMAIL)
     return Posted()
 
@@ -135,26 +138,26 @@ def with_mail(context: Context, req: contract.StepUpByEmail) -> ValidationToken:
     account, otp, named = accounts.current(context), _named("otp", req.otp), _named("emailid", req.email_id)
     is_open = open_lock(context, account, req, req)
     try:
-        email_code.spend(context, account, otp, named, is_lock_open=is_open, of=Purpose.STEP_UP_EMAIL)
+        email_code.spend_code(context, account, otp, named, is_lock_open=is_open, of=Purpose.STEP_UP_EMAIL)
     except e.WrongMailCode as refusal:
         context.work.rollback()
-        raise attempt_limit.lock_of(context, account) or refusal from None
-    return step_up.earned(context, account, StepUpMethod.FACTOR)
+        raise attempt_limit.lock_error(context, account) or refusal from None
+    return step_up.issue(context, account, StepUpMethod.FACTOR)
 
 
 def _by_factor(
     context: Context,
     kind: FactorKind,
-    answer: Answer,
+    answer: FactorResponse,
     req: contract.StepUpByApp | contract.StepUpBySms | contract.StepUpByBackupCode | contract.StepUpByEmail | None,
 ) -> ValidationToken:
     """Use a proof of a factor that is enrolled: nothing is enrolled by it."""
     _refuse_off(context)
     account = accounts.current(context)
-    known = second_factors.person(context, account)
+    known = second_factors.account_factors(context, account)
     is_open = open_lock(context, account, req, req) if req is not None else False
-    second_factors.prove(context, known, kind, answer, may_enrol=False, is_lock_open=is_open)
-    return step_up.earned(context, account, StepUpMethod.FACTOR)
+    second_factors.verify_or_enrol(context, known, kind, answer, may_enrol=False, is_lock_open=is_open)
+    return step_up.issue(context, account, StepUpMethod.FACTOR)
 
 
 def _refuse_off(context: Context) -> None:

@@ -29,7 +29,9 @@ def of_account(context: Context, uid: str) -> list[Access]:
     """
     found: dict[str, Access] = {}
     given = [Access(one.client_id, one.scopes, one.given_at) for one in consents.of_account(context, uid)]
-    held = [Access(one.client_id, tuple(one.scope.split()), one.since) for one in tokens.clients(context, uid)]
+    held = [
+        Access(one.client_id, tuple(one.scope.split()), one.since) for one in tokens.authorized_clients(context, uid)
+    ]
     for one in (*given, *held):
         before = found.get(one.client_id)
         found[one.client_id] = one if before is None else _joined(before, one)

@@ -11,10 +11,10 @@ from app.contract.passkeys.shapes import PresentedCredential
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import notifications
 from app.identity.credentials import store as credentials
-from app.identity.credentials.authenticators.passkey import owner_of
+from app.identity.credentials.authenticators.passkey import user_entity
 from app.identity.credentials.passkeys import ceremonies, store
-from app.identity.credentials.passkeys.ceremonies import Made, Use
-from app.identity.credentials.passkeys.options import PLAIN, Wanted
+from app.identity.credentials.passkeys.ceremonies import CeremonyUse, NewPasskey
+from app.identity.credentials.passkeys.options import DEFAULT_PREFERENCES, CreationPreferences
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.store import Credential
 from app.identity.directory.accounts import store as accounts
@@ -24,67 +24,69 @@ from app.identity.platform.context import Context
 _MOST_NAME_LETTERS = 60
 
 
-def begin_adding(context: Context, account: Account, wanted: Wanted = PLAIN) -> dict[str, Any]:
+def begin_adding(
+    context: Context, account: Account, wanted: CreationPreferences = DEFAULT_PREFERENCES
+) -> dict[str, Any]:
     """Return the options of another passkey. Raises PasskeyNeedsEmail, PasskeyMisconfigured, TooManyRequests."""
     if not account.email:
         raise e.PasskeyNeedsEmail
-    held = store.of_account(context, account.uid)
-    return ceremonies.begin_creation(context, Use.ADD, owner_of(account), held, wanted)
+    held = store.by_account(context, account.uid)
+    return ceremonies.begin_registration(context, CeremonyUse.ADD, user_entity(account), held, wanted)
 
 
 def add(context: Context, account: Account, credential: PresentedCredential, name: str = "") -> Credential:
     """Keep another passkey, and tell its owner by mail. Raises PasskeyRefused, PasskeyMisconfigured."""
-    found = ceremonies.made(context, Use.ADD, credential, account.uid)
-    kept = ceremonies.keep(context, found, account.uid, **_named(name))
+    found = ceremonies.verify_registration(context, CeremonyUse.ADD, credential, account.uid)
+    kept = ceremonies.add_passkey(context, found, account.uid, **_named(name))
     return _added(context, account, kept)
 
 
 def add_factor(context: Context, account: Account, credential: PresentedCredential) -> Credential:
     """Keep another passkey as second factor (row M30)."""
-    found = ceremonies.made(context, Use.FACTOR, credential, account.uid)
-    return _added(context, account, ceremonies.keep(context, found, account.uid, store.FACTOR))
+    found = ceremonies.verify_registration(context, CeremonyUse.FACTOR, credential, account.uid)
+    return _added(context, account, ceremonies.add_passkey(context, found, account.uid, store.FACTOR))
 
 
-def replace_all(context: Context, account: Account, found: Made) -> Credential:
+def replace_all(context: Context, account: Account, found: NewPasskey) -> Credential:
     """Keep a passkey that a mailed link set, in the place of all those of the sign-in; call it with the account locked.
 
     Those of the second factor stay: a mailbox is none. Where there is a second factor, the new one counts as one factor. Those of the
     sign-in that are the only second factor of their owner stay as that, and open nothing by themselves.
     """
-    known = second_factors.person(context, account)
-    is_one = bool(second_factors.enrolled(context.tenant.settings, known))
+    known = second_factors.account_factors(context, account)
+    is_one = bool(second_factors.enrolled_kinds(context.tenant.settings, known))
     others = tuple(one for one in known.credentials if one.kind != store.SIGN_IN)
-    if is_one and not second_factors.enrolled(context.tenant.settings, replace(known, credentials=others)):
-        store.keep_beside(context, known.credentials)
+    if is_one and not second_factors.enrolled_kinds(context.tenant.settings, replace(known, credentials=others)):
+        store.restrict_to_second_factor(context, known.credentials)
     else:
         credentials.remove(context, account.uid, (store.SIGN_IN,))
-    credentials.remove_begun(context, account.uid)
-    marks: dict[str, Any] = {store.MAILED: True} if is_one else {}
-    kept = ceremonies.keep(context, found, account.uid, **marks)
+    credentials.remove_pending(context, account.uid)
+    marks: dict[str, Any] = {store.SET_BY_EMAIL: True} if is_one else {}
+    kept = ceremonies.add_passkey(context, found, account.uid, **marks)
     return _added(context, account, kept)
 
 
 def rename(context: Context, account: Account, passkey_id: str, name: str) -> None:
     """Let the owner call a passkey something; raises UnknownPasskey."""
     held = _one(context, account.uid, passkey_id)
-    credentials.note(context, held, facts={**held.facts, "name": name.strip()[:_MOST_NAME_LETTERS]})
+    credentials.set_values(context, held, facts={**held.facts, "name": name.strip()[:_MOST_NAME_LETTERS]})
 
 
 def remove(context: Context, account: Account, passkey_id: str) -> None:
     """Remove a passkey, and tell its owner by mail; with the last second factor the codes on paper go. Raises UnknownPasskey."""
     accounts.lock(context, account.uid)
     held = _one(context, account.uid, passkey_id)
-    is_last = held.kind == store.FACTOR and len(credentials.of_kind(context, account.uid, store.FACTOR)) == 1
+    is_last = held.kind == store.FACTOR and len(credentials.by_kind(context, account.uid, store.FACTOR)) == 1
     if is_last:
         second_factors.remove(context, account.uid, FactorKind.PASSKEY)
     elif not credentials.remove(context, account.uid, (held.kind,), held.credential_id):
         raise e.UnknownPasskey
     context.audit.record("passkey.removed", uid=account.uid, passkey=passkey_id)
-    notifications.tell(context, MailKind.PASSKEY_REMOVED, account.email, account)
+    notifications.notify(context, MailKind.PASSKEY_REMOVED, account.email, account)
 
 
 def _one(context: Context, uid: str, passkey_id: str) -> Credential:
-    held = next((one for one in store.of_account(context, uid) if one.credential_id == passkey_id), None)
+    held = next((one for one in store.by_account(context, uid) if one.credential_id == passkey_id), None)
     if held is None:
         raise e.UnknownPasskey
     return held
@@ -92,7 +94,7 @@ def _one(context: Context, uid: str, passkey_id: str) -> Credential:
 
 def _added(context: Context, account: Account, kept: Credential) -> Credential:
     context.audit.record("passkey.added", uid=account.uid, passkey=kept.credential_id, kind=kept.kind)
-    notifications.tell_with_alarm(
+    notifications.notify_with_alert_link(
         context, MailKind.PASSKEY_ADDED, account.email, account
     )  # it opens the account by itself
     return kept

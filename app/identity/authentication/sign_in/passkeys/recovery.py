@@ -16,12 +16,12 @@ from app.identity.authentication.recovery.handlers import refuse_captcha, spend
 from app.identity.authentication.sign_in import password_reset
 from app.identity.authentication.sign_in.passkeys import management
 from app.identity.authentication.sign_in.passkeys.sign_in import refuse_off
-from app.identity.credentials.authenticators.passkey import owner_of
+from app.identity.credentials.authenticators.passkey import user_entity
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, Purpose
+from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToken, Purpose
 from app.identity.credentials.passkeys import ceremonies, store
-from app.identity.credentials.passkeys.ceremonies import Use
-from app.identity.credentials.passkeys.options import PLAIN, Wanted
+from app.identity.credentials.passkeys.ceremonies import CeremonyUse
+from app.identity.credentials.passkeys.options import DEFAULT_PREFERENCES, CreationPreferences
 from app.identity.directory.accounts import first_verification
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as store_accounts
@@ -77,12 +77,14 @@ def for_page(context: Context, who: AccountLookup, attempt: str | None) -> None:
     send(context, _reached(context, who), who.identifier.value, Wish(attempt=attempt), is_hidden=True)
 
 
-def begin_with(context: Context, token: str, wanted: Wanted = PLAIN) -> dict[str, Any]:
+def begin_with(context: Context, token: str, wanted: CreationPreferences = DEFAULT_PREFERENCES) -> dict[str, Any]:
     """Return the options of a new passkey for who holds a link, which stays unused. Raises what `held_by` does."""
     refuse_off(context)
     password_reset.spend(context)
     account, proof = held_by(context, token)
-    return ceremonies.begin_creation(context, Use.RESET, owner_of(account), (), wanted, proof=proof.proof_id)
+    return ceremonies.begin_registration(
+        context, CeremonyUse.RESET, user_entity(account), (), wanted, proof=proof.proof_id
+    )
 
 
 def finish_with(context: Context, token: str, credential: PresentedCredential) -> Account:
@@ -90,7 +92,7 @@ def finish_with(context: Context, token: str, credential: PresentedCredential) -
     refuse_off(context)
     password_reset.spend(context)
     account, proof = held_by(context, token)
-    found = ceremonies.made(context, Use.RESET, credential, account.uid)
+    found = ceremonies.verify_registration(context, CeremonyUse.RESET, credential, account.uid)
     if found.ticket.facts.get("proof") != proof.proof_id:
         raise e.PasskeyRefused
     fresh = new_password.locked(context, account, proof)
@@ -102,7 +104,7 @@ def finish_with(context: Context, token: str, credential: PresentedCredential) -
     return fresh
 
 
-def _claim(context: Context, fresh: Account, proof: Proof) -> None:
+def _claim(context: Context, fresh: Account, proof: OneTimeToken) -> None:
     """Leave an account that two may have used to the mailbox: what opened it before opens it no more (decisions/0064)."""
     form = accounts.normalize("email", str(proof.facts.get("email") or ""))
     entry = next((one for one in fresh.emails if accounts.normalize("email", str(one["Value"])) == form), None)
@@ -116,11 +118,11 @@ def _claim(context: Context, fresh: Account, proof: Proof) -> None:
     store_accounts.change(
         context, fresh.uid, {**values, "private": private, "password_hash": None, "password_changed_at": None}
     )
-    store.disown(context, fresh.uid, is_first=is_first)
+    store.restrict_after_claim(context, fresh.uid, is_first=is_first)
     context.audit.record("account.claimed", uid=fresh.uid)
 
 
-def held_by(context: Context, token: str) -> tuple[Account, Proof]:
+def held_by(context: Context, token: str) -> tuple[Account, OneTimeToken]:
     """Return whose a link is; raises UnknownLink, UsedLink, ExpiredLink, AccountBlocked."""
     proof = one_time_tokens.peek_link(context, KIND, token)
     account = accounts.by_uid(context, proof.uid)
@@ -158,7 +160,7 @@ def send(context: Context, account: Account | None, name: str, wish: Wish, *, is
 def _reached(context: Context, who: AccountLookup) -> Account | None:
     """Return the account that has passkeys to be replaced, and a mailbox that is proved to be its owner's."""
     account = recipient.reached(who, sending.MAIL)
-    held = store.of_account(context, account.uid if account else NOBODY)
+    held = store.by_account(context, account.uid if account else NOBODY)
     is_theirs = account is not None and bool(account.email) and not first_verification.is_first_verification(account)
     return account if held and is_theirs else None
 

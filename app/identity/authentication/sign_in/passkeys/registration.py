@@ -16,8 +16,8 @@ from app.identity.authentication.registration.service import Ask, Outcome
 from app.identity.authentication.sign_in import second_factor
 from app.identity.authentication.sign_in.passkeys.sign_in import refuse_off
 from app.identity.credentials.passkeys import ceremonies
-from app.identity.credentials.passkeys.ceremonies import Made, Use
-from app.identity.credentials.passkeys.options import Owner
+from app.identity.credentials.passkeys.ceremonies import CeremonyUse, NewPasskey
+from app.identity.credentials.passkeys.options import UserEntity
 from app.identity.directory.accounts import identifiers, pending_accounts
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
@@ -36,7 +36,7 @@ def begin(context: Context, req: contract.SignUpBegin) -> RegisterBegin:
         raise e.PasskeyNeedsEmail
     if not context.tenant.settings.hide_unknown_accounts and accounts.by_email(context, email) is not None:
         raise e.EmailRegistered
-    told = ceremonies.begin_creation(context, Use.SIGN_UP, Owner(randomness.uid(), email))
+    told = ceremonies.begin_registration(context, CeremonyUse.SIGN_UP, UserEntity(randomness.uid(), email))
     return RegisterBegin(register_begin_credential=PublicKey(publicKey=told))
 
 
@@ -44,7 +44,7 @@ def begin(context: Context, req: contract.SignUpBegin) -> RegisterBegin:
 def finish(context: Context, req: contract.SignUpFinish) -> Registered:
     refuse_off(context)
     service.refuse_off(context)
-    found = ceremonies.made(context, Use.SIGN_UP, req.passkey_credential)
+    found = ceremonies.verify_registration(context, CeremonyUse.SIGN_UP, req.passkey_credential)
     email = str(found.ticket.facts["name"])
     given = req if req.email else req.model_copy(update={"email": [EmailEntry(type="Primary", value=email)]})
     ask = replace(registration.asked(context, req), has_password=False)
@@ -52,7 +52,7 @@ def finish(context: Context, req: contract.SignUpFinish) -> Registered:
     return registration.registered(context, req, outcome, methods(found), is_two=found.is_user_verified)
 
 
-def registered(context: Context, found: Made, drafted: Draft, ask: Ask) -> Outcome:
+def registered(context: Context, found: NewPasskey, drafted: Draft, ask: Ask) -> Outcome:
     """Make the account that the passkey was made for, under the id that the passkey bears; raises PasskeyRefused.
 
     Where nobody is to learn whose an address is and it is somebody's, the passkey waits all the same: its maker may name
@@ -67,11 +67,11 @@ def registered(context: Context, found: Made, drafted: Draft, ask: Ask) -> Outco
     outcome = service.register(context, replace(drafted, uid=found.ticket.uid, has_own_uid=False), ask)
     if outcome.account is None:
         pending_accounts.add(context, pending_accounts.unprovable_identifier(found.ticket.uid), outcome.held)
-    ceremonies.keep(context, found, found.ticket.uid)
+    ceremonies.add_passkey(context, found, found.ticket.uid)
     return outcome
 
 
-def methods(found: Made) -> tuple[str, ...]:
+def methods(found: NewPasskey) -> tuple[str, ...]:
     """Return the `amr` of whoever just made a passkey: it counts as two factors where it verified them."""
     return (found.method, second_factor.TWO) if found.is_user_verified else (found.method,)
 

@@ -10,7 +10,7 @@ from app.contract.passkeys.shapes import LoginBegin, PublicKey, RegisterBegin
 from app.contract.second_factors.challenge import MT, FactorKind, FactorLogin
 from app.identity.authentication.sign_in import second_factor, second_factors
 from app.identity.authentication.sign_in.second_factor import Pending
-from app.identity.credentials.authenticators.protocol import Answer, Person, Wish
+from app.identity.credentials.authenticators.protocol import AccountFactors, ChallengeOptions, FactorResponse
 from app.identity.credentials.second_factors import service as factors
 from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import service as accounts
@@ -30,7 +30,7 @@ def begin_enrolment(context: Context, req: contract.EnrolmentBegin) -> RegisterB
         return beginning(context, found.person)
     if context.holder is None:
         raise e.BadParameter.names("secondfactorauthenticationtoken")
-    return beginning(context, factors.person(context, accounts.current(context)))
+    return beginning(context, factors.account_factors(context, accounts.current(context)))
 
 
 @contract.enrol.implements
@@ -42,35 +42,35 @@ def enrol(context: Context, req: contract.PasskeyProof) -> FactorLogin:
 @contract.begin.implements
 def begin(context: Context, req: MT) -> LoginBegin:
     found = _pending(context, req.second_factor_authentication_token)
-    authenticator = factors.authenticator(context, KIND)
+    authenticator = factors.enabled_authenticator(context, KIND)
     if not authenticator.is_enrolled(found.person):
         raise authenticator.missing
-    shown = authenticator.challenge(context, found.person, Wish())
+    shown = authenticator.challenge(context, found.person, ChallengeOptions())
     return LoginBegin(login_begin_credential=PublicKey(publicKey=dict(shown.options or {})))
 
 
 @contract.prove.implements
 def prove(context: Context, req: contract.PasskeyProof) -> FactorLogin:
     found = _pending(context, req.second_factor_authentication_token)
-    if not factors.authenticator(context, KIND).is_enrolled(found.person):
+    if not factors.enabled_authenticator(context, KIND).is_enrolled(found.person):
         raise e.PasskeyFactorNotEnrolled
     return _answered(context, req)
 
 
-def beginning(context: Context, person: Person) -> RegisterBegin:
+def beginning(context: Context, person: AccountFactors) -> RegisterBegin:
     """Return the options of a passkey that is to be a second factor. Raises PasskeyFactorOff, PasskeyMisconfigured."""
-    shown = factors.authenticator(context, KIND).begin(context, person, Wish())
+    shown = factors.enabled_authenticator(context, KIND).begin(context, person, ChallengeOptions())
     return RegisterBegin(register_begin_credential=PublicKey(publicKey=dict(shown.options or {})))
 
 
 def _answered(context: Context, req: contract.PasskeyProof) -> FactorLogin:
     shown: dict[str, Any] = req.credential.model_dump(by_alias=True, exclude_none=True)
-    return second_factors.answered(context, req, KIND, Answer(credential=shown))
+    return second_factors.answered(context, req, KIND, FactorResponse(credential=shown))
 
 
 def _pending(context: Context, text: str) -> Pending:
     found = second_factor.pending(context, continuation_tokens.find(context, ContinuationPurpose.SECOND_FACTOR, text))
-    factors.authenticator(context, KIND)
+    factors.enabled_authenticator(context, KIND)
     if login_records.lock_of(found.account) is not None and not found.way.opens_lock:
         raise e.LockedDuringStep
     return found

@@ -12,10 +12,10 @@ from app.contract.second_factors.challenge import FactorLogin
 from app.identity.authentication.sign_in import completion, identifiers, risks, second_factor, service
 from app.identity.authentication.sign_in.second_factor import Way
 from app.identity.authentication.verification import service as verification
-from app.identity.credentials.authenticators.protocol import Wish
+from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.one_time_tokens.service import NOBODY
 from app.identity.credentials.passkeys import ceremonies, options, store
-from app.identity.credentials.passkeys.ceremonies import Shown, Use
+from app.identity.credentials.passkeys.ceremonies import CeremonyUse, VerifiedPasskey
 from app.identity.directory.accounts import account_lookup, first_verification
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
@@ -41,39 +41,43 @@ def begin(context: Context, req: contract.SignInBegin) -> LoginBegin:
     )
     allowed = _hidden(context, who) if is_hidden else _told(context, who, req)
     uid = who.account.uid if who.account is not None else None
-    return LoginBegin(login_begin_credential=_asked(ceremonies.begin_request(context, Use.SIGN_IN, uid, allowed)))
+    return LoginBegin(
+        login_begin_credential=_asked(ceremonies.begin_authentication(context, CeremonyUse.SIGN_IN, uid, allowed))
+    )
 
 
 @contract.finish_sign_in.implements
 def finish(context: Context, req: contract.SignInFinish) -> FactorLogin:
     refuse_off(context)
-    return _entered(context, req, Use.SIGN_IN)
+    return _entered(context, req, CeremonyUse.SIGN_IN)
 
 
 @contract.begin_autofill.implements
 def begin_autofill(context: Context, req: contract.AutofillBegin) -> LoginBegin:  # noqa: ARG001 - it asks nothing
     refuse_no_autofill(context)
-    return LoginBegin(login_begin_credential=_asked(ceremonies.begin_request(context, Use.AUTOFILL)))
+    return LoginBegin(login_begin_credential=_asked(ceremonies.begin_authentication(context, CeremonyUse.AUTOFILL)))
 
 
 @contract.finish_autofill.implements
 def finish_autofill(context: Context, req: contract.SignInFinish) -> FactorLogin:
     refuse_no_autofill(context)
-    return _entered(context, req, Use.AUTOFILL)
+    return _entered(context, req, CeremonyUse.AUTOFILL)
 
 
-def proved(context: Context, use: Use, credential: PresentedCredential) -> tuple[Account, Shown, tuple[str, ...]]:
+def proved(
+    context: Context, use: CeremonyUse, credential: PresentedCredential
+) -> tuple[Account, VerifiedPasskey, tuple[str, ...]]:
     """Return whose passkey was shown, and the `amr` of it: `mfa` among them where it counts as two factors.
 
     Raises PasskeyRefused: also for a passkey that did not verify its user where a second factor is due: the same key would
     answer for both; and where who has an account is hidden for one that waits for the proof of its address, or of one that is
     somebody's.
     """
-    found = ceremonies.shown(context, use, credential)
+    found = ceremonies.verify_authentication(context, use, credential)
     account = accounts.by_uid(context, found.credential.uid)
     if account is None or (_hides(context) and first_verification.is_unproven(context, account, EMAIL)):
         raise e.PasskeyRefused
-    if found.credential.facts.get(store.BESIDE):
+    if found.credential.facts.get(store.SECOND_FACTOR_ONLY):
         context.audit.record("passkey.refused", uid=account.uid, reason="beside a first factor alone")
         raise e.PasskeyRefused
     if found.counts_as_two:
@@ -98,14 +102,14 @@ def refuse_no_autofill(context: Context) -> None:
         raise e.PasskeyAutofillOff
 
 
-def _entered(context: Context, req: contract.SignInFinish, use: Use) -> FactorLogin:
+def _entered(context: Context, req: contract.SignInFinish, use: CeremonyUse) -> FactorLogin:
     try:
         account, _, methods = proved(context, use, req.credential)
     except e.PasskeyRefused as refusal:
         raise _without_any(context, req.credential) or refusal from None
     if not account.email:
         raise e.PasskeyNeedsEmail
-    wish = Wish(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
+    wish = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
     way = Way(methods, is_silent=req.is_silent)
     return completion.enter(context, account, way, fields=req.fields_, wish=wish)
 
@@ -116,8 +120,8 @@ def _hides(context: Context) -> bool:
 
 def _without_any(context: Context, credential: PresentedCredential) -> e.NoPasskey | None:
     """Return 1323 where the handle names an account that has no passkey any more: it is not guessed, and tells nobody's name."""
-    uid = options.uid_in(credential.response.user_handle)
-    if uid is None or _hides(context) or accounts.by_uid(context, uid) is None or store.of_account(context, uid):
+    uid = options.uid_from_handle(credential.response.user_handle)
+    if uid is None or _hides(context) or accounts.by_uid(context, uid) is None or store.by_account(context, uid):
         return None
     return e.NoPasskey()
 
@@ -133,7 +137,7 @@ def _told(context: Context, who: AccountLookup, req: contract.SignInBegin) -> li
     if isinstance(refusal, e.EmailUnverified):
         wish = verification.Wish(url=req.verification_url, email_template=req.email_template)
         raise verification.send_after_refusal(context, account, refusal, wish) or refusal
-    held = store.of_account(context, account.uid)
+    held = store.by_account(context, account.uid)
     if not held:
         raise e.NoPasskey
     return [store.descriptor(one) for one in held]
@@ -143,11 +147,11 @@ def _hidden(context: Context, who: AccountLookup) -> list[dict[str, Any]]:
     """Return the passkeys of whoever is named, among invented ones, the same at every try. Neither their number nor their order
     nor what is known of their devices tells the two apart.
     """
-    held = store.of_account(context, who.account.uid if who.account else NOBODY)
+    held = store.by_account(context, who.account.uid if who.account else NOBODY)
     shown = {store.raw_id(one) for one in held}
     invented = (_invented(context, f"{who.name_hash} passkey {n}") for n in range(max(0, _AT_LEAST - len(shown))))
     return [
-        {"type": "public-key", "id": store.encoded(raw), "transports": []}
+        {"type": "public-key", "id": store.encode_base64url(raw), "transports": []}
         for raw in sorted({*shown, *invented}, key=lambda raw: account_lookup.keyed_digest(context, raw.hex()))
     ]
 

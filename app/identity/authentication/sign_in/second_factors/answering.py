@@ -10,7 +10,7 @@ from app.contract.second_factors.signing_in import ChallengeAnswer
 from app.identity.authentication.sign_in import completion, second_factor
 from app.identity.authentication.sign_in.locks import Proof
 from app.identity.authentication.sign_in.second_factor import Pending
-from app.identity.credentials.authenticators.protocol import Answer
+from app.identity.credentials.authenticators.protocol import FactorResponse
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.platform.context import Context
@@ -33,17 +33,17 @@ def waiting(context: Context, token: str) -> Pending:
 
 def refuse_without(context: Context, found: Pending, kind: FactorKind) -> None:
     """Raise what an authenticator refuses with where the tenant does not have it, or the first factor was the same proof."""
-    second_factors.refuse_without(context, kind, found.person)
+    second_factors.refuse_unavailable(context, kind, found.person)
 
 
 def answered(
-    context: Context, req: ChallengeAnswer, kind: FactorKind, answer: Answer, found: Pending | None = None
+    context: Context, req: ChallengeAnswer, kind: FactorKind, answer: FactorResponse, found: Pending | None = None
 ) -> FactorLogin:
     """Use a proof of a kind with a challenge's token, and answer with the session."""
     found = found or known(context, req.second_factor_authentication_token)
     if req.is_silent:
         found = replace(found, way=replace(found.way, is_silent=True))
-    shown = Proof(req.security_answer, captcha.of_parameters(req))
+    shown = Proof(req.security_answer, captcha.from_parameters(req))
     found = second_factor.prove(context, found, kind, answer, shown)
     account = second_factor.finish(context, found)
     return completion.session(context, account, found.way, req.fields_)

@@ -16,7 +16,7 @@ from app.identity.authentication.sign_in import completion, second_factor
 from app.identity.authentication.sign_in.second_factors.answering import known, waiting
 from app.identity.credentials import notifications
 from app.identity.credentials.authenticators import push
-from app.identity.credentials.authenticators.protocol import Answer, Wish
+from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorResponse
 from app.identity.credentials.second_factors import push_approval
 from app.identity.platform.context import Context
 from app.kit.wire import Document
@@ -27,7 +27,7 @@ _WIDTH: Final = range(80, 1_001)
 @contract.resend.implements
 def resend(context: Context, req: MT) -> Posted:
     found = waiting(context, req.second_factor_authentication_token)
-    _, shown = second_factor.challenge(context, found, FactorKind.PUSH, Wish())
+    _, shown = second_factor.challenge(context, found, FactorKind.PUSH, ChallengeOptions())
     if shown.sent_to is None:
         raise e.PushNotEnrolled
     return Posted()
@@ -39,21 +39,21 @@ def ping(context: Context, req: contract.PushPing) -> FactorLogin:
         found = known(context, req.second_factor_authentication_token)
     except (e.UnknownFactorToken, e.ExpiredFactorToken):
         raise e.WrongPushToken from None
-    found = second_factor.prove(context, found, FactorKind.PUSH, Answer())
+    found = second_factor.prove(context, found, FactorKind.PUSH, FactorResponse())
     account = second_factor.finish(context, found)
     return completion.session(context, account, found.way, req.fields_)
 
 
 @contract.answer.implements
 def answer(context: Context, req: contract.DeviceAnswer) -> Posted:
-    push_approval.answer(context, req)
+    push_approval.answer_request(context, req)
     return Posted()
 
 
 @contract.picture.implements
 def picture(context: Context, req: contract.EnrolmentPicture) -> Document:
-    push.by_token(context, req.token)
-    drawn, image = segno.make(push.registration_address(context, req.token), error="m", micro=False), io.BytesIO()
+    push.by_registration_token(context, req.token)
+    drawn, image = segno.make(push.registration_url(context, req.token), error="m", micro=False), io.BytesIO()
     settings = context.tenant.settings.push
     wanted = req.size or (settings.qr_code_width if settings else _WIDTH[0])
     if wanted not in _WIDTH:
@@ -64,7 +64,7 @@ def picture(context: Context, req: contract.EnrolmentPicture) -> Document:
 
 @contract.register_device.implements
 def register_device(context: Context, req: contract.DeviceRegistration) -> contract.DeviceRegistered:
-    enrolled = push_approval.register(context, req)
+    enrolled = push_approval.register_device(context, req)
     if enrolled is not None:
-        notifications.tell_factor(context, MailKind.FACTOR_ADDED, enrolled, FactorKind.PUSH)
+        notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, enrolled, FactorKind.PUSH)
     return contract.DeviceRegistered()

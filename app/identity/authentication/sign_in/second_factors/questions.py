@@ -7,7 +7,7 @@ from app.contract.second_factors import questions as contract
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.identity.authentication.sign_in import second_factor
 from app.identity.authentication.sign_in.second_factors.answering import answered, known, refuse_without
-from app.identity.credentials.authenticators.protocol import Answer
+from app.identity.credentials.authenticators.protocol import FactorResponse
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.platform.context import Context
 
@@ -18,7 +18,7 @@ def with_new_answers(context: Context, req: contract.EnrolAnswersAtLogin) -> Fac
     refuse_without(context, found, FactorKind.QUESTIONS)
     if not second_factor.may_enrol(context, found):
         raise e.FactorEnrolledBefore
-    return answered(context, req, FactorKind.QUESTIONS, Answer(answers=req.by_question), found)
+    return answered(context, req, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), found)
 
 
 @contract.with_answers.implements
@@ -28,4 +28,4 @@ def with_answers(context: Context, req: contract.ProveAnswersAtLogin) -> FactorL
     refuse_without(context, found, FactorKind.QUESTIONS)
     if not AUTHENTICATORS[FactorKind.QUESTIONS].is_enrolled(found.person):
         raise e.QuestionFactorNotEnrolled
-    return answered(context, req, FactorKind.QUESTIONS, Answer(answers=req.by_question), found)
+    return answered(context, req, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), found)

@@ -10,7 +10,7 @@ from app.identity.authentication.sign_in import second_factor
 from app.identity.authentication.sign_in.second_factor import Pending
 from app.identity.authentication.sign_in.second_factors.answering import answered, known, refuse_without, waiting
 from app.identity.credentials.authenticators import email_code
-from app.identity.credentials.authenticators.protocol import Answer, Shown, Wish
+from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorChallenge, FactorResponse
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
@@ -27,7 +27,7 @@ def with_sms(context: Context, req: sms.SmsProof) -> FactorLogin:
         raise e.FactorCodeMissing
     if not _has_number(context, found):
         raise e.SmsFactorOff
-    return answered(context, req, FactorKind.SMS, Answer(code=req.otp), found)
+    return answered(context, req, FactorKind.SMS, FactorResponse(code=req.otp), found)
 
 
 @sms.set_number.implements
@@ -39,7 +39,7 @@ def set_number(context: Context, req: sms.SetNumberAtLogin) -> SmsSent:
         raise e.BadParameter.names("phoneno2fa")
     if not second_factor.may_enrol(context, found):
         raise e.FactorPhoneFixed
-    wish = Wish(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
+    wish = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
     return texted(context, AUTHENTICATORS[FactorKind.SMS].begin(context, found.person, wish))
 
 
@@ -49,7 +49,7 @@ def text_again(context: Context, req: sms.ResendSms) -> SmsSent:
     refuse_without(context, found, FactorKind.SMS)
     if not _has_number(context, found):
         raise e.NoPhoneRegistered
-    wish = Wish(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp)
+    wish = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp)
     one = AUTHENTICATORS[FactorKind.SMS]
     send = one.challenge if one.is_enrolled(found.person) else one.begin
     return texted(context, send(context, found.person, wish))
@@ -64,7 +64,7 @@ def mail_code(context: Context, req: email.SendEmailCode) -> Posted:
     one = AUTHENTICATORS[FactorKind.EMAIL]
     if not one.is_enrolled(found.person) and not second_factor.may_enrol(context, found):
         raise one.missing
-    one.challenge(context, found.person, Wish(email=req.to, email_template=req.email_template_2fa))
+    one.challenge(context, found.person, ChallengeOptions(email=req.to, email_template=req.email_template_2fa))
     return Posted()
 
 
@@ -72,11 +72,11 @@ def mail_code(context: Context, req: email.SendEmailCode) -> Posted:
 def with_email(context: Context, req: email.EmailProof) -> FactorLogin:
     found = known(context, req.second_factor_authentication_token)
     refuse_without(context, found, FactorKind.EMAIL)
-    answer = Answer(code=email_code.read(req.otp), email=req.to)
+    answer = FactorResponse(code=email_code.require_code(req.otp), email=req.to)
     return answered(context, req, FactorKind.EMAIL, answer, found)
 
 
-def texted(context: Context, shown: Shown) -> SmsSent:
+def texted(context: Context, shown: FactorChallenge) -> SmsSent:
     """Return what the operations that text something answer with."""
     return SmsSent(account_sid=messaging.account_sid(context), sid=shown.sid or "")
 

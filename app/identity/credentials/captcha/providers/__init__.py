@@ -1,7 +1,7 @@
 """Services elsewhere that tell people from machines: one file each behind one protocol."""
 
 from app.identity.credentials.captcha.providers import hcaptcha, recaptcha, tencent
-from app.identity.credentials.captcha.providers.protocol import Asked, CaptchaProvider, CaptchaUnavailable
+from app.identity.credentials.captcha.providers.protocol import CaptchaProvider, CaptchaUnavailable, ProviderRequest
 
 PROVIDERS: dict[str, CaptchaProvider] = {
     "recaptcha_v2": recaptcha.RecaptchaV2(),
@@ -11,4 +11,4 @@ PROVIDERS: dict[str, CaptchaProvider] = {
 }
 """By the name in a tenant's settings."""
 
-__all__ = ["PROVIDERS", "Asked", "CaptchaProvider", "CaptchaUnavailable"]
+__all__ = ["PROVIDERS", "ProviderRequest", "CaptchaProvider", "CaptchaUnavailable"]

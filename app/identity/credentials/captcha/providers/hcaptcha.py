@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.identity.credentials.captcha.providers.protocol import Asked, CaptchaUnavailable, told
+from app.identity.credentials.captcha.providers.protocol import CaptchaUnavailable, ProviderRequest, call
 
-_OURS = frozenset(
+_KEY_ERRORS = frozenset(
     {
         "missing-input-secret",
         "invalid-input-secret",
@@ -18,7 +18,7 @@ _OURS = frozenset(
 class HCaptcha:
     url = "https://api.hcaptcha.com/siteverify"
 
-    def is_solved(self, asked: Asked) -> bool:
+    def is_solved(self, asked: ProviderRequest) -> bool:
         """Return whether the service believes the answer, and the risk is low enough where it tells one."""
         facts = {
             "secret": asked.secret,
@@ -26,9 +26,9 @@ class HCaptcha:
             "remoteip": asked.address,
             "sitekey": asked.site_key,
         }
-        members = told("POST", asked.url or self.url, facts)
+        members = call("POST", asked.url or self.url, facts)
         problems, risk = members.get("error-codes"), members.get("score")
-        if isinstance(problems, list) and any(isinstance(one, str) and one in _OURS for one in problems):
+        if isinstance(problems, list) and any(isinstance(one, str) and one in _KEY_ERRORS for one in problems):
             raise CaptchaUnavailable("hCaptcha does not accept captcha_secret")
         is_told = isinstance(risk, int | float) and not isinstance(risk, bool)
         return members.get("success") is True and (not is_told or float(risk or 0) <= asked.threshold)

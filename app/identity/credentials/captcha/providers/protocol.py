@@ -11,10 +11,10 @@ from pydantic_core import from_json
 
 from app.kit.clock import monotonic
 
-SECONDS = 4.0
-_PATIENCE_SECONDS = 1.0  # for those who ask before
-_MOST_BYTES = 64_000
-_AT_ONCE = BoundedSemaphore(8)  # a provider that hangs must not hold every thread of the server
+TIMEOUT_SECONDS = 4.0
+_MAX_WAIT_SECONDS = 1.0  # for those who ask before
+_MAX_BYTES = 64_000
+_CONCURRENT_CALLS = BoundedSemaphore(8)  # a provider that hangs must not hold every thread of the server
 
 
 class CaptchaUnavailable(Exception):
@@ -25,7 +25,7 @@ class CaptchaUnavailable(Exception):
 
 
 @dataclass(frozen=True)
-class Asked:
+class ProviderRequest:
     """One answer of a visitor, and what it is weighed with."""
 
     answer: str
@@ -42,20 +42,20 @@ class CaptchaProvider(Protocol):
 
     url: str
 
-    def is_solved(self, asked: Asked) -> bool:
+    def is_solved(self, asked: ProviderRequest) -> bool:
         """Return whether the provider believes the answer. Raises CaptchaUnavailable."""
 
 
-def told(method: str, url: str, facts: dict[str, str]) -> dict[str, Any]:
+def call(method: str, url: str, facts: dict[str, str]) -> dict[str, Any]:
     """Ask a provider and return its JSON object; raises CaptchaUnavailable for anything else, and after SECONDS."""
-    if not _AT_ONCE.acquire(timeout=_PATIENCE_SECONDS):
+    if not _CONCURRENT_CALLS.acquire(timeout=_MAX_WAIT_SECONDS):
         raise CaptchaUnavailable("too many requests wait for the captcha provider")
     try:
         answer = _content(method, url, facts)
     except httpx.HTTPError as problem:  # its text may bear the address, and that the secret
         raise CaptchaUnavailable(f"the captcha provider did not answer: {type(problem).__name__}") from None
     finally:
-        _AT_ONCE.release()
+        _CONCURRENT_CALLS.release()
     try:
         members = from_json(answer)
     except ValueError:
@@ -67,12 +67,12 @@ def told(method: str, url: str, facts: dict[str, str]) -> dict[str, Any]:
 
 def _content(method: str, url: str, facts: dict[str, str]) -> bytes:
     given: dict[str, Any] = {"params": facts} if method == "GET" else {"data": facts}
-    until, content = monotonic() + SECONDS, b""
-    with httpx.stream(method, url, timeout=SECONDS / 2, follow_redirects=False, **given) as answer:
+    until, content = monotonic() + TIMEOUT_SECONDS, b""
+    with httpx.stream(method, url, timeout=TIMEOUT_SECONDS / 2, follow_redirects=False, **given) as answer:
         if answer.status_code != httpx.codes.OK:
             raise CaptchaUnavailable(f"the captcha provider answered {answer.status_code}")
         for part in answer.iter_bytes():
             content += part
-            if len(content) > _MOST_BYTES or monotonic() > until:
+            if len(content) > _MAX_BYTES or monotonic() > until:
                 raise CaptchaUnavailable("the captcha provider talks too long")
     return content

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.identity.credentials.captcha.providers.protocol import Asked, CaptchaUnavailable, told
+from app.identity.credentials.captcha.providers.protocol import CaptchaUnavailable, ProviderRequest, call
 
-_OURS = frozenset({"missing-input-secret", "invalid-input-secret", "bad-request", "invalid-keys"})
+_KEY_ERRORS = frozenset({"missing-input-secret", "invalid-input-secret", "bad-request", "invalid-keys"})
 """What the service says where the tenant's key is wrong: no visitor can mend that."""
 
 
 class RecaptchaV2:
     url = "https://www.google.com/recaptcha/api/siteverify"
 
-    def is_solved(self, asked: Asked) -> bool:
+    def is_solved(self, asked: ProviderRequest) -> bool:
         """Return whether the service believes the answer."""
         return self._verified(asked).get("success") is True
 
-    def _verified(self, asked: Asked) -> dict[str, Any]:
+    def _verified(self, asked: ProviderRequest) -> dict[str, Any]:
         facts = {"secret": asked.secret, "response": asked.answer, "remoteip": asked.address}
-        members = told("POST", asked.url or self.url, facts)
+        members = call("POST", asked.url or self.url, facts)
         problems = members.get("error-codes")
-        if isinstance(problems, list) and any(isinstance(one, str) and one in _OURS for one in problems):
+        if isinstance(problems, list) and any(isinstance(one, str) and one in _KEY_ERRORS for one in problems):
             raise CaptchaUnavailable("reCAPTCHA does not accept captcha_secret")
         return members
 
 
 class RecaptchaV3(RecaptchaV2):
-    def is_solved(self, asked: Asked) -> bool:
+    def is_solved(self, asked: ProviderRequest) -> bool:
         """Return whether the service believes the answer, and the score is high enough."""
         members = self._verified(asked)
         score = members.get("score")

@@ -92,7 +92,7 @@ def _second_factor(
     if not request.wants_two or TWO in session.methods:
         return None
     held = account or accounts.by_uid(context, session.uid)
-    if held is None or not second_factors.held(context, held, channel_of(session.methods)):
+    if held is None or not second_factors.kinds_of_account(context, held, channel_of(session.methods)):
         is_short = request.demanded_acr and acr_values.met(request, session.methods) is None
         return refuse(context, request, attempt, acr_values.unmet()) if is_short else None
     if prompt.NONE in request.prompt:

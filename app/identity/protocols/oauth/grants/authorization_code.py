@@ -84,5 +84,5 @@ def _revoke(context: Context, client: Application, refusal: CodeRefused) -> None
         return
     context.work.rollback()
     with context.work.separate_transaction() as own:
-        token_store.drop_family(own, refusal.family_id)
+        token_store.delete_family(own, refusal.family_id)
     context.audit.record("code.reused", client_id=client.client_id, family=refusal.family_id)
