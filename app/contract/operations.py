@@ -48,6 +48,7 @@ def operation(
     takes_markup: bool = False,
     no_object: type[ApiError] | None = None,
     hashing: Hashing | None = None,
+    catalogue: Catalogue = CATALOGUE,
 ) -> Operation[Req, Res]:
     """Declare an operation and add it to the catalogue; the parameters are described at the groups of `Operation`.
 
@@ -63,7 +64,7 @@ def operation(
         Documentation(summary, row),
         hashing,
     )  # fmt: skip
-    CATALOGUE.add(declared)
+    catalogue.add(declared)
     return declared
 
 

@@ -6,10 +6,11 @@ application or template does not say stands at its default, unless an operation 
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from functools import cache
+from typing import Annotated, Any, Literal, cast
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, create_model, model_validator
 
 from app.contract.auth import INTERFACE_SCOPES
 from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
@@ -17,8 +18,11 @@ from app.contract.configuration_model import ConfigurationModel
 from app.contract.connections import PRESETS, ConnectionFile, ConnectionName, complete
 from app.contract.messages import MailTemplate, SmsTemplate
 from app.contract.registration_form import FormField, contradiction
+from app.contract.resources import file_resources
 from app.contract.services_settings import DuoFile, PushFile
 from app.contract.validators import Picture, WebAddress, plain, web_origin
+from app.kit.resource import Resource
+from app.kit.resource_models import file_model
 
 RESERVED_TENANTS = frozenset({"api", "inbox", "shop", "www"})
 RESERVED_APPLICATIONS = frozenset(
@@ -255,6 +259,23 @@ class ConfigurationFile(ConfigurationModel):
     tenants: tuple[TenantFile, ...]
 
 
+@cache
+def configuration_file(resources: tuple[Resource, ...]) -> type[ConfigurationFile]:
+    """Return the file with the keys of resources: a list of items of each."""
+    fields: dict[str, Any] = {}
+    for one in resources:
+        if one.file_key not in TenantFile.model_fields:
+            item: Any = file_model(one)
+            note = Field(default=None, max_length=one.most, description=one.file_note)
+            fields[one.file_key] = (tuple[item, ...] | None, note)
+    if not fields:
+        return ConfigurationFile
+    tenant: Any = create_model("TenantFile", __base__=TenantFile, __doc__=TenantFile.__doc__, **fields)
+    made: Any = create_model("ConfigurationFile", __base__=ConfigurationFile, tenants=(tuple[tenant, ...], ...))
+    return cast("type[ConfigurationFile]", made)
+
+
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of the file."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **ConfigurationFile.model_json_schema()}
+    whole = configuration_file(file_resources())
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole.model_json_schema()}

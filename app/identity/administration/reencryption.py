@@ -8,6 +8,7 @@ from app.identity.directory.accounts import pin_hash
 from app.identity.directory.tenants import changes, sealed_data
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.outbox import claims
+from app.identity.platform.resources import store as resources
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 
@@ -29,6 +30,7 @@ def _of_tenant(services: Services, tenant: changes.TenantRow) -> int:
     try:
         count = sealed_data.reencrypt(work, services.encryption) + choice_lists.reencrypt(work, services.encryption)
         count += credentials.reencrypt(work, services.encryption) + pin_hash.reencrypt(work, services.encryption)
+        count += resources.reencrypt(work, services.encryption)
         work.commit()
         return count
     finally:

@@ -64,3 +64,6 @@ import app.identity.programs.self_service.second_factors
 import app.identity.programs.self_service.sent_factors
 import app.identity.programs.self_service.step_up
 import app.identity.protocols.oauth.handlers
+from app.identity.administration.resources.handlers import implement_all
+
+implement_all()

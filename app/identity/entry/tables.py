@@ -13,6 +13,7 @@ from app.identity.directory.tenants import tables as tenants
 from app.identity.messaging import tables as letters
 from app.identity.platform import tables as tasks
 from app.identity.platform.continuation_tokens import tables as tickets
+from app.identity.platform.resources import tables as resources
 from app.identity.platform.store.tables import declare_complete, metadata
 from app.identity.protocols.oauth import tables as oauth
 
@@ -20,5 +21,5 @@ declare_complete()
 
 __all__ = [
     "accounts", "captcha", "consent_forms", "credentials", "custom_objects", "letters", "metadata", "oauth", "proofs",
-    "registration", "sign_in", "tasks", "tenants", "tickets", "tokens",
+    "registration", "resources", "sign_in", "tasks", "tenants", "tickets", "tokens",
 ]  # fmt: skip

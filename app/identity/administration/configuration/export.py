@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import yaml
 
 from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
+from app.contract.resources import file_resources
 from app.contract.services_settings import SECRETS_IN_FILE
 from app.contract.tenant_file import BESIDE_SETTINGS
-from app.identity.administration.configuration import message_templates
+from app.identity.administration.configuration import message_templates, resources
 from app.identity.administration.configuration.accounts import FREE
 from app.identity.directory.accounts import configured_accounts
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants.store import LOOKUP_TENANT
+from app.identity.platform.resources.items import StoreAccess
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
+from app.kit.resource import Resource
 
 
 class UnknownName(Exception):
     """No tenant has this name."""
 
 
-def export(services: Services, name: str) -> str:
+def export(services: Services, name: str, of: Sequence[Resource] | None = None) -> str:
     """Return the tenant as YAML that `apply` takes; accounts only where a file made them. Raises UnknownName."""
     work = UnitOfWork(services.database, LOOKUP_TENANT)
     try:
@@ -31,6 +35,8 @@ def export(services: Services, name: str) -> str:
             raise UnknownName(name)
         work.enter(held.tenant_id)
         tenant = _tenant(work, held)
+        access = StoreAccess(work, services.encryption, services.clock.now())
+        tenant |= resources.exported(access, file_resources() if of is None else of)
     finally:
         work.rollback()
     return yaml.dump({"tenants": [tenant]}, Dumper=_Readable, sort_keys=False, allow_unicode=True, width=120)

@@ -11,13 +11,22 @@ from typing import Any
 from pydantic import ValidationError
 
 from app.contract.configuration import Brand
-from app.contract.tenant_file import LATER, LATER_OF_ACCOUNTS, LATER_OF_SETTINGS, ConfigurationFile, TenantFile
-from app.identity.administration.configuration import declared_templates, theme
+from app.contract.resources import file_resources
+from app.contract.tenant_file import (
+    LATER,
+    LATER_OF_ACCOUNTS,
+    LATER_OF_SETTINGS,
+    ConfigurationFile,
+    TenantFile,
+    configuration_file,
+)
+from app.identity.administration.configuration import declared_resources, declared_templates, theme
 from app.identity.administration.configuration import document as documents
 from app.identity.administration.configuration.document import Document
 from app.identity.administration.configuration.problems import ConfigurationError, Path, Problem
 from app.identity.administration.configuration.validation_messages import sentence_of
 from app.identity.directory.accounts import identifiers
+from app.kit.resource import Resource
 
 _IDENTIFIERS = {
     identifiers.EMAIL: (identifiers.normalize_email, "an email address"),
@@ -33,6 +42,7 @@ class Configuration:
     tenants: tuple[TenantFile, ...]
     brands: dict[str, Brand] = field(default_factory=dict)  # by tenant, where the file says how it looks
     document: Document = field(default_factory=lambda: Document(""))
+    resources: tuple[Resource, ...] = ()  # that a file may state
 
 
 def read_file(path: FilePath) -> Configuration:
@@ -48,27 +58,32 @@ def read_file(path: FilePath) -> Configuration:
     return read(text, str(path), path.parent)
 
 
-def read(text: bytes, file: str, folder: FilePath) -> Configuration:
-    """Return the configuration of a text; themes lie below `folder`."""
+def read(text: bytes, file: str, folder: FilePath, resources: tuple[Resource, ...] | None = None) -> Configuration:
+    """Return the configuration of a text; themes lie below `folder`. It may state `resources`; by default all of the contract's."""
+    resources = file_resources() if resources is None else resources
     document = documents.read(text, file)
     value = _without_later(document)
     brands = _brands(document, folder)
     _refuse_twice(document)
     stated = None
     try:
-        stated = ConfigurationFile.model_validate_json(json.dumps(value), strict=True)
+        stated = configuration_file(resources).model_validate_json(json.dumps(value), strict=True)
     except ValidationError as problem:
         for error in problem.errors(include_url=False):
             path, sentence = sentence_of(dict(error))
             document.problem(path, sentence)
     if stated is None:
         raise ConfigurationError(document.problems)
-    for path, sentence in (*_malformed(stated), *declared_templates.problems(stated, document)):
+    found = (
+        *declared_templates.problems(stated, document),
+        *declared_resources.problems(resources, stated.tenants, document),
+    )
+    for path, sentence in (*_malformed(stated), *found):
         document.problem(path, sentence)
     brands |= {tenant.name: tenant.brand for tenant in stated.tenants if tenant.brand is not None}
     if document.problems:
         raise ConfigurationError(document.problems)
-    return Configuration(stated.tenants, brands, document)
+    return Configuration(stated.tenants, brands, document, resources)
 
 
 def _without_later(document: Document) -> Any:

@@ -8,7 +8,8 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from app.contract.tenant_file import ConfigurationFile
+from app.contract.resources import file_resources
+from app.contract.tenant_file import configuration_file
 from app.identity.administration.configuration.problems import Path
 
 _SECRET = frozenset(
@@ -87,7 +88,7 @@ def _unknown(key: str) -> str:
 
 
 def _found(key: str, value: Any) -> str:
-    if key in _SECRET:
+    if key in _SECRET or key in _secrets_of_resources():
         return ""
     if value is None:
         return "; found nothing"
@@ -98,6 +99,11 @@ def _found(key: str, value: Any) -> str:
     if isinstance(value, str):
         return f"; found {value[:80]!r}"
     return "; found a list" if isinstance(value, list | tuple) else "; found keys with values"
+
+
+@cache
+def _secrets_of_resources() -> frozenset[str]:
+    return frozenset(one.fields[-1] for resource in file_resources() for one in resource.members if one.is_secret)
 
 
 @cache
@@ -114,5 +120,5 @@ def known_keys() -> tuple[str, ...]:
                 if isinstance(one, type) and issubclass(one, BaseModel):
                     walk(one)
 
-    walk(ConfigurationFile)
+    walk(configuration_file(file_resources()))
     return tuple(sorted(found))

@@ -89,6 +89,12 @@ def lock(work: UnitOfWork) -> TenantRow | None:
     return _tenant(row) if row else None
 
 
+def own(work: UnitOfWork) -> TenantRow | None:
+    """Return the tenant whose unit of work this is."""
+    row = work.one(select(*_COLUMNS).where(T.tenant_id == work.tenant_id))
+    return _tenant(row) if row else None
+
+
 def tenant_with_key(work: UnitOfWork, api_key: str) -> str | None:
     """Return the name of the tenant that has this API key."""
     row = work.one(select(T.name).where(T.api_key == api_key.lower()))

@@ -1,0 +1,174 @@
+"""Where resources are stated into the catalogue: each becomes its operations, and one entry of RESOURCES."""
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+from typing import Any, TypedDict, Unpack
+
+from pydantic import BaseModel
+
+from app import contract
+from app.contract.auth import M
+from app.contract.configuration import TenantSettings
+from app.contract.configuration_model import ConfigurationModel
+from app.contract.error_profiles import MANAGE
+from app.contract.groups import Deleted
+from app.contract.operations import CATALOGUE, operation
+from app.kit.auth import Auth
+from app.kit.errors import ApiError
+from app.kit.operation import Accept, Catalogue, ErrorProfile
+from app.kit.resource import Action, Address, Backing, Does, InSettings, Resource, ResourceError, Verb
+from app.kit.resource_checks import check
+from app.kit.resource_operations import Bound, drafts
+from app.kit.wire import Wire, shape_of
+
+RESOURCES: list[Resource] = []
+BOUND: list[Bound] = []
+"""Every operation of every resource."""
+Verbs = tuple[Verb | Does, ...]
+
+
+class AddressFacts(TypedDict, total=False):
+    """What may be stated of an address; `Address` says what each means."""
+
+    auth: Auth
+    error_profile: ErrorProfile
+    deleted: type[Wire]
+    also: tuple[str, ...]
+    spelling: type[Wire]
+    suffix: str
+    exists: type[ApiError]
+    unknown: type[ApiError]
+    unset: type[ApiError]
+    full: type[ApiError]
+    errors: tuple[type[ApiError], ...]
+
+
+class Facts(AddressFacts, total=False):
+    """What may be stated of a resource beside its first address; `Resource` says what each means."""
+
+    scope: str
+    older: tuple[Address, ...]
+    actions: tuple[Action, ...]
+    backing: Backing
+    content: type[BaseModel]
+    ids: tuple[str, ...]
+    unique: tuple[str, ...]
+    most: int
+    partial: bool
+    is_paged: bool
+    takes_markup: bool
+    file_key: str
+    file_note: str
+    audit: str
+
+
+def collection(
+    area: str, path: str, model: type[Wire], *, verbs: Verbs, noun: str, kind: str = "", **facts: Unpack[Facts]
+) -> Resource:
+    """State a collection and its operations."""
+    return declare(resource(area, path, model, verbs, noun=noun, kind=kind or area, **facts))
+
+
+def singleton(
+    area: str, path: str, model: type[Wire], *, verbs: Verbs, noun: str, kind: str, **facts: Unpack[Facts]
+) -> Resource:
+    """State a singleton and its operations; its `kind` tells it from others of its area."""
+    made = resource(area, path, model, verbs, noun=noun, kind=kind, is_singleton=True, **facts)
+    check(made)
+    _check_paths(made)
+    return declare(made)
+
+
+def older(path: str, verbs: Verbs, **facts: Unpack[AddressFacts]) -> Address:
+    """Return an older address of a resource: its own callers, error_profile, spelling and errors."""
+    stated: Any = {"suffix": "Older", "auth": M, "error_profile": MANAGE, "deleted": Deleted, **facts}
+    return Address(path=path, does=_does(verbs), **stated)
+
+
+def resource(
+    area: str,
+    path: str,
+    model: type[Wire],
+    verbs: Verbs,
+    *,
+    noun: str,
+    kind: str,
+    is_singleton: bool = False,
+    **facts: Unpack[Facts],
+) -> Resource:
+    """Return a resource without stating its operations."""
+    given: dict[str, Any] = dict(facts)
+    address: Any = {"auth": M, "error_profile": MANAGE, "deleted": Deleted}
+    address |= {name: given.pop(name) for name in list(given) if name in AddressFacts.__annotations__}
+    if is_singleton and isinstance(given.get("backing"), InSettings):
+        given["content"] = TenantSettings
+    first = Address(path=path, does=_does(verbs), **address)
+    return Resource(area=area, kind=kind, noun=noun, model=model, address=first, is_singleton=is_singleton, **given)
+
+
+def import_contract() -> None:
+    """Import every module of the contract, so that all that they state is in the catalogue."""
+    for module in pkgutil.walk_packages(contract.__path__, f"{contract.__name__}."):
+        import_module(module.name)
+
+
+def file_resources() -> tuple[Resource, ...]:
+    """Return the resources that a configuration file states under keys of their own."""
+    import_contract()
+    return tuple(one for one in RESOURCES if one.file_key)
+
+
+def declare(made: Resource) -> Resource:
+    """State a resource's operations into the catalogue."""
+    BOUND.extend(bound(made))
+    RESOURCES.append(made)
+    return made
+
+
+def _does(verbs: Verbs) -> tuple[Does, ...]:
+    return tuple(one if isinstance(one, Does) else Does(one) for one in verbs)
+
+
+def bound(resource: Resource, catalogue: Catalogue = CATALOGUE) -> list[Bound]:
+    """Declare a resource's operations into a catalogue."""
+    made = []
+    for draft in drafts(resource):
+        auth: Auth = draft.address.auth
+        error_profile: ErrorProfile = draft.address.error_profile
+        errors: tuple[type[ApiError], ...] = draft.errors
+        accepts = Accept.JSON if draft.has_body and shape_of(draft.request).has_body else Accept.JSON_OR_FORM
+        declared = operation(
+            draft.name, draft.at, draft.request, draft.response, auth=auth, error_profile=error_profile, also=draft.also,
+            accepts=accepts, errors=errors, summary=draft.summary, scope=draft.scope, catalogue=catalogue,
+            takes_markup=resource.takes_markup and draft.at.startswith(("POST", "PUT")),
+        )  # fmt: skip
+        made.append(Bound(declared, draft))
+    return made
+
+
+def _check_paths(resource: Resource) -> None:
+    """Refuse a singleton whose fields are kept under keys that the settings do not have."""
+    if not isinstance(resource.backing, InSettings):
+        return
+    for member in resource.members:
+        if member.is_content and not _is_key(TenantSettings, member.path):
+            where = ".".join(member.path)
+            raise ResourceError(
+                f"The resource {resource.area}/{resource.kind}: the settings have no key {where} for {member.asked}."
+            )
+
+
+def _is_key(model: Any, path: tuple[str, ...]) -> bool:
+    for number, name in enumerate(path):
+        fields = getattr(model, "model_fields", {})
+        if name not in fields:
+            return False
+        annotation = fields[name].annotation
+        options = [annotation, *getattr(annotation, "__args__", ())]
+        inner = next((one for one in options if isinstance(one, type) and issubclass(one, ConfigurationModel)), None)
+        if inner is None:
+            return number == len(path) - 1
+        model = inner
+    return True

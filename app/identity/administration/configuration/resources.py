@@ -1,0 +1,163 @@
+"""Brings the items of resources to what a configuration file states, and writes them into one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import BaseModel
+
+from app.contract.configuration import TenantSettings
+from app.identity.administration.configuration.declared_resources import id_of, listed, wrong
+from app.identity.administration.configuration.origins import Marks, differences, marks, merged, unnamed
+from app.identity.administration.configuration.plan import Action
+from app.identity.administration.configuration.problems import Path
+from app.identity.administration.configuration.run import Run
+from app.identity.administration.resources.service import unique_key
+from app.identity.administration.resources.stores import store_of
+from app.identity.platform.resources.items import API, FILE, Item, StoreAccess
+from app.kit import randomness
+from app.kit.resource import SECRET, Resource
+from app.kit.resource_models import content_of
+from app.kit.resource_values import secret_name
+
+
+def bring(run: Run, stated: BaseModel, tenant: str, path: Path, settings: Mapping[str, Any], named: Marks) -> bool:
+    """Bring the tenant's items to what the file says, as far as it says something; return whether one changed.
+
+    Args:
+        settings: the tenant's, as they will stand.
+        named: what files named until now; what this one names is noted in it, where the store does not keep it itself.
+    """
+    before = len(run.plan.changes)
+    for resource in run.configuration.resources:
+        if getattr(stated, "settings", None) is None:
+            whole = TenantSettings.model_validate(settings)
+            for inner, item in listed(resource, stated, path):
+                for where, sentence in wrong(resource, item, inner, whole):
+                    run.refuse(where, sentence)
+        if getattr(stated, resource.file_key) is not None:
+            _Pass(run, resource, tenant, named).bring(listed(resource, stated, path))
+    return any(change.action is not Action.UNCHANGED for change in run.plan.changes[before:])
+
+
+def exported(access: StoreAccess, resources: Sequence[Resource]) -> dict[str, list[dict[str, Any]]]:
+    """Return the items as a file states them, without their secrets; no key where there is none."""
+    found = {one.file_key: [_exported(one, item) for item in store_of(one).items(access, one)] for one in resources}
+    return {key: listed for key, listed in found.items() if listed}
+
+
+def _exported(resource: Resource, item: Item) -> dict[str, Any]:
+    content = content_of(resource).model_validate(item.content).model_dump(mode="json", exclude_unset=True)
+    minted = {
+        member.fields[-1]: part
+        for member, part in zip(resource.keys, item.id, strict=True)
+        if member.key and member.key.is_minted
+    }
+    return {**minted, **content}
+
+
+@dataclass
+class _Pass:
+    """The pass over one resource of one tenant."""
+
+    run: Run
+    resource: Resource
+    tenant: str
+    named: Marks
+
+    @property
+    def access(self) -> StoreAccess:
+        return StoreAccess(self.run.work, self.run.services.encryption, self.run.now)
+
+    def bring(self, wanted: Iterator[tuple[Path, BaseModel]]) -> None:
+        store, names = store_of(self.resource), dict[str, Any]()
+        held = {item.id: item for item in store.items(self.access, self.resource)}
+        before = {item.id: self._marks_of(item) for item in held.values()}
+        for _, stated in wanted:
+            content, secrets = _content(self.resource, stated), _secrets(self.resource, stated)
+            item_id = id_of(self.resource, stated) or self._alike(held, content)
+            stands = held.pop(item_id, None) if item_id else None
+            item_id = item_id or (randomness.guid(),)
+            names[" ".join(item_id)] = marks(content)
+            origin = {"by": FILE, "named": marks(content)}
+            if stands is None:
+                self._add(Item(item_id, content, secrets, origin))
+            else:
+                self._change(
+                    stands,
+                    replace(stands, secrets={**stands.secrets, **secrets}, origin=origin),
+                    content,
+                    before[item_id],
+                )
+        for item in held.values():
+            self._leave(item, before[item.id], names)
+        if not store.keeps_origin:
+            self.named[self.resource.file_key] = names
+
+    def _add(self, item: Item) -> None:
+        self._note(Action.CREATE, item)
+        if self.run.writes:
+            store_of(self.resource).add(self.access, self.resource, item, self._unique(item))
+
+    def _change(self, stands: Item, item: Item, content: dict[str, Any], before: Marks | None) -> None:
+        after = merged(stands.content, content, before or {})
+        details = list(differences(stands.content, after, before or {}))
+        if item.secrets != stands.secrets:
+            details.append("secrets: others")
+        action = Action.CHANGE if details else Action.UNCHANGED
+        self._note(action, item, *details, *unnamed(after, content))
+        is_noted = not store_of(self.resource).keeps_origin or item.origin == stands.origin
+        if self.run.writes and (details or not is_noted):
+            modified_at = self.run.now if details else item.modified_at
+            item = replace(item, content=after, modified_at=modified_at)
+            store_of(self.resource).change(self.access, self.resource, item, self._unique(item))
+
+    def _leave(self, item: Item, before: Marks | None, names: dict[str, Any]) -> None:
+        origin = "an operation made it" if before is None else "a file brought it"
+        if not self.run.prune:
+            self._note(Action.UNCHANGED, item, f"is not in the file; --prune removes it ({origin})")
+            if before is not None:
+                names[item.name] = before
+            return
+        self._note(Action.REMOVE, item, origin)
+        if self.run.writes:
+            store_of(self.resource).remove(self.access, self.resource, item.id)
+
+    def _marks_of(self, item: Item) -> Marks | None:
+        """Return what a file named of an item; None where an operation made it."""
+        if store_of(self.resource).keeps_origin:
+            return dict(item.origin.get("named", {})) if item.origin.get("by", API) == FILE else None
+        found: Marks | None = self.named.get(self.resource.file_key, {}).get(item.name)
+        return found
+
+    def _alike(self, held: Mapping[tuple[str, ...], Item], content: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the id of the item that has the same unique values."""
+        wanted = unique_key(self.resource, (), content)
+        same = (one.id for one in held.values() if wanted and unique_key(self.resource, one.id, one.content) == wanted)
+        return next(same, ())
+
+    def _unique(self, item: Item) -> str | None:
+        return unique_key(self.resource, item.id, item.content)
+
+    def _note(self, action: Action, item: Item, *details: str) -> None:
+        self.run.note(action, self.tenant, self.resource.file_key.removesuffix("s"), item.name, *details)
+
+
+def _content(resource: Resource, item: BaseModel) -> dict[str, Any]:
+    beside = {
+        member.fields[-1]
+        for member in resource.members
+        if SECRET in member.roles or (member.key and member.key.is_minted)
+    }
+    return item.model_dump(mode="json", exclude_unset=True, exclude=beside)
+
+
+def _secrets(resource: Resource, item: BaseModel) -> dict[str, str]:
+    stated = {
+        secret_name(resource, member): getattr(item, member.fields[-1], None)
+        for member in resource.members
+        if SECRET in member.roles
+    }
+    return {name: value for name, value in stated.items() if value}

@@ -1,0 +1,1 @@
+"""The operations of resources, and how a configuration file states them."""

@@ -1,0 +1,40 @@
+"""Serves the operations of every resource."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from app.contract.resources import BOUND, import_contract
+from app.identity.administration.resources import service
+from app.identity.platform.context import Context
+from app.kit.resource import CREATE, DELETE, LIST, READ, REPLACE, UPDATE, Verb
+from app.kit.resource_operations import Bound
+from app.kit.wire import Wire
+
+_BY_VERB: dict[Verb, Callable[[Context, Bound, Wire], Wire]] = {
+    LIST: service.read,
+    READ: service.read,
+    CREATE: service.create,
+    UPDATE: service.update,
+    REPLACE: service.replace_all,
+    DELETE: service.delete,
+}
+
+
+def implement(bound: Iterable[Bound]) -> None:
+    """Register the handlers of resources' operations."""
+    for one in bound:
+        does = one.draft.does
+        handler = service.act if does is None else _BY_VERB[does.verb]
+        one.operation.implements(partial(_handle, handler, one))
+
+
+def _handle(handler: Callable[[Context, Bound, Wire], Wire], bound: Bound, context: Context, req: Wire) -> Wire:
+    return handler(context, bound, req)
+
+
+def implement_all() -> None:
+    """Register the handlers of every resource that a module of the contract states."""
+    import_contract()
+    implement(BOUND)

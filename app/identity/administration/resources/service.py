@@ -1,0 +1,332 @@
+"""What the operations of every resource do: list, read, create, change, replace, delete, and actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy.exc import IntegrityError
+
+from app.contract import errors as e
+from app.contract.operations import CATALOGUE
+from app.identity.administration.resources.settings_store import SettingsRefused
+from app.identity.administration.resources.stores import access_of, store_of
+from app.identity.directory.tenants import changes
+from app.identity.platform.context import Context
+from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.items import Item
+from app.kit import randomness, resource_models, resource_values
+from app.kit.clock import iso
+from app.kit.resource import CREATED_AT, FIXED, MODIFIED_AT, ONCE, READ_ONLY, InSettings, Member, Resource
+from app.kit.resource_models import MOST_ON_A_PAGE
+from app.kit.resource_operations import Bound, is_list
+from app.kit.resource_values import Given, look, put
+from app.kit.wire import Wire
+
+
+def read(context: Context, bound: Bound, req: Wire) -> Wire:
+    """Answer one item, or all whose id begins with what the address names. Raises the address's `unknown` or `unset`."""
+    resource, does = bound.draft.resource, bound.draft.does
+    store, access = store_of(resource), access_of(context)
+    stated = resource_values.given(resource, req)
+    rules_of(resource).run("given", context, stated)
+    if does is not None and is_list(resource, does.verb):
+        found = store.items(access, resource, tuple(stated.id.values()))
+        if not found and does.unknown is not None:
+            raise does.unknown
+        return _listed(context, bound, _page(req, found))
+    item = store.item(access, resource, tuple(stated.id.values()))
+    if item is None:
+        raise bound.unknown
+    if bound.unset is not None and not _is_set(resource, item):
+        raise bound.unset
+    return shown(context, bound, item)
+
+
+def create(context: Context, bound: Bound, req: Wire) -> Wire:
+    """Create an item. Raises the address's `exists` and `full`, and its error profile's refusal of a malformed field."""
+    resource = bound.draft.resource
+    if resource.is_singleton:
+        return update(context, bound, req)
+    stated, access = _stated(context, bound, req), access_of(context)
+    _lock(context)
+    secrets = {**stated.secrets, **_renewed(resource, [one.fields[0] for one in resource.members if ONCE in one.roles])}
+    item = Item(_new_id(bound, stated), stated.content(), secrets, created_at=access.now, modified_at=access.now)
+    _check(context, bound, item)
+    _refuse_taken(context, bound, item, store_of(resource).items(access, resource, item.id[: resource.parents]))
+    rules = rules_of(resource)
+    rules.run("before_create", context, item)
+    _write(context, bound, item, is_new=True)
+    rules.run("after_create", context, item)
+    _note(context, resource, "added", item)
+    return shown(context, bound, item, tuple(secrets.keys() - stated.secrets.keys()))
+
+
+def update(context: Context, bound: Bound, req: Wire) -> Wire:
+    """Change an item, or set a singleton. Raises `unknown` or `unset`, `exists`, and the refusal of a malformed field."""
+    resource = bound.draft.resource
+    stated = _stated(context, bound, req)
+    _lock(context)
+    before = store_of(resource).item(access_of(context), resource, tuple(stated.id.values()))
+    if before is None:
+        raise bound.unknown
+    if bound.unset is not None and not _is_set(resource, before):
+        raise bound.unset
+    secrets = {**before.secrets, **stated.secrets}
+    content = stated.content(_base(resource, before))
+    after = replace(before, content=content, secrets=secrets, modified_at=context.now)
+    _check(context, bound, after)
+    _refuse_alike(context, bound, after)
+    _change(context, bound, before, after)
+    return shown(context, bound, after)
+
+
+def replace_all(context: Context, bound: Bound, req: Any) -> Wire:
+    """Replace the whole set by that of the body: what it does not name is removed."""
+    resource, store, access = bound.draft.resource, store_of(bound.draft.resource), access_of(context)
+    parents = tuple(resource_values.given(resource, req).id.values())
+    stated = [_stated(context, bound, one) for one in req.data]
+    _lock(context)
+    items = [Item((*parents, *_new_id(bound, one)), one.content(), one.secrets) for one in stated]
+    if len({item.id for item in items}) < len(items) or len({_unique(resource, item) for item in items}) < len(items):
+        raise bound.draft.address.exists or bound.bad("Data: each item once.")
+    held = {item.id: item for item in store.items(access, resource, parents)}
+    for item_id in held.keys() - {item.id for item in items}:
+        _remove(context, bound, held[item_id])
+    for item in items:
+        _check(context, bound, item)
+        before = held.get(item.id)
+        if before is not None:
+            _change(
+                context,
+                bound,
+                before,
+                replace(before, content=item.content, secrets={**before.secrets, **item.secrets}),
+            )
+            continue
+        rules_of(resource).run("before_create", context, item)
+        _write(context, bound, item, is_new=True)
+        rules_of(resource).run("after_create", context, item)
+        _note(context, resource, "added", item)
+    return _listed(context, bound, store.items(access, resource, parents))
+
+
+def delete(context: Context, bound: Bound, req: Wire) -> Wire:
+    """Delete an item. Raises `unknown`."""
+    resource = bound.draft.resource
+    stated = resource_values.given(resource, req)
+    rules_of(resource).run("given", context, stated)
+    _lock(context)
+    item = store_of(resource).item(access_of(context), resource, tuple(stated.id.values()))
+    if item is None:
+        raise bound.unknown
+    _remove(context, bound, item)
+    return bound.draft.address.deleted()
+
+
+def act(context: Context, bound: Bound, req: Wire) -> Wire:
+    """Do an action: make secrets anew where it says so, then what its hook does. Raises `unknown`."""
+    resource, action = bound.draft.resource, bound.draft.action
+    if action is None:
+        raise LookupError(bound.draft.name)
+    _lock(context)
+    before = store_of(resource).item(
+        access_of(context), resource, tuple(resource_values.given(resource, req).id.values())
+    )
+    if before is None:
+        raise bound.unknown
+    renewed = _renewed(resource, action.renews)
+    after = replace(before, secrets={**before.secrets, **renewed})
+    hook = rules_of(resource).actions.get(action.name)
+    done = hook(context, after, req) if hook else None
+    after = done if isinstance(done, Item) else after
+    if after != before:
+        _check(context, bound, after)
+        _change(context, bound, before, after, event=action.name)
+    return done if isinstance(done, Wire) else shown(context, bound, after, tuple(renewed))
+
+
+def shown(context: Context, bound: Bound, item: Item, reveal: Sequence[str] = ()) -> Wire:
+    """Return an item as the operation answers it: secrets masked, but those to `reveal`."""
+    resource, address = bound.draft.resource, bound.draft.address
+    content = resource_models.content_of(resource).model_validate(item.content)
+    moments = {CREATED_AT: iso(item.created_at), MODIFIED_AT: iso(item.modified_at)}
+    values = resource_values.shown(resource, content.model_dump(mode="json"), item.id, item.secrets, reveal, moments)
+    rules_of(resource).run("shown", context, content, values)
+    return resource_models.answer(resource, address).model_validate(values)
+
+
+def _listed(context: Context, bound: Bound, items: Sequence[Item]) -> Wire:
+    listed = [shown(context, bound, item) for item in items]
+    return resource_models.list_answer(bound.draft.resource, bound.draft.address).model_validate({"data": listed})
+
+
+def _page(req: Any, items: Sequence[Item]) -> Sequence[Item]:
+    """Return the page that is asked for; all of them if none is."""
+    page, size = getattr(req, "page", None), getattr(req, "page_size", None)
+    if page is None and size is None:
+        return items
+    size = min(size or 50, MOST_ON_A_PAGE)
+    return items[((page or 1) - 1) * size : (page or 1) * size]
+
+
+def _stated(context: Context, bound: Bound, req: Wire) -> Given:
+    """Return what a request states. Refuses one that states nothing: it would replace what stands by defaults."""
+    if resource_values.states_nothing(req):
+        raise bound.bad("The body contains no setting.")
+    stated = resource_values.given(bound.draft.resource, req)
+    rules_of(bound.draft.resource).run("given", context, stated)
+    return stated
+
+
+def _lock(context: Context) -> None:
+    """Lock the tenant: of two writes at once the second sees the first one's."""
+    context.work.begin()
+    if changes.lock(context.work) is None:
+        raise e.MachineRefused
+
+
+def _new_id(bound: Bound, stated: Given) -> tuple[str, ...]:
+    parts = []
+    for member in bound.draft.resource.keys:
+        key = member.key
+        if key is not None and key.is_minted:
+            parts.append(randomness.guid())
+            continue
+        part = stated.id.get(member.fields[-1])
+        if part is None:
+            raise bound.bad.names(member.asked)
+        if key is not None and key.parameter and not key.is_parent:
+            _refuse_unreachable(bound, member, part)
+        parts.append(part)
+    return tuple(parts)
+
+
+def _refuse_unreachable(bound: Bound, member: Member, part: str) -> None:
+    """Refuse an id that no address leads to: one with a slash, or a word that stands there for something else."""
+    is_plain = part not in ("", ".", "..") and "/" not in part and len(part) <= 200
+    if not is_plain or part.lower() in _fixed_segments(bound.draft.resource):
+        raise bound.bad(f"{member.asked}: another one; this cannot stand in an address.")
+
+
+@lru_cache(maxsize=512)
+def _fixed_segments(resource: Resource) -> frozenset[str]:
+    """Return the words that stand below the collection where an id would, in lower case."""
+    below = [f"{path}/" for address in resource.addresses for path in (address.path, *address.also)]
+    paths = [path for operation in CATALOGUE for _, path in operation.addresses()]
+    paths += [action.address.partition(" ")[2] for action in resource.actions]
+    found = {path[len(base) :].partition("/")[0] for base in below for path in paths if path.startswith(base)}
+    return frozenset(one.lower() for one in found if not one.startswith("{"))
+
+
+def _is_set(resource: Resource, item: Item) -> bool:
+    backing = resource.backing
+    return (
+        not isinstance(backing, InSettings)
+        or not backing.key
+        or look(item.content, tuple(backing.key.split("."))) is not None
+    )
+
+
+def _base(resource: Resource, before: Item) -> dict[str, Any]:
+    """Return what an update begins with: what it cannot change, or all of it where it changes what it names."""
+    if resource.partial:
+        return before.content
+    kept: dict[str, Any] = {}
+    backing = resource.backing
+    if resource.is_singleton and isinstance(backing, InSettings):
+        kept = Given(values={tuple(backing.key.split(".")): {}} if backing.key else {}).content(before.content)
+    for member in resource.members:
+        stands = look(before.content, member.path)
+        if stands is not None and (member.roles & {FIXED, READ_ONLY} or member.key is not None):
+            put(kept, member.path, stands)
+    return kept
+
+
+def _check(context: Context, bound: Bound, item: Item) -> None:
+    """Refuse content that is malformed, naming the field as requests spell it."""
+    resource = bound.draft.resource
+    content = resource_values.checked(resource, item.content, bound.bad)
+    for key, sentence in rules_of(resource).wrong(content, context.tenant.settings):
+        raise resource_values.refusal(resource, tuple(key.split(".")), f"expected {sentence}.", bound.bad)
+
+
+def _refuse_taken(context: Context, bound: Bound, item: Item, held: Sequence[Item]) -> None:
+    resource, address = bound.draft.resource, bound.draft.address
+    if any(one.id == item.id for one in held):
+        raise address.exists or bound.bad
+    _refuse_alike(context, bound, item)
+    if len(held) >= resource.most:
+        raise address.full or bound.bad(f"At most {resource.most} {resource.many}.")
+
+
+def _refuse_alike(context: Context, bound: Bound, item: Item) -> None:
+    """Refuse values that must be unique and are another item's."""
+    resource = bound.draft.resource
+    if not resource.unique:
+        return
+    others = store_of(resource).items(access_of(context), resource, item.id[: resource.parents])
+    if any(one.id != item.id and _unique(resource, one) == _unique(resource, item) for one in others):
+        raise bound.draft.address.exists or bound.bad
+
+
+def _unique(resource: Resource, item: Item) -> str | None:
+    return unique_key(resource, item.id, item.content) or "/".join(item.id)
+
+
+def unique_key(resource: Resource, item_id: tuple[str, ...], content: Mapping[str, Any]) -> str | None:
+    """Return the digest of the values that no two items may share within their parents; letter case and blanks are folded."""
+    if not resource.unique:
+        return None
+    values = [str(look(content, resource.named(name).path, "")) for name in resource.unique]
+    folded = [" ".join(value.casefold().split()) for value in values]
+    return randomness.digest("\x1f".join([*item_id[: resource.parents], *folded]))
+
+
+def _renewed(resource: Resource, names: Sequence[str]) -> dict[str, str]:
+    members = [resource.named(name) for name in names]
+    return {resource_values.secret_name(resource, member): randomness.token() for member in members}
+
+
+def _change(context: Context, bound: Bound, before: Item, after: Item, event: str = "changed") -> None:
+    rules = rules_of(bound.draft.resource)
+    rules.run("before_update", context, before, after)
+    _write(context, bound, after, is_new=False)
+    rules.run("after_update", context, before, after)
+    _note(context, bound.draft.resource, event, after)
+
+
+def _remove(context: Context, bound: Bound, item: Item) -> None:
+    resource = bound.draft.resource
+    rules_of(resource).run("before_delete", context, item)
+    try:
+        store_of(resource).remove(access_of(context), resource, item.id)
+    except SettingsRefused as problem:
+        raise bound.bad(f"{problem}.") from None
+    rules_of(resource).run("after_delete", context, item)
+    _note(context, resource, "removed", item)
+
+
+def _write(context: Context, bound: Bound, item: Item, *, is_new: bool) -> None:
+    resource, store = bound.draft.resource, store_of(bound.draft.resource)
+    key = unique_key(resource, item.id, item.content)
+    try:
+        (store.add if is_new else store.change)(access_of(context), resource, item, key)
+    except IntegrityError:
+        raise bound.draft.address.exists or bound.bad from None
+    except SettingsRefused as problem:
+        raise resource_values.refusal(resource, problem.path, f"{problem}.", bound.bad) from None
+
+
+def _note(context: Context, resource: Resource, event: str, item: Item) -> None:
+    """Audit a write, and tell every cache."""
+    if not store_of(resource).raises_version:
+        changes.change(context.work)
+    if resource.is_singleton:
+        context.audit.record("settings.changed", what=resource.audit or resource.kind)
+    else:
+        names = {member.path[-1]: part for member, part in zip(resource.keys, item.id, strict=True)}
+        context.audit.record(f"{resource.audit or resource.kind}.{event}", **names)
+    context.services.directory.clear_cache()

@@ -1,0 +1,120 @@
+"""Resources that are kept in the tenant's settings: a singleton as one part of them, a collection as a map or a list there.
+
+The content of a singleton is the whole settings, so that its fields may be kept anywhere in them. Secrets lie with those of the
+tenant's services.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from app.contract.configuration import TenantSettings
+from app.contract.tenant_file import BESIDE_SETTINGS, TenantFile
+from app.identity.directory.tenants import changes, service_secrets
+from app.identity.directory.tenants.changes import TenantRow
+from app.identity.directory.tenants.store import LOOKUP_TENANT
+from app.identity.platform.resources.items import Item, StoreAccess
+from app.kit.resource import InSettings, Resource
+from app.kit.resource_values import look, put
+
+_GONE = TenantRow(LOOKUP_TENANT, "", "", b"", 0, {}, {}, None, is_active=False)
+
+
+class SettingsRefused(Exception):
+    """The settings as they would stand contradict themselves; `path` leads to the part, within a collection from its item on."""
+
+    def __init__(self, path: tuple[str, ...], sentence: str) -> None:
+        super().__init__(sentence)
+        self.path = path
+
+
+@dataclass(frozen=True)
+class SettingsStore:
+    """Keeps one resource's items in the settings."""
+
+    backing: InSettings
+    raises_version: bool = True
+    keeps_origin: bool = False
+
+    def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
+        """Return the items, those of a map by their ids; of a singleton the one that stands."""
+        held = changes.own(access.work) or _GONE
+        if not resource.is_singleton:
+            return [*self._read(resource, held.settings).values()]
+        secrets = service_secrets.decrypt_all(access.encryption, held.tenant_id, held.service_secrets).get(
+            self.backing.key, {}
+        )
+        return [Item((), held.settings, secrets)]
+
+    def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:
+        """Return an item."""
+        return next((one for one in self.items(access, resource) if one.id == item_id), None)
+
+    def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
+        """Add an item, or set a singleton."""
+        self.change(access, resource, item, None)
+
+    def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
+        """Replace an item."""
+        held = changes.own(access.work) or _GONE
+        if resource.is_singleton:
+            secrets: Any = {self.backing.key: item.secrets} if self.backing.key else {}
+            sealed = service_secrets.encrypt_merged(access.encryption, held.tenant_id, held.service_secrets, **secrets)
+            _refuse_wrong(held.settings, item.content, 0)
+            changes.change(access.work, settings=item.content, service_secrets=sealed)
+            return
+        self._write(access, held, {**self._read(resource, held.settings), item.id: item})
+
+    def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:
+        """Remove an item."""
+        held = changes.own(access.work) or _GONE
+        left = {one: item for one, item in self._read(resource, held.settings).items() if one != item_id}
+        self._write(access, held, left)
+
+    @property
+    def _path(self) -> tuple[str, ...]:
+        return tuple(self.backing.key.split("."))
+
+    def _read(self, resource: Resource, settings: Mapping[str, Any]) -> dict[tuple[str, ...], Item]:
+        stands = look(settings, self._path) or {}
+        if self.backing.listed:
+            name = resource.keys[-1].path[-1]
+            return {(str(one[name]),): Item((str(one[name]),), dict(one)) for one in stands}
+        value = self.backing.value
+        return {(key,): Item((key,), {value: one} if value else dict(one)) for key, one in sorted(stands.items())}
+
+    def _write(self, access: StoreAccess, held: TenantRow, items: Mapping[Any, Item]) -> None:
+        settings, value = deepcopy(held.settings), self.backing.value
+        stands: Any = [one.content for one in items.values()]
+        if not self.backing.listed:
+            stands = {key[-1]: item.content[value] if value else item.content for key, item in items.items()}
+        put(settings, self._path, stands)
+        _refuse_wrong(held.settings, settings, len(self._path) + 1)
+        changes.change(access.work, settings=settings)
+
+
+def _refuse_wrong(before: Mapping[str, Any], after: Mapping[str, Any], depth: int) -> None:
+    """Raise SettingsRefused for settings that no tenant can have, or that a configuration file could not state though it could before."""
+    try:
+        TenantSettings.model_validate(after)
+    except ValidationError as problem:
+        first = problem.errors(include_url=False)[0]
+        raise SettingsRefused(tuple(map(str, first["loc"][depth:])), str(first["msg"])) from None
+    sentence = _file_problem(after)
+    if sentence and not _file_problem(before):
+        raise SettingsRefused((), sentence)
+
+
+def _file_problem(settings: Mapping[str, Any]) -> str:
+    beside = {key: settings[key] for key in BESIDE_SETTINGS if key in settings}
+    rest = {key: value for key, value in settings.items() if key not in beside}
+    try:
+        TenantFile.model_validate({"name": "tenant", **beside, "settings": rest})
+    except ValidationError as problem:
+        return str(problem.errors(include_url=False)[0]["msg"])
+    return ""

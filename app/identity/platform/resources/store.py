@@ -1,0 +1,102 @@
+"""The table that all resources share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, unquote
+
+from pydantic_core import from_json, to_json
+from sqlalchemy import delete, func, insert, select, update
+
+from app.identity.platform.encryption import Encryption
+from app.identity.platform.resources.items import Item, StoreAccess
+from app.identity.platform.resources.tables import resources
+from app.identity.platform.store.unit import UnitOfWork
+from app.kit.resource import Resource
+
+T = resources.c
+
+
+@dataclass(frozen=True)
+class SharedTable:
+    """Keeps items of any kind."""
+
+    raises_version: bool = False
+    keeps_origin: bool = True
+
+    def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:
+        """Return the items, the oldest first."""
+        prefix = f"{_joined(parents)}/" if parents else ""
+        within = [func.substr(T.id, 1, len(prefix)) == prefix] if prefix else []
+        rows = access.work.all(select(resources).where(*_kind(access, resource), *within).order_by(T.created_at, T.id))
+        return [_item(access, row) for row in rows]
+
+    def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:
+        """Return an item."""
+        row = access.work.one(select(resources).where(*_kind(access, resource), T.id == _joined(item_id)))
+        return _item(access, row) if row is not None else None
+
+    def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
+        """Add an item. Raises IntegrityError if its id or its unique key is taken."""
+        row = {
+            "tenant_id": access.work.tenant_id,
+            "kind": resource.kind,
+            "id": _joined(item.id),
+            "created_at": item.created_at or access.now,
+        }
+        access.work.run(insert(resources).values(**row, **_values(access, resource, item, unique_key)))
+
+    def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
+        """Replace an item that is there. Raises IntegrityError if its unique key is taken."""
+        where = (*_kind(access, resource), T.id == _joined(item.id))
+        access.work.run(update(resources).where(*where).values(_values(access, resource, item, unique_key)))
+
+    def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:
+        """Remove an item."""
+        access.work.run(delete(resources).where(*_kind(access, resource), T.id == _joined(item_id)))
+
+
+def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
+    """Seal the tenant's items anew where they lie under an older secret; returns how many."""
+    count = 0
+    columns = (T.kind, T.id, T.sealed)
+    for row in work.all(select(*columns).where(T.tenant_id == work.tenant_id, T.sealed.is_not(None))):
+        if not encryption.is_current(row.sealed):
+            access = _associated_data(work.tenant_id, row.kind, row.id)
+            where = (T.tenant_id == work.tenant_id, T.kind == row.kind, T.id == row.id)
+            work.run(
+                update(resources)
+                .where(*where)
+                .values(sealed=encryption.encrypt(encryption.decrypt(row.sealed, access), access))
+            )
+            count += 1
+    return count
+
+
+def _kind(access: StoreAccess, resource: Resource) -> tuple[Any, ...]:
+    return T.tenant_id == access.work.tenant_id, T.kind == resource.kind
+
+
+def _values(access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> dict[str, Any]:
+    where = _associated_data(access.work.tenant_id, resource.kind, _joined(item.id))
+    sealed = access.encryption.encrypt(to_json(dict(item.secrets)), where) if item.secrets else None
+    values = {"content": item.content, "sealed": sealed, "origin": dict(item.origin), "unique_key": unique_key}
+    return {**values, "modified_at": item.modified_at or access.now}
+
+
+def _item(access: StoreAccess, row: Any) -> Item:
+    where = _associated_data(access.work.tenant_id, row.kind, row.id)
+    secrets = from_json(access.encryption.decrypt(row.sealed, where)) if row.sealed is not None else {}
+    item_id = tuple(unquote(part) for part in row.id.split("/"))
+    return Item(item_id, dict(row.content), secrets, dict(row.origin), row.created_at, row.modified_at)
+
+
+def _joined(item_id: Iterable[str]) -> str:
+    return "/".join(quote(part, safe="") for part in item_id)
+
+
+def _associated_data(tenant_id: str, kind: str, item_id: str) -> str:
+    """Return what an item's secrets are bound to."""
+    return f"{tenant_id} resources {kind} {item_id}"

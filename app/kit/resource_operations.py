@@ -1,0 +1,166 @@
+"""The operations that come from a resource's statement: what each is called, where it stands, what it takes and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from app.kit import resource_models as models
+from app.kit.errors import ApiError
+from app.kit.operation import AnyOperation
+from app.kit.resource import (
+    CREATE,
+    DELETE,
+    LIST,
+    READ,
+    REPLACE,
+    UPDATE,
+    Action,
+    Address,
+    Does,
+    Malformed,
+    Resource,
+    Verb,
+)
+from app.kit.resource_checks import check
+from app.kit.wire import Nothing, Wire
+
+
+@dataclass(frozen=True)
+class Draft:
+    """An operation before it is stated."""
+
+    resource: Resource
+    address: Address
+    does: Does | None  # None: an action
+    action: Action | None
+    name: str
+    at: str  # "METHOD /path"
+    also: tuple[str, ...]
+    request: type[Wire]
+    response: type[Wire]
+    errors: tuple[type[ApiError], ...]
+    summary: str
+    scope: str
+
+    @property
+    def has_body(self) -> bool:
+        return self.does is None or self.does.verb in (CREATE, UPDATE, REPLACE, DELETE)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An operation of a resource, as it was stated."""
+
+    operation: AnyOperation
+    draft: Draft
+
+    @property
+    def bad(self) -> type[ApiError]:
+        """The refusal of a malformed field."""
+        return self.draft.address.error_profile.bad_parameter
+
+    @property
+    def unset(self) -> type[ApiError] | None:
+        """The refusal of a singleton that nobody set; None where it stands at its default or is set."""
+        address, does = self.draft.address, self.draft.does
+        return {READ: address.unset, UPDATE: _unset(address)}.get(does.verb) if does else None
+
+    @property
+    def unknown(self) -> type[ApiError]:
+        """The refusal of an item that is not there."""
+        own = self.draft.does.unknown if self.draft.does else None
+        address = self.draft.address
+        return own or address.unknown or address.error_profile.bad_parameter
+
+
+def drafts(resource: Resource) -> Iterator[Draft]:
+    """Yield every operation of a resource, at each of its addresses. Raises ResourceError for a statement that makes no sense."""
+    check(resource)
+    for address in resource.addresses:
+        for does in address.does:
+            yield _draft(resource, address, does)
+    for action in resource.actions:
+        yield _action(resource, action)
+
+
+def _draft(resource: Resource, address: Address, does: Does) -> Draft:
+    verb = does.verb
+    paths = [
+        path if resource.is_singleton or not verb.is_at_item else resource.item_path(path)
+        for path in (address.path, *address.also)
+    ]
+    request, response = _models(resource, address, verb)
+    summary = does.summary or verb.summary.format(one=resource.noun, many=resource.many)
+    return Draft(
+        resource,
+        address,
+        does,
+        None,
+        f"{resource.area}.{does.name or verb.name.lower()}{address.suffix.lower() and f'_{address.suffix.lower()}'}",
+        f"{verb.method} {paths[0]}",
+        tuple(paths[1:]),
+        request,
+        response,
+        tuple(dict.fromkeys((*does.errors, *_errors(resource, address, does)))),
+        summary,
+        f"{resource.scope}:{verb.scope}" if resource.scope else "",
+    )
+
+
+def _action(resource: Resource, action: Action) -> Draft:
+    address = resource.address
+    errors = tuple(dict.fromkeys((*action.errors, *([address.unknown] if address.unknown else []))))
+    request = models.action_request(resource, address, action)
+    response = action.answer or models.answer(resource, address)
+    scope = f"{resource.scope}:update" if resource.scope else ""
+    name = f"{resource.area}.{action.name}"
+    return Draft(
+        resource, address, None, action, name, action.address, (), request, response, errors, action.summary, scope
+    )
+
+
+def _models(resource: Resource, address: Address, verb: Verb) -> tuple[type[Wire], type[Wire]]:
+    """Return what an operation takes and what it answers."""
+    item = models.answer(resource, address)
+    if resource.is_singleton:
+        return (Nothing if verb is READ else models.create_request(resource, address)), item
+    listed = models.list_answer(resource, address)
+    if verb is LIST:
+        return models.list_request(resource, address), listed
+    if verb is READ:
+        return models.item_request(resource, address, whole=False), listed if is_list(resource, verb) else item
+    if verb is DELETE:
+        return models.item_request(resource, address, whole=True), address.deleted
+    if verb is REPLACE:
+        return models.replace_request(resource, address), listed
+    made = models.create_request if verb is CREATE else models.update_request
+    return made(resource, address), item
+
+
+def is_list(resource: Resource, verb: Verb) -> bool:
+    """Return whether an operation answers several items: an address that names part of the id answers all that share it."""
+    return verb in (LIST, REPLACE) or (
+        verb is READ and any(member.key and not member.key.parameter for member in resource.keys)
+    )
+
+
+def _errors(resource: Resource, address: Address, does: Does) -> Iterator[type[ApiError]]:
+    yield from address.errors
+    verb = does.verb
+    stated: dict[Verb, tuple[type[ApiError] | None, ...]] = {
+        LIST: (does.unknown,),
+        READ: (does.unknown or address.unknown, address.unset),
+        CREATE: (address.exists, address.full),
+        UPDATE: (does.unknown or address.unknown, address.exists if resource.unique else None, _unset(address)),
+        REPLACE: (address.exists, address.full),
+        DELETE: (does.unknown or address.unknown,),
+    }
+    yield from (one for one in stated[verb] if one is not None)
+    if verb in (CREATE, UPDATE, REPLACE):
+        yield from (mark.error for member in resource.members if (mark := member.mark(Malformed)))
+
+
+def _unset(address: Address) -> type[ApiError] | None:
+    """Return how an update of a singleton that nobody set is refused: where another operation creates it."""
+    return address.unset if any(one.verb is CREATE for one in address.does) else None

@@ -1,0 +1,167 @@
+"""How a request becomes what is kept of an item, and what is kept becomes an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticUndefined, to_jsonable_python
+
+from app.kit.errors import ApiError
+from app.kit.resource import COMPUTED, CREATED_AT, MASKED, MODIFIED_AT, Malformed, Member, Resource, Role, mark_of
+from app.kit.resource_models import content_of
+from app.kit.wire import Wire
+
+Path = tuple[str, ...]
+_ABSENT: Any = object()
+
+
+@dataclass
+class Given:
+    """What a request states, under the keys of the store."""
+
+    id: dict[str, str] = field(default_factory=dict)  # by field name, without what is minted
+    values: dict[Path, Any] = field(default_factory=dict)
+    cleared: set[Path] = field(default_factory=set)  # stated as null
+    secrets: dict[str, str] = field(default_factory=dict)
+    computed: dict[str, Any] = field(default_factory=dict)  # by field name: for the hook `given`
+
+    def content(self, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return the content: that from before with what is stated in its place."""
+        made = deepcopy(dict(before or {}))
+        for path in self.cleared:
+            remove(made, path)
+        for path, value in self.values.items():
+            put(made, path, value)
+        return made
+
+
+def given(resource: Resource, request: Wire) -> Given:
+    """Return what a request states. A secret that is masked or empty is not stated."""
+    made = Given()
+    for member in resource.members:
+        value, is_stated = _asked(request, member)
+        if member.key is not None:
+            parameter = f"in_path_{member.key.parameter.lower()}"
+            value = value if value is not None else getattr(request, parameter, None)
+            if value is not None:
+                made.id[member.fields[-1]] = str(value)
+        if member.is_secret:
+            if value and value != MASKED:
+                made.secrets[secret_name(resource, member)] = value
+        elif COMPUTED in member.roles:
+            made.computed[member.fields[-1]] = value
+        elif member.is_content and value is not None:
+            made.values[member.path] = to_jsonable_python(value, by_alias=False)
+        elif member.is_content and is_stated:
+            made.cleared.add(member.path)
+    return made
+
+
+def states_nothing(request: Wire) -> bool:
+    """Return whether the body stated no field."""
+    return not any(not name.startswith("in_path_") for name in request.model_fields_set)
+
+
+def _asked(request: Wire, member: Member) -> tuple[Any, bool]:
+    """Return a request's value, and whether it was stated."""
+    value: Any = request
+    is_stated = False
+    for name in member.fields:
+        if value is None:
+            return None, is_stated
+        is_stated = name in value.model_fields_set
+        value = getattr(value, name, None)
+    return value, is_stated
+
+
+def secret_name(resource: Resource, member: Member) -> str:
+    """Return under which name a secret is sealed: its path, within a singleton's part of the settings."""
+    prefix = getattr(resource.backing, "key", "") if resource.is_singleton else ""
+    path = ".".join(member.path)
+    return path.removeprefix(f"{prefix}.") if prefix else path
+
+
+def shown(
+    resource: Resource,
+    content: Mapping[str, Any],
+    ids: Sequence[str],
+    secrets: Mapping[str, str],
+    reveal: Sequence[str] = (),
+    moments: Mapping[Role, str | None] | None = None,
+) -> dict[str, Any]:
+    """Return an answer's values by field name.
+
+    Args:
+        content: with its defaults.
+        secrets: masked, except those to `reveal`.
+        moments: when the item was created and changed.
+    """
+    made: dict[str, Any] = {}
+    parts = {member.fields: part for member, part in zip(resource.keys, ids, strict=False)}
+    for member in resource.members:
+        if member.fields in parts:
+            value: Any = parts[member.fields]
+        elif stamped := member.roles & {CREATED_AT, MODIFIED_AT}:
+            value = (moments or {}).get(next(iter(stamped)))
+        elif member.is_secret:
+            name = secret_name(resource, member)
+            value = secrets.get(name)
+            value = value if name in reveal or not value else MASKED
+        else:
+            value = look(content, member.path, _ABSENT)
+            value = _default(member) if value is _ABSENT else value
+        put(made, member.fields, value)
+    return made
+
+
+def _default(member: Member) -> Any:
+    found = member.info.get_default(call_default_factory=True)
+    return None if found is PydanticUndefined else found
+
+
+def checked(resource: Resource, content: Mapping[str, Any], bad: type[ApiError]) -> BaseModel:
+    """Return the content as its model; raises `bad`, or the field's own error, naming the field as requests spell it."""
+    try:
+        return content_of(resource).model_validate(content)
+    except ValidationError as problem:
+        first = problem.errors(include_url=False)[0]
+        raise refusal(resource, tuple(str(part) for part in first["loc"]), f"{first['msg']}.", bad) from None
+
+
+def refusal(resource: Resource, at: Path, sentence: str, bad: type[ApiError]) -> ApiError:
+    """Return the refusal of what is kept at a path: `bad`, or the field's own error."""
+    found = next((one for one in resource.members if one.is_content and at[: len(one.path)] == one.path), None)
+    if found is None:
+        return bad(f"{'.'.join(at)}: {sentence}" if at else sentence)
+    own = mark_of(found.info, Malformed)
+    return own.error() if own else bad(f"{found.asked}: {sentence}")
+
+
+def look(values: Mapping[str, Any], path: Path, default: Any = None) -> Any:
+    """Return what stands at a path."""
+    found: Any = values
+    for name in path:
+        if not isinstance(found, Mapping) or name not in found:
+            return default
+        found = found[name]
+    return found
+
+
+def put(values: dict[str, Any], path: Path, value: Any) -> None:
+    """Set what stands at a path, with the maps that lead there."""
+    for name in path[:-1]:
+        inner = values.get(name)
+        values[name] = inner if isinstance(inner, dict) else {}
+        values = values[name]
+    values[path[-1]] = value
+
+
+def remove(values: dict[str, Any], path: Path) -> None:
+    """Take away what stands at a path."""
+    inner = look(values, path[:-1])
+    if isinstance(inner, dict):
+        inner.pop(path[-1], None)

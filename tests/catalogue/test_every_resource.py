@@ -1,0 +1,255 @@
+"""Every resource that is stated does what its statement says; so do sample resources that use all that can be stated."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from app.identity.administration.configuration import apply as configuration
+from app.identity.directory.tenants import changes
+from app.identity.platform.resources.tables import resources as table
+from app.identity.platform.store.unit import UnitOfWork
+from app.kit.errors import ApiError
+from app.kit.resource import CREATE, DELETE, LIST, MASKED, READ, REPLACE, UPDATE, InSettings, Resource
+from app.kit.resource_operations import is_list
+from tests.support.resources import EVERY, SAMPLES, Manager, at_most, manager
+from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
+
+COLLECTIONS = [one for one in EVERY if not one.is_singleton and CREATE in [does.verb for does in one.address.does]]
+
+
+def of(resources: list[Resource]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("resource", resources, ids=lambda one: one.kind)
+
+
+def error_of(kind: type[ApiError] | None) -> tuple[int, Any]:
+    assert kind is not None
+    return kind.status, kind.code
+
+
+def unknown_to(resource: Resource, verb: Any) -> tuple[int, Any]:
+    does = next(one for one in resource.address.does if one.verb is verb)
+    return error_of(does.unknown or resource.address.unknown)
+
+
+def version(tenant: TenantServer) -> int:
+    work = UnitOfWork(tenant.services.database, tenant.tenant_id)
+    held = changes.own(work)
+    work.rollback()
+    assert held is not None
+    return held.version
+
+
+def test_every_resource_has_a_sample() -> None:
+    assert {one.kind for one in EVERY} == set(SAMPLES)
+
+
+@of(COLLECTIONS)
+def test_an_item_goes_round(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+    manage = manager(new_tenant_server, resource)
+    before = version(manage.tenant)
+    made = answered(manage.create())
+    assert version(manage.tenant) == before + 1
+    assert manage.listed() == [{**made, **once(resource, made)}]
+    if manage.does(READ):
+        shown = answered(manage(READ, of=made))
+        expected = manage.listed()[0]
+        assert shown == ({"Data": [expected]} if is_list(resource, READ) else expected)
+    changed = answered(manage(UPDATE, manage.sample.change(1), of=made))
+    for name, value in manage.sample.change(1).items():
+        assert value in changed.values(), name
+    (left,) = manage.listed()
+    assert {**left, "LastModifiedDate": 0} == {**changed, "LastModifiedDate": 0}
+    assert answered(manage(DELETE, of=made)) == {"IsDeleted": True}
+    assert manage.listed() == []
+    assert version(manage.tenant) == before + 3
+    assert manage.events() == ["added", "changed", "removed"]
+
+
+def once(resource: Resource, made: dict[str, Any]) -> dict[str, Any]:
+    """Return the members of an answer that later answers mask."""
+    return {name: MASKED for name in made if name == "ClientSecret" and resource.kind == "sample_clients"}
+
+
+@of(COLLECTIONS)
+def test_a_duplicate_is_refused(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+    manage = manager(new_tenant_server, resource)
+    answered(manage.create())
+    assert refused(manage.create()) == error_of(resource.address.exists)
+    answered(manage.create(2))
+    assert len(manage.listed()) == 2
+
+
+@of(COLLECTIONS)
+def test_an_unknown_item_is_refused(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+    manage = manager(new_tenant_server, resource)
+    made = answered(manage.create())
+    answered(manage(DELETE, of=made))
+    for verb in (READ, UPDATE, DELETE):
+        if manage.does(verb) and not (verb is READ and is_list(resource, READ)):
+            assert refused(manage(verb, manage.sample.change(1), of=made)) == unknown_to(resource, verb), verb
+
+
+@of([one for one in EVERY if any(member.is_secret for member in one.members)])
+def test_secrets_are_masked_kept_and_sealed(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+    manage = manager(new_tenant_server, resource)
+    verb = CREATE if manage.does(CREATE) else UPDATE
+    body = manage.sample.item(1)
+    made = answered(manage(verb, body))
+    before = manage.secrets()
+    assert before
+    shown = answered(manage(READ, of=made))
+    assert not any(secret in str(shown) for secret in before)
+    assert MASKED in str(shown)
+    answered(manage(UPDATE, shown, of=made))
+    assert manage.secrets() == before
+    assert not any(secret in stored(manage) for secret in before)
+
+
+def stored(manage: Manager) -> str:
+    work = UnitOfWork(manage.tenant.services.database, manage.tenant.tenant_id)
+    rows = work.all(select(table).where(table.c.tenant_id == manage.tenant.tenant_id))
+    held = changes.own(work)
+    work.rollback()
+    return f"{[tuple(row) for row in rows]} {held}"
+
+
+@of(EVERY)
+def test_each_verb_needs_its_scope(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+    tenant = new_tenant_server(**(SAMPLES[resource.kind].settings or {}))
+    other = "profile" if resource.scope != "profile" else "role"
+    for does in resource.address.does:
+        needed = f"{resource.scope}:{does.verb.scope}"
+        rest = {f"{resource.scope}:{verb}" for verb in ("read", "create", "update", "delete")} - {needed}
+        of_item = dict.fromkeys(SAMPLES[resource.kind].key.values(), "x")
+        body = None if does.verb in (LIST, READ) else SAMPLES[resource.kind].item(1)
+        for scopes in ([f"{other}:{does.verb.scope}"], sorted(rest)):
+            assert refused(Manager(tenant, resource, *scopes)(does.verb, body, of=of_item)) == (403, 6002), does.verb
+        assert refused(Manager(tenant, resource, needed)(does.verb, body, of=of_item))[1] != 6002, does.verb
+
+
+@of(COLLECTIONS)
+def test_of_many_at_once_one_creates_it(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+    manage = manager(new_tenant_server, resource)
+    assert resource.address.exists is not None
+    with ThreadPoolExecutor(6) as threads:
+        answers = list(threads.map(lambda _: manage.create().status_code, range(6)))
+    assert sorted(answers) == [200] + [resource.address.exists.status] * 5
+    assert len(manage.listed()) == 1
+
+
+@of(COLLECTIONS)
+def test_no_more_are_created_than_the_limit(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+    manage = manager(new_tenant_server, resource)
+    full = resource.address.full or resource.address.error_profile.bad_parameter
+    with at_most(resource, 3), ThreadPoolExecutor(6) as threads:
+        answers = list(threads.map(lambda number: manage.create(number).status_code, range(6)))
+        assert sorted(answers) == sorted([200] * 3 + [full.status] * 3)
+        assert refused(manage.create(9)) == error_of(full)
+    assert len(manage.listed()) == 3
+
+
+@of(EVERY)
+def test_an_empty_or_malformed_body_is_refused(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+    manage = manager(new_tenant_server, resource)
+    body, name = manage.sample.malformed
+    verb = next(one for one in (CREATE, REPLACE, UPDATE) if manage.does(one))
+    assert manage(verb, {}).status_code == 400
+    answer = manage(verb, body)
+    assert answer.status_code == 400, answer.text
+    assert name in answer.text
+    assert manage.listed() == [] if manage.does(LIST) else True
+
+
+@of(EVERY)
+def test_another_tenant_sees_and_changes_nothing(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+    manage, other = manager(new_tenant_server, resource), manager(new_tenant_server, resource)
+    verb = next(one for one in (CREATE, REPLACE, UPDATE) if manage.does(one))
+    body = {"Data": [manage.sample.item(1)]} if verb is REPLACE else manage.sample.item(1)
+    made = answered(manage(verb, body))
+    shown = [answered(manage(one, of=made)) for one in (LIST, READ) if manage.does(one)]
+    assert manage.sample.item(1) not in other.listed() if manage.does(LIST) else True
+    for one in (UPDATE, DELETE):
+        if other.does(one) and not resource.is_singleton:
+            assert refused(other(one, manage.sample.change(1), of=made)) == unknown_to(resource, one)
+    assert shown == [answered(manage(one, of=made)) for one in (LIST, READ) if manage.does(one)]
+
+
+# A configuration file and the operations state the same things.
+
+
+@of([one for one in EVERY if one.file_key or isinstance(one.backing, InSettings)])
+def test_an_export_states_what_operations_made(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+    filed = manager(new_tenant_server, resource)
+    verb = next(one for one in (CREATE, REPLACE, UPDATE) if filed.does(one))
+    made = answered(filed(verb, filed.sample.item(1)))
+    before = [answered(filed(one, of=made)) for one in (LIST, READ) if filed.does(one)]
+    filed.apply(filed.export())
+    for _ in range(2):
+        assert filed.apply(filed.export()).is_empty
+        assert [answered(filed(one, of=made)) for one in (LIST, READ) if filed.does(one)] == before
+    assert not any(secret in filed.export() for secret in filed.secrets())
+
+
+FILE = """
+tenants:
+  - name: {name}
+    sample_hooks:
+      - {{event: Login, target_url: "https://a.example/", name: {shown}, password: secret-of-the-file}}
+"""
+
+
+@pytest.fixture
+def filed(new_tenant_server: NewTenantServer) -> Manager:
+    return Manager(new_tenant_server(), next(one for one in EVERY if one.kind == "sample_hooks"))
+
+
+def test_a_file_and_operations_keep_what_the_other_states(filed: Manager) -> None:
+    text = FILE.format(name=filed.tenant.name, shown="one")
+    assert "sample_hook " in str(filed.plan(text))
+    assert filed.listed() == []  # a plan writes nothing
+    filed.apply(text)
+    assert filed.apply(text).is_empty
+    (made,) = filed.listed()
+    assert (made["Name"], made["Authentication"]["BasicAuth"]["Password"]) == ("one", MASKED)
+    assert filed.secrets() == ["secret-of-the-file"]
+    answered(filed(UPDATE, {"DisplayName": "by hand", "Headers": {"x": "1"}}, of=made))
+    planned = str(filed.plan(text))
+    assert "name: by hand -> one (was set by an operation)" in planned
+    assert "headers: {'x': '1'} stays, set by an operation" in planned
+    filed.apply(text)
+    (left,) = filed.listed()
+    assert (left["HookId"], left["Name"], left["Headers"]) == (made["HookId"], "one", {"x": "1"})
+    assert origin_of(filed)["by"] == "file"
+
+
+def origin_of(filed: Manager) -> dict[str, Any]:
+    work = UnitOfWork(filed.tenant.services.database, filed.tenant.tenant_id)
+    row = work.one(select(table.c.origin).where(table.c.tenant_id == filed.tenant.tenant_id))
+    work.rollback()
+    assert row is not None
+    return dict(row.origin)
+
+
+def test_only_prune_removes_what_a_file_does_not_list(filed: Manager) -> None:
+    answered(filed.create(7))
+    text = FILE.format(name=filed.tenant.name, shown="one")
+    done = filed.apply(text)
+    assert "--prune removes it (an operation made it)" in str(done)
+    assert len(filed.listed()) == 2
+    empty = f"tenants: [{{name: {filed.tenant.name}, sample_hooks: []}}]"
+    assert "(a file brought it)" in str(filed.plan(empty))
+    assert filed.apply(empty).is_empty
+    filed.apply(empty, prune=True)
+    assert filed.listed() == []
+
+
+def test_a_secret_of_a_file_is_never_repeated(filed: Manager) -> None:
+    with pytest.raises(configuration.ConfigurationError) as refusal:
+        filed.plan(
+            FILE.format(name=filed.tenant.name, shown="one").replace("secret-of-the-file", "[secret-of-the-file]")
+        )
+    assert "secret-of-the-file" not in str(refusal.value)

@@ -1,0 +1,175 @@
+"""What only some resources state: fixed fields, older addresses, secrets that are shown once, sets, parents, pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from app.identity.administration.resources.stores import store_of
+from app.identity.directory.tenants import changes
+from app.identity.platform.resources.items import StoreAccess
+from app.identity.platform.resources.store import reencrypt
+from app.identity.platform.resources.tables import resources as table
+from app.identity.platform.store import removal
+from app.identity.platform.store.unit import UnitOfWork
+from app.kit.resource import CREATE, LIST, MASKED, READ, REPLACE, UPDATE
+from tests.support.resources import manager, named
+from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
+
+
+def test_fixed_fields_stay(new_tenant_server: NewTenantServer) -> None:
+    manage = manager(new_tenant_server, named("sample_hooks"))
+    made = answered(manage.create())
+    changed = answered(manage(UPDATE, {"TargetUrl": "https://evil.example/", "DisplayName": "x"}, of=made))
+    assert (changed["TargetUrl"], changed["Event"]) == (made["TargetUrl"], made["Event"])
+
+
+def test_a_field_has_an_error_of_its_own(new_tenant_server: NewTenantServer) -> None:
+    manage = manager(new_tenant_server, named("sample_hooks"))
+    body = {**manage.sample.item(1), "TargetUrl": "http://a.example/"}
+    assert refused(manage(CREATE, body))[0] == 400
+
+
+def test_an_older_address_has_its_own_callers_words_and_errors(new_tenant_server: NewTenantServer) -> None:
+    manage = manager(new_tenant_server, named("sample_hooks"))
+    server, path = manage.tenant, "/v2/manage/sample-hook"
+    body = {"event": "Login", "targeturl": "https://a.example/"}
+    made = answered(server.send("POST", path, body))
+    assert made["targeturl"] == "https://a.example/"
+    assert refused(server.send("POST", path, body)) == (400, 9607)
+    assert answered(server.send("GET", path))["data"] == [made]
+    assert answered(manage(READ, of={"HookId": made["hookid"]}))["TargetUrl"] == "https://a.example/"
+    assert server.send("GET", path, bearer=manage.token).status_code != 200
+    assert answered(server.send("DELETE", f"{path}/{made['hookid']}")) == {"isdeleted": True}
+    assert refused(server.send("DELETE", f"{path}/{made['hookid']}")) == (400, 9606)
+
+
+def test_a_secret_that_is_made_is_shown_once_and_renewed(new_tenant_server: NewTenantServer) -> None:
+    manage = manager(new_tenant_server, named("sample_clients"))
+    made = answered(manage.create())
+    assert [made["ClientSecret"]] == manage.secrets()
+    assert answered(manage(READ, of=made))["ClientSecret"] == MASKED
+    answer = manage.tenant.send("PUT", "/v2/manage/sample-clients/credentials/app1", bearer=manage.token, apikey=None)
+    renewed = answered(answer)["ClientSecret"]
+    assert [renewed] == manage.secrets() != [made["ClientSecret"]]
+    assert answered(manage(READ, of=made))["ClientSecret"] == MASKED
+    assert manage.events() == ["added", "rotate"]
+
+
+def test_a_partial_update_leaves_the_rest(new_tenant_server: NewTenantServer) -> None:
+    manage = manager(new_tenant_server, named("sample_clients"))
+    made = answered(manage.create())
+    changed = answered(manage(UPDATE, {"ClientId": None, "IsActive": False}, of=made))
+    assert (changed["Grants"], changed["ClientId"], changed["IsActive"]) == (["code"], None, False)
+
+
+@pytest.mark.parametrize("name", ["credentials", "CREDENTIALS"])
+def test_a_word_of_an_address_is_no_id(new_tenant_server: NewTenantServer, name: str) -> None:
+    manage = manager(new_tenant_server, named("sample_clients"))
+    assert refused(manage(CREATE, {"AppName": name})) == (400, 7900)
+
+
+def test_items_of_one_parent_are_apart_from_another_s(new_tenant_server: NewTenantServer) -> None:
+    manage = manager(new_tenant_server, named("sample_group_roles"))
+    made = answered(manage.create())
+    assert made["OrgId"] == "acme"
+    at = "/v2/manage/sample-organizations/acme2/grouproles"
+    assert answered(manage.tenant.send("GET", at, bearer=manage.token, apikey=None))["Data"] == []
+    gone = manage.tenant.send("DELETE", f"{at}/{made['Id']}", bearer=manage.token, apikey=None)
+    assert refused(gone) == (404, 9602)
+    answered(manage.tenant.send("POST", at, manage.sample.item(1), bearer=manage.token, apikey=None))
+
+
+def test_a_set_is_replaced_as_a_whole(new_tenant_server: NewTenantServer) -> None:
+    manage = manager(new_tenant_server, named("sample_form"))
+    one, two, three = (manage.sample.item(number) for number in (1, 2, 3))
+    assert answered(manage(REPLACE, {"Data": [one, two]}))["Data"] == manage.listed()
+    answered(manage(REPLACE, {"Data": [{**two, "Type": "option"}, three]}))
+    assert {(item["Name"], item["Type"]) for item in manage.listed()} == {("f2", "option"), ("f3", "string")}
+    assert refused(manage(REPLACE, {"Data": [one, one]})) == (409, 9601)
+    assert len(manage.listed()) == 2
+    assert answered(manage(REPLACE, {"Data": []}))["Data"] == []
+
+
+def test_a_singleton_is_unset_until_it_is_stated(new_tenant_server: NewTenantServer) -> None:
+    manage = manager(new_tenant_server, named("domain_access"))
+    forget(manage.tenant, "email_access")
+    assert refused(manage(READ)) == (404, 9604)
+    stated = manage.sample.item(1)
+    assert answered(manage(UPDATE, stated)) == stated
+    assert answered(manage(READ)) == stated
+
+
+def test_lists_have_pages(new_tenant_server: NewTenantServer) -> None:
+    manage = manager(new_tenant_server, named("sample_objects"))
+    made = [answered(manage.create(number)) for number in range(5)]
+    path = manage.operation(LIST).path
+
+    def page(**query: int) -> Any:
+        return answered(manage.tenant.send("GET", path, bearer=manage.token, apikey=None, **query))["Data"]
+
+    assert page() == made
+    assert page(pagesize=2, page=2) == made[2:4]
+    assert page(pagesize=2, page=4) == []
+    bad = manage.tenant.send("GET", path, bearer=manage.token, apikey=None, pagesize=0)
+    assert refused(bad) == (400, 7900)
+
+
+def test_secrets_are_sealed_anew(new_tenant_server: NewTenantServer) -> None:
+    manage = manager(new_tenant_server, named("sample_hooks"))
+    answered(manage.create())
+    services = manage.tenant.services
+    fresh = type(services.encryption)((b"another secret of the tests, long enough", *services.settings.secrets))
+    work = UnitOfWork(services.database, manage.tenant.tenant_id)
+    assert reencrypt(work, fresh) == 1
+    assert reencrypt(work, fresh) == 0
+    access = StoreAccess(work, fresh, services.clock.now())
+    (item,) = store_of(manage.resource).items(access, manage.resource)
+    work.rollback()
+    assert list(item.secrets.values()) == ["secret-of-the-hook"]
+
+
+def test_items_go_with_their_tenant(new_tenant_server: NewTenantServer) -> None:
+    manage = manager(new_tenant_server, named("sample_hooks"))
+    answered(manage.create())
+    work = UnitOfWork(manage.tenant.services.database, manage.tenant.tenant_id)
+    removal.delete_tenant_rows(work)
+    row = work.one(select(func.count()).select_from(table).where(table.c.tenant_id == manage.tenant.tenant_id))
+    work.commit()
+    assert row is not None
+    assert row[0] == 0
+
+
+def forget(tenant: TenantServer, key: str) -> None:
+    """Leave a key out of the tenant's settings."""
+    work = UnitOfWork(tenant.services.database, tenant.tenant_id)
+    held = changes.lock(work)
+    assert held is not None
+    changes.change(work, settings={name: value for name, value in held.settings.items() if name != key})
+    work.commit()
+
+
+def test_an_action_answers_or_changes_the_item(new_tenant_server: NewTenantServer) -> None:
+    manage = manager(new_tenant_server, named("sample_hooks"))
+    made, path = answered(manage.create()), "/v2/manage/sample-hooks"
+
+    def act(method: str, name: str, item_id: str) -> Any:
+        return manage.tenant.send(method, f"{path}/{item_id}/{name}", bearer=manage.token, apikey=None)
+
+    assert answered(act("POST", "test", made["HookId"])) == {"IsPosted": True, "Target": "https://t1.example/"}
+    assert answered(act("PUT", "status", made["HookId"]))["Name"] == "suspended"
+    assert answered(manage(READ, of=made))["Name"] == "suspended"
+    assert refused(act("PUT", "status", "nothing")) == (404, 9602)
+    assert manage.events() == ["added", "suspend"]
+
+
+def test_hooks_refuse_and_go_on(new_tenant_server: NewTenantServer) -> None:
+    manage = manager(new_tenant_server, named("sample_hooks"))
+    body = manage.sample.item(1)
+    assert refused(manage(CREATE, {**body, "Event": "Nothing"})) == (400, 7900)
+    answer = manage(CREATE, {**body, "Headers": {"bad header": "x"}})
+    assert refused(answer) == (400, 7900)
+    assert "Headers: expected names without spaces." in answer.text
+    assert manage.listed() == []
