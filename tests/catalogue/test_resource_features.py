@@ -14,8 +14,8 @@ from app.identity.platform.resources.store import reencrypt
 from app.identity.platform.resources.tables import resources as table
 from app.identity.platform.store import removal
 from app.identity.platform.store.unit import UnitOfWork
-from app.kit.resource import CREATE, LIST, MASKED, READ, REPLACE, UPDATE
-from tests.support.resources import manager, named
+from app.kit.resource import CREATE, DELETE, LIST, MASKED, READ, REPLACE, UPDATE
+from tests.support.resources import Manager, manager, named
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
 
@@ -173,3 +173,15 @@ def test_hooks_refuse_and_go_on(new_tenant_server: NewTenantServer) -> None:
     assert refused(answer) == (400, 7900)
     assert "Headers: expected names without spaces." in answer.text
     assert manage.listed() == []
+
+
+def test_the_last_question_stays_while_a_lock_asks_them(new_tenant_server: NewTenantServer) -> None:
+    """An export could not be applied otherwise."""
+    manage = Manager(
+        new_tenant_server(lockout={"type": "security_question"}, security_questions={"pet": "Which pet?"}),
+        named("security_questions"),
+    )
+    assert refused(manage(DELETE, of={"QuestionId": "pet"})) == (400, 7900)
+    made = answered(manage.create())
+    assert answered(manage(DELETE, of={"QuestionId": "pet"})) == {"IsDeleted": True}
+    assert manage.listed() == [made]

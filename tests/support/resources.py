@@ -69,6 +69,12 @@ def _hook(number: int) -> Body:
 
 
 SAMPLES: dict[str, Sample] = {
+    "security_questions": Sample(
+        item=lambda number: {"question": f"What is pet {number} called?"},
+        change=lambda number: {"question": f"What was pet {number} called?"},
+        key={"questionId": "QuestionId"},
+        malformed=({"question": " "}, "question"),
+    ),
     "sample_hooks": Sample(
         item=_hook,
         change=lambda number: {"DisplayName": f"other {number}", "Headers": {}},

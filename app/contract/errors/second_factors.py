@@ -213,3 +213,8 @@ class DuoRedirectRefused(ApiError):
 class MalformedDuoRedirect(ApiError):
     code, status, message = 1336, 403, "Duo Authenticator redirect URI is invalid"
     description = "duoredirecturi malformed."
+
+
+class SecurityQuestionExists(ApiError):
+    code, status, message = 7948, 409, "Security question already exists"
+    description = "A similar question is configured."
