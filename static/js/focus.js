@@ -1,4 +1,4 @@
-// What went wrong is read first, also where the browser knows autofocus only on fields.
+// Move the focus to the error summary, also in browsers that support autofocus on fields only.
 (function () {
   var summary = document.getElementById("summary");
   if (summary) summary.focus();

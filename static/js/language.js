@@ -1,4 +1,4 @@
-// The list of languages closes on Escape and on a click elsewhere, as people expect of a menu.
+// Close the language menu on Escape and on a click outside.
 (function () {
   var menu = document.querySelector(".lang");
   if (!menu) return;

@@ -1,4 +1,4 @@
-// A courtesy against double submission; the server holds against it by itself.
+// Block double submission in the browser; the server handles it as well.
 document.addEventListener("submit", function (event) {
   var form = event.target;
   if (form.classList.contains("busy")) {

@@ -1,2 +1,2 @@
-// The answer to a relying party that asked for form_post goes on by itself; without this file a button does it.
+// Submit the form of response_mode=form_post; without JavaScript the button does it.
 document.forms[0].submit();

@@ -1,12 +1,12 @@
-// A form whose answer a browser's passkey gives. Without this file it is sent empty, and the server says the way round.
+// Fill a form with a WebAuthn response. Without JavaScript the form is posted empty and the page explains the alternatives.
 (function () {
   if (!window.PublicKeyCredential || !navigator.credentials) return;
-  var waiting, kept = {};
+  var pending, cache = {};
 
   function bytes(text) {
-    var raw = atob(text.replace(/-/g, "+").replace(/_/g, "/")), made = new Uint8Array(raw.length);
-    for (var i = 0; i < raw.length; i++) made[i] = raw.charCodeAt(i);
-    return made;
+    var raw = atob(text.replace(/-/g, "+").replace(/_/g, "/")), result = new Uint8Array(raw.length);
+    for (var i = 0; i < raw.length; i++) result[i] = raw.charCodeAt(i);
+    return result;
   }
 
   function text(buffer) {
@@ -14,16 +14,16 @@
     return btoa(raw).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
   }
 
-  function opened(told) {
-    told.challenge = bytes(told.challenge);
-    if (told.user) told.user.id = bytes(told.user.id);
-    (told.allowCredentials || []).concat(told.excludeCredentials || []).forEach(function (one) {
-      one.id = bytes(one.id);
+  function decoded(options) {
+    options.challenge = bytes(options.challenge);
+    if (options.user) options.user.id = bytes(options.user.id);
+    (options.allowCredentials || []).concat(options.excludeCredentials || []).forEach(function (credential) {
+      credential.id = bytes(credential.id);
     });
-    return told;
+    return options;
   }
 
-  function plain(credential) {
+  function encoded(credential) {
     var from = credential.response, response = {};
     ["clientDataJSON", "attestationObject", "authenticatorData", "signature", "userHandle"].forEach(function (name) {
       if (from[name]) response[name] = text(from[name]);
@@ -41,75 +41,75 @@
     if (!("beside" in form.dataset)) form.querySelectorAll("input[type=hidden]").forEach(function (field) {
       body.append(field.name, field.value);
     });
-    if (kept.asked === body.toString()) return Promise.resolve(JSON.parse(kept.told)); // nothing was typed since
+    if (cache.request === body.toString()) return Promise.resolve(JSON.parse(cache.response)); // the form is unchanged
     return fetch(form.dataset.from, { method: "POST", body: body }).then(function (answer) {
       if (!answer.ok) throw answer.status;
       return answer.text();
-    }).then(function (told) {
-      if ("beside" in form.dataset) kept = { asked: body.toString(), told: told };
-      return JSON.parse(told);
+    }).then(function (response) {
+      if ("beside" in form.dataset) cache = { request: body.toString(), response: response };
+      return JSON.parse(response);
     });
   }
 
   document.querySelectorAll("[data-passkey]").forEach(function (form) {
     var creates = form.dataset.passkey === "create", status = form.querySelector("#credential");
-    var beside = "beside" in form.dataset, isAsking = true;
+    var beside = "beside" in form.dataset, isIntercepting = true;
 
-    // The box stands in the form of the password, and is meant for both.
-    function remembers() {
+    // The checkbox is in the password form and applies to both forms.
+    function copyRemember() {
       var box = document.querySelector("[type=checkbox][name=remember]");
       if (box && form.elements.remember) form.elements.remember.value = box.checked ? "y" : "";
     }
 
-    function ask(mediation) {
-      var control = waiting = new AbortController();
-      return options(form).then(function (told) {
-        var wish = { publicKey: opened(told), signal: control.signal };
-        if (mediation) wish.mediation = mediation;
-        return navigator.credentials[creates ? "create" : "get"](wish);
+    function startCeremony(mediation) {
+      var control = pending = new AbortController();
+      return options(form).then(function (received) {
+        var request = { publicKey: decoded(received), signal: control.signal };
+        if (mediation) request.mediation = mediation;
+        return navigator.credentials[creates ? "create" : "get"](request);
       }).then(function (credential) {
         if (!credential) throw 0;
-        form.elements.credential.value = plain(credential);
-        remembers();
-        if (beside && form.elements.password) form.elements.password.value = ""; // the passkey stands in its place
+        form.elements.credential.value = encoded(credential);
+        copyRemember();
+        if (beside && form.elements.password) form.elements.password.value = ""; // the passkey replaces it
         form.classList.add("busy");
         form.submit();
       });
     }
 
-    function waits() {
+    function startAutofill() {
       var is = PublicKeyCredential.isConditionalMediationAvailable;
       if ("autofill" in form.dataset && is) {
         is.call(PublicKeyCredential).then(function (can) {
-          if (can) return ask("conditional");
+          if (can) return startCeremony("conditional");
         }).catch(function () {});
       }
     }
 
     form.addEventListener("submit", function (event) {
       if (event.defaultPrevented) return;
-      form.elements.credential.value = ""; // of before, where somebody came back
-      if (beside && (!isAsking || !event.submitter || event.submitter.value !== "passkey")) return;
+      form.elements.credential.value = ""; // a stale response after Back
+      if (beside && (!isIntercepting || !event.submitter || event.submitter.value !== "passkey")) return;
       event.preventDefault();
       event.stopPropagation();
-      if (form.classList.contains("busy")) return; // it is on its way
-      if (waiting) waiting.abort(); // one question at a time: the quiet one gives way
+      if (form.classList.contains("busy")) return; // already submitted
+      if (pending) pending.abort(); // one ceremony at a time: cancel the conditional one
       status.textContent = "";
-      ask().catch(function (reason) {
-        if (beside && reason > 0) { // refused: the page says which field it is
-          isAsking = false;
+      startCeremony().catch(function (reason) {
+        if (beside && reason > 0) { // the server refused the form: submit it to show the errors
+          isIntercepting = false;
           event.submitter.click();
-          isAsking = true;
+          isIntercepting = true;
           return;
         }
         status.textContent = reason && reason.name === "InvalidStateError" ? form.dataset.there : form.dataset.failed;
-        waits();
+        startAutofill();
       });
     });
-    waits();
+    startAutofill();
     if ("upgrade" in form.dataset && PublicKeyCredential.getClientCapabilities) {
       PublicKeyCredential.getClientCapabilities().then(function (can) {
-        if (can.conditionalCreate) return ask("conditional");
+        if (can.conditionalCreate) return startCeremony("conditional");
       }).catch(function () {});
     }
   });

@@ -1,4 +1,4 @@
-// Codes may be printed. The button stands in the page hidden: without this file there is nothing to press.
+// Show the print button, which is hidden without JavaScript.
 document.querySelectorAll("[data-prints]").forEach(function (button) {
   button.hidden = false;
   button.addEventListener("click", function () {

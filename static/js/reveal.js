@@ -1,4 +1,4 @@
-// A password field may be shown. The button stands in the page hidden: without this file there is nothing to press.
+// Show the button that reveals a password, which is hidden without JavaScript.
 document.querySelectorAll("[data-reveals]").forEach(function (button) {
   var field = document.getElementById(button.dataset.reveals);
   button.hidden = false;
@@ -12,6 +12,6 @@ document.querySelectorAll("[data-reveals]").forEach(function (button) {
     field.focus();
   });
   field.form.addEventListener("submit", function () {
-    show(false); // browsers keep what stands in a text field, and must not keep this
+    show(false); // browsers remember values of text fields
   });
 });

@@ -1,11 +1,11 @@
-// The rules of a new password tick themselves off while it is typed. The server enforces them; this only tells early.
+// Mark the rules that a new password meets while it is typed. The server enforces them.
 (function () {
   var list = document.querySelector("[data-rules]");
   if (!list) return;
   var field = document.getElementById(list.dataset.rules);
-  var number = letters("\\p{Nd}", /\d/);
-  var sign = letters("[^\\p{L}\\p{N}\\s]", /[^\s\dA-Za-z\u00aa-\uffff]/);
-  var looks = {
+  var number = characterClass("\\p{Nd}", /\d/);
+  var sign = characterClass("[^\\p{L}\\p{N}\\s]", /[^\s\dA-Za-z\u00aa-\uffff]/);
+  var checks = {
     least: function (text, number) { return Array.from(text).length >= number; },
     most: function (text, number) { return text && Array.from(text).length <= number; },
     lower: function (text) { return hasCase(text, "toUpperCase"); },
@@ -14,12 +14,12 @@
     sign: function (text) { return sign.test(text); }
   };
 
-  // Letters of any script, as the server tells them; a browser that cannot tells the plainest.
-  function letters(wanted, plain) {
+  // Unicode classes as on the server, with an ASCII fallback for older browsers.
+  function characterClass(pattern, fallback) {
     try {
-      return new RegExp(wanted, "u");
+      return new RegExp(pattern, "u");
     } catch (error) {
-      return plain;
+      return fallback;
     }
   }
 
@@ -27,16 +27,16 @@
     return Array.from(text).some(function (letter) { return letter !== letter[other](); });
   }
 
-  function look() {
+  function update() {
     list.querySelectorAll("li").forEach(function (rule) {
-      var kept = rule.dataset.rule && looks[rule.dataset.rule](field.value, Number(rule.dataset.number));
-      rule.className = kept ? "kept" : "";
+      var isMet = rule.dataset.rule && checks[rule.dataset.rule](field.value, Number(rule.dataset.number));
+      rule.className = isMet ? "kept" : "";
       rule.lastElementChild.className = "unseen";
-      rule.lastElementChild.textContent = kept ? list.dataset.kept : "";
+      rule.lastElementChild.textContent = isMet ? list.dataset.kept : "";
     });
   }
 
-  // What the last one lacked stays marked until the next one is begun.
-  field.addEventListener("input", look);
-  if (field.value) look();
+  // Rules broken by the previous password stay marked until the user types.
+  field.addEventListener("input", update);
+  if (field.value) update();
 })();

@@ -1,13 +1,13 @@
-// Managers of passwords are told which passkeys are still good, so that none is offered that opens nothing.
+// Tell password managers which passkeys are valid (WebAuthn signal API).
 (function () {
   var api = window.PublicKeyCredential, page = document.querySelector("[data-accepted],[data-unknown]");
   if (!api || !page) return;
-  function tell(name, said) {
-    if (api[name]) api[name](said).catch(function () {});
+  function signal(name, details) {
+    if (api[name]) api[name](details).catch(function () {});
   }
-  if (page.dataset.unknown) tell("signalUnknownCredential", { rpId: location.hostname, credentialId: page.dataset.unknown });
+  if (page.dataset.unknown) signal("signalUnknownCredential", { rpId: location.hostname, credentialId: page.dataset.unknown });
   if (!page.dataset.accepted) return;
-  var held = JSON.parse(page.dataset.accepted);
-  tell("signalAllAcceptedCredentials", { rpId: held.rp, userId: held.user, allAcceptedCredentialIds: held.ids });
-  tell("signalCurrentUserDetails", { rpId: held.rp, userId: held.user, name: held.name, displayName: held.shown });
+  var accepted = JSON.parse(page.dataset.accepted);
+  signal("signalAllAcceptedCredentials", { rpId: accepted.rp, userId: accepted.user, allAcceptedCredentialIds: accepted.ids });
+  signal("signalCurrentUserDetails", { rpId: accepted.rp, userId: accepted.user, name: accepted.name, displayName: accepted.shown });
 })();

@@ -1,4 +1,4 @@
-// A button that is of use only after a while waits for it. The server holds to it by itself.
+// Disable the resend button until the cool-down ends, which the server enforces.
 (function () {
   document.querySelectorAll("[data-wait]").forEach(function (form) {
     var button = form.querySelector("button"), hint = form.querySelector("p");

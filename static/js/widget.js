@@ -1,13 +1,13 @@
-// The captcha of the tenant's provider. Its script comes from elsewhere and may not come at all, or stop half way: the
-// question of our own, which stands in the page, is hidden only for as long as the widget may be of use.
+// Show the captcha widget of the tenant's provider. Its third-party script may fail to load, so our own question in the
+// page is hidden only while the widget can still work.
 (function () {
   var box = document.querySelector("[data-widget]");
   if (!box) return;
-  var form = box.closest("form"), place = box.querySelector(".place"), instead = box.querySelector(".link");
+  var form = box.closest("form"), place = box.querySelector(".place"), fallbackButton = box.querySelector(".link");
   var status = box.querySelector("[role=status]"), field = document.getElementById("captcha");
-  var question = field && field.closest(".field"), key = box.dataset.key, patience = 6000;
-  var proof = form.elements.captcha_proof, randstr = form.elements.captcha_randstr, isDrawn = false, by = null;
-  var late = setTimeout(fail, patience);
+  var question = field && field.closest(".field"), key = box.dataset.key, timeoutMilliseconds = 6000;
+  var proof = form.elements.captcha_proof, randstr = form.elements.captcha_randstr, isDrawn = false, submitter = null;
+  var timer = setTimeout(fail, timeoutMilliseconds);
 
   function take(answer, other) {
     proof.value = answer || "";
@@ -15,22 +15,22 @@
     status.textContent = answer ? status.dataset.done : "";
   }
 
-  function ask() {
+  function showQuestion() {
     question.hidden = false;
-    instead.hidden = true;
+    fallbackButton.hidden = true;
   }
 
   function fail() {
     take("");
     form.classList.remove("busy");
     if (question) {
-      ask();
+      showQuestion();
       box.hidden = !isDrawn;
     } else status.textContent = status.dataset.failed;
   }
 
   function drawn() {
-    clearTimeout(late);
+    clearTimeout(timer);
     isDrawn = true;
     box.hidden = false;
     status.textContent = "";
@@ -49,28 +49,28 @@
     drawn();
   }
 
-  // Nobody sees this one: it tells what it thinks when the form is sent. An answered question goes first.
-  function drawUnseen() {
+  // The invisible widget returns its token on submit. An answered question takes precedence.
+  function drawInvisible() {
     drawn();
     form.addEventListener("submit", function (event) {
       if (proof.value || (field && field.value) || form.classList.contains("busy")) return;
       event.preventDefault();
       event.stopPropagation();
       form.classList.add("busy");
-      by = event.submitter || null;
-      late = setTimeout(fail, patience);
+      submitter = event.submitter || null;
+      timer = setTimeout(fail, timeoutMilliseconds);
       window.grecaptcha.execute(key, {action: "form"}).then(function (answer) {
-        setTimeout(function () { send(answer); }); // a form is not sent twice within one event
+        setTimeout(function () { send(answer); }); // a form cannot be submitted again within its submit event
       }, fail);
     });
   }
 
   function send(answer) {
-    clearTimeout(late);
+    clearTimeout(timer);
     if (!form.classList.contains("busy")) return;
     form.classList.remove("busy");
     take(answer);
-    if (form.requestSubmit) form.requestSubmit(by);
+    if (form.requestSubmit) form.requestSubmit(submitter);
     else form.submit();
   }
 
@@ -91,7 +91,7 @@
       window.grecaptcha.ready(function () { drawBox(window.grecaptcha); });
     },
     recaptcha_v3: function () {
-      window.grecaptcha.ready(drawUnseen);
+      window.grecaptcha.ready(drawInvisible);
     },
     hcaptcha: function () { drawBox(window.hcaptcha); },
     tencent: drawButton
@@ -112,11 +112,11 @@
   take("");
   box.hidden = false;
   if (!question) form.querySelector("[data-scriptless]").hidden = true;
-  else if (field.value || question.classList.contains("field--wrong")) ask();
+  else if (field.value || question.classList.contains("field--wrong")) showQuestion();
   else {
     question.hidden = true;
-    instead.addEventListener("click", function () {
-      ask();
+    fallbackButton.addEventListener("click", function () {
+      showQuestion();
       field.focus();
     });
   }

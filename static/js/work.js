@@ -1,5 +1,5 @@
-// A locked sign-in asks a question. While the person types the password, this computes what answers it instead: the first
-// number whose SHA-256 together with the seed begins with so many zero bits (FIPS 180-4; one block is always enough).
+// Solve the captcha by proof of work while the user types: the first number whose SHA-256 with the seed begins with the
+// required zero bits (FIPS 180-4; one block is always enough).
 (function () {
   var box = document.querySelector("[data-seed]");
   if (!box) return;
@@ -7,7 +7,7 @@
   var field = box.querySelector("#captcha");
   var start = box.dataset.seed + ":";
   var shift = 32 - Number(box.dataset.bits);
-  var roots = [], squares = [], w = new Int32Array(64), tried = 0, waits = false, by = null;
+  var roots = [], squares = [], w = new Int32Array(64), tried = 0, isSubmitPending = false, submitter = null;
 
   for (var n = 2; roots.length < 64; n++) {
     for (var d = 2; d * d <= n && n % d; d++);
@@ -20,11 +20,11 @@
     return ((number % 1) * 4294967296) | 0;
   }
 
-  function turned(word, by) {
+  function rotated(word, by) {
     return (word >>> by) | (word << (32 - by));
   }
 
-  function beginsWith(text) {
+  function leadingBits(text) {
     var i, x, y;
     for (i = 0; i < 16; i++) w[i] = 0;
     for (i = 0; i < text.length; i++) w[i >> 2] |= text.charCodeAt(i) << (24 - 8 * (i & 3));
@@ -33,15 +33,15 @@
     for (i = 16; i < 64; i++) {
       x = w[i - 15];
       y = w[i - 2];
-      x = turned(x, 7) ^ turned(x, 18) ^ (x >>> 3);
-      y = turned(y, 17) ^ turned(y, 19) ^ (y >>> 10);
+      x = rotated(x, 7) ^ rotated(x, 18) ^ (x >>> 3);
+      y = rotated(y, 17) ^ rotated(y, 19) ^ (y >>> 10);
       w[i] = w[i - 16] + x + w[i - 7] + y;
     }
     var a = squares[0], b = squares[1], c = squares[2], e = squares[4], f = squares[5], g = squares[6];
     var k = squares[3], h = squares[7];
     for (i = 0; i < 64; i++) {
-      x = (h + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + ((e & f) ^ (~e & g)) + roots[i] + w[i]) | 0;
-      y = ((turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+      x = (h + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) + ((e & f) ^ (~e & g)) + roots[i] + w[i]) | 0;
+      y = ((rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
       h = g;
       g = f;
       f = e;
@@ -54,38 +54,38 @@
     return (a + squares[0]) >>> shift;
   }
 
-  // Sent before it is done and without an answer, the form waits: it takes a second or two.
+  // An unanswered form submitted too early waits for the solution, which takes a second or two.
   field.form.addEventListener("submit", function (event) {
     if (work.value || field.value) return;
     event.preventDefault();
     event.stopPropagation();
-    waits = true;
-    by = event.submitter || null;
+    isSubmitPending = true;
+    submitter = event.submitter || null;
     field.form.classList.add("busy");
   });
 
   function done() {
-    if (waits) {
+    if (isSubmitPending) {
       field.form.classList.remove("busy");
-      return field.form.requestSubmit ? field.form.requestSubmit(by) : field.form.submit();
+      return field.form.requestSubmit ? field.form.requestSubmit(submitter) : field.form.submit();
     }
     if (document.activeElement === field || field.value || field.closest(".field--wrong")) return;
     field.closest(".field").hidden = true;
     box.querySelector("[role=status]").textContent = box.dataset.done;
   }
 
-  function go() {
+  function run() {
     for (var until = Date.now() + 12; Date.now() < until; ) {
       for (var i = 0; i < 200; i++, tried++) {
-        if (beginsWith(start + tried) === 0) {
+        if (leadingBits(start + tried) === 0) {
           work.value = tried;
           return done();
         }
       }
     }
-    setTimeout(go, 0);
+    setTimeout(run, 0);
   }
 
-  if (work.value && beginsWith(start + work.value) === 0) done();
-  else go();
+  if (work.value && leadingBits(start + work.value) === 0) done();
+  else run();
 })();

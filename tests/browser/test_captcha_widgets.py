@@ -1,4 +1,4 @@
-"""Signing up and in where the tenant has a captcha provider: by its widget, without scripts, and while its script stays away."""
+"""Captcha widgets in Chromium: solved, without JavaScript, and with a provider script that does not load."""
 
 from __future__ import annotations
 
@@ -17,161 +17,159 @@ from tests.support.oauth_world import NewWorld, World
 
 EMAIL, PASSWORD, KEY = "neu@example.test", "Zebra-kettle-91", "a site key"
 KINDS = ("recaptcha_v2", "recaptcha_v3", "hcaptcha", "tencent")
-INSTEAD = "You cannot use this? Answer a question instead"
+FALLBACK_BUTTON = "You cannot use this? Answer a question instead"
 
 
 @pytest.fixture
 def captcha(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """What the tenant states: hCaptcha, unless the test says another."""
+    """Return the tenant's captcha settings: hCaptcha, unless the test overrides them."""
     return {"provider": "hcaptcha", "site_key": KEY, **getattr(request, "param", {})}
 
 
 @pytest.fixture
 def world(new_world: NewWorld, captcha: dict[str, Any]) -> World:
-    """A tenant with a provider that asks everybody who registers, and locks at the first wrong password."""
+    """Return a tenant with a captcha on registration and after the first wrong password."""
     lockout = {"type": "captcha", "maximum_failed_attempts": 1}
-    made = new_world(registration_captcha=True, captcha=captcha, lockout=lockout)
-    keep_secret(made.services, made.tenant_id)
-    return made
+    captcha_world = new_world(registration_captcha=True, captcha=captcha, lockout=lockout)
+    keep_secret(captcha_world.services, captcha_world.tenant_id)
+    return captcha_world
 
 
 @pytest.fixture(autouse=True)
 def provider(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
-    with providing(services, monkeypatch) as made:
-        yield made
+    with providing(services, monkeypatch) as captcha_world:
+        yield captcha_world
 
 
-def of(*kinds: str, **captcha: Any) -> pytest.MarkDecorator:
-    stated = [{"provider": kind, **captcha} for kind in kinds]
-    return pytest.mark.parametrize("captcha", stated, indirect=True, ids=kinds)
+def captcha_kinds(*kinds: str, **captcha: Any) -> pytest.MarkDecorator:
+    settings = [{"provider": kind, **captcha} for kind in kinds]
+    return pytest.mark.parametrize("captcha", settings, indirect=True, ids=kinds)
 
 
-def typed(page: Page, served: str) -> None:
-    page.goto(f"{served}/register", wait_until="domcontentloaded")  # a script that never comes holds up the rest
+def fill_registration(page: Page, served: str) -> None:
+    page.goto(f"{served}/register", wait_until="domcontentloaded")  # a hanging script delays the load event
     page.get_by_label("Email").fill(EMAIL)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
 
 
-def answers(page: Page) -> None:
-    asked = page.locator("[name=captcha_asked]").get_attribute("value") or ""
-    _bits, _seed, kind, *numbers = asked.split(".")
+def answer_question(page: Page) -> None:
+    challenge = page.locator("[name=captcha_asked]").get_attribute("value") or ""
+    _bits, _seed, kind, *numbers = challenge.split(".")
     page.locator("#captcha").fill(str(answer_to(Question.model_validate({"kind": kind, "numbers": numbers}))))
 
 
-def ticks(page: Page) -> None:
+def tick_widget(page: Page) -> None:
     page.frame_locator("iframe").get_by_role("checkbox").check()
     expect(page.get_by_text("Done. Now go on below.")).to_be_visible()
 
 
-def registers(page: Page) -> None:
+def submit_registration(page: Page) -> None:
     page.get_by_role("button", name="Create account").click()
     expect(page.get_by_text(EMAIL)).to_be_visible()
     expect(page.get_by_role("heading", level=1)).not_to_have_text("Create your account")
 
 
-@of(*KINDS)
-def test_a_person_signs_up_by_the_widget(
-    captcha: dict[str, Any], served: str, opened: Opened, provider: Provider
-) -> None:
+@captcha_kinds(*KINDS)
+def test_registration_by_widget(captcha: dict[str, Any], served: str, opened: Opened, provider: Provider) -> None:
     kind = captcha["provider"]
     provider.says = BELIEVED.get(kind, provider.says)
     page = opened()
-    complaints: list[str] = []
-    page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
-    page.on("pageerror", lambda problem: complaints.append(str(problem)))
+    console_errors: list[str] = []
+    page.on("console", lambda message: console_errors.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda problem: console_errors.append(str(problem)))
     provide(page)
-    typed(page, served)
-    expect(page.get_by_role("button", name=INSTEAD)).to_be_visible()
+    fill_registration(page, served)
+    expect(page.get_by_role("button", name=FALLBACK_BUTTON)).to_be_visible()
     expect(page.locator("#captcha")).to_be_hidden()
     if kind == "tencent":
         page.get_by_role("button", name="Begin the check").click()
     if kind != "recaptcha_v3":
-        ticks(page)
-    registers(page)
+        tick_widget(page)
+    submit_registration(page)
     [(_, facts)] = provider.asked
     assert {PROOF, SECRET} <= set(facts.values())
     assert facts.get("Randstr") == ("random" if kind == "tencent" else None)
-    assert complaints == []
+    assert console_errors == []
 
 
-@of(*KINDS)
-def test_without_javascript_a_question_stands_in_its_place(served: str, opened: Opened, provider: Provider) -> None:
+@captcha_kinds(*KINDS)
+def test_without_javascript_the_question_is_shown(served: str, opened: Opened, provider: Provider) -> None:
     page = opened(java_script_enabled=False)
     provide(page)
-    typed(page, served)
-    expect(page.get_by_role("button", name=INSTEAD)).to_be_hidden()
+    fill_registration(page, served)
+    expect(page.get_by_role("button", name=FALLBACK_BUTTON)).to_be_hidden()
     expect(page.get_by_text("checks that you are no machine")).to_be_hidden()
-    answers(page)
-    registers(page)
+    answer_question(page)
+    submit_registration(page)
     assert provider.asked == []
 
 
 def hang(_: Route) -> None:
-    """Answer nothing, ever."""
+    """Never answer."""
 
 
 def stop_half_way(route: Route) -> None:
-    """Let the first script come, and none of what it needs."""
+    """Serve the first script and abort everything that it loads."""
     answer(route) if route.request.url.partition("?")[0].endswith("api.js") else route.abort()
 
 
-@pytest.mark.parametrize("how", [Route.abort, hang])
-@of("hcaptcha", "recaptcha_v3")
-def test_where_the_script_stays_away_the_question_comes(
-    served: str, opened: Opened, how: Callable[[Route], None]
+@pytest.mark.parametrize("route_handler", [Route.abort, hang])
+@captcha_kinds("hcaptcha", "recaptcha_v3")
+def test_missing_provider_script_shows_the_question(
+    served: str, opened: Opened, route_handler: Callable[[Route], None]
 ) -> None:
     page = opened()
     page.clock.install()
-    provide(page, how)
-    typed(page, served)
+    provide(page, route_handler)
+    fill_registration(page, served)
     page.clock.fast_forward(7_000)
     expect(page.locator("#captcha")).to_be_visible()
     expect(page.get_by_text("checks that you are no machine")).to_be_hidden()
-    answers(page)
-    registers(page)
+    answer_question(page)
+    submit_registration(page)
 
 
-@of("recaptcha_v2")
-def test_where_the_script_stops_half_way_the_question_comes(served: str, opened: Opened) -> None:
+@captcha_kinds("recaptcha_v2")
+def test_half_loaded_provider_script_shows_the_question(served: str, opened: Opened) -> None:
     page = opened()
     page.clock.install()
     provide(page, stop_half_way)
-    typed(page, served)
+    fill_registration(page, served)
     expect(page.locator("#captcha")).to_be_hidden()
     page.clock.fast_forward(7_000)
-    answers(page)
-    registers(page)
+    answer_question(page)
+    submit_registration(page)
 
 
-@of("recaptcha_v2", "recaptcha_v3")
-def test_whom_the_provider_doubts_a_question_is_asked(
+@captcha_kinds("recaptcha_v2", "recaptcha_v3")
+def test_rejected_widget_token_shows_the_question(
     captcha: dict[str, Any], served: str, opened: Opened, provider: Provider
 ) -> None:
     provider.says = DOUBTED
     page = opened()
     provide(page)
-    typed(page, served)
+    fill_registration(page, served)
     if captcha["provider"] != "recaptcha_v3":
-        ticks(page)
+        tick_widget(page)
     page.get_by_role("button", name="Create account").click()
     expect(page.get_by_role("alert")).to_contain_text("That could not be confirmed.")
     expect(page.get_by_text("checks that you are no machine")).to_be_visible()
     page.get_by_label("Password", exact=True).fill(PASSWORD)
-    answers(page)
-    registers(page)
+    answer_question(page)
+    submit_registration(page)
 
 
-def test_who_cannot_use_the_widget_asks_for_the_question(served: str, opened: Opened) -> None:
+def test_fallback_button_shows_the_question(served: str, opened: Opened) -> None:
     page = opened()
     provide(page)
-    typed(page, served)
-    page.get_by_role("button", name=INSTEAD).press("Enter")
+    fill_registration(page, served)
+    page.get_by_role("button", name=FALLBACK_BUTTON).press("Enter")
     expect(page.locator("#captcha")).to_be_focused()
-    answers(page)
-    registers(page)
+    answer_question(page)
+    submit_registration(page)
 
 
-def test_a_locked_account_opens_by_the_widget(world: World, served: str, opened: Opened) -> None:
+def test_widget_unlocks_a_locked_sign_in(world: World, served: str, opened: Opened) -> None:
     ada = world.person("ada@example.com")
     page = opened()
     provide(page)
@@ -181,17 +179,17 @@ def test_a_locked_account_opens_by_the_widget(world: World, served: str, opened:
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("alert")).to_contain_text("That did not work")
     page.get_by_label("Password", exact=True).fill(ada.password)
-    ticks(page)
+    tick_widget(page)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(ada.email)
 
 
-@of("hcaptcha", fallback=False)
-def test_where_there_is_the_widget_alone_the_page_says_that_it_does_not_load(served: str, opened: Opened) -> None:
-    page, plain = opened(), opened(java_script_enabled=False)
+@captcha_kinds("hcaptcha", fallback=False)
+def test_widget_without_fallback_reports_load_failure(served: str, opened: Opened) -> None:
+    page, without_script = opened(), opened(java_script_enabled=False)
     provide(page, Route.abort)
-    typed(page, served)
+    fill_registration(page, served)
     expect(page.get_by_role("status")).to_contain_text("The check does not load.")
     expect(page.locator("#captcha")).to_have_count(0)
-    typed(plain, served)
-    expect(plain.get_by_text("Allow JavaScript here")).to_be_visible()
+    fill_registration(without_script, served)
+    expect(without_script.get_by_text("Allow JavaScript here")).to_be_visible()

@@ -1,4 +1,4 @@
-"""From the shop in a new browser: one more proof, and back at the shop (decisions/0106)."""
+"""A second factor demanded by risk, in Chromium (decisions/0106)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.mailbox import code_in
 from tests.support.oauth_world import NewWorld, World
 from tests.support.shopper import AT_THE_SHOP, BARE, Ada, send
 
-ANOTHER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+OTHER_USER_AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
 
 @pytest.fixture
@@ -21,8 +21,8 @@ def world(new_world: NewWorld) -> World:
 
 
 @pytest.mark.parametrize("how", [{}, BARE], ids=["script", "no script, ar"])
-def test_a_new_browser_is_asked_once(world: World, served: str, opened: Opened, how: dict[str, Any]) -> None:
-    ada, home, page = Ada(world, served), opened(**how), opened(user_agent=ANOTHER, **how)
+def test_new_browser_is_asked_once(world: World, served: str, opened: Opened, how: dict[str, Any]) -> None:
+    ada, home, page = Ada(world, served), opened(**how), opened(user_agent=OTHER_USER_AGENT, **how)
     ada.signs_in(home)
     home.wait_for_url(AT_THE_SHOP)
     ada.signs_in(page)
@@ -31,6 +31,6 @@ def test_a_new_browser_is_asked_once(world: World, served: str, opened: Opened, 
     page.locator("[name=code]").fill(code_in(ada.mails()[-1]))
     send(page, "code")
     page.wait_for_url(AT_THE_SHOP)
-    again = opened(user_agent=ANOTHER, **how)
+    again = opened(user_agent=OTHER_USER_AGENT, **how)
     ada.signs_in(again)
     again.wait_for_url(AT_THE_SHOP)

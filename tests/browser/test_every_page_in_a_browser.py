@@ -1,4 +1,4 @@
-"""What only a browser can say of every page, and what it does on single ones. Each page is opened once to be asked everything."""
+"""Browser checks of every page sample: layout, accessibility, keyboard; and behaviour of single pages."""
 
 from __future__ import annotations
 
@@ -15,90 +15,93 @@ from app.settings import ROOT
 from tests.support import looks, samples
 from tests.support.captcha_widgets import provide
 
-LONGEST_WORDS, OTHER_WAY_ROUND = "de", "ar"
-PAGES = [name for name in samples.states() if name != "FormPostPage"]  # it leaves at once: see below
+LONGEST_LANGUAGE, RTL_LANGUAGE = "de", "ar"
+PAGES = [name for name in samples.states() if name != "FormPostPage"]  # submits itself: tested below
 
 
 @contextmanager
-def opened(browser: Browser, **how: Any) -> Iterator[tuple[Page, list[str]]]:
-    """A page, and what the browser complained of on it."""
+def open_page(browser: Browser, **how: Any) -> Iterator[tuple[Page, list[str]]]:
+    """Open a page; yield it with the list of its console errors and warnings."""
     context = browser.new_context(**how)
     page = context.new_page()
-    complaints: list[str] = []
-    page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
-    page.on("pageerror", lambda problem: complaints.append(str(problem)))
-    yield page, complaints
+    console_messages: list[str] = []
+    page.on(
+        "console",
+        lambda message: console_messages.append(message.text) if message.type in ("error", "warning") else None,
+    )
+    page.on("pageerror", lambda problem: console_messages.append(str(problem)))
+    yield page, console_messages
     context.close()
 
 
 @dataclass
-class Reader:
-    """Somebody at one browser, who looks at pages side by side."""
+class PageReader:
+    """A sheet of pages and the console messages of its browser."""
 
     sheet: looks.Sheet
-    complaints: list[str]
+    console_messages: list[str]
     gallery: str
 
-    def asks(self, name: str, language: str) -> list[str]:
-        """Say what is wrong with a page in any of its states; what words cannot change is asked in one language."""
+    def faults_of(self, name: str, language: str) -> list[str]:
+        """Return the faults of a page in all its states; rules independent of the texts run in one language."""
         states = samples.states()[name]
-        self.complaints.clear()
+        self.console_messages.clear()
         self.sheet.lay(self.gallery, [samples.address(name, state, language) for state in states])
         rules = [looks.in_narrow_windows]
-        if language == LONGEST_WORDS:
+        if language == LONGEST_LANGUAGE:
             rules = [looks.accessible, looks.by_keyboard, looks.by_ear, looks.in_narrow_windows, looks.otherwise]
         answers = [faults for rule in rules for faults in rule(self.sheet)]
         found = [
             f"{state}: {fault}" for faults in answers for state, of in zip(states, faults, strict=True) for fault in of
         ]
-        return found + [f"the browser says: {said}" for said in self.complaints if "Autofocus" not in said]
+        return found + [
+            f"the browser says: {message}" for message in self.console_messages if "Autofocus" not in message
+        ]
 
 
 @pytest.fixture(scope="session")
-def readers(chromium: Browser, gallery_address: str) -> Iterator[dict[bool, Reader]]:
-    """Who looks at pages of ours alone, and who at those where a captcha provider has its widget too (nothing is kept there)."""
-    with opened(chromium) as (page, complaints), opened(chromium) as (other, complaints_there):
+def page_readers(chromium: Browser, gallery_address: str) -> Iterator[dict[bool, PageReader]]:
+    """Yield two readers: one for pages without a captcha widget, one with fake providers (which disables the cache)."""
+    with open_page(chromium) as (page, console_messages), open_page(chromium) as (other, other_messages):
         provide(other)
         yield {
-            False: Reader(looks.Sheet(page), complaints, gallery_address),
-            True: Reader(looks.Sheet(other), complaints_there, gallery_address),
+            False: PageReader(looks.Sheet(page), console_messages, gallery_address),
+            True: PageReader(looks.Sheet(other), other_messages, gallery_address),
         }
 
 
 def has_widget(name: str) -> bool:
-    return any("data-widget" in samples.drawn(name, state, LONGEST_WORDS).html for state in samples.states()[name])
+    return any("data-widget" in samples.drawn(name, state, LONGEST_LANGUAGE).html for state in samples.states()[name])
 
 
-@pytest.mark.parametrize("language", [LONGEST_WORDS, OTHER_WAY_ROUND])
+@pytest.mark.parametrize("language", [LONGEST_LANGUAGE, RTL_LANGUAGE])
 @pytest.mark.parametrize("name", PAGES)
-def test_every_page_serves_everybody(readers: dict[bool, Reader], name: str, language: str) -> None:
-    assert not (found := readers[has_widget(name)].asks(name, language)), "\n".join(found)
+def test_every_page_is_accessible_and_fits(page_readers: dict[bool, PageReader], name: str, language: str) -> None:
+    assert not (found := page_readers[has_widget(name)].faults_of(name, language)), "\n".join(found)
 
 
-def test_every_layout_is_asked_at_its_narrowest() -> None:
+def test_every_breakpoint_is_checked() -> None:
     style = "".join(path.read_text() for path in (ROOT / "static" / "css").glob("*.css"))
-    begins = {int(width) for width in re.findall(r"min-width: (\d+)px", style)}
-    begins |= {int(width) + 1 for width in re.findall(r"max-width: (\d+)px", style)}
-    assert begins | {320} == set(looks.NARROWEST)
+    breakpoints = {int(width) for width in re.findall(r"min-width: (\d+)px", style)}
+    breakpoints |= {int(width) + 1 for width in re.findall(r"max-width: (\d+)px", style)}
+    assert breakpoints | {320} == set(looks.NARROWEST)
 
 
 @pytest.fixture(scope="session")
 def without_scripts(chromium: Browser) -> Iterator[Page]:
-    with opened(chromium, java_script_enabled=False) as (page, _):
+    with open_page(chromium, java_script_enabled=False) as (page, _):
         yield page
 
 
 def forms_of(html: str) -> str:
-    """The fields and buttons of a page: where they are the same, Enter does the same."""
+    """Return the fields and buttons of a page, normalised: equal ones behave alike."""
     main = html.partition("<main")[2].partition("</main>")[0]
     kept = re.findall(r"</?form|<(?:input|select|textarea|button)[^>]*>", main)
     return re.sub(r' (?:value|aria-[a-z]+|id)="[^"]*"| autofocus', "", "".join(kept))
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_without_scripts_every_button_does_something_and_enter_the_first(
-    without_scripts: Page, gallery_address: str, name: str
-) -> None:
+def test_without_scripts_enter_presses_the_first_button(without_scripts: Page, gallery_address: str, name: str) -> None:
     page, faults = without_scripts, []
     different = {forms_of(samples.drawn(name, state, "en").html): state for state in samples.states()[name]}
     for state in different.values():
@@ -117,14 +120,18 @@ def test_without_scripts_every_button_does_something_and_enter_the_first(
     assert not faults, "\n".join(faults)
 
 
-def test_colours_that_a_page_must_not_trust_can_be_read(chromium: Browser, gallery_address: str) -> None:
-    shown = (("LoginPage", "empty"), ("ConsentPage", "usual"), ("SecurityPage", "three"))
-    every = [samples.address(name, state, "ar", look) for look in ("sunny", "paper", "mono") for name, state in shown]
-    with opened(chromium) as (page, _):
+def test_extreme_brand_colours_stay_readable(chromium: Browser, gallery_address: str) -> None:
+    samples_shown = (("LoginPage", "empty"), ("ConsentPage", "usual"), ("SecurityPage", "three"))
+    addresses = [
+        samples.address(name, state, "ar", look) for look in ("sunny", "paper", "mono") for name, state in samples_shown
+    ]
+    with open_page(chromium) as (page, _):
         sheet = looks.Sheet(page)
-        sheet.lay(gallery_address, every)
+        sheet.lay(gallery_address, addresses)
         found = [
-            (address, fault) for faults in looks.accessible(sheet) for address, fault in zip(every, faults, strict=True)
+            (address, fault)
+            for faults in looks.accessible(sheet)
+            for address, fault in zip(addresses, faults, strict=True)
         ]
     assert [each for each in found if each[1]] == []
 
@@ -133,24 +140,24 @@ def shop(route: Route) -> None:
     route.fulfill(body="<title>Shop</title>")
 
 
-def test_the_answer_for_the_relying_party_goes_on_by_itself(chromium: Browser, gallery_address: str) -> None:
-    with opened(chromium) as (page, complaints):
+def test_form_post_page_submits_itself(chromium: Browser, gallery_address: str) -> None:
+    with open_page(chromium) as (page, console_messages):
         page.route("https://shop.example.com/**", shop)
         page.goto(gallery_address + samples.address("FormPostPage", "to the shop", "en"), wait_until="commit")
         page.wait_for_url("https://shop.example.com/callback")
-        assert complaints == []
+        assert console_messages == []
 
 
-def test_without_javascript_a_button_takes_it_there(chromium: Browser, gallery_address: str) -> None:
-    with opened(chromium, java_script_enabled=False) as (page, _):
+def test_form_post_page_has_a_button_without_javascript(chromium: Browser, gallery_address: str) -> None:
+    with open_page(chromium, java_script_enabled=False) as (page, _):
         page.route("https://shop.example.com/**", shop)
         page.goto(gallery_address + samples.address("FormPostPage", "to the shop", "en"))
         page.get_by_role("button", name="Continue").click()
         page.wait_for_url("https://shop.example.com/callback")
 
 
-def test_without_javascript_nothing_stands_there_that_does_nothing(chromium: Browser, gallery_address: str) -> None:
-    with opened(chromium, java_script_enabled=False) as (page, _):
+def test_without_javascript_no_dead_control_is_shown(chromium: Browser, gallery_address: str) -> None:
+    with open_page(chromium, java_script_enabled=False) as (page, _):
         page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
         assert page.get_by_role("button").count() == 1
         page.get_by_text("English").click()
@@ -158,8 +165,8 @@ def test_without_javascript_nothing_stands_there_that_does_nothing(chromium: Bro
         assert page.get_by_role("heading", level=1).inner_text() == "Willkommen zurück"
 
 
-def test_the_sign_in_form_is_filled_by_keyboard_alone(chromium: Browser, gallery_address: str) -> None:
-    with opened(chromium) as (page, _):
+def test_login_form_is_usable_by_keyboard(chromium: Browser, gallery_address: str) -> None:
+    with open_page(chromium) as (page, _):
         page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
         visited = []
         for _step in range(6):
@@ -170,8 +177,8 @@ def test_the_sign_in_form_is_filled_by_keyboard_alone(chromium: Browser, gallery
         assert visited == ["identifier", "password", "Show", "Forgot it?", "remember", "Sign in"]
 
 
-def test_a_password_is_shown_and_hidden_again_before_it_is_sent(chromium: Browser, gallery_address: str) -> None:
-    with opened(chromium) as (page, _):
+def test_revealed_password_is_hidden_before_submit(chromium: Browser, gallery_address: str) -> None:
+    with open_page(chromium) as (page, _):
         page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
         field = page.get_by_label("Password", exact=True)
         field.fill("correct horse")
@@ -181,8 +188,8 @@ def test_a_password_is_shown_and_hidden_again_before_it_is_sent(chromium: Browse
         assert field.get_attribute("type") == "password"
 
 
-def test_what_went_wrong_has_the_focus_and_leads_to_the_field(chromium: Browser, gallery_address: str) -> None:
-    with opened(chromium) as (page, _):
+def test_error_summary_has_focus_and_links_to_the_field(chromium: Browser, gallery_address: str) -> None:
+    with open_page(chromium) as (page, _):
         page.goto(gallery_address + samples.address("LoginPage", "empty", "en"))
         expect(page.locator("#summary")).to_be_focused()
         page.get_by_role("link", name="Enter your password.").click()
@@ -190,8 +197,8 @@ def test_what_went_wrong_has_the_focus_and_leads_to_the_field(chromium: Browser,
         assert page.evaluate("document.activeElement.getAttribute('aria-describedby')") == "password-problem"
 
 
-def test_the_page_turns_round_in_arabic(chromium: Browser, gallery_address: str) -> None:
-    with opened(chromium, viewport={"width": 1280, "height": 820}) as (page, _):
+def test_layout_is_mirrored_in_arabic(chromium: Browser, gallery_address: str) -> None:
+    with open_page(chromium, viewport={"width": 1280, "height": 820}) as (page, _):
         for language, form_is_left in (("en", True), ("ar", False)):
             page.goto(gallery_address + samples.address("LoginPage", "fresh", language))
             form, scene = page.locator("form").bounding_box(), page.locator(".scene").bounding_box()
@@ -200,13 +207,13 @@ def test_the_page_turns_round_in_arabic(chromium: Browser, gallery_address: str)
             assert (form["x"] < scene["x"]) is form_is_left
 
 
-def test_the_scene_gives_way_where_there_is_no_room(chromium: Browser, gallery_address: str) -> None:
-    with opened(chromium, viewport={"width": 819, "height": 700}) as (page, _):
+def test_scene_is_hidden_in_narrow_windows(chromium: Browser, gallery_address: str) -> None:
+    with open_page(chromium, viewport={"width": 819, "height": 700}) as (page, _):
         page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
         assert not page.locator(".scene").is_visible()
 
 
-def test_nothing_moves_for_those_who_ask(chromium: Browser, gallery_address: str) -> None:
-    with opened(chromium, reduced_motion="reduce") as (page, _):
+def test_reduced_motion_disables_transitions(chromium: Browser, gallery_address: str) -> None:
+    with open_page(chromium, reduced_motion="reduce") as (page, _):
         page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
         assert page.evaluate("getComputedStyle(document.querySelector('.button')).transitionDuration") == "0s"

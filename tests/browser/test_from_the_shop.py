@@ -1,4 +1,4 @@
-"""The whole journey in Chromium, between processes: from the example shop to its "Welcome", by mails that a mail server took."""
+"""Registration and password reset from the example shop, in Chromium across processes with a real mail server."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from playwright.sync_api import expect
 
 from tests.support.hub_in_browser import Opened
 from tests.support.installation import eventually, installed
-from tests.support.scenario import HOW, NEW, OLD, Scenario, Tab, the_shop
+from tests.support.scenario import HOW, NEW, OLD, Scenario, Tab, shop_client
 
-ORDERS = pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["the first first", "the second first"])
+ORDERS = pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["first tab first", "second tab first"])
 _PEOPLE = itertools.count()
 
 
 @pytest.fixture(scope="module")
 def scenario(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
-    with installed(tmp_path_factory.mktemp("scenario")) as ours:
-        ours.start()
-        shop = ours.open_shop()
+    with installed(tmp_path_factory.mktemp("scenario")) as installation:
+        installation.start()
+        shop = installation.open_shop()
         sending = {"mails": {"amount": 0, "minutes": 60}, "mails_by_type": {}}
-        ours.tenant(the_shop(shop), email_login=True, reset_password_codes=True, sending=sending)
-        eventually(ours.knows_the_tenant, "the tenant is there")
-        yield Scenario(ours, shop)
+        installation.tenant(shop_client(shop), email_login=True, reset_password_codes=True, sending=sending)
+        eventually(installation.knows_the_tenant, "the tenant is configured")
+        yield Scenario(installation, shop)
 
 
 @pytest.fixture
@@ -34,87 +34,81 @@ def email() -> str:
 
 
 @pytest.fixture
-def known(scenario: Scenario, email: str) -> str:
-    """The address of somebody who has an account, proved."""
+def known_email(scenario: Scenario, email: str) -> str:
+    """Return the verified address of an account."""
     created = {"Email": [{"Type": "Primary", "Value": email}], "Password": OLD, "EmailVerified": True}
-    answer = scenario.ours.send("POST", "/identity/v2/manage/account", created, with_secret=True)
+    answer = scenario.installation.send("POST", "/identity/v2/manage/account", created, with_secret=True)
     assert answer.status_code == 200, answer.text
     return email
 
 
 @HOW
-def test_who_signs_up_is_welcome_at_the_shop(
-    scenario: Scenario, opened: Opened, email: str, how: dict[str, Any]
-) -> None:
+def test_registration_returns_to_the_shop(scenario: Scenario, opened: Opened, email: str, how: dict[str, Any]) -> None:
     tab = Tab(scenario, opened(**how), email)
-    tab.signs_up()
+    tab.register()
     expect(tab.page.get_by_text(email)).to_be_visible()
-    tab.speaks(how.get("locale", "en"))
-    tab.confirms()
-    tab.is_welcome()
+    tab.expect_language(how.get("locale", "en"))
+    tab.confirm()
+    tab.expect_shop()
 
 
 @HOW
-def test_a_forgotten_password_is_reset_by_the_link(
-    scenario: Scenario, opened: Opened, known: str, how: dict[str, Any]
-) -> None:
-    tab = Tab(scenario, opened(**how), known)
-    tab.forgets()
-    tab.opens_reset()
-    tab.speaks(how.get("locale", "en"))
-    tab.sets_password()
-    tab.signs_in(NEW)
-    tab.is_welcome()
+def test_password_is_reset_by_link(scenario: Scenario, opened: Opened, known_email: str, how: dict[str, Any]) -> None:
+    tab = Tab(scenario, opened(**how), known_email)
+    tab.request_reset()
+    tab.open_reset_link()
+    tab.expect_language(how.get("locale", "en"))
+    tab.set_password()
+    tab.sign_in(NEW)
+    tab.expect_shop()
 
 
 @HOW
-def test_a_forgotten_password_is_reset_by_the_code(
-    scenario: Scenario, opened: Opened, known: str, how: dict[str, Any]
-) -> None:
-    tab = Tab(scenario, opened(**how), known)
-    tab.forgets()
-    tab.types_code(is_arabic="locale" in how)
-    tab.sets_password()
-    tab.signs_in(NEW)
-    tab.is_welcome()
+def test_password_is_reset_by_code(scenario: Scenario, opened: Opened, known_email: str, how: dict[str, Any]) -> None:
+    tab = Tab(scenario, opened(**how), known_email)
+    tab.request_reset()
+    tab.type_code(is_arabic="locale" in how)
+    tab.set_password()
+    tab.sign_in(NEW)
+    tab.expect_shop()
 
 
 @ORDERS
-def test_who_signs_up_in_two_tabs_is_welcome_in_both(
+def test_registration_in_two_tabs_completes_in_both(
     scenario: Scenario, opened: Opened, email: str, order: tuple[int, int]
 ) -> None:
     first = Tab(scenario, opened(), email)
-    first.signs_up()
+    first.register()
     first.mail("verify")
     second = Tab(scenario, first.page.context.new_page(), email)
-    second.signs_up()
+    second.register()
     first.mail("verify", 2)
     tabs = (first, second)
-    tabs[order[0]].confirms(2, which=order[0])
-    tabs[order[0]].is_welcome()
+    tabs[order[0]].confirm(2, which=order[0])
+    tabs[order[0]].expect_shop()
     other = tabs[order[1]]
     other.page.locator("button[name=do][value=opened]").click()
     other.page.wait_for_load_state()
-    if not other.page.url.startswith(scenario.shop):  # the same person typed another registration there: they sign in
+    if not other.page.url.startswith(scenario.shop):  # the other tab's registration was replaced: sign in
         other.page.locator("main a[href]").first.click()
-    other.is_welcome()
+    other.expect_shop()
 
 
 @ORDERS
-def test_who_forgets_in_two_tabs_is_welcome_in_both(
-    scenario: Scenario, opened: Opened, known: str, order: tuple[int, int]
+def test_reset_in_two_tabs_completes_in_both(
+    scenario: Scenario, opened: Opened, known_email: str, order: tuple[int, int]
 ) -> None:
-    first = Tab(scenario, opened(), known)
-    first.forgets()
+    first = Tab(scenario, opened(), known_email)
+    first.request_reset()
     first.mail("reset-password")
-    second = Tab(scenario, first.page.context.new_page(), known)
-    second.forgets()
+    second = Tab(scenario, first.page.context.new_page(), known_email)
+    second.request_reset()
     first.mail("reset-password", 2)
     tabs = (first, second)
-    done, other = tabs[order[0]], tabs[order[1]]
-    done.types_code(count=2)
-    done.sets_password()
-    done.signs_in(NEW)
-    done.is_welcome()
+    first_done, other = tabs[order[0]], tabs[order[1]]
+    first_done.type_code(count=2)
+    first_done.set_password()
+    first_done.sign_in(NEW)
+    first_done.expect_shop()
     other.page.reload()
-    other.is_welcome()
+    other.expect_shop()

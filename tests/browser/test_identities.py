@@ -1,5 +1,4 @@
-"""An account elsewhere, in Chromium without scripts: it is connected by a form whose redirects lead away and
-back, signs in, and is taken away after one more proof."""
+"""Linking an identity in Chromium without scripts: link, sign in with it, unlink after reauthentication."""
 
 from __future__ import annotations
 
@@ -17,11 +16,13 @@ def world(new_world: NewWorld, elsewhere: FakeProvider) -> World:
     return new_world(connections={"globex": elsewhere.openid()})
 
 
-def test_a_person_connects_an_account_signs_in_with_it_and_takes_it_away(
+def test_identity_is_linked_signs_in_and_is_unlinked(
     world: World, served: str, opened: Opened, elsewhere: FakeProvider
 ) -> None:
     ada, page = Ada(world, served), opened(**BARE)
-    elsewhere.lets_in = lambda led: ada.finds(elsewhere.way_back(led, sub="4711", email="countess@globex.example"))
+    elsewhere.lets_in = lambda redirected: ada.finds(
+        elsewhere.way_back(redirected, sub="4711", email="countess@globex.example")
+    )
     ada.signs_in(page)
     page.wait_for_url(AT_THE_SHOP)
     page.goto(f"{served}/security")

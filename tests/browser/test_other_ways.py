@@ -1,4 +1,4 @@
-"""Whoever lost one way to prove that it is them takes another one, in Chromium: a second factor beside the first, or the paper."""
+"""Alternatives to a lost second factor, in Chromium: another factor or a backup code."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def app(world: World, served: str, identity_app: Any) -> AppStep:
     return AppStep(Ada(world, served), identity_app)
 
 
-def enrolled(app: AppStep, page: Page) -> list[str]:
-    """Choose the app, enrol it and return the codes on paper that come with it."""
+def enrol_app(app: AppStep, page: Page) -> list[str]:
+    """Enrol the authenticator app and return the backup codes."""
     app.ada.signs_in(page)
     page.locator("button[value=totp]").click()
     app.enrols(page)
@@ -36,9 +36,9 @@ def enrolled(app: AppStep, page: Page) -> list[str]:
     return codes
 
 
-def test_whoever_lost_the_phone_takes_another_way_or_a_code_from_the_paper(app: AppStep, opened: Opened) -> None:
+def test_lost_app_is_replaced_by_sms_or_backup_code(app: AppStep, opened: Opened) -> None:
     page, sms = opened(**BARE), SmsStep(app.ada, app.app)
-    codes = enrolled(app, page)
+    codes = enrol_app(app, page)
     page.goto(f"{app.ada.served}/second-factors")
     page.locator("button[value=sms]").click()
     sms.enrols(page)
@@ -48,8 +48,8 @@ def test_whoever_lost_the_phone_takes_another_way_or_a_code_from_the_paper(app: 
     page = opened(**BARE)
     app.ada.signs_in(page)
     page.locator(".aside a[href*=choose]").click()
-    ways = page.locator("main button[name=kind]")
-    assert [way.get_attribute("value") for way in ways.all()] == ["totp", "sms", "backup_code"]
+    choices = page.locator("main button[name=kind]")
+    assert [choice.get_attribute("value") for choice in choices.all()] == ["totp", "sms", "backup_code"]
     page.locator("button[value=sms]").click()
     sms.proves(page)
     page.wait_for_url(AT_THE_SHOP)

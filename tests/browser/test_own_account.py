@@ -1,4 +1,4 @@
-"""The account in its owner's hands, in Chromium without scripts and in Arabic: edit, add an address, leave, come back."""
+"""Self-service pages in Chromium, in Arabic without scripts: edit, add an address, delete, restore."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def sign_in(page: Page, person: Person) -> None:
     page.get_by_role("button", name="تسجيل الدخول", exact=True).click()
 
 
-def test_a_person_edits_adds_an_address_leaves_and_comes_back(world: World, served: str, opened: Opened) -> None:
+def test_account_is_edited_deleted_and_restored(world: World, served: str, opened: Opened) -> None:
     ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
     page = opened(java_script_enabled=False, locale="ar")
     page.goto(f"{served}/profile/edit")

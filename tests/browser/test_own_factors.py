@@ -1,4 +1,4 @@
-"""Security in its owner's hands, in Chromium without scripts and in Arabic: a second step, its codes, the data, an application."""
+"""Security pages in Chromium, in Arabic without scripts: factor, backup codes, data download."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def world(new_world: NewWorld) -> World:
     return new_world(two_factor="optional", second_factors={"email": False, "passkey": False})
 
 
-def test_a_person_looks_after_what_opens_the_account(
+def test_factor_is_added_data_downloaded_factor_removed(
     world: World, served: str, opened: Opened, identity_app: Any
 ) -> None:
     app, page = AppStep(Ada(world, served, FirstName="Ada"), identity_app), opened(**BARE, accept_downloads=True)
@@ -38,11 +38,11 @@ def test_a_person_looks_after_what_opens_the_account(
     expect(page.locator('a[href="/second-factors/remove?kind=totp"]')).to_be_visible()
 
     page.goto(f"{served}/download-data")
-    with page.expect_download() as awaited:
+    with page.expect_download() as download:
         page.locator("main button[type=submit]").last.click()
-    made = json.loads(Path(awaited.value.path()).read_text("utf-8"))
-    assert made["profile"]["FirstName"] == "Ada"
-    assert app.key.secret not in json.dumps(made)
+    exported = json.loads(Path(download.value.path()).read_text("utf-8"))
+    assert exported["profile"]["FirstName"] == "Ada"
+    assert app.key.secret not in json.dumps(exported)
 
     page.goto(f"{served}/second-factors/remove?kind=totp")
     page.locator("main button[type=submit]").last.click()

@@ -1,4 +1,4 @@
-"""Passkeys in Chromium, with its virtual authenticator: offered after a password, lost, told to managers, and as second factor."""
+"""Passkey journeys in Chromium with a virtual authenticator: offer, loss, signal API, second factor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.shopper import ADA, AT_THE_SHOP, Ada
 
-HEARS = """
+RECORD_SIGNALS = """
 window.heard = [];
 for (const name of ["signalAllAcceptedCredentials", "signalCurrentUserDetails", "signalUnknownCredential"]) {
   const told = PublicKeyCredential[name];
@@ -24,8 +24,8 @@ for (const name of ["signalAllAcceptedCredentials", "signalCurrentUserDetails", 
   };
 }
 """
-"""Listens to what the browser is told, and lets it go on to the browser."""
-UPGRADES = """
+"""Records calls of the WebAuthn signal API and passes them on to the browser."""
+SIMULATE_CONDITIONAL_CREATE = """
 PublicKeyCredential.getClientCapabilities = () => Promise.resolve({ conditionalCreate: true });
 const create = navigator.credentials.create.bind(navigator.credentials);
 navigator.credentials.create = (wish) => {
@@ -33,59 +33,58 @@ navigator.credentials.create = (wish) => {
   return mediation === "conditional" ? create(rest) : Promise.reject(new Error("asked with a question"));
 };
 """
-"""A browser whose manager just filled in the password: Chromium makes one quietly then, and its virtual authenticator cannot
-say so. Whatever is asked without `conditional` fails."""
-QUIET = {"progressive_enrollment": False, "local_enrollment": False}
+"""Simulates conditional creation, which the virtual authenticator does not support; other creation requests fail."""
+NO_OFFERS = {"progressive_enrollment": False, "local_enrollment": False}
 
 
 @dataclass
 class Device:
-    """One browser with an authenticator of its own."""
+    """A browser page with its own virtual authenticator."""
 
     page: Page
     cdp: CDPSession
     authenticator: str = ""
 
-    def has_authenticator(self, **more: Any) -> Device:
-        """Plug one in that says yes to everything."""
+    def add_authenticator(self, **more: Any) -> Device:
+        """Add an authenticator that approves every request."""
         self.cdp.send("WebAuthn.enable")
         options = {
             "protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
             "isUserVerified": True, "automaticPresenceSimulation": True, **more,
         }  # fmt: skip
-        made = self.cdp.send("WebAuthn.addVirtualAuthenticator", {"options": options})
-        self.authenticator = made["authenticatorId"]
+        added = self.cdp.send("WebAuthn.addVirtualAuthenticator", {"options": options})
+        self.authenticator = added["authenticatorId"]
         return self
 
     @property
     def credentials(self) -> list[dict[str, Any]]:
-        held = self.cdp.send("WebAuthn.getCredentials", {"authenticatorId": self.authenticator})
-        return list(held["credentials"])
+        signal = self.cdp.send("WebAuthn.getCredentials", {"authenticatorId": self.authenticator})
+        return list(signal["credentials"])
 
-    def heard(self, name: str) -> list[dict[str, Any]]:
-        """What the browser was told by one of the methods that signal, on this page."""
+    def recorded(self, name: str) -> list[dict[str, Any]]:
+        """Return the recorded calls of one signal method on this page."""
         self.page.wait_for_function("name => (window.heard || []).some(one => one[0] === name)", arg=name)
-        told = self.page.evaluate("window.heard")
-        return [said for called, said in told if called == name]
+        calls = self.page.evaluate("window.heard")
+        return [argument for method, argument in calls if method == name]
 
     def present(self, *, yes: bool) -> None:
-        """Whether somebody says yes by themselves."""
-        told = {"authenticatorId": self.authenticator, "enabled": yes}
-        self.cdp.send("WebAuthn.setAutomaticPresenceSimulation", told)
+        """Set whether the authenticator approves requests automatically."""
+        calls = {"authenticatorId": self.authenticator, "enabled": yes}
+        self.cdp.send("WebAuthn.setAutomaticPresenceSimulation", calls)
 
 
 class Keyholder(Ada):
-    """Ada, whose tenant has passkeys."""
+    """Ada at a tenant with passkeys."""
 
-    def states(self, **passkeys: Any) -> None:
-        """Say how the tenant offers passkeys; its pages stand at another port than it believes, as a related origin."""
-        self.world.restate(passkey_settings={**QUIET, "related_origins": [self.served], **passkeys})
+    def configure(self, **passkeys: Any) -> None:
+        """Set the tenant's passkey settings; the served port is a related origin."""
+        self.world.restate(passkey_settings={**NO_OFFERS, "related_origins": [self.served], **passkeys})
 
-    def leaves(self, page: Page) -> None:
-        """Forget the session."""
+    def sign_out(self, page: Page) -> None:
+        """Delete the cookies."""
         page.context.clear_cookies()
 
-    def adds(self, page: Page) -> None:
+    def add_passkey(self, page: Page) -> None:
         page.goto(f"{self.served}/passkeys/add")
         if page.locator("[name=identifier]").count():
             self.types(page)
@@ -93,14 +92,14 @@ class Keyholder(Ada):
         page.get_by_role("button", name="Make the passkey").click()
         page.wait_for_url("**/passkeys?done=added")
 
-    def adds_as_factor(self, page: Page) -> None:
-        """Be asked for a second factor on the way, make a passkey of it, and leave."""
+    def enrol_as_factor(self, page: Page) -> None:
+        """Enrol a passkey as the required second factor, then sign out."""
         alone = {"totp": False, "email": False, "backup_codes": False}
         self.world.restate(passkeys=False, two_factor="required", second_factors=alone, login_on_password_reset=True)
         self.signs_in(page)
         page.get_by_role("button", name="Make the passkey").click()
         page.wait_for_url(AT_THE_SHOP)
-        self.leaves(page)
+        self.sign_out(page)
 
 
 NewDevice = Callable[..., Device]
@@ -117,19 +116,19 @@ def new_device(opened: Opened) -> NewDevice:
 
 @pytest.fixture
 def world(new_world: NewWorld) -> World:
-    return new_world(passkeys=True, passkey_settings=QUIET)
+    return new_world(passkeys=True, passkey_settings=NO_OFFERS)
 
 
 @pytest.fixture
 def ada(world: World, served: str) -> Keyholder:
     here = Keyholder(world, served, FirstName="Ada")
-    here.states()
+    here.configure()
     return here
 
 
-def test_a_cancelled_question_leaves_every_other_way(ada: Keyholder, new_device: NewDevice) -> None:
-    device = new_device().has_authenticator(isUserVerified=False)
-    ada.states(selection="button")
+def test_cancelled_ceremony_leaves_the_password(ada: Keyholder, new_device: NewDevice) -> None:
+    device = new_device().add_authenticator(isUserVerified=False)
+    ada.configure(selection="button")
     ada.comes(device.page)
     device.page.get_by_role("button", name="Sign in with a passkey").click()
     expect(device.page.locator("#credential")).to_have_text("Nothing was shown. Try again, or take another way.")
@@ -137,32 +136,32 @@ def test_a_cancelled_question_leaves_every_other_way(ada: Keyholder, new_device:
     device.page.wait_for_url(AT_THE_SHOP)
 
 
-def test_after_a_password_one_is_offered_and_a_no_is_kept(ada: Keyholder, new_device: NewDevice) -> None:
-    ada.states(progressive_enrollment=True, selection="button")
-    device = new_device().has_authenticator()
+def test_declined_offer_is_not_repeated(ada: Keyholder, new_device: NewDevice) -> None:
+    ada.configure(progressive_enrollment=True, selection="button")
+    device = new_device().add_authenticator()
     device.present(yes=False)
     ada.signs_in(device.page)
     device.page.wait_for_url("**/passkeys/offer?**")
     device.page.get_by_role("button", name="Not now").click()
     device.page.wait_for_url(AT_THE_SHOP)
-    ada.leaves(device.page)
+    ada.sign_out(device.page)
     ada.signs_in(device.page)
     device.page.wait_for_url(AT_THE_SHOP)
     assert device.credentials == []
 
 
-def test_the_offer_is_taken_without_a_click_where_the_browser_can(ada: Keyholder, new_device: NewDevice) -> None:
-    ada.states(progressive_enrollment=True, selection="button")
-    device = new_device().has_authenticator()
-    device.page.add_init_script(UPGRADES)
+def test_conditional_create_takes_the_offer_silently(ada: Keyholder, new_device: NewDevice) -> None:
+    ada.configure(progressive_enrollment=True, selection="button")
+    device = new_device().add_authenticator()
+    device.page.add_init_script(SIMULATE_CONDITIONAL_CREATE)
     ada.signs_in(device.page)
     device.page.wait_for_url(AT_THE_SHOP)
     assert len(device.credentials) == 1
 
 
-def test_the_offer_is_taken_by_its_button(ada: Keyholder, new_device: NewDevice) -> None:
-    ada.states(progressive_enrollment=True, selection="button")
-    device = new_device().has_authenticator()
+def test_offer_is_taken_by_its_button(ada: Keyholder, new_device: NewDevice) -> None:
+    ada.configure(progressive_enrollment=True, selection="button")
+    device = new_device().add_authenticator()
     device.page.add_init_script("delete PublicKeyCredential.getClientCapabilities")
     ada.signs_in(device.page)
     device.page.get_by_role("button", name="Make a passkey").click()
@@ -170,42 +169,44 @@ def test_the_offer_is_taken_by_its_button(ada: Keyholder, new_device: NewDevice)
     assert len(device.credentials) == 1
 
 
-def test_one_that_is_removed_opens_nothing_and_managers_are_told(ada: Keyholder, new_device: NewDevice) -> None:
-    ada.states(selection="button")
-    device = new_device().has_authenticator()
-    device.page.add_init_script(HEARS)
-    ada.adds(device.page)
+def test_renaming_and_removing_signal_the_manager(ada: Keyholder, new_device: NewDevice) -> None:
+    ada.configure(selection="button")
+    device = new_device().add_authenticator()
+    device.page.add_init_script(RECORD_SIGNALS)
+    ada.add_passkey(device.page)
     device.page.get_by_role("link", name="Change:").click()
     device.page.locator("[name=name]").fill("My blue key")
     device.page.get_by_role("button", name="Save the name").click()
     expect(device.page.locator(".what").first).to_contain_text("My blue key")
-    assert [len(held["allAcceptedCredentialIds"]) for held in device.heard("signalAllAcceptedCredentials")] == [1]
-    assert [held["name"] for held in device.heard("signalCurrentUserDetails")] == [ADA]
+    assert [len(signal["allAcceptedCredentialIds"]) for signal in device.recorded("signalAllAcceptedCredentials")] == [
+        1
+    ]
+    assert [signal["name"] for signal in device.recorded("signalCurrentUserDetails")] == [ADA]
     device.page.get_by_role("link", name="Change:").click()
     device.page.get_by_role("button", name="Yes, remove it").click()
     device.page.wait_for_url("**/passkeys?done=removed")
-    assert [held["allAcceptedCredentialIds"] for held in device.heard("signalAllAcceptedCredentials")] == [[]]
+    assert [signal["allAcceptedCredentialIds"] for signal in device.recorded("signalAllAcceptedCredentials")] == [[]]
     assert [mail["subject"].partition(" ")[0] for mail in ada.mails()] == ["A", "A"]
 
 
-def test_one_that_nobody_has_is_told_to_its_manager(ada: Keyholder, new_device: NewDevice) -> None:
-    ada.states(selection="button")
-    device = new_device().has_authenticator()
-    device.page.add_init_script(HEARS)
-    ada.adds(device.page)
+def test_unknown_passkey_is_signalled(ada: Keyholder, new_device: NewDevice) -> None:
+    ada.configure(selection="button")
+    device = new_device().add_authenticator()
+    device.page.add_init_script(RECORD_SIGNALS)
+    ada.add_passkey(device.page)
     ada.world.forgets_passkeys()
-    ada.leaves(device.page)
+    ada.sign_out(device.page)
     ada.comes(device.page)
     device.page.get_by_role("button", name="Sign in with a passkey").click()
     expect(device.page.locator("#summary")).to_contain_text("That passkey did not work")
-    (told,) = device.heard("signalUnknownCredential")
-    assert told["rpId"] == f"{ada.world.name}.localhost"
+    (calls,) = device.recorded("signalUnknownCredential")
+    assert calls["rpId"] == f"{ada.world.name}.localhost"
 
 
-def test_a_lost_one_is_replaced_by_a_mailed_link(ada: Keyholder, new_device: NewDevice) -> None:
-    ada.states(selection="button")
-    ada.adds(new_device().has_authenticator().page)
-    device = new_device().has_authenticator()
+def test_lost_passkey_is_replaced_by_mailed_link(ada: Keyholder, new_device: NewDevice) -> None:
+    ada.configure(selection="button")
+    ada.add_passkey(new_device().add_authenticator().page)
+    device = new_device().add_authenticator()
     ada.comes(device.page)
     device.page.get_by_role("link", name="Lost your passkey?").click()
     device.page.locator("[name=identifier]").fill(ADA)
@@ -220,17 +221,15 @@ def test_a_lost_one_is_replaced_by_a_mailed_link(ada: Keyholder, new_device: New
     device.page.wait_for_url("**/profile**")
 
 
-def test_an_account_is_made_with_one_at_the_shop_and_opened_by_it_from_then_on(
-    ada: Keyholder, new_device: NewDevice
-) -> None:
-    ada.states(selection="button")
-    device, email = new_device().has_authenticator(), "grace@example.test"
+def test_registration_by_passkey_then_sign_in(ada: Keyholder, new_device: NewDevice) -> None:
+    ada.configure(selection="button")
+    device, email = new_device().add_authenticator(), "grace@example.test"
     page = device.page
     ada.comes(page)
     page.get_by_role("link", name="Create an account").click()
     page.get_by_role("button", name="Create it with a passkey").click()
     expect(page.locator("#email-problem")).to_have_text("Enter your email.")
-    assert device.credentials == [], "what is wrong is said before there is one"
+    assert device.credentials == [], "errors are shown before the ceremony"
     page.get_by_label("Email").fill(email)
     page.get_by_label("Password", exact=True).fill("half")
     page.get_by_role("button", name="Create it with a passkey").click()
@@ -240,25 +239,23 @@ def test_an_account_is_made_with_one_at_the_shop_and_opened_by_it_from_then_on(
     page.goto(ada.served + "/verify" + link_in(mail).partition("/verify")[2])
     page.get_by_role("button", name="Confirm", exact=True).click()
     page.wait_for_url(AT_THE_SHOP)
-    ada.leaves(page)
+    ada.sign_out(page)
     ada.comes(page)
     page.get_by_role("button", name="Sign in with a passkey").click()
     page.wait_for_url(AT_THE_SHOP)
 
 
-def test_as_second_factor_it_is_enrolled_on_the_way_and_asked_from_then_on(
-    ada: Keyholder, new_device: NewDevice
-) -> None:
-    device = new_device().has_authenticator()
-    ada.adds_as_factor(device.page)
+def test_passkey_as_second_factor_is_enrolled_and_asked(ada: Keyholder, new_device: NewDevice) -> None:
+    device = new_device().add_authenticator()
+    ada.enrol_as_factor(device.page)
     ada.signs_in(device.page)
     device.page.get_by_role("button", name="Show the passkey").click()
     device.page.wait_for_url(AT_THE_SHOP)
 
 
-def test_a_reset_does_not_go_around_it(ada: Keyholder, new_device: NewDevice) -> None:
-    device = new_device().has_authenticator()
-    ada.adds_as_factor(device.page)
+def test_reset_does_not_bypass_the_passkey(ada: Keyholder, new_device: NewDevice) -> None:
+    device = new_device().add_authenticator()
+    ada.enrol_as_factor(device.page)
     ada.resets(device.page)
     device.page.wait_for_url("**/second-factor?**")
     device.page.get_by_role("button", name="Show the passkey").click()

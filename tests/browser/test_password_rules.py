@@ -1,4 +1,4 @@
-"""The rules of a new password while it is typed: what the browser ticks off is what the service will take."""
+"""The password rules in the browser agree with the policy that the service enforces."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from app.contract.password_rules import SENTENCES, PasswordRule
 from app.identity.credentials.passwords import policy
 from tests.support import samples
 
-EVERY = PasswordPolicy(max_length=20, require_lowercase=True, require_uppercase=True)
+FULL_POLICY = PasswordPolicy(max_length=20, require_lowercase=True, require_uppercase=True)
 """The policy of the sample `every rule`."""
-WATCHED = (
+WATCHED_RULES = (
     PasswordRule.LEAST,
     PasswordRule.MOST,
     PasswordRule.LOWER,
@@ -30,7 +30,7 @@ TYPED = (
     "Abcdefghi-7",
     "a" * 20,
     "a" * 21,
-    "\u0663",  # a digit of Arabic
+    "\u0663",  # an Arabic digit
     "\u20ac",
     "\u2013",
     "\u00df",
@@ -47,11 +47,11 @@ TYPED = (
 
 @pytest.fixture
 def sentences() -> dict[PasswordRule, str]:
-    numbers = {PasswordRule.LEAST: EVERY.min_length, PasswordRule.MOST: EVERY.max_length}
-    return {rule: SENTENCES[rule].format(number=numbers.get(rule, 0)) for rule in WATCHED}
+    numbers = {PasswordRule.LEAST: FULL_POLICY.min_length, PasswordRule.MOST: FULL_POLICY.max_length}
+    return {rule: SENTENCES[rule].format(number=numbers.get(rule, 0)) for rule in WATCHED_RULES}
 
 
-def test_what_is_ticked_off_is_what_the_service_takes(
+def test_ticked_rules_match_the_enforced_policy(
     chromium: Browser, gallery_address: str, sentences: dict[PasswordRule, str]
 ) -> None:
     page = chromium.new_page()
@@ -60,21 +60,19 @@ def test_what_is_ticked_off_is_what_the_service_takes(
     differences = {}
     for typed in TYPED:
         field.fill(typed)
-        ticked = {PasswordRule(kind) for kind in page.locator(".rules .kept").evaluate_all(KINDS)}
-        broken = policy.broken_rules(EVERY, typed)
-        taken = {rule for rule, sentence in sentences.items() if sentence not in broken}
-        if ticked != taken:
-            differences[typed] = ticked ^ taken
+        ticked = {PasswordRule(kind) for kind in page.locator(".rules .kept").evaluate_all(RULES_OF_ELEMENTS)}
+        broken = policy.broken_rules(FULL_POLICY, typed)
+        accepted = {rule for rule, sentence in sentences.items() if sentence not in broken}
+        if ticked != accepted:
+            differences[typed] = ticked ^ accepted
     page.close()
     assert differences == {}
 
 
-KINDS = "found => found.map(each => each.dataset.rule)"
+RULES_OF_ELEMENTS = "found => found.map(each => each.dataset.rule)"
 
 
-def test_what_the_last_password_lacked_stays_marked_until_the_next_is_begun(
-    chromium: Browser, gallery_address: str
-) -> None:
+def test_broken_rules_stay_marked_until_typing(chromium: Browser, gallery_address: str) -> None:
     page = chromium.new_page()
     page.goto(gallery_address + samples.address("ResetPage", "too weak", "en"))
     marked = page.locator(".rules .broken")
@@ -86,9 +84,7 @@ def test_what_the_last_password_lacked_stays_marked_until_the_next_is_begun(
 
 
 @pytest.mark.parametrize("name", ["RegisterPage", "ResetPage", "ChangePasswordPage"])
-def test_without_scripts_the_rules_stand_there_and_say_which_were_not_kept(
-    chromium: Browser, gallery_address: str, name: str
-) -> None:
+def test_rules_are_marked_without_scripts(chromium: Browser, gallery_address: str, name: str) -> None:
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     state = {"RegisterPage": "refused", "ResetPage": "too weak", "ChangePasswordPage": "weak"}[name]

@@ -1,4 +1,4 @@
-"""An account of a phone number, in Chromium with scripts and without: signed up at the shop, then given another number."""
+"""An account with a phone number in Chromium, with and without scripts: register, change the number."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
 from tests.support.oauth_world import NewWorld, World
 
 PASSWORD = "Zebra-kettle-91"
-TYPED, KEPT = "020 7946 0123", "+442079460123"
-OTHER, OTHER_SHOWN, OTHER_KEPT = "+44 20 7946 0124", "+44\u00a020\u00a07946\u00a00124", "+442079460124"
+TYPED, E164 = "020 7946 0123", "+442079460123"
+OTHER, OTHER_SHOWN, OTHER_E164 = "+44 20 7946 0124", "+44\u00a020\u00a07946\u00a00124", "+442079460124"
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def world(new_world: NewWorld) -> World:
 
 @pytest.fixture
 def code_to(world: World) -> Callable[[str], str]:
-    """Read the newest code to a number where people of a demo read it: in the inbox."""
+    """Return a function that reads the newest code for a number from the demo inbox."""
     inbox = Client(create_inbox(world.services.database, world.services.encryption))
 
     def read(number: str) -> str:
@@ -38,7 +38,7 @@ def code_to(world: World) -> Callable[[str], str]:
 
 
 @pytest.mark.parametrize("has_script", [True, False])
-def test_a_person_signs_up_by_phone_and_changes_the_number(
+def test_registration_by_phone_and_change_of_number(
     world: World, served: str, opened: Opened, code_to: Callable[[str], str], has_script: bool
 ) -> None:
     page = opened(java_script_enabled=has_script)
@@ -48,7 +48,7 @@ def test_a_person_signs_up_by_phone_and_changes_the_number(
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Create account").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Check your phone")
-    page.get_by_label("Code").fill(code_to(KEPT))
+    page.get_by_label("Code").fill(code_to(E164))
     page.get_by_role("button", name="Confirm", exact=True).click()
     page.wait_for_url("http://127.0.0.1:*/cb?**")
     expect(page.get_by_role("heading")).to_have_text("Welcome to the shop")
@@ -59,7 +59,7 @@ def test_a_person_signs_up_by_phone_and_changes_the_number(
     page.get_by_label("Phone number").fill(OTHER)
     page.get_by_role("button", name="Send the code").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Check your phone")
-    page.get_by_label("Code").fill(code_to(OTHER_KEPT))
+    page.get_by_label("Code").fill(code_to(OTHER_E164))
     page.get_by_role("button", name="Confirm", exact=True).click()
     expect(page.get_by_text("Number confirmed")).to_be_visible()
     expect(page.locator("bdi", has_text=OTHER_SHOWN)).to_be_visible()

@@ -1,4 +1,4 @@
-"""From the shop past a PIN that is required and back; and "is it still you?" on our own pages, in Chromium."""
+"""A required PIN at sign-in, and step-up on the account pages, in Chromium."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def world(new_world: NewWorld) -> World:
 
 
 @HOW
-def test_a_pin_on_the_way_to_the_shop_and_the_second_factor_before_a_change(
+def test_required_pin_at_sign_in_and_factor_before_change(
     world: World, served: str, opened: Opened, how: dict[str, Any], identity_app: Any
 ) -> None:
     app, page = AppStep(Ada(world, served), identity_app), opened(**how)

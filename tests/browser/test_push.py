@@ -1,4 +1,4 @@
-"""A sign-in that is approved on another device, in Chromium: the page goes on by itself, once the device said yes."""
+"""Push approval in Chromium: the page continues by itself after the approval."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def world(new_world: NewWorld) -> World:
 
 @pytest.fixture
 def push(world: World, served: str, identity_app: Any) -> Iterator[PushStep]:
-    with PushStep(Ada(world, served), identity_app).ready() as made:
-        yield made
+    with PushStep(Ada(world, served), identity_app).ready() as step:
+        yield step
 
 
-def test_the_page_goes_on_once_the_device_said_yes(push: PushStep, opened: Opened) -> None:
+def test_page_continues_after_push_approval(push: PushStep, opened: Opened) -> None:
     page = opened()
     push.ada.signs_in(page)
     page.wait_for_url("**/second-factor?**")

@@ -1,4 +1,4 @@
-"""From the relying party, through a forgotten password, back to it: in Chromium, over the whole house."""
+"""Password reset in Chromium, started and finished at the relying party."""
 
 from __future__ import annotations
 
@@ -27,15 +27,23 @@ HOW = pytest.mark.parametrize(
 
 
 class Visit:
-    """Ada, who forgot her password, in one browser."""
+    """A password reset in one browser page."""
 
     def __init__(self, world: World, served: str, page: Page, language: str = "en") -> None:
         self.world, self.served, self.page = world, served, page
-        self.forgot, self.email, self.send, self.code, self.go_on, self.new, self.save, self.password, self.sign_in = (
-            WORDS[language]
-        )
+        (
+            self.forgot,
+            self.email,
+            self.send,
+            self.code,
+            self.continue_,
+            self.new,
+            self.save,
+            self.password,
+            self.sign_in,
+        ) = WORDS[language]
 
-    def comes_and_asks(self) -> None:
+    def request_reset(self) -> None:
         self.page.goto(sign_in_address(self.served, the_shop(self.world, self.served)))
         self.page.get_by_role("link", name=self.forgot).click()
         self.page.get_by_label(self.email).fill(ADA)
@@ -48,17 +56,17 @@ class Visit:
 
     @property
     def link(self) -> str:
-        """The link of the last mail, at the port where this browser finds the hub."""
+        """Return the link of the last mail, rewritten to the served port."""
         return link_in(self.mail).replace(self.world.services.settings.hub_url(self.world.name), self.served)
 
-    def sets(self, password: str = NEW) -> None:
+    def set_password(self, password: str = NEW) -> None:
         field = self.page.get_by_label(self.new, exact=True)
         assert field.get_attribute("autocomplete") == "new-password"
         field.fill(password)
         self.page.get_by_role("button", name=self.save).click()
 
-    def signs_in(self) -> None:
-        """The name stands in its field already."""
+    def complete_sign_in(self) -> None:
+        """Sign in; the identifier is already filled in."""
         expect(self.page.get_by_label(self.email)).to_have_value(ADA)
         self.page.get_by_label(self.password, exact=True).fill(NEW)
         self.page.get_by_role("button", name=self.sign_in).click()
@@ -72,38 +80,38 @@ def ada(world: World) -> Person:
 
 
 @HOW
-def test_the_mailed_link_leads_back_to_the_shop(
+def test_reset_by_link_returns_to_the_shop(
     world: World, served: str, opened: Opened, ada: Person, how: dict[str, Any]
 ) -> None:
     language = how.get("locale", "en")
     visit = Visit(world, served, opened(**how), language)
-    visit.comes_and_asks()
+    visit.request_reset()
     visit.page.goto(visit.link)
     assert visit.page.locator("html").get_attribute("dir") == LANGUAGES[language].direction
-    visit.sets()
-    visit.signs_in()
+    visit.set_password()
+    visit.complete_sign_in()
 
 
 @HOW
-def test_the_mailed_code_leads_back_to_the_shop(
+def test_reset_by_code_returns_to_the_shop(
     world: World, served: str, opened: Opened, ada: Person, how: dict[str, Any]
 ) -> None:
     language = how.get("locale", "en")
     visit = Visit(world, served, opened(**how), language)
-    visit.comes_and_asks()
+    visit.request_reset()
     code = code_in(visit.mail)
     shown = code if language == "en" else "".join(chr(0x660 + int(digit)) for digit in code)
     field = visit.page.get_by_label(visit.code, exact=True)
     assert field.get_attribute("autocomplete") == "one-time-code"
     field.fill(f"{shown[:3]} {shown[3:]}")
-    visit.page.get_by_role("button", name=visit.go_on, exact=True).click()
-    visit.sets()
-    visit.signs_in()
+    visit.page.get_by_role("button", name=visit.continue_, exact=True).click()
+    visit.set_password()
+    visit.complete_sign_in()
 
 
-def test_the_rules_tick_themselves_off(world: World, served: str, opened: Opened, ada: Person) -> None:
+def test_password_rules_are_ticked_while_typing(world: World, served: str, opened: Opened, ada: Person) -> None:
     visit = Visit(world, served, opened())
-    visit.comes_and_asks()
+    visit.request_reset()
     visit.page.goto(visit.link)
     field = visit.page.get_by_label("New password", exact=True)
     field.press_sequentially("abc")
@@ -112,27 +120,27 @@ def test_the_rules_tick_themselves_off(world: World, served: str, opened: Opened
     assert visit.page.locator(".rules .kept").count() == 3
 
 
-def test_in_two_tabs_the_first_goes_on_after_the_second(world: World, served: str, opened: Opened, ada: Person) -> None:
+def test_first_tab_continues_after_reset_in_second(world: World, served: str, opened: Opened, ada: Person) -> None:
     visit = Visit(world, served, opened())
-    visit.comes_and_asks()
+    visit.request_reset()
     other = Visit(world, served, visit.page.context.new_page())
     other.page.goto(visit.link)
-    other.sets()
-    other.signs_in()
+    other.set_password()
+    other.complete_sign_in()
     visit.page.reload()
     expect(visit.page.get_by_role("heading", level=1)).to_be_visible()
 
 
-def test_back_and_reload_harm_nothing(world: World, served: str, opened: Opened, ada: Person) -> None:
+def test_reload_and_reused_link_are_harmless(world: World, served: str, opened: Opened, ada: Person) -> None:
     visit = Visit(world, served, opened())
-    visit.comes_and_asks()
+    visit.request_reset()
     visit.page.reload()
     expect(visit.page.get_by_role("heading", level=1)).to_have_text("Check your mail")
     link = visit.link
     visit.page.goto(link)
-    visit.sets("short")
+    visit.set_password("short")
     expect(visit.page.get_by_role("link", name="Choose one that keeps every rule below.")).to_be_visible()
-    visit.sets()
+    visit.set_password()
     expect(visit.page.get_by_text("Your password is changed")).to_be_visible()
     visit.page.goto(link)
     expect(visit.page.get_by_role("heading", level=1)).to_have_text("This link was used already")

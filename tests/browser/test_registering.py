@@ -1,4 +1,4 @@
-"""Signing up from the shop, in Chromium: form, mail, back at the shop; with scripts and without."""
+"""Registration in Chromium, with and without scripts."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ EMAIL, PASSWORD = "neu@example.test", "Zebra-kettle-91"
 
 
 @pytest.mark.parametrize("has_script", [True, False])
-def test_a_person_signs_up_at_the_shop_and_returns_to_it(
-    world: World, served: str, opened: Opened, has_script: bool
-) -> None:
+def test_registration_returns_to_the_shop(world: World, served: str, opened: Opened, has_script: bool) -> None:
     page = opened(java_script_enabled=has_script)
     page.goto(sign_in_address(served, the_shop(world, served)))
     page.get_by_role("link", name="Create an account").click()
@@ -31,7 +29,7 @@ def test_a_person_signs_up_at_the_shop_and_returns_to_it(
     expect(page.get_by_role("heading")).to_have_text("Welcome to the shop")
 
 
-def test_the_rules_of_the_password_tick_off_while_it_is_typed(world: World, served: str, opened: Opened) -> None:
+def test_password_rules_are_ticked_while_typing(world: World, served: str, opened: Opened) -> None:
     page = opened()
     page.goto(f"{served}/register")
     rules = page.locator(".rules li")

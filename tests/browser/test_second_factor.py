@@ -1,6 +1,6 @@
-"""From the shop through a second factor and back, in Chromium: enrolled on the way, asked from then on, and by no reset gone around.
+"""Every second factor in Chromium: enrolled at sign-in, asked afterwards, not bypassed by a reset.
 
-A passkey has journeys of its own: test_passkey_journeys.
+Passkeys are tested in test_passkey_journeys.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.support.oauth_world import NewWorld, World
 from tests.support.second_steps import STEPS, MailStep, Sent, SmsStep, Step, told_above, told_at, world_with
 from tests.support.shopper import AT_THE_SHOP, BARE, NEW, Ada, send
 
-every = pytest.mark.parametrize("kind", STEPS, ids=lambda one: one.kind)
+every_kind = pytest.mark.parametrize("kind", STEPS, ids=lambda one: one.kind)
 
 
 @pytest.fixture
@@ -27,13 +27,13 @@ def world(new_world: NewWorld, kind: type[Step]) -> World:
 
 @pytest.fixture
 def step(kind: type[Step], world: World, served: str, identity_app: Any) -> Iterator[Step]:
-    with kind(Ada(world, served), identity_app).ready() as made:
-        yield made
+    with kind(Ada(world, served), identity_app).ready() as step:
+        yield step
 
 
-@every
-def test_it_is_enrolled_on_the_way_and_asked_from_then_on(step: Step, opened: Opened) -> None:
-    """Enrolled without scripts and in Arabic; then in another browser, as most people have it."""
+@every_kind
+def test_factor_is_enrolled_at_sign_in_and_then_asked(step: Step, opened: Opened) -> None:
+    """Enrol in Arabic without scripts, then verify in a default browser."""
     page = opened(**BARE)
     step.ada.signs_in(page)
     step.enrols(page)
@@ -47,15 +47,13 @@ def test_it_is_enrolled_on_the_way_and_asked_from_then_on(step: Step, opened: Op
 
 
 @pytest.mark.parametrize(("kind", "how"), [(SmsStep, {}), (MailStep, BARE)], ids=["sms", "email, no script, ar"])
-def test_another_code_is_sent_after_half_a_minute_and_ends_the_one_before(
-    step: Sent, opened: Opened, how: dict[str, Any]
-) -> None:
+def test_resend_after_cool_down_kills_the_first_code(step: Sent, opened: Opened, how: dict[str, Any]) -> None:
     page = opened(**how)
     step.ada.signs_in(page)
     step.begins(page)
     again, first = page.locator("main button[value=choose]").first, step.code()
     if how:
-        again.click()  # nothing holds the button without scripts
+        again.click()  # the button is enabled without scripts
         told_above(page)
     else:
         expect(again).to_be_disabled()
@@ -72,8 +70,8 @@ def test_another_code_is_sent_after_half_a_minute_and_ends_the_one_before(
     page.wait_for_url(AT_THE_SHOP)
 
 
-@every
-def test_a_reset_does_not_go_around_it(step: Step, opened: Opened) -> None:
+@every_kind
+def test_reset_does_not_bypass_the_factor(step: Step, opened: Opened) -> None:
     page = opened()
     step.ada.signs_in(page)
     step.enrols(page)
@@ -81,7 +79,7 @@ def test_a_reset_does_not_go_around_it(step: Step, opened: Opened) -> None:
     step.ada.waits(seconds=31)
     page = opened(**BARE)
     step.ada.resets(page)
-    if isinstance(step, MailStep):  # one mailbox does not count twice: the password is asked first
+    if isinstance(step, MailStep):  # the mailbox is one factor only: the password is asked first
         step.ada.types(page, NEW)
     page.wait_for_url(re.compile("/second-factor"))
     step.proves(page)

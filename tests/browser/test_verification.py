@@ -1,4 +1,4 @@
-"""From the relying party, through an address that is not confirmed yet, back to it: in Chromium, over the whole house."""
+"""Email verification in Chromium, started and finished at the relying party."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ WORDS = {
 
 
 class Visit:
-    """Ada, unverified, in one browser."""
+    """A sign-in with an unverified address in one browser page."""
 
     def __init__(self, world: World, served: str, page: Page, language: str = "en") -> None:
         self.world, self.served, self.page = world, served, page
         self.email, self.password, self.sign_in, self.heading, self.confirm, self.code = WORDS[language]
 
-    def come(self, address: str) -> None:
+    def sign_in_unverified(self, address: str) -> None:
         self.page.goto(address)
         self.page.get_by_label(self.email).fill(ADA)
         self.page.get_by_label(self.password, exact=True).fill(PASSWORD)
@@ -38,12 +38,12 @@ class Visit:
 
     @property
     def link(self) -> str:
-        """The link of the last mail, at the port where this browser finds the hub."""
-        usual = self.world.services.settings.hub_url(self.world.name)
-        return link_in(verification_mails(self.world)[-1]).replace(usual, self.served)
+        """Return the link of the last mail, rewritten to the served port."""
+        hub_url = self.world.services.settings.hub_url(self.world.name)
+        return link_in(verification_mails(self.world)[-1]).replace(hub_url, self.served)
 
     @property
-    def typed(self) -> str:
+    def code_to_type(self) -> str:
         return code_in(verification_mails(self.world)[-1])
 
 
@@ -55,12 +55,10 @@ def ada(world: World) -> Person:
 @pytest.mark.parametrize(
     "how", [{}, {"java_script_enabled": False}, {"locale": "ar"}], ids=["plain", "no script", "ar"]
 )
-def test_the_mailed_link_leads_back_to_the_shop(
-    world: World, served: str, opened: Opened, ada: Person, how: dict[str, Any]
-) -> None:
+def test_link_returns_to_the_shop(world: World, served: str, opened: Opened, ada: Person, how: dict[str, Any]) -> None:
     language = how.get("locale", "en")
     visit = Visit(world, served, opened(**how), language)
-    visit.come(sign_in_address(served, the_shop(world, served)))
+    visit.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     expect(visit.page.get_by_text(ADA)).to_be_visible()
     visit.page.goto(visit.link)
     assert visit.page.locator("html").get_attribute("dir") == LANGUAGES[language].direction
@@ -74,25 +72,21 @@ def test_the_mailed_link_leads_back_to_the_shop(
 @pytest.mark.parametrize(
     "how", [{}, {"java_script_enabled": False}, {"locale": "ar"}], ids=["plain", "no script", "ar"]
 )
-def test_the_mailed_code_leads_back_to_the_shop(
-    world: World, served: str, opened: Opened, ada: Person, how: dict[str, Any]
-) -> None:
+def test_code_returns_to_the_shop(world: World, served: str, opened: Opened, ada: Person, how: dict[str, Any]) -> None:
     visit = Visit(world, served, opened(**how), how.get("locale", "en"))
-    visit.come(sign_in_address(served, the_shop(world, served)))
+    visit.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     field = visit.page.get_by_label(visit.code)
     assert field.get_attribute("autocomplete") == "one-time-code"
-    code = visit.typed
+    code = visit.code_to_type
     shown = code if "locale" not in how else "".join(chr(0x660 + int(digit)) for digit in code)
     field.fill(f"{shown[:3]} {shown[3:]}")
     field.press("Enter")
     visit.page.wait_for_url(AT_THE_SHOP)
 
 
-def test_the_link_opens_in_another_tab_and_the_first_goes_on(
-    world: World, served: str, opened: Opened, ada: Person
-) -> None:
+def test_link_in_another_tab_lets_the_first_continue(world: World, served: str, opened: Opened, ada: Person) -> None:
     first = Visit(world, served, opened())
-    first.come(sign_in_address(served, the_shop(world, served)))
+    first.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     other = first.page.context.new_page()
     other.goto(first.link)
     other.get_by_role("button", name="Confirm").click()
@@ -102,24 +96,24 @@ def test_the_link_opens_in_another_tab_and_the_first_goes_on(
     assert first.page.context.cookies()
 
 
-def test_in_another_browser_the_link_confirms_and_the_first_browser_goes_on(
+def test_link_in_another_browser_lets_the_first_continue(
     world: World, served: str, opened: Opened, ada: Person
 ) -> None:
     first = Visit(world, served, opened())
-    first.come(sign_in_address(served, the_shop(world, served)))
-    elsewhere = opened()
-    elsewhere.goto(first.link)
-    elsewhere.get_by_role("button", name="Confirm").click()
-    expect(elsewhere.get_by_role("heading", level=1)).to_have_text("Your address is confirmed")
-    elsewhere.goto(first.link)
-    expect(elsewhere.get_by_text("It was confirmed before")).to_be_visible()
+    first.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
+    other = opened()
+    other.goto(first.link)
+    other.get_by_role("button", name="Confirm").click()
+    expect(other.get_by_role("heading", level=1)).to_have_text("Your address is confirmed")
+    other.goto(first.link)
+    expect(other.get_by_text("It was confirmed before")).to_be_visible()
     first.page.get_by_role("button", name="I have opened the link").click()
     first.page.wait_for_url(AT_THE_SHOP)
 
 
-def test_back_and_reload_after_the_click_harm_nothing(world: World, served: str, opened: Opened, ada: Person) -> None:
+def test_back_and_reload_after_confirming_are_harmless(world: World, served: str, opened: Opened, ada: Person) -> None:
     visit = Visit(world, served, opened())
-    visit.come(sign_in_address(served, the_shop(world, served)))
+    visit.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     visit.page.reload()
     expect(visit.page.get_by_role("heading", level=1)).to_have_text("Check your mail")
     visit.page.goto(visit.link)
@@ -131,23 +125,23 @@ def test_back_and_reload_after_the_click_harm_nothing(world: World, served: str,
     expect(visit.page.get_by_role("heading", level=1)).to_have_text("Your address is confirmed")
 
 
-def test_a_scanner_that_runs_scripts_confirms_nothing(world: World, served: str, opened: Opened, ada: Person) -> None:
+def test_scanner_with_scripts_confirms_nothing(world: World, served: str, opened: Opened, ada: Person) -> None:
     visit = Visit(world, served, opened())
-    visit.come(sign_in_address(served, the_shop(world, served)))
+    visit.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     scanner = opened(user_agent="Mozilla/5.0 (compatible; SafeLinks preview)")
     scanner.goto(visit.link)
     scanner.wait_for_timeout(500)
-    where = urlsplit(visit.link)
+    url = urlsplit(visit.link)
     head = httpx.head(
-        f"http://127.0.0.1:{where.port}{where.path}?{where.query}", headers={"Host": where.netloc, "User-Agent": "scan"}
+        f"http://127.0.0.1:{url.port}{url.path}?{url.query}", headers={"Host": url.netloc, "User-Agent": "scan"}
     )
     assert head.status_code == 200
     assert not is_verified(world, ada)
 
 
-def test_another_mail_can_be_had_after_a_while(world: World, served: str, opened: Opened, ada: Person) -> None:
+def test_resend_button_is_enabled_after_cool_down(world: World, served: str, opened: Opened, ada: Person) -> None:
     visit = Visit(world, served, opened())
-    visit.come(sign_in_address(served, the_shop(world, served)))
+    visit.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     again = visit.page.get_by_role("button", name="Send another mail")
     expect(again).to_be_disabled()
     wait(world, seconds=31)

@@ -1,4 +1,4 @@
-"""From the shop and back without a password, in Chromium: by a mailed link, a texted code, a yes on another device, one touch."""
+"""Passwordless sign-in in Chromium: mailed link, texted code, approval on another device, one-touch."""
 
 from __future__ import annotations
 
@@ -31,49 +31,49 @@ def world(new_world: NewWorld) -> World:
 
 
 class Tab:
-    """A person in a browser, who comes from the shop."""
+    """A browser tab that starts at the shop."""
 
     def __init__(self, world: World, served: str, page: Page) -> None:
         self.world, self.served, self.page = world, served, page
 
-    def asks(self, way: str, name: str) -> None:
+    def request(self, method: str, name: str) -> None:
         self.page.goto(sign_in_address(self.served, the_shop(self.world, self.served)))
-        self.page.locator(f"main a[href^='/sign-in/{way}']").click()
+        self.page.locator(f"main a[href^='/sign-in/{method}']").click()
         self.page.locator("[name=identifier]").fill(name)
         self.page.locator("main form:has([name=identifier]) button[type=submit]").click()
         self.page.wait_for_url("**/sign-in/sent?**")
 
-    def opens_mail(self, page: Page, name: str) -> Page:
+    def open_mail(self, page: Page, name: str) -> Page:
         parts = urlsplit(link_in(mails_to(self.world.services, self.world.tenant_id, name)[-1]))
         page.goto(f"{self.served}{parts.path}?{parts.query}")
         return page
 
 
 @HOW
-def test_the_link_of_a_mail(world: World, served: str, opened: Opened, how: dict[str, object]) -> None:
+def test_mailed_link_signs_in(world: World, served: str, opened: Opened, how: dict[str, object]) -> None:
     world.person(ADA)
     tab = Tab(world, served, opened(**how))
-    tab.asks("mail", ADA)
-    tab.opens_mail(tab.page, ADA).locator("button[value=link]").click()
+    tab.request("mail", ADA)
+    tab.open_mail(tab.page, ADA).locator("button[value=link]").click()
     tab.page.wait_for_url(AT_THE_SHOP)
 
 
-def test_the_code_of_a_text_message(world: World, served: str, opened: Opened) -> None:
+def test_texted_code_signs_in(world: World, served: str, opened: Opened) -> None:
     tab = Tab(world, served, opened())
-    tab.asks("sms", NUMBER)
+    tab.request("sms", NUMBER)
     tab.page.locator("[name=code]").fill(code_in(sent_messages(world.services, world.tenant_id, "sms")[-1]))
     tab.page.locator("button[value=code]").click()
     tab.page.wait_for_url(AT_THE_SHOP)
 
 
 @HOW
-def test_a_yes_on_another_device(world: World, served: str, opened: Opened, how: dict[str, object]) -> None:
-    """With scripts the device that waits goes on by itself, without them by a click."""
+def test_approval_on_another_device_signs_in(world: World, served: str, opened: Opened, how: dict[str, object]) -> None:
+    """With scripts the waiting page continues by itself, without them by a click."""
     world.person(ADA)
     tab, other = Tab(world, served, opened(**how)), opened(**how)
-    tab.asks("device", ADA)
+    tab.request("device", ADA)
     number = tab.page.locator(".number").inner_text()
-    tab.opens_mail(other, ADA)
+    tab.open_mail(other, ADA)
     expect(other.locator("dl")).to_contain_text("Chrome, Linux")
     other.locator("[name=number]").fill(number)
     other.locator("button[value=yes]").click()
@@ -83,10 +83,10 @@ def test_a_yes_on_another_device(world: World, served: str, opened: Opened, how:
     tab.page.wait_for_url(AT_THE_SHOP)
 
 
-def test_whoever_is_new_is_registered_by_one_touch(world: World, served: str, opened: Opened) -> None:
+def test_one_touch_registers_a_new_account(world: World, served: str, opened: Opened) -> None:
     tab = Tab(world, served, opened())
-    tab.asks("mail", NEW)
-    tab.opens_mail(tab.page, NEW).locator("button[value=link]").click()
+    tab.request("mail", NEW)
+    tab.open_mail(tab.page, NEW).locator("button[value=link]").click()
     tab.page.wait_for_url(AT_THE_SHOP)
     tab.page.goto(f"{served}/profile")
     expect(tab.page.get_by_text(NEW).first).to_be_visible()

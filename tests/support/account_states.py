@@ -1,5 +1,5 @@
-"""People of a tenant in every state that an account may be in, and somebody whom it does not know: what is said of one must
-be said of all. What an operation or a page says is taken down here without what was typed and what differs each time."""
+"""Accounts in every state, and an unknown subject, for tests that answers do not reveal accounts. Summaries of answers
+leave out typed values and values that differ between requests."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ Summary = tuple[Any, ...]
 _NUMBERS = count(10_000_000)
 _VARIES = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[A-Z]{2}[0-9a-f]{32}|\d{4}-\d\d-\d\dT[\d:.]+Z|[A-Za-z0-9_.-]{40,}"
-    r'|(?<="Number":")\d\d(?=")'  # on a device that waits
+    r'|(?<="Number":")\d\d(?=")'  # on a waiting device
 )
 
 
 @dataclass
 class Subject:
-    """A person, or the names of nobody."""
+    """An account in some state, or the identifiers of no account."""
 
     tenant: TenantServer
     state: str
@@ -80,20 +80,20 @@ class Subject:
 
     @property
     def names(self) -> dict[str, str]:
-        """Every name; of some people the tenant knows one alone."""
+        """Every identifier; some accounts have only one of them."""
         return {"email": self.email, "username": self.username, "phone": self.phone}
 
     def ask(self, method: str, path: str, body: Any = None, **query: Any) -> TestResponse:
         return self.tenant.send(method, path, body, with_secret=False, **query)
 
     def lives(self, **columns: Any) -> None:
-        """Change the account's row, as nothing in the interface does."""
+        """Change the account's row directly."""
         with UnitOfWork(self.tenant.services.database, self.tenant.tenant_id).separate_transaction() as work:
             where = (accounts.c.tenant_id == self.tenant.tenant_id, accounts.c.username == self.username)
             assert work.run(update(accounts).where(*where).values(**columns)).rowcount == 1
 
     def comes(self) -> Subject:
-        """Get the account that the state says."""
+        """Create the account in its state."""
         if self.state == UNKNOWN:
             return self
         if self.state == "registered":
@@ -117,37 +117,37 @@ class Subject:
         return self
 
     def locked(self, name: str) -> Subject:
-        """Be tried under a name with wrong passwords until it locks; names of nobody lock alike."""
+        """Try wrong passwords until the identifier locks; unknown identifiers lock as well."""
         for _ in range(5):
             self.ask("POST", "/identity/v2/auth/login", {name: self.names[name], "password": WRONG})
         return self
 
     def without_names(self, text: str) -> str:
-        """Return a text without what was typed, instants, and what is drawn each time."""
+        """Return a text without typed values, timestamps and random values."""
         for name, value in self.names.items():
             text = text.replace(value, name.upper())
         return _VARIES.sub("…", text)
 
     def taken_down(self, answer: TestResponse) -> Summary:
-        """Return what an answer says: status, headers, names of cookies, body."""
+        """Return status, headers, cookie names and body of an answer."""
         body = self.without_names(answer.text)
         if answer.is_json:
             body = json.dumps(_shape(json.loads(body)), sort_keys=True)
-        headers = {name: value for name, value in answer.headers if name not in _UNTOLD}
+        headers = {name: value for name, value in answer.headers if name not in _IGNORED_HEADERS}
         shown = sorted((name, self.without_names(value)) for name, value in headers.items())
         cookies = sorted(one.partition("=")[0] for one in answer.headers.getlist("Set-Cookie"))
         return answer.status_code, tuple(shown), tuple(cookies), body
 
 
 def browser_of(who: Subject, hub: Flask) -> Visitor:
-    """Open a fresh browser at the tenant."""
+    """Open a new browser at the tenant."""
     return Visitor(Client(hub), who.tenant.services.settings.hub_url(who.tenant.name))
 
 
 def page_summary(who: Subject, page: Seen) -> Summary:
-    """Return what a visitor has in front of them: where, status, headers, names of cookies, every letter of the page."""
+    """Return status, path, headers, cookie names and HTML of a page."""
     assert page.answer is not None
-    shown = {name: value for name, value in page.answer.headers if name not in _UNTOLD}
+    shown = {name: value for name, value in page.answer.headers if name not in _IGNORED_HEADERS}
     headers = sorted((name, _OF_A_VISIT.sub("…", value)) for name, value in shown.items())
     cookies = sorted({_OF_A_VISIT.sub("…", name) for name in page.visitor.cookies("")})
     html = _PASSES.sub("SOON", _OF_A_VISIT.sub("…", who.without_names(page.html)))
@@ -160,22 +160,22 @@ _OF_A_VISIT = re.compile(
     re.DOTALL,
 )
 _PASSES = re.compile(r"\d+ (second|minute)s?|data-seconds=\"\d+\"|data-[a-z-]+=\"\d+\"")
-_UNTOLD = frozenset(
+_IGNORED_HEADERS = frozenset(
     {"X-Gatehouse-Cost", "Set-Cookie", "Content-Length", "Date", "Retry-After"}
-)  # costs are told to tests alone
+)  # the cost header exists in tests only
 
 
 def _shape(said: Any) -> Any:
-    """Return a body without the texts of drawn captchas and questions."""
+    """Return a body without captchas and the choice of security questions."""
     if isinstance(said, dict):
         return {name: "…" if name in ("Captcha", "LoginLockedTimeout") else _shape(one) for name, one in said.items()}
     if isinstance(said, list) and said and isinstance(said[0], dict) and "QuestionId" in said[0]:
-        return ["some questions"]  # which, and how many, is each one's own
+        return ["some questions"]  # the questions differ per account
     return [_shape(one) for one in said] if isinstance(said, list) else said
 
 
 def unknown_and_known(make: NewTenantServer, **settings: Any) -> tuple[Subject, list[Subject]]:
-    """Return somebody whom a fresh tenant does not know, and one in every state whom it does."""
+    """Return an unknown subject and one account in every state, at a new tenant."""
     tenant = make(**{**HIDING, **settings})
     states = [state for state in STATES if "pin" in settings or state != "no pin"]
     return Subject(tenant, UNKNOWN), [Subject(tenant, state).comes() for state in states]

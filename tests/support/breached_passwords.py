@@ -1,4 +1,4 @@
-"""A list of stolen passwords elsewhere: a real HTTP server that speaks the range API, with padding."""
+"""An HTTP server with the range API for breached passwords, with padding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass
 class BreachedPasswordServer:
-    """What the server knows, and what it was asked."""
+    """The server's passwords and the received requests."""
 
     passwords: tuple[str, ...]
     url: str = ""
@@ -29,26 +29,26 @@ class BreachedPasswordServer:
 @contextmanager
 def breached_password_server(*passwords: str) -> Iterator[BreachedPasswordServer]:
     """Serve a list of these passwords."""
-    held = BreachedPasswordServer(passwords)
+    state = BreachedPasswordServer(passwords)
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             prefix = self.path.rpartition("/")[2]
-            held.asked.append((prefix, self.headers.get("Add-Padding", "")))
-            body = held.lines(prefix).encode()
-            self.send_response(held.status)
+            state.asked.append((prefix, self.headers.get("Add-Padding", "")))
+            body = state.lines(prefix).encode()
+            self.send_response(state.status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
 
         def log_message(self, *_: Any) -> None:
-            """Say nothing."""
+            """Disable logging."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    held.url = f"http://127.0.0.1:{server.server_port}/range"
+    state.url = f"http://127.0.0.1:{server.server_port}/range"
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     try:
-        yield held
+        yield state
     finally:
         server.shutdown()
         server.server_close()

@@ -1,7 +1,7 @@
-"""The scripts of captcha providers, as a browser meets them: at their own addresses, behaving as their manuals say.
+"""Fake scripts of captcha providers, served at their real addresses and behaving as documented.
 
-Each begins at the address that our pages name, goes on with a script of another host, draws a frame and calls home, as the
-real ones do: what the page's policy does not allow fails here too.
+Each loads a second script from another host, draws a frame and makes a request, like the real ones,
+so that requests which the page's CSP does not allow fail here, too.
 """
 
 from __future__ import annotations
@@ -74,5 +74,5 @@ def answer(route: Route) -> None:
 
 
 def provide(page: Page, how: Callable[[Route], None] = answer) -> None:
-    """Let the page find every provider; `how` may be `Route.abort`, for a network that keeps them away."""
+    """Route the providers' hosts to the fakes; `how` may be `Route.abort` to block them."""
     page.route(HOSTS, lambda route: how(route))

@@ -1,4 +1,4 @@
-"""The hub at a port of its own, for a browser; the relying party's page stands beside it. pytest loads it as a plugin."""
+"""Serve the hub and a relying party's page to a browser. pytest loads this module as a plugin."""
 
 from __future__ import annotations
 
@@ -24,27 +24,31 @@ from tests.support.relying_party import RelyingParty
 
 @pytest.fixture
 def served(services: Services, identity_app: Flask, world: World) -> Iterator[str]:
-    """The tenant's pages at a free port; the hub believes to be at its usual one, so the address is put right on the way."""
+    """Serve the tenant's pages at a free port, rewriting between it and the hub's configured address."""
     hub = create_app(services.settings, httpx.WSGITransport(app=identity_app), services.clock)
-    usual = services.settings.hub_url(world.name).partition("://")[2]
+    hub_address = services.settings.hub_url(world.name).partition("://")[2]
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
 
     @Request.application
-    def at_the_usual_port(request: Request) -> Any:
+    def proxy_to_hub(request: Request) -> Any:
         if request.host.startswith("127."):
             return Response("<!doctype html><title>Shop</title><h1>Welcome to the shop</h1>", mimetype="text/html")
-        asked = {
+        headers = {
             name: value for name, value in request.headers.items() if name.lower() not in ("host", "accept-encoding")
         }
         answer = Client(hub, use_cookies=False).open(
-            request.full_path, method=request.method, base_url=f"http://{usual}", headers=asked, data=request.get_data()
+            request.full_path,
+            method=request.method,
+            base_url=f"http://{hub_address}",
+            headers=headers,
+            data=request.get_data(),
         )
-        here, there = f"http://{usual}", f"http://{request.host}"
+        here, there = f"http://{hub_address}", f"http://{request.host}"
         if "Location" in answer.headers:
             answer.headers["Location"] = answer.headers["Location"].replace(here, there)
         return answer
 
-    server = make_server("127.0.0.1", 0, at_the_usual_port, threaded=True)
+    server = make_server("127.0.0.1", 0, proxy_to_hub, threaded=True)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     yield f"http://{world.name}.localhost:{server.server_port}"
@@ -60,7 +64,7 @@ def opened(chromium: Browser) -> Iterator[Opened]:
     contexts = []
 
     def open_page(**how: object) -> Page:
-        context = chromium.new_context(**how)  # type: ignore[arg-type]  # Playwright's own names
+        context = chromium.new_context(**how)  # type: ignore[arg-type]  # names of Playwright's options
         contexts.append(context)
         return context.new_page()
 
@@ -70,11 +74,11 @@ def opened(chromium: Browser) -> Iterator[Opened]:
 
 
 def the_shop(world: World, served: str, **settings: Any) -> RelyingParty:
-    """A shop on an origin of its own."""
+    """Register a shop at an origin of its own."""
     address = f"http://127.0.0.1:{served.rpartition(':')[2]}/cb"
     return world.application("shop", client_name="Acme Shop", redirect_uris=(address,), **settings)
 
 
 def sign_in_address(served: str, shop: RelyingParty, **changed: str) -> str:
-    asked = {name: value for name, value in shop.asks(**changed).items() if value is not None}
-    return f"{served}/service/oidc/authorize?{urlencode(asked)}"
+    headers = {name: value for name, value in shop.asks(**changed).items() if value is not None}
+    return f"{served}/service/oidc/authorize?{urlencode(headers)}"

@@ -1,4 +1,4 @@
-"""What must hold whatever people do: the model beside the machine of tests/pages/test_interleavings.py."""
+"""The invariants of tests/pages/test_interleavings.py."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ CONFIRMED, CHANGED, CHECK_MAIL = "Your address is confirmed", "Your password is 
 
 
 class Model:
-    """Three people at a tenant: Ada with two browsers, Bob, and Eve, who types other people's addresses."""
+    """Three people at a tenant: Ada with two browsers, Bob, and Eve, who types foreign addresses."""
 
     def __init__(self, world: World, new_visitor: Callable[[], Visitor], is_required: bool) -> None:
         self.world, self.is_required, self._new_visitor = world, is_required, new_visitor
         self.shop = world.application("shop", client_name="Shop")
         self.people = {name: Person(world, name, addresses) for name, addresses in PEOPLE.items()}
         self.browsers = [self._browser(self.people[name], new_visitor()) for name in ("ada", "ada", "bob", "eve")]
-        self.confirmed: dict[str, str] = {}  # address -> uid: acknowledged, so never lost
-        self.spent: set[str] = set()
-        self.nobodys: set[str | None] = set()  # what an alarm leaves until the mailbox sets a password
+        self.confirmed: dict[str, str] = {}  # address -> uid; a confirmed address must not be lost
+        self.used_tokens: set[str] = set()
+        self.revoked_hashes: set[str | None] = set()  # password hashes that a security alert leaves until the reset
         self.hashes: dict[str, str | None] = {}
-        self._weighed: dict[tuple[str | None, str], bool] = {}
+        self._match_cache: dict[tuple[str | None, str], bool] = {}
 
     def _browser(self, person: Person, visitor: Visitor) -> Browser:
         made = Browser(person, visitor)
@@ -49,16 +49,16 @@ class Model:
             person.new_password()
         return made
 
-    # What people do.
+    # Actions.
 
     def opened(self, browser: Browser, page: Seen) -> None:
-        """Somebody looked at a page."""
+        """Record a page opened with GET."""
         browser.saw(page)
-        self._landed(browser, page)
+        self._check_page(browser, page)
         assert self._changed() == [], "a look changed a password"
 
     def pressed(self, browser: Browser, page: Seen, form: Form, button: str, typing: int) -> None:
-        """Somebody pressed a button; a careful person confirms nothing that they did not ask for."""
+        """Press a button, except one that confirms an address which the person never registered."""
         typed = self._typed(browser.owner, form, typing)
         if "vtoken=" in page.address and not self._is_own(browser.owner, page):
             return
@@ -67,32 +67,32 @@ class Model:
         done = browser.press(page, form, button, typed)
         if "email" in done.sent and "password" in done.sent:
             browser.owner.asked_for |= {done.sent["email"].lower()} & set(browser.owner.addresses)
-        self._landed(browser, done.after)
-        self._told(browser, done, mails)
+        self._check_page(browser, done.after)
+        self._record_outcome(browser, done, mails)
 
     def waited(self, seconds: int) -> None:
-        """Time passed; after a day nobody remembers what they signed up with."""
-        self.world.services.clock.advance(seconds=seconds)  # type: ignore[attr-defined]  # the tests' clock
+        """Advance the clock; after a day, people no longer confirm their registrations."""
+        self.world.services.clock.advance(seconds=seconds)  # type: ignore[attr-defined]  # a test clock
         if seconds > 86_400:
             for person in self.people.values():
                 person.asked_for.clear()
 
     def scanned(self, method: str, link: str, agent: str) -> None:
-        """A machine looks at a mailed link."""
-        before = self._proofs()
+        """Open a mailed link as a scanner, which must not use it up."""
+        before = self._token_states()
         visitor = self._new_visitor()
         seen = visitor.send(method, link, None, **{"User-Agent": agent})
         assert seen.status < 500, (method, link, seen.status)
         assert not visitor.cookies("session")
-        assert self._proofs() == before, f"{method} by {agent!r} spent something"
+        assert self._token_states() == before, f"{method} by {agent!r} spent something"
 
-    # What must hold.
+    # Invariants.
 
     def check(self) -> None:
         rows = {row.uid: row for row in self._rows(accounts)}
-        self._one_account_per_address(rows)
+        self._check_unique_addresses(rows)
         if self.is_required:
-            self._is_the_owners(rows)
+            self._check_ownership(rows)
         for address, uid in self.confirmed.items():
             row = rows.get(uid)
             assert row is not None, f"{address} was confirmed, and its account is gone"
@@ -107,17 +107,23 @@ class Model:
             held_by[token] = browser
             session = self._session(token)
             if session is not None:
-                self._may_be(browser.owner, rows[session.uid])
+                self._check_session(browser.owner, rows[session.uid])
 
-    def _is_the_owners(self, rows: dict[str, Any]) -> None:
-        """Whoever proved an address that more than one registered with has the account that they themselves asked for."""
+    def _check_ownership(self, rows: dict[str, Any]) -> None:
+        """Check that a verified address belongs to an account with a password of the address's owner."""
         for person in self.people.values():
             for row in rows.values():
                 proved = {names.normalize_email(one["Value"]) for one in row.emails if one.get("verified")}
-                if proved & set(person.addresses) and row.password_hash and row.password_hash not in self.nobodys:
-                    assert self._opens(person, row), f"{proved} is in an account with a password of somebody else"
+                if (
+                    proved & set(person.addresses)
+                    and row.password_hash
+                    and row.password_hash not in self.revoked_hashes
+                ):
+                    assert self._knows_password(person, row), (
+                        f"{proved} is in an account with a password of somebody else"
+                    )
 
-    def _one_account_per_address(self, rows: dict[str, Any]) -> None:
+    def _check_unique_addresses(self, rows: dict[str, Any]) -> None:
         held = [names.normalize_email(row.email) for row in rows.values() if row.email and not row.is_deleted]
         assert len(held) == len(set(held)), f"two accounts of one address: {held}"
         known = [row.value for row in self._rows(identifiers) if row.kind == "email"]
@@ -127,28 +133,30 @@ class Model:
         ]
         assert len(proved) == len(set(proved)), f"one address proved twice: {proved}"
 
-    def _may_be(self, person: Person, row: Any) -> None:
-        """A session is of whoever has the mailbox, or of whoever knows the password of an address that nobody proved."""
+    def _check_session(self, person: Person, row: Any) -> None:
+        """Check that a session belongs to the mailbox's owner, or to one who knows the password of an unverified account."""
         proved = {names.normalize_email(one["Value"]) for one in row.emails if one.get("verified")}
         strangers = proved - set(person.addresses)
         if self.is_required:
             assert not strangers, f"{person.name} is signed in as the owner of {strangers}"
         if proved & set(person.addresses):
             return
-        assert self._opens(person, row), f"{person.name} is signed in as {row.email} without password or mailbox"
+        assert self._knows_password(person, row), (
+            f"{person.name} is signed in as {row.email} without password or mailbox"
+        )
 
-    def _opens(self, person: Person, row: Any) -> bool:
+    def _knows_password(self, person: Person, row: Any) -> bool:
         return any(self._is_password(row, one) for one in reversed(person.passwords))
 
     def _is_password(self, row: Any, password: str) -> bool:
-        """Whether it opens the account; weighed once."""
+        """Return whether the password matches; cached, since hashing is slow."""
         asked = (row.password_hash, password)
-        if asked not in self._weighed:
-            self._weighed[asked] = self.world.services.hashing.is_match(*asked, CHEAP)
-        return self._weighed[asked]
+        if asked not in self._match_cache:
+            self._match_cache[asked] = self.world.services.hashing.is_match(*asked, CHEAP)
+        return self._match_cache[asked]
 
-    def _landed(self, browser: Browser, page: Seen) -> None:
-        """Every answer is one, leads on, and at the application it is the right person."""
+    def _check_page(self, browser: Browser, page: Seen) -> None:
+        """Check that an answer is no server error, has a way on, and returns the right person to the application."""
         note(f"  {browser.owner.name}{self.browsers.index(browser)}: {page.status} {_shown(page)}")
         assert page.status < 500, (page.address, page.status, page.html[:2000])
         if page.answer is not None and page.answer.mimetype == "text/html" and page.status != 304:
@@ -160,18 +168,18 @@ class Model:
             answer = self.shop.redeem(code)
             assert answer.status_code == 200, answer.text
             uid = claims_in(answer.json["id_token"])["sub"]  # type: ignore[index]  # a JSON object
-            self._may_be(browser.owner, next(row for row in self._rows(accounts) if row.uid == uid))
+            self._check_session(browser.owner, next(row for row in self._rows(accounts) if row.uid == uid))
 
-    def _told(self, browser: Browser, done: Pressed, mails: int) -> None:
-        """Keep what was acknowledged; it must hold from now on."""
+    def _record_outcome(self, browser: Browser, done: Pressed, mails: int) -> None:
+        """Record what the page acknowledged, which must hold from now on."""
         changed = self._changed()
         heading, person = done.after.heading if "<h1" in done.after.html else "", browser.owner
         assert len(changed) < 2, "one step changed two passwords"
         if changed and done.token:
-            assert done.token not in self.spent, "a link set a password twice"
-            self.spent.add(done.token)
+            assert done.token not in self.used_tokens, "a link set a password twice"
+            self.used_tokens.add(done.token)
         if changed and done.sent.get("do") == "alarm":
-            self.nobodys.add(self.hashes[changed[0]])
+            self.revoked_hashes.add(self.hashes[changed[0]])
         if changed and CHANGED in done.after.text:
             said = done.sent.get("new_password", done.sent.get("password", ""))
             row = next(row for row in self._rows(accounts) if row.uid == changed[0])
@@ -183,11 +191,11 @@ class Model:
                 if one.get("verified"):
                     self.confirmed.setdefault(names.normalize_email(one["Value"]) or "", row.uid)
 
-    # How people type.
+    # Typed values.
 
     def _typed(self, person: Person, form: Form, typing: int) -> dict[str, str]:
         whose = [person.addresses[0], person.addresses[0], *person.addresses]
-        if person.name == "eve":  # Ada's, more often than not
+        if person.name == "eve":  # mostly Ada's address
             whose = [PEOPLE["ada"][0]] * 3 + [*(address for addresses in PEOPLE.values() for address in addresses)]
         address = whose[typing % len(whose)]
         if typing % 7 == 3:
@@ -202,7 +210,7 @@ class Model:
     def _is_own(self, person: Person, page: Seen) -> bool:
         return any(address in page.html.lower() for address in person.asked_for) or not forms_of(page)
 
-    # What the store says.
+    # Stored rows.
 
     def _rows(self, table: Any) -> list[Any]:
         work = UnitOfWork(self.world.services.database, self.world.tenant_id)
@@ -216,11 +224,11 @@ class Model:
         rows = self._rows(sessions)
         return next((row for row in rows if row.session_hash == hashed and row.expires_at > now), None)
 
-    def _proofs(self) -> set[tuple[str, str]]:
+    def _token_states(self) -> set[tuple[str, str]]:
         return {(row.proof_id, row.state) for row in self._rows(one_time_tokens)}
 
     def _changed(self) -> list[str]:
-        """The accounts whose password is another than at the last look."""
+        """Return the accounts whose password hash changed since the last call."""
         before, self.hashes = self.hashes, {row.uid: row.password_hash for row in self._rows(accounts)}
         return [uid for uid, hashed in self.hashes.items() if uid in before and before[uid] != hashed]
 

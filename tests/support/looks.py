@@ -1,7 +1,7 @@
-"""What is asked of pages that a browser shows. Each rule says what is wrong, in words, and leaves the pages as they were.
+"""Rules for pages in a browser. Each rule returns faults as text and leaves the pages unchanged.
 
-The pages stand on a sheet: many in one window, each in a frame, which is a window of its own to it (its width, its focus, its
-styles). So a question is put once to all of them, and a narrow window costs a layout.
+All pages are shown on one sheet, each in a frame with its own width, focus and styles,
+so that one evaluation checks all of them and a narrow window costs only a layout.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.support.checkers import axe_source
 
 DESK = (1280, 820)
 NARROWEST = (820, 521, 380, 320)
-"""Where each layout begins: what fits there fits in every wider window until the next. 320 px is also 1280 px at 400 %."""
+"""The narrowest width of each layout; 320 px is also 1280 px at 400 % zoom."""
 TELEPHONE = 380
 LARGER_IN = 640
 MOST_PRESSES = 80  # of a page
@@ -99,18 +99,18 @@ ON_PAPER = """doc => [...doc.querySelectorAll(".scene, .foot, .nav, form .button
     .filter(each => each.checkVisibility()).map(each => "on paper: " + each.className)
     .concat(doc.querySelector("h1").checkVisibility() ? [] : ["on paper without its heading"])"""
 Faults = list[list[str]]
-"""What is wrong with each page of the sheet."""
+"""The faults of each page of the sheet."""
 
 
 @dataclass
 class Sheet:
-    """Pages beside each other; the window's own address answers with `SHEET`."""
+    """Pages side by side; the window's own address serves `SHEET`."""
 
     page: Page
     has_axe: bool = False
 
     def lay(self, home: str, addresses: Sequence[str]) -> None:
-        """Show other pages."""
+        """Show these pages."""
         if not self.has_axe:
             self.page.add_init_script(axe_source())
             self.has_axe = True
@@ -119,13 +119,13 @@ class Sheet:
         self.page.evaluate(LAY, [addresses, *DESK])
 
     def ask(self, rule: str, with_what: Any = None) -> list[Any]:
-        """Put one question to every page."""
+        """Evaluate a rule on every page."""
         answers: list[Any] = self.page.evaluate(ASK % rule, with_what)
         return answers
 
 
 def accessible(sheet: Sheet) -> Iterator[Faults]:
-    """As axe sees them. The scheme changes colours and nothing else, so in the dark colours alone are asked."""
+    """Run axe; in the dark scheme only its colour rules."""
     yield sheet.ask(AXE, {})
     sheet.page.emulate_media(color_scheme="dark")
     yield [[f"in the dark, {each}" for each in found] for found in sheet.ask(AXE, COLOURS)]
@@ -133,14 +133,17 @@ def accessible(sheet: Sheet) -> Iterator[Faults]:
 
 
 def in_narrow_windows(sheet: Sheet) -> Iterator[Faults]:
-    """No window makes one scroll sideways (WCAG 2.2, 1.4.10), and on a telephone a finger hits what it aims at."""
+    """No horizontal scrolling at any width (WCAG 2.2, 1.4.10), and targets of 24 px on a phone."""
     yield sheet.ask(NARROW, [DESK[0], NARROWEST, TELEPHONE])
 
 
 def by_keyboard(sheet: Sheet) -> Iterator[Faults]:
-    """The tabulator reaches everything in the order of the page, leaves the page behind it, and one sees where it is."""
+    """Tab reaches every control in document order, leaves the page, and focus is visible."""
     sheet.ask(WATCH)
-    stops, looks_each_time = sheet.ask(STOPS), any(sheet.ask(HAS_FRAMES))  # a stranger's frame keeps its keys to itself
+    stops, looks_each_time = (
+        sheet.ask(STOPS),
+        any(sheet.ask(HAS_FRAMES)),
+    )  # key events in a third-party frame are not visible here
     sheet.page.evaluate(BEGIN)
     for press in range(MOST_PRESSES * len(stops)):
         sheet.page.keyboard.press("Tab")
@@ -153,11 +156,11 @@ def by_keyboard(sheet: Sheet) -> Iterator[Faults]:
 
 
 def _faults_of_way(visits: list[dict[str, Any]], stops: set[int]) -> Iterator[str]:
-    """Say what is wrong with a way; a page that lets a button go meanwhile had two numbers of stops."""
+    """Yield the faults of a tab sequence; the number of stops may change while a page enables a button."""
     places: list[int] = []
     for here in visits:
         if here["place"] in places[-1:]:
-            continue  # within one field: a day has parts
+            continue  # within one field: a date has parts
         places.append(here["place"])
         if not here["shown"]:
             yield f"nothing shows that the focus is at {here['name']}"
@@ -168,7 +171,7 @@ def _faults_of_way(visits: list[dict[str, Any]], stops: set[int]) -> Iterator[st
 
 
 def by_ear(sheet: Sheet) -> Iterator[Faults]:
-    """As a screen reader lists a page: nothing without a name, and no two buttons that say the same."""
+    """Every control has an accessible name, and button names are unique."""
     reader = sheet.page.context.new_cdp_session(sheet.page)
     tree = reader.send("Page.getFrameTree")["frameTree"]
     frames = [each["frame"]["id"] for each in tree["childFrames"]]
@@ -191,7 +194,7 @@ def _unheard(nodes: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def otherwise(sheet: Sheet) -> Iterator[Faults]:
-    """In forced colours, without motion, on paper, and with text at 200 % (WCAG 2.2, 1.4.4)."""
+    """Forced colours, reduced motion, print, and text at 200 % (WCAG 2.2, 1.4.4)."""
     yield sheet.ask(MOVING)
     sheet.page.emulate_media(forced_colors="active")
     yield sheet.ask(WITHOUT_EDGE)

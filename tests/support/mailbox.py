@@ -1,4 +1,4 @@
-"""What was mailed and texted, as the outbox of a tenant holds it."""
+"""Mails and text messages in the outbox of a tenant."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CODE = re.compile(r"(?<![0-9A-Za-z])[0-9]{6}(?![0-9A-Za-z])")
 
 
 def sent_messages(services: Services, tenant_id: str, kind: str = "mail") -> list[dict[str, Any]]:
-    """Return the payloads, the oldest first."""
+    """Return the payloads, oldest first."""
     work = UnitOfWork(services.database, tenant_id)
     try:
         o = outbox.c
@@ -30,12 +30,12 @@ def sent_messages(services: Services, tenant_id: str, kind: str = "mail") -> lis
 
 
 def mails_to(services: Services, tenant_id: str, address: str) -> list[dict[str, Any]]:
-    """Return the mails to one address, the oldest first."""
+    """Return the mails to one address, oldest first."""
     return [one for one in sent_messages(services, tenant_id) if address in json.dumps(one["to"], ensure_ascii=False)]
 
 
 def link_in(payload: dict[str, Any], part: str = "vtoken=") -> str:
-    """Return the address that a mail leads to."""
+    """Return the link in a mail."""
     text = json.dumps(payload, ensure_ascii=False).replace("&amp;", "&")
     return next(str(found) for found in _ADDRESS.findall(text) if part in found)
 
@@ -52,5 +52,5 @@ def code_in(payload: dict[str, Any]) -> str:
 
 
 def other_code(code: str) -> str:
-    """Return a code that is not this one."""
+    """Return a different code."""
     return f"{(int(code) + 1) % 1_000_000:06}"

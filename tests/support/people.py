@@ -1,4 +1,4 @@
-"""People who do anything that pages offer: press any button of any page that they ever had in front of them, follow any link."""
+"""Simulated people that press any button of any page they have seen, or follow any link."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ MOST_PAGES = 12
 
 
 def main_of(page: Seen) -> str:
-    """What a page says in its middle, without what surrounds every page."""
+    """Return the HTML of the page's main element."""
     found = _MAIN.search(page.html)
     return found.group(0) if found else page.html
 
 
 def forms_of(page: Seen) -> list[tuple[Form, str]]:
-    """Every form of a page with each of its buttons."""
+    """Return every form of a page with each of its buttons."""
     return [(form, button) for form in Forms(page.html).found for button in form.buttons]
 
 
 def links_of(page: Seen) -> list[str]:
-    """Every address of the hub that a page leads to."""
+    """Return every hub address that a page links to."""
     found = (urljoin(page.address, unescape(href)) for href in _LINK.findall(main_of(page)))
     return [one for one in found if one.startswith(page.visitor.home + "/")]
 
 
 def leads_on(page: Seen) -> bool:
-    """Whether there is a way forward."""
+    """Return whether the page has a link or a form."""
     middle = main_of(page)
     return bool(_LINK.search(middle)) or bool(Forms(middle).found)
 
 
 @dataclass
 class Pressed:
-    """What somebody did on a page, and what came of it."""
+    """A pressed button and the resulting page."""
 
     button: str
     sent: dict[str, str]
@@ -55,14 +55,14 @@ class Pressed:
 
     @property
     def token(self) -> str:
-        """The token of the mailed link whose page it was."""
+        """The token of the mailed link whose page was used."""
         asked = parse_qs(urlsplit(self.page.address).query)
         return self.sent.get("vtoken", asked.get("vtoken", [""])[0])
 
 
 @dataclass
 class Person:
-    """Somebody with addresses of their own, one password at a time, and browsers."""
+    """A person with addresses, passwords and browsers."""
 
     world: World
     name: str
@@ -70,15 +70,15 @@ class Person:
     browsers: list[Browser] = field(default_factory=list)
     passwords: list[str] = field(default_factory=list)
     asked_for: set[str] = field(default_factory=set)
-    """The own addresses that this person ever signed up with: nobody confirms what they never asked for."""
+    """The addresses that this person registered with; a person confirms no others."""
 
     def mails(self) -> list[dict[str, Any]]:
-        """What was mailed to this person, however the address was spelt, the oldest first."""
+        """Return the mails to this person, oldest first, ignoring the case of addresses."""
         sent = sent_messages(self.world.services, self.world.tenant_id)
         return [mail for mail in sent if str(mail["to"]).lower() in self.addresses]
 
     def code(self) -> str:
-        """The newest code that was mailed, as far as there is one."""
+        """Return the newest mailed code, or 000000."""
         for mail in reversed(self.mails()):
             try:
                 return code_in(mail)
@@ -93,7 +93,7 @@ class Person:
 
 @dataclass
 class Browser:
-    """One browser of a person: its tabs' pages, the newest last. An old one is what Back shows."""
+    """A browser of a person with its pages, newest last; older ones are reached by Back."""
 
     owner: Person
     visitor: Visitor
@@ -105,7 +105,7 @@ class Browser:
         return page
 
     def press(self, page: Seen, form: Form, button: str, typed: dict[str, str]) -> Pressed:
-        """Fill in a form and press a button of it, on whichever page it stands."""
+        """Fill in a form of any seen page and press one of its buttons."""
         name, value = form.buttons[button]
         kept = {known: text for known, text in typed.items() if known in form.fields}
         ticked = dict.fromkeys(_CHECKED.findall(page.html), "y")

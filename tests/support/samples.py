@@ -1,4 +1,4 @@
-"""Every page of the hub in every state and language, drawn without an identity service behind it. pytest loads it as a plugin."""
+"""Render every page sample in every language, without an identity service. pytest loads this module as a plugin."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ SETTINGS = Settings(secrets=(b"a secret of the tests, long enough",), developmen
 
 @cache
 def hub() -> Flask:
-    """The hub with its gallery; nobody answers at its door."""
+    """Return a hub with its gallery and no identity service."""
     return create_app(SETTINGS)
 
 
 @cache
 def names() -> list[tuple[str, str]]:
-    """Each page's name with each of its states."""
+    """Return each page's name with each of its states."""
     with hub().test_request_context("/"):
         return [(page.__name__, state) for page, state in all_samples()]
 
 
 def states() -> dict[str, list[str]]:
-    """The states of each page."""
+    """Return the states of each page."""
     found: dict[str, list[str]] = {}
     for name, state in names():
         found.setdefault(name, []).append(state)
@@ -48,13 +48,13 @@ def states() -> dict[str, list[str]]:
 
 @dataclass(frozen=True)
 class Sample:
-    """A page as a browser gets it."""
+    """A rendered page."""
 
     name: str
     language: str
     html: str
     bytes_all_in: int
-    """The page with its style and scripts, each compressed."""
+    """Size of the page with its style sheet and script, compressed."""
     requests: int
     policy: str
     headers: dict[str, str]
@@ -66,13 +66,13 @@ def address(page: str, state: str, language: str, look: str = "acme") -> str:
 
 @cache
 def weight(part: str) -> int:
-    """How many bytes of a style or script a browser fetches."""
+    """Return the compressed size of a style sheet or script."""
     return len(hub().test_client().get(part, headers={"Accept-Encoding": "gzip"}).data)
 
 
 @cache
 def drawn(page: str, state: str, language: str) -> Sample:
-    """Draw one page and weigh everything that it makes a browser fetch."""
+    """Render a page and measure everything that a browser fetches for it."""
     client = hub().test_client()
     answer = client.get(address(page, state, language), headers={"Accept-Encoding": "gzip"})
     assert answer.status_code == 200, f"{page} {state} {language}: {answer.status_code}"
@@ -91,22 +91,22 @@ def drawn(page: str, state: str, language: str) -> Sample:
 
 
 def every_drawn() -> list[Sample]:
-    """Every page in every state and language."""
+    """Return every sample in every language."""
     return [drawn(page, state, language) for page, state in names() for language in LANGUAGES]
 
 
 @Request.application
 def shown(request: Request) -> Response:
-    """The gallery, and a sheet to lay its pages on; a form that is sent leads nowhere, and its page stays."""
+    """Serve the gallery and a sheet for its pages; posted forms are answered with 204."""
     if request.method == "POST":
         request.get_data()
         return Response(status=204)
     if request.path == "/":
         return Response(SHEET, mimetype="text/html")
     if not request.path.startswith(("/_gallery/", "/static/")):
-        return Response("waits")  # a page that stands for a while asks whether anything came
+        return Response("waits")  # the polling script's request
     answer = Response.from_app(hub(), request.environ)
-    if request.headers.get("Sec-Fetch-Dest") == "iframe":  # the one thing that a page is spared on a sheet
+    if request.headers.get("Sec-Fetch-Dest") == "iframe":  # frames are allowed on the sheet only
         policy = answer.headers["Content-Security-Policy"]
         answer.headers["Content-Security-Policy"] = policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
         answer.headers["X-Frame-Options"] = "SAMEORIGIN"
@@ -115,7 +115,7 @@ def shown(request: Request) -> Response:
 
 @pytest.fixture(scope="session")
 def gallery_address() -> Iterator[str]:
-    """Where a browser finds the gallery."""
+    """Serve the gallery and yield its address."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = make_server("127.0.0.1", 0, shown, threaded=True)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)

@@ -1,4 +1,4 @@
-"""How each second factor is enrolled and proved on our pages, in a browser: one class each."""
+"""Enrol and verify each second factor on the pages, in a browser: one class per kind."""
 
 from __future__ import annotations
 
@@ -21,41 +21,41 @@ NONE = {"totp": False, "sms": False, "email": False, "passkey": False, "push": F
 
 
 def world_with(make: NewWorld, *steps: type[Step], **settings: Any) -> World:
-    """A tenant that wants one of these of everybody, and gives out no codes on paper unless that is stated."""
+    """Return a tenant that requires one of these factors, without backup codes by default."""
     switches = {**NONE, "backup_codes": False, **{step.kind: True for step in steps}, **settings.pop("factors", {})}
-    stated = {name: value for step in steps for name, value in step.settings.items()}
-    return make(**{"two_factor": "required", "second_factors": switches, **stated, **settings})
+    tenant_settings = {name: value for step in steps for name, value in step.settings.items()}
+    return make(**{"two_factor": "required", "second_factors": switches, **tenant_settings, **settings})
 
 
 class Step:
-    """One second factor of Ada's."""
+    """A second factor of Ada's account."""
 
     kind: ClassVar[str]
     settings: ClassVar[Mapping[str, Any]] = {}
-    """What a tenant states beside its switch."""
+    """The tenant's settings besides the switch of the factor."""
 
     def __init__(self, ada: Ada, app: Any) -> None:
         self.ada, self.app = ada, app
 
     @contextmanager
     def ready(self) -> Iterator[Self]:
-        """With what it needs of others, for as long as a test takes."""
+        """Run with the fake services that the factor needs."""
         yield self
 
     def enrols(self, page: Page) -> None:
-        """Enrol it on the page that asks for it."""
+        """Enrol the factor on the page that requires it."""
         raise NotImplementedError
 
     def proves(self, page: Page) -> None:
         raise NotImplementedError
 
     def errs(self, page: Page) -> None:
-        """Show what is wrong, and be told so where it was typed."""
+        """Submit a wrong response and expect its error."""
         raise NotImplementedError
 
 
 class Typed(Step):
-    """One whose proof is six digits."""
+    """A factor verified by six digits."""
 
     def code(self) -> str:
         raise NotImplementedError
@@ -71,17 +71,17 @@ class Typed(Step):
 
 
 class Sent(Typed):
-    """One whose code is sent."""
+    """A factor whose code is sent."""
 
     def code(self) -> str:
         return code_in(self.sent()[-1])
 
     def sent(self) -> list[dict[str, Any]]:
-        """What was sent with a code, the oldest first."""
+        """Return the messages with a code, oldest first."""
         raise NotImplementedError
 
     def begins(self, page: Page) -> None:
-        """Have the first code sent."""
+        """Request the first code."""
         raise NotImplementedError
 
     def enrols(self, page: Page) -> None:
@@ -94,7 +94,7 @@ class AppStep(Typed):
     key: pyotp.TOTP
 
     def scans(self, page: Page) -> None:
-        """Type the key into the app: it stands below the picture, for whoever cannot scan."""
+        """Read the key that the page shows below the QR code."""
         page.locator("details.more summary").click()
         expect(page.locator(".qr svg path")).to_be_visible()
         self.key = pyotp.TOTP(page.locator(".key").inner_text().replace(" ", ""))
@@ -144,7 +144,7 @@ class QuestionsStep(Step):
 
     def enrols(self, page: Page) -> None:
         self.answered(page, pet=self.answers["pet"])
-        told_above(page)  # too few
+        told_above(page)  # too few answers
         self.answered(page, **self.answers)
 
     def proves(self, page: Page) -> None:

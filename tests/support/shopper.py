@@ -1,4 +1,4 @@
-"""Ada, who comes from the shop to our pages and goes back to it, in browser after browser."""
+"""A person who signs in from the shop in browser tests."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from tests.support.relying_party import RelyingParty
 ADA, PASSWORD, NEW = "ada@example.com", "correct horse 7", "Quartz-lantern-58"
 AT_THE_SHOP = "http://127.0.0.1:*/cb?**code=**"
 BARE = {"java_script_enabled": False, "locale": "ar"}
-"""A browser without scripts, whose owner reads from right to left."""
+"""A browser without scripts, in Arabic."""
 _ARABIC = str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")
 
 
 class Ada:
-    """A person with a password."""
+    """Ada, an account with a password, and a shop."""
 
     def __init__(self, world: World, served: str, **profile: Any) -> None:
         self.world, self.served, self.shop = world, served, the_shop(world, served)
         world.person(ADA, **profile)
 
     def waits(self, **by: float) -> None:
-        self.world.services.clock.advance(**by)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+        self.world.services.clock.advance(**by)  # type: ignore[attr-defined]  # a test clock
 
     def mails(self) -> list[dict[str, Any]]:
         return mails_to(self.world.services, self.world.tenant_id, ADA)
 
     def finds(self, address: str) -> str:
-        """Return one of our addresses as this browser reaches it."""
+        """Return an address of the hub, rewritten to the served port."""
         return address.replace(self.world.services.settings.hub_url(self.world.name), self.served)
 
     def comes(self, page: Page, shop: RelyingParty | None = None) -> Page:
@@ -40,7 +40,7 @@ class Ada:
         return page
 
     def types(self, page: Page, password: str = PASSWORD) -> None:
-        """Type the name, unless it stands there, and the password."""
+        """Type the identifier and the password."""
         page.locator("[name=identifier]").fill(ADA)
         page.locator("main [name=password]").fill(password)
         send(page, "password")
@@ -50,7 +50,7 @@ class Ada:
         self.types(page)
 
     def resets(self, page: Page) -> None:
-        """Forget the password, and set a new one by the mailed link."""
+        """Reset the password by the mailed link."""
         self.comes(page).locator("main a[href*='/forgot-password']").first.click()
         page.locator("main [name=identifier]").fill(ADA)
         send(page, "identifier")
@@ -61,10 +61,10 @@ class Ada:
 
 
 def send(page: Page, name: str) -> None:
-    """Press the button of the form that has such a field."""
+    """Press the submit button of the form with this field."""
     page.locator(f"main form:has([name={name}]:visible) button[type=submit]").last.click()
 
 
 def typed(page: Page, digits: str) -> str:
-    """Return digits as the page's reader types them."""
+    """Return digits in the script of the page's language."""
     return digits.translate(_ARABIC) if page.locator("html").get_attribute("lang") == "ar" else digits

@@ -1,5 +1,5 @@
-"""A provider of identities elsewhere: a real HTTP server that speaks OpenID Connect and OAuth 2.0, checks what it is asked, and lies
-where a test says so. pytest loads it as a plugin."""
+"""A fake identity provider: an HTTP server for OpenID Connect and OAuth 2.0 that validates requests and returns
+manipulated answers on demand. pytest loads this module as a plugin."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ADA: dict[str, Any] = {
 
 @cache
 def key(number: int) -> RSAKey:
-    """One of the provider's keys, made when it is first needed."""
+    """Return one of the provider's keys, generated on first use."""
     return RSAKey.generate_key(2048, parameters={"kid": f"key-{number}"})
 
 
@@ -45,7 +45,7 @@ def public(*numbers: int) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Heard:
-    """One request that came."""
+    """A received request."""
 
     path: str
     headers: Mapping[str, str]
@@ -54,33 +54,33 @@ class Heard:
 
 @dataclass
 class FakeProvider:
-    """One provider. Whatever is changed here is what it says from then on."""
+    """A provider; changing a field changes its answers."""
 
     services: Services
     url: str = ""
     claims: dict[str, Any] = field(default_factory=dict)
-    """Claims of the id_token that stand there instead; None leaves one out."""
+    """Overrides of ID token claims; None removes a claim."""
     header: dict[str, Any] = field(default_factory=dict)
     key: Key = field(default_factory=lambda: key(1))
-    """What it signs with."""
+    """The signing key."""
     published: list[dict[str, Any]] = field(default_factory=lambda: public(1))
     says: dict[str, Any] = field(default_factory=dict)
-    """Members of its configuration that stand there instead; None leaves one out."""
+    """Overrides of the discovery document; None removes a member."""
     answers: dict[str, tuple[int, dict[str, str], bytes]] = field(default_factory=dict)
-    """Whole answers, by path."""
+    """Complete answers by path."""
     id_token: str | None = None
     needs_pkce: bool = True
-    """False: it refuses a verifier, as LinkedIn does."""
+    """Whether PKCE is supported; LinkedIn refuses a verifier."""
     userinfo: dict[str, Any] = field(default_factory=dict)
     emails: Any = None
     delay_seconds: float = 0
     answers_after: threading.Event | None = None
     drip_seconds: float = 0
-    """Between two letters of a body."""
+    """Delay between two bytes of a body."""
     back: dict[str, str] = field(default_factory=dict)
-    """Parameters with which browsers come back instead."""
+    """Overrides of the callback's parameters."""
     lets_in: Callable[[str], str] | None = None
-    """Says where a browser goes back to from the address that it was led to, where nobody has to do anything there."""
+    """Maps an authorization address to the callback, for a sign-in without interaction."""
     sent_out: dict[str, dict[str, Any]] = field(default_factory=dict)
     tokens: dict[str, dict[str, Any]] = field(default_factory=dict)
     heard: list[Heard] = field(default_factory=list)
@@ -90,23 +90,23 @@ class FakeProvider:
         return int(self.services.clock.now().timestamp())
 
     def openid(self, **stated: Any) -> dict[str, Any]:
-        """Return the settings of a connection to it."""
+        """Return the settings of an OpenID Connect connection to it."""
         return {"key": CLIENT, "issuer": self.url, **stated}
 
     def oauth2(self, **stated: Any) -> dict[str, Any]:
-        """Return the settings of a connection by its endpoints, as GitHub's are."""
+        """Return the settings of an OAuth 2.0 connection by endpoints, like GitHub's."""
         return {
             "key": CLIENT, "authorization_endpoint": f"{self.url}/authorize", "token_endpoint": f"{self.url}/token",
             "userinfo_endpoint": f"{self.url}/user", "scope": "read:user", "claims": {"subject": "id"}, **stated,
         }  # fmt: skip
 
     def known_to(self, tenant: TenantServer, *names: str, **settings: Any) -> None:
-        """Let a tenant know it by these names, with its secret; `settings` are those of the connections."""
+        """Configure connections with these names and the client secret at a tenant."""
         keeps(tenant, connections=dict.fromkeys(names, SECRET))
         tenant.restate(connections={name: self.openid(**settings) for name in names})
 
     def signs_in(self, address: str, **who: Any) -> dict[str, str]:
-        """Sign in as somebody, by default Ada, in a browser that was led here; return what it goes back with."""
+        """Sign in, by default as Ada, and return the parameters of the callback."""
         parts, asked = urlsplit(address), dict(parse_qsl(urlsplit(address).query))
         assert f"{parts.scheme}://{parts.netloc}{parts.path}" == f"{self.url}/authorize"
         assert (asked["response_type"], asked["client_id"]) == ("code", CLIENT)
@@ -117,12 +117,12 @@ class FakeProvider:
         return {"code": code, "state": asked["state"], "iss": self.url, **self.back}
 
     def refuses(self, address: str, error: str = "access_denied") -> dict[str, str]:
-        """Say no in a browser that was led here."""
+        """Deny, and return the parameters of the callback."""
         asked = dict(parse_qsl(urlsplit(address).query))
         return {"error": error, "state": asked["state"], "iss": self.url, **self.back}
 
     def way_back(self, address: str, **who: Any) -> str:
-        """Sign in as somebody, and return where the browser goes back to."""
+        """Sign in and return the callback URL."""
         asked = dict(parse_qsl(urlsplit(address).query))
         return f"{asked['redirect_uri']}?{urlencode(self.signs_in(address, **who))}"
 
@@ -225,12 +225,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True  # whoever asked has heard enough
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        """Disable logging."""
 
 
 @contextmanager
 def provider(services: Services) -> Iterator[FakeProvider]:
-    """Serve one at a port of its own; whatever was heard at that port before is forgotten."""
+    """Serve a provider at its own port, with the cache of its metadata cleared."""
     services.provider_metadata = ProviderMetadataCache(services.clock, services.provider_metadata.resolver)
     server = _Server(("127.0.0.1", 0), _Handler)
     server.held = FakeProvider(services, f"http://provider.localhost:{server.server_port}")
@@ -244,6 +244,6 @@ def provider(services: Services) -> Iterator[FakeProvider]:
 
 @pytest.fixture
 def elsewhere(services: Services) -> Iterator[FakeProvider]:
-    """A provider of the test alone."""
+    """Serve a provider for one test."""
     with provider(services) as held:
         yield held

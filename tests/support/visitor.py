@@ -1,4 +1,4 @@
-"""A person at the hub's pages: opens addresses, reads, fills in forms, presses buttons. pytest loads it as a plugin."""
+"""A test client for the hub's pages: open addresses, read, fill in forms, press buttons. pytest loads it as a plugin."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_HOPS = 8
 
 @dataclass
 class Form:
-    """A form of a page: where it goes, what it holds, which buttons it has (label -> name and value)."""
+    """A form of a page: action, fields, and buttons (label -> name and value)."""
 
     action: str
     method: str
@@ -57,7 +57,7 @@ class Forms(HTMLParser):
 
 @dataclass
 class Seen:
-    """What the visitor has in front of them."""
+    """A page as the visitor sees it."""
 
     visitor: Visitor
     address: str
@@ -81,11 +81,11 @@ class Seen:
 
     @property
     def text(self) -> str:
-        """What stands in the page, without its head."""
+        """Return the text of the page's body."""
         return words(self.html.partition("<body")[2])
 
     def says(self, but_for: str = "") -> str:
-        """Return the text without a name and without the seconds that pass: two looks a moment apart say the same."""
+        """Return the text without an identifier and without countdowns, so that two visits compare equal."""
         text = self.text.replace("\u00a0", " ")
         return re.sub(r"\d+ seconds?", "a while", text.replace(but_for, "") if but_for else text)
 
@@ -103,7 +103,7 @@ class Seen:
         return {name: int(count) for name, count in (part.split("=") for part in held.split("; ") if part)}
 
     def form(self, button: str) -> Form:
-        """The form that a button sends."""
+        """Return the form with this button."""
         return next(form for form in Forms(self.html).found if button in form.buttons)
 
     def press(self, button: str, **typed: str) -> Seen:
@@ -129,7 +129,7 @@ def words(html: str) -> str:
 
 @dataclass
 class Visitor:
-    """One browser of a person, at one tenant."""
+    """A browser at one tenant."""
 
     client: Client
     home: str
@@ -141,7 +141,7 @@ class Visitor:
         return self.send("GET", urljoin(self.home, address), None, **headers)
 
     def send(self, method: str, address: str, sent: dict[str, Any] | None, **headers: str) -> Seen:
-        """Ask and follow redirects as long as they stay at this tenant."""
+        """Send a request and follow redirects within the tenant."""
         for _hop in range(MOST_HOPS):
             if not address.startswith(self.home + "/"):
                 return Seen(self, address, None)
@@ -155,29 +155,29 @@ class Visitor:
         raise AssertionError(f"redirects without end: {address}")
 
     def asked_by(self, app: RelyingParty, **changed: str | None) -> Seen:
-        """Come from an application that asks for a sign-in."""
+        """Open an application's authorization request."""
         asked = {name: value for name, value in app.asks(**changed).items() if value is not None}
         path = f"/service/{app.protocol}/{app.app}/authorize" if app.app else "/service/oidc/authorize"
         return self.open(f"{path}?{urlencode(asked)}")
 
     def cookies(self, part: str) -> list[str]:
-        """The names of kept cookies that contain this."""
+        """Return the names of stored cookies that contain this text."""
         return [cookie.key for cookie in (self.client._cookies or {}).values() if part in cookie.key]
 
     def cookie(self, part: str) -> Cookie:
-        """The kept cookie whose name contains this."""
+        """Return the stored cookie whose name contains this text."""
         return next(one for one in (self.client._cookies or {}).values() if part in one.key)
 
     def session_cookie(self) -> str:
-        """What the cookie of the browser session says."""
+        """Return the value of the session cookie."""
         return self.cookie("session").value
 
     def take_cookie(self, text: str) -> None:
-        """Hold somebody's session cookie."""
+        """Set a session cookie, such as a stolen one."""
         self.client.set_cookie("gatehouse-session", text, domain=self.home.partition("://")[2].partition(":")[0])
 
     def forget(self, part: str) -> None:
-        """Lose cookies, as a browser that was closed does."""
+        """Delete the cookies whose names contain this text."""
         held = self.client._cookies or {}
         for key in [key for key, cookie in held.items() if part in cookie.key]:
             del held[key]
@@ -188,7 +188,7 @@ _HUBS: dict[int, tuple[Flask, Flask]] = {}
 
 @pytest.fixture
 def hub_app(services: Services, identity_app: Flask) -> Flask:
-    """The hub over this identity service in one process, made once."""
+    """Return the hub over this identity service, in one process; created once."""
     if id(identity_app) not in _HUBS:
         made = create_app(services.settings, httpx.WSGITransport(app=identity_app), services.clock)
         _HUBS[id(identity_app)] = (identity_app, made)
@@ -201,13 +201,13 @@ NewVisitorAt = Callable[[World], Visitor]
 
 @pytest.fixture
 def new_visitor(hub_app: Flask, world: World) -> NewVisitor:
-    """Open a fresh browser at the tenant."""
+    """Return a function that opens a new browser at the tenant."""
     return lambda: Visitor(Client(hub_app), world.services.settings.hub_url(world.name))
 
 
 @pytest.fixture
 def new_visitor_at(hub_app: Flask) -> NewVisitorAt:
-    """Open a fresh browser at any tenant."""
+    """Return a function that opens a new browser at any tenant."""
     return lambda world: Visitor(Client(hub_app), world.services.settings.hub_url(world.name))
 
 
