@@ -191,7 +191,7 @@ def test_switching_access_on_gives_earlier_tokens_nothing(world: World, ada: Per
     shop = world.application("Shop")
     held = shop.redeem(world.browser().code(shop, ada, scope="openid")).json or {}
     world.change(shop, interface_access="full")
-    world.restate()
+    world.change_settings()
     assert refused(ask(world, held["access_token"], "GET", f"{AUTH}/account")) == (403, 1143)
     renewed = shop.refresh(held["refresh_token"]).json or {}
     assert refused(ask(world, renewed["access_token"], "GET", f"{AUTH}/account")) == (403, 1143)
@@ -206,7 +206,7 @@ def test_consent_is_asked_again_for_access_that_is_new(world: World, ada: Person
     assert [one.name for one in step.scopes] == ["openid"]
     assert browser.consent(step.attempt or "", allow=True).address
     world.change(asking, interface_access="full")
-    world.restate()
+    world.change_settings()
     again = browser.authorize(asking.asks(scope="openid"))
     assert [one.name for one in again.scopes] == ["openid", "account:read", "account:write"]
     refusal = browser.authorize(asking.asks(scope="openid", prompt="none"))

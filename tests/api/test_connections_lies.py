@@ -22,10 +22,10 @@ NAME = "elsewhere"
 
 
 @pytest.fixture
-def acme(new_tenant_server: NewTenantServer, elsewhere: FakeProvider) -> TenantServer:
+def acme(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> TenantServer:
     """A tenant that knows the provider."""
     made = new_tenant_server()
-    elsewhere.known_to(made, NAME)
+    fake_provider.known_to(made, NAME)
     return made
 
 
@@ -103,16 +103,16 @@ def by_public_key(one: FakeProvider) -> str:
 @pytest.mark.parametrize(("lie", "reason"), LIES.values(), ids=LIES)
 def test_what_cannot_be_believed_opens_nothing(
     acme: TenantServer,
-    elsewhere: FakeProvider,
+    fake_provider: FakeProvider,
     lie: Callable[[FakeProvider], None],
     reason: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     address = led(acme, NAME)
-    lie(elsewhere)
-    answer = elsewhere.signs_in(address)
+    lie(fake_provider)
+    answer = fake_provider.signs_in(address)
     with pytest.raises(ConnectionBroken):
         finished(acme, answer)
-    assert elsewhere.asked_for("/else") == 0
+    assert fake_provider.asked_for("/else") == 0
     assert reason in caplog.text
     assert not any(secret in caplog.text for secret in (SECRET, answer["code"], answer["state"], "eyJ"))

@@ -26,22 +26,22 @@ EMAILS = [
 
 
 @pytest.fixture
-def acme(new_tenant_server: NewTenantServer, elsewhere: FakeProvider) -> TenantServer:
+def acme(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> TenantServer:
     """A tenant that knows the provider as GitHub is known, and as one without a list of addresses."""
     github = PRESETS["github"]
-    stated = {"claims": github.claims, "emails_endpoint": f"{elsewhere.url}/user/emails", "trusts_email": True}
-    made = new_tenant_server(connections={"github": elsewhere.oauth2(**stated), "plain": elsewhere.oauth2()})
+    stated = {"claims": github.claims, "emails_endpoint": f"{fake_provider.url}/user/emails", "trusts_email": True}
+    made = new_tenant_server(connections={"github": fake_provider.oauth2(**stated), "plain": fake_provider.oauth2()})
     keeps(made, connections={"github": SECRET, "plain": SECRET})
     return made
 
 
-def test_the_primary_address_counts_and_what_is_verified(acme: TenantServer, elsewhere: FakeProvider) -> None:
-    elsewhere.userinfo, elsewhere.emails = OCTOCAT, EMAILS
+def test_the_primary_address_counts_and_what_is_verified(acme: TenantServer, fake_provider: FakeProvider) -> None:
+    fake_provider.userinfo, fake_provider.emails = OCTOCAT, EMAILS
     address = led(acme, "github", hint="ada@example.test")
     assert asked(address).keys() == {
         "response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
     }  # fmt: skip
-    claimed, connection = finished(acme, elsewhere.signs_in(address))
+    claimed, connection = finished(acme, fake_provider.signs_in(address))
     assert (claimed.provider, claimed.subject) == ("github", "583231")
     assert (claimed.email, claimed.email_verified) == ("octocat@example.test", True)
     assert claimed.profile == {
@@ -49,7 +49,7 @@ def test_the_primary_address_counts_and_what_is_verified(acme: TenantServer, els
         "ProfileUrl": OCTOCAT["html_url"],
     }  # fmt: skip
     assert (connection.title, connection.trusts_email) == ("GitHub", True)
-    (heard,) = [one for one in elsewhere.heard if one.path == "/token"]
+    (heard,) = [one for one in fake_provider.heard if one.path == "/token"]
     assert heard.form["client_secret"] == SECRET
     assert "Authorization" not in heard.headers
 
@@ -67,18 +67,20 @@ def test_the_primary_address_counts_and_what_is_verified(acme: TenantServer, els
     ids=str,
 )
 def test_a_list_that_says_less_is_believed_as_far_as_it_goes(
-    acme: TenantServer, elsewhere: FakeProvider, emails: Any, email: str | None, is_verified: bool
+    acme: TenantServer, fake_provider: FakeProvider, emails: Any, email: str | None, is_verified: bool
 ) -> None:
-    elsewhere.userinfo, elsewhere.emails = OCTOCAT, emails
-    claimed, _ = finished(acme, elsewhere.signs_in(led(acme, "github")))
+    fake_provider.userinfo, fake_provider.emails = OCTOCAT, emails
+    claimed, _ = finished(acme, fake_provider.signs_in(led(acme, "github")))
     assert (claimed.email, claimed.email_verified) == (email, is_verified)
 
 
 @pytest.mark.parametrize("said", [{"id": None}, {"id": True}, {"id": 1.5}, {"id": ""}, {"id": {"a": 1}}], ids=str)
-def test_nobody_is_named_by_what_is_no_name(acme: TenantServer, elsewhere: FakeProvider, said: dict[str, Any]) -> None:
-    elsewhere.userinfo = said
+def test_nobody_is_named_by_what_is_no_name(
+    acme: TenantServer, fake_provider: FakeProvider, said: dict[str, Any]
+) -> None:
+    fake_provider.userinfo = said
     with pytest.raises(ConnectionBroken):
-        finished(acme, elsewhere.signs_in(led(acme, "plain")))
+        finished(acme, fake_provider.signs_in(led(acme, "plain")))
 
 
 @pytest.mark.parametrize(
@@ -95,41 +97,44 @@ def test_nobody_is_named_by_what_is_no_name(acme: TenantServer, elsewhere: FakeP
     ],
 )
 def test_what_cannot_be_believed_opens_nothing(
-    acme: TenantServer, elsewhere: FakeProvider, path: str, answer: Any, refusal: type[Exception]
+    acme: TenantServer, fake_provider: FakeProvider, path: str, answer: Any, refusal: type[Exception]
 ) -> None:
-    elsewhere.userinfo, elsewhere.emails = OCTOCAT, EMAILS
+    fake_provider.userinfo, fake_provider.emails = OCTOCAT, EMAILS
     address = led(acme, "github")
-    elsewhere.answers = {path: answer}
+    fake_provider.answers = {path: answer}
     with pytest.raises(refusal):
-        finished(acme, elsewhere.signs_in(address))
+        finished(acme, fake_provider.signs_in(address))
 
 
-def test_one_that_refuses_a_verifier_gets_none(new_tenant_server: NewTenantServer, elsewhere: FakeProvider) -> None:
-    elsewhere.needs_pkce, elsewhere.userinfo = False, {"sub": "782bbtaQ", "locale": {"country": "US", "language": "en"}}
+def test_one_that_refuses_a_verifier_gets_none(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
+    fake_provider.needs_pkce, fake_provider.userinfo = (
+        False,
+        {"sub": "782bbtaQ", "locale": {"country": "US", "language": "en"}},
+    )
     linkedin = {"claims": {}, "pkce": PRESETS["linkedin"].pkce}
-    tenant = new_tenant_server(connections={"linkedin": elsewhere.oauth2(**linkedin)})
+    tenant = new_tenant_server(connections={"linkedin": fake_provider.oauth2(**linkedin)})
     with pytest.raises(ConnectionBroken):  # nothing would protect the code
         led(tenant, "linkedin")
     keeps(tenant, connections={"linkedin": SECRET})
-    claimed, _ = finished(tenant, elsewhere.signs_in(led(tenant, "linkedin")))
+    claimed, _ = finished(tenant, fake_provider.signs_in(led(tenant, "linkedin")))
     assert (claimed.subject, claimed.profile) == ("782bbtaQ", {"FullName": "Ada"})
 
 
-def test_one_that_cannot_ask_for_a_new_proof_gives_none(acme: TenantServer, elsewhere: FakeProvider) -> None:
-    elsewhere.userinfo = OCTOCAT
-    claimed, connection = finished(acme, elsewhere.signs_in(led(acme, "plain", again=True)))
+def test_one_that_cannot_ask_for_a_new_proof_gives_none(acme: TenantServer, fake_provider: FakeProvider) -> None:
+    fake_provider.userinfo = OCTOCAT
+    claimed, connection = finished(acme, fake_provider.signs_in(led(acme, "plain", again=True)))
     assert (claimed.subject, claimed.is_anew, connection.asks_anew) == ("583231", False, False)
 
 
-def test_a_claim_may_lie_within_another(new_tenant_server: NewTenantServer, elsewhere: FakeProvider) -> None:
+def test_a_claim_may_lie_within_another(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
     claims = resolved("facebook", PRESETS["facebook"]).claims
-    tenant = new_tenant_server(connections={"facebook": elsewhere.oauth2(claims=claims)})
-    elsewhere.userinfo = {
+    tenant = new_tenant_server(connections={"facebook": fake_provider.oauth2(claims=claims)})
+    fake_provider.userinfo = {
         "id": "10",
         "first_name": "Ada",
         "picture": {"data": {"url": "https://pictures.example/a.png"}},
     }
-    claimed, connection = finished(tenant, elsewhere.signs_in(led(tenant, "facebook")))
+    claimed, connection = finished(tenant, fake_provider.signs_in(led(tenant, "facebook")))
     assert (claimed.subject, claimed.email, connection.trusts_email) == ("10", None, False)
     assert claimed.profile["FirstName"] == "Ada"
     assert claimed.profile["ImageUrl"] == "https://pictures.example/a.png"

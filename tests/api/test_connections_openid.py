@@ -27,10 +27,10 @@ NAME = "elsewhere"
 
 
 @pytest.fixture
-def acme(new_tenant_server: NewTenantServer, elsewhere: FakeProvider) -> TenantServer:
+def acme(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> TenantServer:
     """A tenant that knows the provider."""
     made = new_tenant_server()
-    elsewhere.known_to(made, NAME)
+    fake_provider.known_to(made, NAME)
     return made
 
 
@@ -38,66 +38,66 @@ def led(tenant: TenantServer, name: str = NAME, **how: Any) -> str:
     return connecting.led(tenant, name, **how)
 
 
-def test_whoever_signs_in_there_is_told(acme: TenantServer, elsewhere: FakeProvider) -> None:
+def test_whoever_signs_in_there_is_told(acme: TenantServer, fake_provider: FakeProvider) -> None:
     address = led(acme, again=True, hint="ada@example.test")
     said = asked(address)
     assert (said["scope"], said["login_hint"], said["prompt"]) == ("openid profile email", "ada@example.test", "login")
-    claimed, connection = finished(acme, elsewhere.signs_in(address, auth_time=elsewhere.now))
+    claimed, connection = finished(acme, fake_provider.signs_in(address, auth_time=fake_provider.now))
     assert (claimed.provider, claimed.subject) == (NAME, "ada-1815")
     assert (claimed.email, claimed.email_verified) == ("ada@example.test", True)
     assert claimed.profile == {
         "FullName": "Ada Lovelace", "FirstName": "Ada", "LastName": "Lovelace", "ImageUrl": "https://pictures.example/ada.png",
     }  # fmt: skip
     assert connection == Connection(NAME, NAME, trusts_email=False, asks_anew=True)
-    assert elsewhere.asked_for("/userinfo") == 0  # the id_token said enough
+    assert fake_provider.asked_for("/userinfo") == 0  # the id_token said enough
 
 
-def test_a_provider_that_said_it_names_itself_must(acme: TenantServer, elsewhere: FakeProvider) -> None:
-    answer = elsewhere.signs_in(led(acme))
+def test_a_provider_that_said_it_names_itself_must(acme: TenantServer, fake_provider: FakeProvider) -> None:
+    answer = fake_provider.signs_in(led(acme))
     del answer["iss"]
     with pytest.raises(ConnectionBroken):
         finished(acme, answer)
-    assert elsewhere.asked_for("/token") == 0
+    assert fake_provider.asked_for("/token") == 0
 
 
 def test_one_that_hangs_does_not_keep_others_waiting(
-    acme: TenantServer, elsewhere: FakeProvider, services: Services, monkeypatch: pytest.MonkeyPatch
+    acme: TenantServer, fake_provider: FakeProvider, services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outbound, "SLOTS", outbound.RequestSlots(in_all=2, each=1))
     monkeypatch.setattr(outbound, "_PATIENCE_SECONDS", 0.05)
     with provider(services) as other, ThreadPoolExecutor(1) as thread:
-        acme.restate(connections={NAME: elsewhere.openid(), "other": other.openid()})
-        waiting, refused = elsewhere.signs_in(led(acme)), elsewhere.signs_in(led(acme))
-        elsewhere.answers_after = Event()
+        acme.change_settings(connections={NAME: fake_provider.openid(), "other": other.openid()})
+        waiting, refused = fake_provider.signs_in(led(acme)), fake_provider.signs_in(led(acme))
+        fake_provider.answers_after = Event()
         coming = thread.submit(finished, acme, waiting)
-        while not elsewhere.asked_for("/token"):
+        while not fake_provider.asked_for("/token"):
             sleep(0.01)
         with pytest.raises(ConnectionBroken):
             finished(acme, refused)
         finished(acme, other.signs_in(led(acme, "other")))
-        elsewhere.answers_after.set()
+        fake_provider.answers_after.set()
         assert coming.result()[0].subject == "ada-1815"
-    finished(acme, elsewhere.signs_in(led(acme)))  # what was held is free again
+    finished(acme, fake_provider.signs_in(led(acme)))  # what was held is free again
 
 
 def test_what_is_on_this_machine_is_reached_without_a_proxy(
-    acme: TenantServer, elsewhere: FakeProvider, monkeypatch: pytest.MonkeyPatch
+    acme: TenantServer, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, NOWHERE)
     for host in ("http://localhost:", "http://provider.localhost:"):
-        elsewhere.url = host + elsewhere.url.rpartition(":")[2]
-        elsewhere.known_to(acme, NAME)
-        assert finished(acme, elsewhere.signs_in(led(acme)))[0].subject == "ada-1815"
+        fake_provider.url = host + fake_provider.url.rpartition(":")[2]
+        fake_provider.known_to(acme, NAME)
+        assert finished(acme, fake_provider.signs_in(led(acme)))[0].subject == "ada-1815"
 
 
 @pytest.mark.parametrize("slow", [(1, 0), (0, 0.05)], ids=["silent", "drips"])
 def test_one_that_is_slow_is_not_waited_for(
-    acme: TenantServer, elsewhere: FakeProvider, slow: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+    acme: TenantServer, fake_provider: FakeProvider, slow: tuple[float, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer = elsewhere.signs_in(led(acme))
+    answer = fake_provider.signs_in(led(acme))
     monkeypatch.setattr(outbound, "TIMEOUT_SECONDS", 0.2)
-    elsewhere.delay_seconds, elsewhere.drip_seconds = slow
+    fake_provider.delay_seconds, fake_provider.drip_seconds = slow
     began = monotonic()
     with pytest.raises(ConnectionBroken):
         finished(acme, answer)
@@ -114,39 +114,39 @@ def test_one_that_is_slow_is_not_waited_for(
     ids=str,
 )  # fmt: skip
 def test_a_configuration_that_leads_elsewhere_is_not_followed(
-    acme: TenantServer, elsewhere: FakeProvider, said: dict[str, Any]
+    acme: TenantServer, fake_provider: FakeProvider, said: dict[str, Any]
 ) -> None:
-    elsewhere.says = said
+    fake_provider.says = said
     with pytest.raises(ConnectionBroken):
         led(acme)
 
 
 @pytest.mark.parametrize("refusal", ["access_denied", "login_required", "\x1b[31m" + "a" * 9_000])
-def test_whoever_says_no_there_is_refused(acme: TenantServer, elsewhere: FakeProvider, refusal: str) -> None:
-    answer = elsewhere.refuses(led(acme), refusal)
+def test_whoever_says_no_there_is_refused(acme: TenantServer, fake_provider: FakeProvider, refusal: str) -> None:
+    answer = fake_provider.refuses(led(acme), refusal)
     del answer["iss"]  # some name themselves beside a code alone
     with pytest.raises(ConnectionRefused):
         finished(acme, answer)
-    assert elsewhere.asked_for("/token") == 0
+    assert fake_provider.asked_for("/token") == 0
 
 
-def test_a_code_that_is_spent_or_anothers_is_refused(acme: TenantServer, elsewhere: FakeProvider) -> None:
+def test_a_code_that_is_spent_or_anothers_is_refused(acme: TenantServer, fake_provider: FakeProvider) -> None:
     mine, theirs = led(acme), led(acme)
-    stolen = elsewhere.signs_in(theirs)["code"]
+    stolen = fake_provider.signs_in(theirs)["code"]
     with pytest.raises(ConnectionRefused):  # the verifier of the one does not open the other
-        finished(acme, {**elsewhere.signs_in(mine), "code": stolen})
+        finished(acme, {**fake_provider.signs_in(mine), "code": stolen})
     for code in ("", "a" * 9_000, "unknown"):
         with pytest.raises(ConnectionRefused):
-            finished(acme, {**elsewhere.signs_in(led(acme)), "code": code})
+            finished(acme, {**fake_provider.signs_in(led(acme)), "code": code})
 
 
 def test_a_state_is_used_once_and_is_of_one_attempt_and_tenant(
-    acme: TenantServer, elsewhere: FakeProvider, new_tenant_server: NewTenantServer, services: Services
+    acme: TenantServer, fake_provider: FakeProvider, new_tenant_server: NewTenantServer, services: Services
 ) -> None:
     globex = new_tenant_server()
-    elsewhere.known_to(globex, NAME)
+    fake_provider.known_to(globex, NAME)
     address = led(acme)
-    answer = elsewhere.signs_in(address)
+    answer = fake_provider.signs_in(address)
     _, _, text = answer["state"].rpartition(".")
     for state in (f"attempt-2.{text}", text, f".{text}", "", "attempt-1.", "attempt-1." + "a" * 9_000):
         with pytest.raises(UnknownState):
@@ -156,52 +156,52 @@ def test_a_state_is_used_once_and_is_of_one_attempt_and_tenant(
     finished(acme, answer)
     with pytest.raises(UnknownState):
         finished(acme, answer)
-    late = elsewhere.signs_in(led(acme))
+    late = fake_provider.signs_in(led(acme))
     services.clock.advance(minutes=10)
     with pytest.raises(UnknownState):
         finished(acme, late)
 
 
 def test_a_state_of_one_connection_is_finished_there(
-    acme: TenantServer, elsewhere: FakeProvider, services: Services
+    acme: TenantServer, fake_provider: FakeProvider, services: Services
 ) -> None:
     """Mix-up (RFC 9700 section 4.4): a code that another provider gave goes to nobody but whom the state names."""
     with provider(services) as evil:
-        acme.restate(connections={NAME: elsewhere.openid(), "evil": evil.openid()})
-        honest = elsewhere.signs_in(led(acme, NAME))
+        acme.change_settings(connections={NAME: fake_provider.openid(), "evil": evil.openid()})
+        honest = fake_provider.signs_in(led(acme, NAME))
         with pytest.raises(ConnectionBroken):
             finished(acme, {**honest, "state": asked(led(acme, "evil"))["state"]})
         assert evil.asked_for("/token") == 0
 
 
 def test_keys_are_read_anew_for_an_unknown_name_once_a_minute(
-    acme: TenantServer, elsewhere: FakeProvider, services: Services
+    acme: TenantServer, fake_provider: FakeProvider, services: Services
 ) -> None:
-    finished(acme, elsewhere.signs_in(led(acme)))
-    elsewhere.key, elsewhere.published = key(2), public(1, 2)
+    finished(acme, fake_provider.signs_in(led(acme)))
+    fake_provider.key, fake_provider.published = key(2), public(1, 2)
     with pytest.raises(ConnectionBroken):  # read a moment ago
-        finished(acme, elsewhere.signs_in(led(acme)))
+        finished(acme, fake_provider.signs_in(led(acme)))
     services.clock.advance(minutes=1)
-    finished(acme, elsewhere.signs_in(led(acme)))
-    assert (elsewhere.asked_for("/keys"), elsewhere.asked_for("/.well-known/openid-configuration")) == (2, 1)
-    elsewhere.header["kid"] = None  # any of them may have signed
-    finished(acme, elsewhere.signs_in(led(acme)))
+    finished(acme, fake_provider.signs_in(led(acme)))
+    assert (fake_provider.asked_for("/keys"), fake_provider.asked_for("/.well-known/openid-configuration")) == (2, 1)
+    fake_provider.header["kid"] = None  # any of them may have signed
+    finished(acme, fake_provider.signs_in(led(acme)))
     services.clock.advance(hours=1)
-    finished(acme, elsewhere.signs_in(led(acme)))
-    assert (elsewhere.asked_for("/keys"), elsewhere.asked_for("/.well-known/openid-configuration")) == (3, 2)
+    finished(acme, fake_provider.signs_in(led(acme)))
+    assert (fake_provider.asked_for("/keys"), fake_provider.asked_for("/.well-known/openid-configuration")) == (3, 2)
 
 
-def test_userinfo_is_asked_where_the_token_lacks_an_address(acme: TenantServer, elsewhere: FakeProvider) -> None:
-    elsewhere.claims = {"email": None, "email_verified": None, "name": None}
-    claimed, _ = finished(acme, elsewhere.signs_in(led(acme)))
+def test_userinfo_is_asked_where_the_token_lacks_an_address(acme: TenantServer, fake_provider: FakeProvider) -> None:
+    fake_provider.claims = {"email": None, "email_verified": None, "name": None}
+    claimed, _ = finished(acme, fake_provider.signs_in(led(acme)))
     assert (claimed.email, claimed.email_verified) == ("ada@example.test", True)
     assert claimed.profile["FullName"] == "Ada Lovelace"
-    elsewhere.userinfo = {"sub": "eve"}
+    fake_provider.userinfo = {"sub": "eve"}
     with pytest.raises(ConnectionBroken):
-        finished(acme, elsewhere.signs_in(led(acme)))
-    elsewhere.says = {"userinfo_endpoint": None}
+        finished(acme, fake_provider.signs_in(led(acme)))
+    fake_provider.says = {"userinfo_endpoint": None}
     acme.services.clock.advance(hours=1)
-    claimed, _ = finished(acme, elsewhere.signs_in(led(acme)))
+    claimed, _ = finished(acme, fake_provider.signs_in(led(acme)))
     assert (claimed.email, claimed.email_verified) == (None, False)
 
 
@@ -220,10 +220,10 @@ def test_userinfo_is_asked_where_the_token_lacks_an_address(acme: TenantServer, 
     ids=str,
 )
 def test_an_address_is_taken_as_it_is_said(
-    acme: TenantServer, elsewhere: FakeProvider, said: dict[str, Any], email: str | None, is_verified: bool
+    acme: TenantServer, fake_provider: FakeProvider, said: dict[str, Any], email: str | None, is_verified: bool
 ) -> None:
-    elsewhere.says = {"userinfo_endpoint": None}
-    claimed, _ = finished(acme, elsewhere.signs_in(led(acme), **said))
+    fake_provider.says = {"userinfo_endpoint": None}
+    claimed, _ = finished(acme, fake_provider.signs_in(led(acme), **said))
     assert (claimed.email, claimed.email_verified) == (email, is_verified)
 
 
@@ -239,33 +239,37 @@ def test_an_address_is_taken_as_it_is_said(
     ids=str,
 )
 def test_google_vouches_for_mailboxes_that_it_gives(
-    acme: TenantServer, elsewhere: FakeProvider, said: dict[str, Any], is_trusted: bool, monkeypatch: pytest.MonkeyPatch
+    acme: TenantServer,
+    fake_provider: FakeProvider,
+    said: dict[str, Any],
+    is_trusted: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(openid, "GOOGLE", elsewhere.url)
-    elsewhere.known_to(acme, "google", trusts_email=True)
-    claimed, connection = finished(acme, elsewhere.signs_in(led(acme, "google"), **said))
+    monkeypatch.setattr(openid, "GOOGLE", fake_provider.url)
+    fake_provider.known_to(acme, "google", trusts_email=True)
+    claimed, connection = finished(acme, fake_provider.signs_in(led(acme, "google"), **said))
     assert (claimed.email_verified, connection.trusts_email) == (True, is_trusted)
 
 
-def test_a_proof_is_a_new_one_where_the_provider_says_so(acme: TenantServer, elsewhere: FakeProvider) -> None:
-    for proved_at in (elsewhere.now - 600, None, "now", True, float("nan")):
-        claimed, _ = finished(acme, elsewhere.signs_in(led(acme, again=True), auth_time=proved_at))
+def test_a_proof_is_a_new_one_where_the_provider_says_so(acme: TenantServer, fake_provider: FakeProvider) -> None:
+    for proved_at in (fake_provider.now - 600, None, "now", True, float("nan")):
+        claimed, _ = finished(acme, fake_provider.signs_in(led(acme, again=True), auth_time=proved_at))
         assert not claimed.is_anew, proved_at
-    claimed, _ = finished(acme, elsewhere.signs_in(led(acme, again=True), auth_time=elsewhere.now))
+    claimed, _ = finished(acme, fake_provider.signs_in(led(acme, again=True), auth_time=fake_provider.now))
     assert claimed.is_anew
-    claimed, _ = finished(acme, elsewhere.signs_in(led(acme), auth_time=elsewhere.now))
+    claimed, _ = finished(acme, fake_provider.signs_in(led(acme), auth_time=fake_provider.now))
     assert not claimed.is_anew  # nobody asked
 
 
 def test_google_is_not_told_to_ask(
-    acme: TenantServer, elsewhere: FakeProvider, monkeypatch: pytest.MonkeyPatch
+    acme: TenantServer, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It answers `prompt=login` with an error, on its own page."""
-    monkeypatch.setattr(openid, "GOOGLE", elsewhere.url)
-    elsewhere.known_to(acme, "google")
+    monkeypatch.setattr(openid, "GOOGLE", fake_provider.url)
+    fake_provider.known_to(acme, "google")
     address = led(acme, "google", again=True)
     assert asked(address).keys().isdisjoint({"prompt", "max_age"})
-    claimed, connection = finished(acme, elsewhere.signs_in(address))
+    claimed, connection = finished(acme, fake_provider.signs_in(address))
     assert (claimed.is_anew, connection.asks_anew) == (False, False)
 
 
@@ -274,11 +278,11 @@ def test_google_is_not_told_to_ask(
     [(None, "basic"), (["client_secret_post", "client_secret_basic"], "basic"), (["client_secret_post"], "post")],
 )
 def test_the_secret_is_shown_as_the_provider_wants_it(
-    acme: TenantServer, elsewhere: FakeProvider, methods: list[str] | None, shown: str
+    acme: TenantServer, fake_provider: FakeProvider, methods: list[str] | None, shown: str
 ) -> None:
-    elsewhere.says = {"token_endpoint_auth_methods_supported": methods}
-    finished(acme, elsewhere.signs_in(led(acme)))
-    (heard,) = [one for one in elsewhere.heard if one.path == "/token"]
+    fake_provider.says = {"token_endpoint_auth_methods_supported": methods}
+    finished(acme, fake_provider.signs_in(led(acme)))
+    (heard,) = [one for one in fake_provider.heard if one.path == "/token"]
     as_form = heard.form.get("client_secret") == SECRET and heard.form["client_id"] == CLIENT
     basic = heard.headers.get("Authorization", "")
     # RFC 6749 section 2.3.1, its secret written as in a form
@@ -287,12 +291,12 @@ def test_the_secret_is_shown_as_the_provider_wants_it(
 
 
 def test_a_client_without_a_secret_has_its_verifier(
-    new_tenant_server: NewTenantServer, elsewhere: FakeProvider
+    new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
-    open_one = new_tenant_server(connections={NAME: elsewhere.openid()})
-    claimed, _ = finished(open_one, elsewhere.signs_in(led(open_one)))
+    open_one = new_tenant_server(connections={NAME: fake_provider.openid()})
+    claimed, _ = finished(open_one, fake_provider.signs_in(led(open_one)))
     assert claimed.subject == "ada-1815"
-    (heard,) = [one for one in elsewhere.heard if one.path == "/token"]
+    (heard,) = [one for one in fake_provider.heard if one.path == "/token"]
     assert heard.form["client_id"] == CLIENT
     assert "Authorization" not in heard.headers
 
@@ -322,9 +326,9 @@ def test_what_is_offered_and_what_is_refused(new_tenant_server: NewTenantServer)
                 service.find(call, name)
 
 
-def test_a_connection_that_was_taken_away_meanwhile_is_broken(acme: TenantServer, elsewhere: FakeProvider) -> None:
-    answer = elsewhere.signs_in(led(acme))
-    acme.restate(connections={NAME: elsewhere.openid(is_active=False)})
+def test_a_connection_that_was_taken_away_meanwhile_is_broken(acme: TenantServer, fake_provider: FakeProvider) -> None:
+    answer = fake_provider.signs_in(led(acme))
+    acme.change_settings(connections={NAME: fake_provider.openid(is_active=False)})
     with pytest.raises(ConnectionBroken):
         finished(acme, answer)
-    assert elsewhere.asked_for("/token") == 0
+    assert fake_provider.asked_for("/token") == 0

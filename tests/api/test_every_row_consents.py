@@ -145,7 +145,7 @@ def test_a_form_that_was_not_answered_is_not_edited(new_tenant_server: NewTenant
 
 def test_a_newer_version_is_to_be_answered_anew(new_tenant_server: NewTenantServer) -> None:
     who = given(somebody(new_tenant_server, **FORMS))
-    who.tenant.restate(consent_forms=[SIGN_IN, {**SURVEY, "version": 4}])
+    who.tenant.change_settings(consent_forms=[SIGN_IN, {**SURVEY, "version": 4}])
     assert answered(valid("Survey", is_custom=True)(who))["IsValid"] is False
     answered(give(BOTH[1], study=True)(who))
     assert answered(valid("Survey", is_custom=True)(who))["IsValid"] is True

@@ -55,7 +55,7 @@ def changed(act: Act, **columns: Any) -> Act:
 
     def done(who: Somebody) -> TestResponse:
         assert who.bearer
-        who.lives(**columns)
+        who.set_columns(**columns)
         return act(who)
 
     return done

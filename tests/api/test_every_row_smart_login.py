@@ -373,7 +373,7 @@ def test_an_address_that_the_account_gave_up_opens_nothing(new_tenant_server: Ne
     link = token_in(who.mailed())
     answered(click(who, token))
     other = f"other.{who.email}"
-    who.lives(email=other, emails=[{"Type": "Primary", "Value": other, "verified": True}])
+    who.set_columns(email=other, emails=[{"Type": "Primary", "Value": other, "verified": True}])
     assert refused(who.call("U50", verificationtoken=link)) == (403, 975)
     assert refused(poll(who, held)) == (403, 1140)
 

@@ -42,7 +42,7 @@ def test_audience_holds_the_interface_only_with_access_to_it(world: World, ada: 
     assert claims_in(held["access_token"])["aud"] == [full.client_id, api]
     assert claims_in(redeemed(world, full, ada, resource=api)["access_token"])["aud"] == api
     world.change(full, interface_access="none")
-    world.restate()
+    world.change_settings()
     renewed = (full.refresh(held["refresh_token"]).json or {})["access_token"]
     assert claims_in(renewed)["aud"] == full.client_id
     assert "account:read" not in claims_in(renewed)["scope"].split()
@@ -108,7 +108,7 @@ def test_resource_that_was_unregistered_ends_refreshing(world: World, ada: Perso
     shop = world.application("shop", resources=[ORDERS])
     held = redeemed(world, shop, ada, resource=ORDERS)
     world.change(shop, resources=[])
-    world.restate()
+    world.change_settings()
     assert (shop.refresh(held["refresh_token"]).json or {})["error"] == "invalid_target"
 
 

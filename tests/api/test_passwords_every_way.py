@@ -80,7 +80,7 @@ def by_server(name: str) -> Callable[[Case], None]:
 
 def by_file(case: Case) -> None:
     """A file gives a password only where there is none."""
-    case.c.lives(password_hash=None)
+    case.c.set_columns(password_hash=None)
     text = f"tenants: [{{name: {case.c.tenant.name}, accounts: [{{email: {case.c.email}, password: {NEW}}}]}}]"
     configuration.apply(case.c.tenant.services, read(text.encode(), "f.yaml", Path()))
 
@@ -103,7 +103,7 @@ def by_page_change(case: Case) -> None:
 
 
 def by_page_expired(case: Case) -> None:
-    case.c.lives(password_changed_at=case.c.tenant.services.clock.now() - timedelta(days=31))
+    case.c.set_columns(password_changed_at=case.c.tenant.services.clock.now() - timedelta(days=31))
     page = case.visitor.open("/profile").press("Sign in", identifier=case.c.email, password=OLD)
     page.press("Save the new password", password=NEW)
 

@@ -73,7 +73,7 @@ def locked_on_the_way(c: Customer) -> TestResponse:
 
 
 def social(c: Customer) -> TestResponse:
-    c.lives(password_hash=None)
+    c.set_columns(password_hash=None)
     return c.by_code("123456")
 
 

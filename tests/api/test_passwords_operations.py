@@ -256,7 +256,7 @@ def test_answers_are_refused_where_there_are_none(customer: Make) -> None:
     body = {"email": c.email, "password": NEW, "securityanswer": {"pet": "x"}}
     assert refused(c.ask("PUT", body, path=BY_ANSWER)) == (403, 1095)
     c = customer(security_questions=QUESTIONS)
-    c.lives(private={})
+    c.set_columns(private={})
     assert refused(c.ask("PUT", {**body, "email": c.email}, path=BY_ANSWER)) == (403, 1092)
     assert refused(c.ask("PUT", {**body, "email": "nobody@example.test"}, path=BY_ANSWER)) == (403, 938)
 
@@ -275,7 +275,7 @@ def test_questions_are_refused(customer: Make) -> None:
     c = customer(security_questions=QUESTIONS)
     assert refused(c.ask("GET", path=f"{ASKED}/email", email="nobody@example.test")) == (403, 938)
     assert refused(c.ask("GET", path=f"{ASKED}/email", email="no address")) == (400, 1038)
-    c.lives(private={})
+    c.set_columns(private={})
     assert refused(c.ask("GET", path=f"{ASKED}/username", username=c.username)) == (403, 1092)
     off = customer()
     assert refused(off.ask("GET", path=f"{ASKED}/email", email=off.email)) == (403, 1095)
@@ -322,7 +322,7 @@ def test_a_stolen_token_is_no_way_to_guess(customer: Make) -> None:
 def test_a_closed_account_changes_nothing(customer: Make) -> None:
     c = customer()
     bearer = answered(c.logs_in())["access_token"]
-    c.lives(is_active=False)
+    c.set_columns(is_active=False)
     assert refused(change(c, bearer)) == (403, 991)
 
 

@@ -126,7 +126,7 @@ def test_a_session_of_another_tenant_is_unknown(ada: Somebody, new_tenant_server
 
 def test_a_closed_account_comes_in_by_no_pin(ada: Somebody) -> None:
     token = session(ada)
-    ada.lives(is_active=False)
+    ada.set_columns(is_active=False)
     assert refused(again(ada, token)) == (403, 991)
 
 

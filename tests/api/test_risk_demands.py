@@ -145,7 +145,7 @@ def test_whoever_has_nothing_that_could_be_asked_comes_in_and_is_told(new_tenant
 def test_what_the_tenant_did_not_look_at_before_is_new_for_nobody(new_tenant_server: NewTenantServer) -> None:
     ada = somebody(new_tenant_server, risk={"browser": "notify"})
     signs_in(ada)
-    ada.tenant.restate(risk={"browser": "notify", "ip": "demand"})
+    ada.tenant.change_settings(risk={"browser": "notify", "ip": "demand"})
     signs_in(ada)
     assert refused(asks(ada, address=VIENNA)) == (403, 1166)
 
@@ -248,7 +248,7 @@ def test_a_factor_that_the_tenant_switches_off_meanwhile_lets_nobody_enrol_anoth
     answered(asks(ada, path=LOGIN_2FA))
     moved(ada)
     token = ada.token()
-    ada.tenant.restate(second_factors={"email": False, "security_questions": True})
+    ada.tenant.change_settings(second_factors={"email": False, "security_questions": True})
     chosen = {"securityquestionanswer": [{"QuestionId": one, "Answer": "x"} for one in QUESTIONS]}
     assert refused(proved(ada, "securityquestionanswer", chosen, token)) == (403, 1258)
 

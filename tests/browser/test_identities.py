@@ -12,16 +12,16 @@ from tests.support.upstream import FakeProvider
 
 
 @pytest.fixture
-def world(new_world: NewWorld, elsewhere: FakeProvider) -> World:
-    return new_world(connections={"globex": elsewhere.openid()})
+def world(new_world: NewWorld, fake_provider: FakeProvider) -> World:
+    return new_world(connections={"globex": fake_provider.openid()})
 
 
 def test_identity_is_linked_signs_in_and_is_unlinked(
-    world: World, served: str, opened: Opened, elsewhere: FakeProvider
+    world: World, served: str, opened: Opened, fake_provider: FakeProvider
 ) -> None:
     ada, page = Ada(world, served), opened(**BARE)
-    elsewhere.lets_in = lambda redirected: ada.finds(
-        elsewhere.way_back(redirected, sub="4711", email="countess@globex.example")
+    fake_provider.lets_in = lambda redirected: ada.finds(
+        fake_provider.callback_url(redirected, sub="4711", email="countess@globex.example")
     )
     ada.signs_in(page)
     page.wait_for_url(AT_THE_SHOP)

@@ -78,7 +78,7 @@ class Keyholder(Ada):
 
     def configure(self, **passkeys: Any) -> None:
         """Set the tenant's passkey settings; the served port is a related origin."""
-        self.world.restate(passkey_settings={**NO_OFFERS, "related_origins": [self.served], **passkeys})
+        self.world.change_settings(passkey_settings={**NO_OFFERS, "related_origins": [self.served], **passkeys})
 
     def sign_out(self, page: Page) -> None:
         """Delete the cookies."""
@@ -95,7 +95,9 @@ class Keyholder(Ada):
     def enrol_as_factor(self, page: Page) -> None:
         """Enrol a passkey as the required second factor, then sign out."""
         alone = {"totp": False, "email": False, "backup_codes": False}
-        self.world.restate(passkeys=False, two_factor="required", second_factors=alone, login_on_password_reset=True)
+        self.world.change_settings(
+            passkeys=False, two_factor="required", second_factors=alone, login_on_password_reset=True
+        )
         self.signs_in(page)
         page.get_by_role("button", name="Make the passkey").click()
         page.wait_for_url(AT_THE_SHOP)
@@ -194,7 +196,7 @@ def test_unknown_passkey_is_signalled(ada: Keyholder, new_device: NewDevice) -> 
     device = new_device().add_authenticator()
     device.page.add_init_script(RECORD_SIGNALS)
     ada.add_passkey(device.page)
-    ada.world.forgets_passkeys()
+    ada.world.delete_passkeys()
     ada.sign_out(device.page)
     ada.comes(device.page)
     device.page.get_by_role("button", name="Sign in with a passkey").click()

@@ -274,5 +274,5 @@ def test_access_that_is_taken_away_ends_at_once(new_tenant_server: NewTenantServ
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         where = (applications.c.tenant_id == tenant.tenant_id, applications.c.client_id == "full")
         work.run(applications.update().where(*where).values(settings=stated))
-    tenant.restate()
+    tenant.change_settings()
     assert refusal(tenant.send("GET", "/identity/v2/auth/account", bearer=token)) == (403, 1143)

@@ -14,14 +14,14 @@ START_URL = "/sign-in/with?provider=globex"
 
 
 def test_mailed_link_reauthenticates_and_password_is_set(
-    new_world: NewWorld, new_visitor_at: NewVisitorAt, elsewhere: FakeProvider
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> None:
     email, verified = {"email": "email"}, {"email_verified": "email_verified"}
-    connection = elsewhere.oauth2(title="Globex", trusts_email=True, claims={"subject": "id", **email, **verified})
+    connection = fake_provider.oauth2(title="Globex", trusts_email=True, claims={"subject": "id", **email, **verified})
     there = new_world(connections={"globex": connection}, passwordless_email=True)
-    elsewhere.userinfo = {"email": ADA["email"], "email_verified": True}
+    fake_provider.userinfo = {"email": ADA["email"], "email_verified": True}
     visitor = new_visitor_at(there)
-    visitor.open(elsewhere.way_back(visitor.open(START_URL).address))
+    visitor.open(fake_provider.callback_url(visitor.open(START_URL).address))
     assert visitor.open("/set-password").form("Save the new password")
     there.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     page = visitor.open("/set-password")

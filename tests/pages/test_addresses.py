@@ -179,7 +179,7 @@ def test_unknown_application_is_never_redirected_to(visitor: Visitor) -> None:
 
 def test_unregistered_redirect_uri_is_never_redirected_to(world: World, visitor: Visitor) -> None:
     shop = world.application("shop", client_name="Acme Shop", client_uri="https://shop.example/start")
-    page = visitor.asked_by(shop, redirect_uri="https://evil.example/")
+    page = visitor.authorize(shop, redirect_uri="https://evil.example/")
     assert page.status == 400
     assert page.heading == "We cannot send you back"
     assert page.follow("Back to Acme Shop").address == "https://shop.example/start"
@@ -188,7 +188,7 @@ def test_unregistered_redirect_uri_is_never_redirected_to(world: World, visitor:
 @pytest.mark.parametrize("home", ["javascript:alert(1)", "data:text/html,x", "//evil.example/", "https://[::1/"])
 def test_client_uri_that_is_no_web_address_is_not_linked(world: World, visitor: Visitor, home: str) -> None:
     shop = world.application("shop", client_uri=home)
-    page = visitor.asked_by(shop, redirect_uri="https://evil.example/cb")
+    page = visitor.authorize(shop, redirect_uri="https://evil.example/cb")
     assert page.status == 400
     assert f'href="{home}"' not in page.html
     assert 'href="https://shop.example/"' in page.html, "falls back to the origin of the redirect URI"
@@ -261,7 +261,7 @@ def test_authorization_request_by_post_is_accepted(world: World, visitor: Visito
 
 def test_form_post_response_posts_the_code(world: World, visitor: Visitor) -> None:
     shop, ada = world.application("shop"), world.person("ada@example.com")
-    page = visitor.asked_by(shop, response_mode="form_post").press("Sign in", identifier=ada.email, password=PASSWORD)
+    page = visitor.authorize(shop, response_mode="form_post").press("Sign in", identifier=ada.email, password=PASSWORD)
     assert page.heading == "One moment"
     form = page.form("Continue")
     assert form.action == shop.redirect_uri

@@ -56,8 +56,8 @@ def test_reauthentication_names_account_and_keeps_session(
     there: World, visitor: Visitor, ada: Person, shop: RelyingParty, parameters: dict[str, str]
 ) -> None:
     signed_in(visitor, there, ada)
-    before, earlier = visitor.session_cookie(), claims(shop, visitor.asked_by(shop))
-    page = visitor.asked_by(shop, **parameters)
+    before, earlier = visitor.session_cookie(), claims(shop, visitor.authorize(shop))
+    page = visitor.authorize(shop, **parameters)
     assert page.heading == REAUTHENTICATION_HEADING
     assert ada.email in page.text
     assert "Create an account" not in page.text
@@ -69,10 +69,10 @@ def test_reauthentication_names_account_and_keeps_session(
     assert after["auth_time"] >= now > earlier["auth_time"]
     assert after["sid"] == earlier["sid"]
     assert visitor.session_cookie() != before
-    assert visitor.asked_by(shop, max_age="60").query["code"]
+    assert visitor.authorize(shop, max_age="60").query["code"]
     there.services.clock.advance(minutes=2)
-    assert visitor.asked_by(shop, **parameters).heading == REAUTHENTICATION_HEADING
-    assert visitor.asked_by(shop, max_age="60", prompt="none").query["error"] == "login_required"
+    assert visitor.authorize(shop, **parameters).heading == REAUTHENTICATION_HEADING
+    assert visitor.authorize(shop, max_age="60", prompt="none").query["error"] == "login_required"
 
 
 def test_old_cookie_is_dead_after_reauthentication(
@@ -80,10 +80,10 @@ def test_old_cookie_is_dead_after_reauthentication(
 ) -> None:
     signed_in(visitor, there, ada)
     old_cookie = visitor.session_cookie()
-    page = visitor.asked_by(shop, prompt="login")
+    page = visitor.authorize(shop, prompt="login")
     page.press("Continue", password=ada.password)
     attacker = new_visitor_at(there)
-    attacker.take_cookie(old_cookie)
+    attacker.set_session_cookie(old_cookie)
     assert attacker.open("/security").heading == "Welcome back"
     assert page.press("Continue", password=ada.password).query["code"], "the second submit gets the same answer"
 
@@ -93,7 +93,7 @@ def test_reauthentication_page_offers_another_account(
 ) -> None:
     grace = there.person("grace@example.com")
     signed_in(visitor, there, ada)
-    page = visitor.asked_by(shop, prompt="login", login_hint=ada.email).press("Not you? Use another account")
+    page = visitor.authorize(shop, prompt="login", login_hint=ada.email).press("Not you? Use another account")
     assert page.heading == "Welcome back"
     assert ada.email not in page.html
     answer = page.press("Sign in", identifier=grace.email, password=grace.password)
@@ -105,11 +105,11 @@ def test_hint_for_another_account_hides_current_one(
     there: World, visitor: Visitor, ada: Person, shop: RelyingParty, new_visitor_at: NewVisitorAt, hint: str
 ) -> None:
     grace = there.person("grace@example.com")
-    answer = new_visitor_at(there).asked_by(shop).press("Sign in", identifier=grace.email, password=grace.password)
+    answer = new_visitor_at(there).authorize(shop).press("Sign in", identifier=grace.email, password=grace.password)
     token = (shop.redeem(answer.query["code"]).json or {})["id_token"]
     signed_in(visitor, there, ada)
     meant = {"login_hint": grace.email, "id_token_hint": token}[hint]
-    page = visitor.asked_by(shop, prompt="login", **{hint: meant})
+    page = visitor.authorize(shop, prompt="login", **{hint: meant})
     assert page.heading == "Welcome back"
     assert ada.email not in page.html
     assert page.press("Sign in", identifier=grace.email, password=grace.password).query["code"]
@@ -119,8 +119,8 @@ def test_reauthentication_with_dead_cookie_names_nobody(
     there: World, visitor: Visitor, ada: Person, shop: RelyingParty
 ) -> None:
     signed_in(visitor, there, ada)
-    page = visitor.asked_by(shop, prompt="login")
-    visitor.take_cookie("nobody's")
+    page = visitor.authorize(shop, prompt="login")
+    visitor.set_session_cookie("nobody's")
     for shown in (visitor.open(page.address), page.press("Continue", password="wrong")):
         assert shown.heading == "Welcome back"
     shown = visitor.open(page.address)
@@ -134,12 +134,12 @@ def test_reauthentication_asks_factor_in_trusted_browser(new_world: NewWorld, ne
     ada, shop = there.person("ada@example.com"), there.application("shop")
     app = one_factor_session(visitor, there, ada)
     visitor.forget("session")
-    page = visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=ada.password)
+    page = visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
     page.press("Continue", code=code_now(there, app), trust="y")
     there.services.clock.advance(minutes=10)
-    page = visitor.asked_by(shop, prompt="login").press("Continue", password=ada.password)
+    page = visitor.authorize(shop, prompt="login").press("Continue", password=ada.password)
     assert page.heading == "Is it you?"
-    assert visitor.asked_by(shop).query["code"], "the session stays valid meanwhile"
+    assert visitor.authorize(shop).query["code"], "the session stays valid meanwhile"
     token_claims = authentication_claims(shop, page.press("Continue", code=code_now(there, app)))
     assert token_claims["amr"] == ["pwd", "otp", "mfa"]
     assert abs(token_claims["auth_time"] - int(there.services.clock.now().timestamp())) <= 1
@@ -151,8 +151,8 @@ def test_passkey_or_mail_reauthenticates_without_password(
     device = Authenticator(visitor.home)
     has_passkey(visitor, ada, device)
     there.services.clock.advance(minutes=10)
-    ada.lives(password_hash=None)
-    page = visitor.asked_by(shop, prompt="login")
+    ada.set_columns(password_hash=None)
+    page = visitor.authorize(shop, prompt="login")
     assert "Forgot it?" not in page.text
     asked = dict(page.form("Use a passkey").fields)
     refused = page.press("Use a passkey", credential="")
@@ -160,9 +160,9 @@ def test_passkey_or_mail_reauthenticates_without_password(
     given = visitor.send("POST", f"{visitor.home}/login/passkey/options", asked)
     shown = device.shows(json.loads(given.html), device.passkeys[0])
     assert claims(shop, page.press("Use a passkey", credential=json.dumps(shown)))["amr"] == ["swk", "mfa"]
-    there.forgets_passkeys()
+    there.delete_passkeys()
     there.services.clock.advance(minutes=10)
-    mail = visitor.asked_by(shop, prompt="login").follow("Email me a link No password needed")
+    mail = visitor.authorize(shop, prompt="login").follow("Email me a link No password needed")
     assert mail.form("Email me a link").fields["identifier"] == ada.email
     sent = mail.press("Email me a link")
     code = code_in(mails_to(there.services, there.tenant_id, ada.email)[-1])
@@ -174,8 +174,8 @@ def test_account_without_methods_is_sent_to_set_password(new_world: NewWorld, ne
     visitor: Visitor = new_visitor_at(there)
     ada, shop = there.person("ada@example.com"), there.application("shop")
     signed_in(visitor, there, ada)
-    ada.lives(password_hash=None)
-    page = visitor.asked_by(shop, prompt="login")
+    ada.set_columns(password_hash=None)
+    page = visitor.authorize(shop, prompt="login")
     assert ">Continue<" not in page.html
     forgotten = page.follow("Set a password")
     assert forgotten.form("Send it").fields["identifier"] == ada.email
@@ -186,4 +186,4 @@ def test_reauthentication_works_at_session_limit(new_world: NewWorld, new_visito
     visitor: Visitor = new_visitor_at(there)
     ada, shop = there.person("ada@example.com"), there.application("shop")
     signed_in(visitor, there, ada)
-    assert visitor.asked_by(shop, prompt="login").press("Continue", password=ada.password).query["code"]
+    assert visitor.authorize(shop, prompt="login").press("Continue", password=ada.password).query["code"]

@@ -39,7 +39,7 @@ def ada(there: World) -> Person:
 def sign_in_with_totp(visitor: Visitor, there: World, ada: Person) -> tuple[pyotp.TOTP, RelyingParty]:
     """Sign in with password and TOTP on behalf of a shop."""
     shop = there.application("shop", client_name="Acme Shop")
-    page = visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=ada.password)
+    page = visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
     app = app_of(page)
     page.press("Continue", code=code_now(there, app))
     there.services.clock.advance(minutes=10)
@@ -75,7 +75,7 @@ def test_password_alone_is_refused_with_second_factor(there: World, visitor: Vis
 def test_reauthentication_satisfies_max_age(there: World, visitor: Visitor, ada: Person) -> None:
     app, shop = sign_in_with_totp(visitor, there, ada)
     visitor.open("/confirm?next=/security").press("Continue", code=code_now(there, app))
-    answer = visitor.asked_by(shop, max_age="60")
+    answer = visitor.authorize(shop, max_age="60")
     assert answer.address.startswith(shop.redirect_uri)
 
 
@@ -90,7 +90,7 @@ def test_account_with_password_only_confirms_by_password(new_world: NewWorld, ne
     there = new_world()
     visitor: Visitor = new_visitor_at(there)
     ada, shop = there.person("ada@example.com"), there.application("shop")
-    visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=ada.password)
+    visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
     assert visitor.open("/confirm?next=/emails").address.endswith("/emails")
     there.services.clock.advance(minutes=10)
     page = visitor.open("/confirm?next=/emails")
@@ -134,24 +134,24 @@ def test_acr_values_asks_second_factor_and_is_reported(optional: World, new_visi
     visitor: Visitor = new_visitor_at(optional)
     ada, shop = optional.person("ada@example.com"), optional.application("shop", client_name="Acme Shop")
     app = one_factor_session(visitor, optional, ada)
-    assert authentication_claims(shop, visitor.asked_by(shop))["acr"] == "1"
+    assert authentication_claims(shop, visitor.authorize(shop))["acr"] == "1"
     optional.services.clock.advance(minutes=10)
-    refused = visitor.asked_by(shop, acr_values="2", prompt="none")
+    refused = visitor.authorize(shop, acr_values="2", prompt="none")
     assert refused.query["error"] == "interaction_required"
-    page = visitor.asked_by(shop, acr_values="2")
+    page = visitor.authorize(shop, acr_values="2")
     assert status_and_heading(page) == (200, "Is it you?")
     assert page.press("Continue", code="000000").status == 403
     now = int(optional.services.clock.now().timestamp())
     authentication = authentication_claims(shop, page.press("Continue", code=code_now(optional, app)))
     assert (authentication["acr"], authentication["amr"]) == ("2", ["pwd", "otp", "mfa"])
     assert abs(authentication["auth_time"] - now) <= 1
-    assert visitor.asked_by(shop, acr_values="2", prompt="none").query["code"]
+    assert visitor.authorize(shop, acr_values="2", prompt="none").query["code"]
 
 
 def test_unmet_acr_values_reports_the_lower_acr(optional: World, new_visitor_at: NewVisitorAt) -> None:
     visitor: Visitor = new_visitor_at(optional)
     ada, shop = optional.person("ada@example.com"), optional.application("shop")
-    answer = visitor.asked_by(shop, acr_values="2").press("Sign in", identifier=ada.email, password=ada.password)
+    answer = visitor.authorize(shop, acr_values="2").press("Sign in", identifier=ada.email, password=ada.password)
     assert authentication_claims(shop, answer)["acr"] == "1"
 
 
@@ -159,7 +159,7 @@ def test_lost_session_during_step_up_signs_in_again(optional: World, new_visitor
     visitor: Visitor = new_visitor_at(optional)
     ada, shop = optional.person("ada@example.com"), optional.application("shop")
     app = one_factor_session(visitor, optional, ada)
-    page = visitor.asked_by(shop, acr_values="2")
+    page = visitor.authorize(shop, acr_values="2")
     attempt = page.form("Continue").fields["attempt"]
     visitor.forget("session")
     page = visitor.open(f"/login?attempt={attempt}").press("Sign in", identifier=ada.email, password=ada.password)
@@ -178,7 +178,7 @@ def test_mailed_link_and_mailed_code_are_one_factor(new_world: NewWorld, new_vis
     page = page.press("Send code") if "We mail a code" in page.text else page
     page.press("Continue", code=code(there))
     assert "Email" in visitor.open("/second-factors").text
-    assert authentication_claims(shop, visitor.asked_by(shop, acr_values="2")) | {"auth_time": 0} == {
+    assert authentication_claims(shop, visitor.authorize(shop, acr_values="2")) | {"auth_time": 0} == {
         "acr": "1", "amr": ["otp"], "auth_time": 0
     }  # fmt: skip
     there.services.clock.advance(minutes=10)
@@ -195,7 +195,7 @@ def test_removed_factor_is_not_reenrolled_by_confirm(optional: World, new_visito
     optional.services.clock.advance(minutes=10)
     page = visitor.open("/confirm?next=/emails")
     assert page.heading == "Is it you?"
-    optional.forgets_passkeys()
+    optional.delete_passkeys()
     again = visitor.open(page.address)
     assert "scan" not in again.text.lower()
     assert visitor.open("/confirm?next=/emails").heading == "Is it still you?"
@@ -215,7 +215,7 @@ def test_passkey_without_user_verification_is_refused(new_world: NewWorld, new_v
     there = new_world(two_factor="required", second_factors={"email": False, "totp": False, "passkey": True})
     visitor: Visitor = new_visitor_at(there)
     ada, shop, device = there.person("ada@example.com"), there.application("shop"), Authenticator(visitor.home)
-    page = visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=ada.password)
+    page = visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
     page.press("Make the passkey", credential=json.dumps(device.makes(options_in(page))))
     there.services.clock.advance(minutes=10)
 
@@ -251,11 +251,11 @@ def test_essential_acr_asks_for_second_factor(optional: World, new_visitor_at: N
     visitor: Visitor = new_visitor_at(optional)
     ada, shop = optional.person("ada@example.com"), optional.application("shop")
     app = one_factor_session(visitor, optional, ada)
-    assert visitor.asked_by(shop, **essential_acr("2"), prompt="none").query["error"] == "interaction_required"
-    page = visitor.asked_by(shop, **essential_acr("urn:x", "2"))
+    assert visitor.authorize(shop, **essential_acr("2"), prompt="none").query["error"] == "interaction_required"
+    page = visitor.authorize(shop, **essential_acr("urn:x", "2"))
     assert status_and_heading(page) == (200, "Is it you?")
     assert authentication_claims(shop, page.press("Continue", code=code_now(optional, app)))["acr"] == "2"
-    assert authentication_claims(shop, visitor.asked_by(shop, **essential_acr("1")))["acr"] == "1", (
+    assert authentication_claims(shop, visitor.authorize(shop, **essential_acr("1")))["acr"] == "1", (
         "exactly one of the requested values"
     )
 
@@ -265,28 +265,28 @@ def test_essential_acr_without_factor_is_refused(new_world: NewWorld, new_visito
     there = new_world(two_factor=mode, second_factors=APP_ALONE)
     visitor: Visitor = new_visitor_at(there)
     ada, shop = there.person("ada@example.com"), there.application("shop", require_consent=True)
-    answer = visitor.asked_by(shop, **essential_acr("2")).press("Sign in", identifier=ada.email, password=ada.password)
+    answer = visitor.authorize(shop, **essential_acr("2")).press("Sign in", identifier=ada.email, password=ada.password)
     assert (answer.query["error"], answer.query["state"]) == ("unmet_authentication_requirements", "a state")
     assert "code" not in answer.query
-    again = visitor.asked_by(shop, **essential_acr("2"), prompt="none")
+    again = visitor.authorize(shop, **essential_acr("2"), prompt="none")
     assert again.query["error"] == "unmet_authentication_requirements"
 
 
 def test_unknown_essential_acr_is_refused_at_once(optional: World, new_visitor_at: NewVisitorAt) -> None:
     shop, visitor = optional.application("shop"), new_visitor_at(optional)
-    answer = visitor.asked_by(shop, **essential_acr("urn:mace:incommon:iap:silver"), acr_values="2")
+    answer = visitor.authorize(shop, **essential_acr("urn:mace:incommon:iap:silver"), acr_values="2")
     assert answer.query["error"] == "unmet_authentication_requirements"
     value = {"claims": '{"id_token": {"acr": {"essential": true, "value": "urn:x"}}}'}
-    assert visitor.asked_by(shop, **value).query["error"] == "unmet_authentication_requirements"
+    assert visitor.authorize(shop, **value).query["error"] == "unmet_authentication_requirements"
     wrong = {"claims": '{"id_token": {"acr": {"essential": true, "values": "2"}}}'}
-    assert visitor.asked_by(shop, **wrong).query["error"] == "invalid_request"
+    assert visitor.authorize(shop, **wrong).query["error"] == "invalid_request"
 
 
 def test_essential_reauthentication_acr_reauthenticates(optional: World, new_visitor_at: NewVisitorAt) -> None:
     visitor: Visitor = new_visitor_at(optional)
     ada, shop = optional.person("ada@example.com"), optional.application("shop")
     visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)
-    page = visitor.asked_by(shop, **essential_acr("acme:nist:level:1:re-auth"))
+    page = visitor.authorize(shop, **essential_acr("acme:nist:level:1:re-auth"))
     answer = page.press("Continue", password=ada.password)
     assert authentication_claims(shop, answer)["acr"] == "acme:nist:level:1:re-auth"
 
@@ -295,5 +295,5 @@ def test_voluntary_acr_is_not_enforced(optional: World, new_visitor_at: NewVisit
     visitor: Visitor = new_visitor_at(optional)
     ada, shop = optional.person("ada@example.com"), optional.application("shop")
     wish = {"claims": '{"id_token": {"acr": {"values": ["2"]}}}'}
-    answer = visitor.asked_by(shop, **wish).press("Sign in", identifier=ada.email, password=ada.password)
+    answer = visitor.authorize(shop, **wish).press("Sign in", identifier=ada.email, password=ada.password)
     assert authentication_claims(shop, answer)["acr"] == "1"

@@ -22,9 +22,9 @@ START_URL = "/sign-in/with?provider=globex"
 
 
 @pytest.fixture
-def new_federated_world(new_world: NewWorld, elsewhere: FakeProvider) -> NewWorld:
+def new_federated_world(new_world: NewWorld, fake_provider: FakeProvider) -> NewWorld:
     def make(*, trusts: bool = True, **settings: Any) -> World:
-        return new_world(connections={"globex": elsewhere.openid(title="Globex", trusts_email=trusts)}, **settings)
+        return new_world(connections={"globex": fake_provider.openid(title="Globex", trusts_email=trusts)}, **settings)
 
     return make
 
@@ -32,17 +32,21 @@ def new_federated_world(new_world: NewWorld, elsewhere: FakeProvider) -> NewWorl
 class Traveller:
     """A browser at the tenant with an account at the provider."""
 
-    def __init__(self, there: World, visitor: Visitor, elsewhere: FakeProvider) -> None:
-        self.there, self.visitor, self.elsewhere = there, visitor, elsewhere
+    def __init__(self, there: World, visitor: Visitor, fake_provider: FakeProvider) -> None:
+        self.there, self.visitor, self.fake_provider = there, visitor, fake_provider
 
     def comes(self, subject: str = "1", *, start: str = START_URL, **claims: Any) -> Seen:
         """Sign in at the provider and return to the tenant."""
         redirected = self.visitor.open(start)
-        return self.visitor.open(self.elsewhere.way_back(redirected.address, **{**ADA, "sub": subject, **claims}))
+        return self.visitor.open(
+            self.fake_provider.callback_url(redirected.address, **{**ADA, "sub": subject, **claims})
+        )
 
     def denied(self, redirected: Seen) -> str:
         """Deny at the provider and return the callback URL."""
-        return f"{self.visitor.home}/socialauth/validate.sauth?{urlencode(self.elsewhere.refuses(redirected.address))}"
+        return (
+            f"{self.visitor.home}/socialauth/validate.sauth?{urlencode(self.fake_provider.refuses(redirected.address))}"
+        )
 
     @property
     def is_in(self) -> bool:
@@ -50,9 +54,9 @@ class Traveller:
 
 
 @pytest.fixture
-def traveller(new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, elsewhere: FakeProvider) -> Traveller:
+def traveller(new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider) -> Traveller:
     there = new_federated_world()
-    return Traveller(there, new_visitor_at(there), elsewhere)
+    return Traveller(there, new_visitor_at(there), fake_provider)
 
 
 def test_new_identity_registers_and_returns_to_same_account(traveller: Traveller) -> None:
@@ -89,9 +93,9 @@ def test_unverified_provider_address_opens_no_account(traveller: Traveller) -> N
 
 
 @pytest.fixture
-def untrusted(new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, elsewhere: FakeProvider) -> Traveller:
+def untrusted(new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider) -> Traveller:
     there = new_federated_world(trusts=False)
-    return Traveller(there, new_visitor_at(there), elsewhere)
+    return Traveller(there, new_visitor_at(there), fake_provider)
 
 
 def test_untrusted_provider_reveals_no_registered_address(untrusted: Traveller) -> None:
@@ -138,7 +142,7 @@ def test_identity_is_not_linked_to_other_addresses_account(untrusted: Traveller)
 
 def test_login_hint_is_passed_to_the_provider(traveller: Traveller) -> None:
     shop = traveller.there.application("shop", client_name="Acme Shop")
-    page = traveller.visitor.asked_by(shop, login_hint=ADA["email"])
+    page = traveller.visitor.authorize(shop, login_hint=ADA["email"])
     assert parse_qs(urlsplit(page.follow("Continue with Globex").address).query)["login_hint"] == [ADA["email"]]
     assert "login_hint" not in traveller.visitor.open(START_URL).address
 
@@ -152,13 +156,13 @@ def test_denial_at_provider_shows_notice_on_login(traveller: Traveller) -> None:
 
 def test_invalid_provider_answer_shows_notice(traveller: Traveller) -> None:
     redirected = traveller.visitor.open(START_URL)
-    page = traveller.visitor.open(traveller.elsewhere.way_back(redirected.address, sub=""))
+    page = traveller.visitor.open(traveller.fake_provider.callback_url(redirected.address, sub=""))
     assert "That way does not work now" in page.text
 
 
 def test_callback_works_once(traveller: Traveller) -> None:
     redirected = traveller.visitor.open(START_URL)
-    back = traveller.elsewhere.way_back(redirected.address, **ADA)
+    back = traveller.fake_provider.callback_url(redirected.address, **ADA)
     assert traveller.visitor.open(back).heading == "Ada Lovelace"
     traveller.visitor.forget("session")
     assert traveller.visitor.open(back).status == 410
@@ -167,7 +171,7 @@ def test_callback_works_once(traveller: Traveller) -> None:
 def test_callback_in_another_browser_signs_nobody_in(traveller: Traveller, new_visitor_at: NewVisitorAt) -> None:
     """A callback from another browser signs nobody in (login CSRF, RFC 6749 section 10.12)."""
     redirected = traveller.visitor.open(START_URL)
-    back = traveller.elsewhere.way_back(redirected.address, **ADA)
+    back = traveller.fake_provider.callback_url(redirected.address, **ADA)
     other = new_visitor_at(traveller.there)
     assert other.open(back).status == 410
     assert not other.cookies("session")
@@ -175,10 +179,10 @@ def test_callback_in_another_browser_signs_nobody_in(traveller: Traveller, new_v
 
 
 def test_unknown_identity_without_registration_is_refused(
-    new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, elsewhere: FakeProvider
+    new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> None:
     there = new_federated_world(registration=False)
-    assert "Nobody here is connected" in Traveller(there, new_visitor_at(there), elsewhere).comes().text
+    assert "Nobody here is connected" in Traveller(there, new_visitor_at(there), fake_provider).comes().text
 
 
 def test_unknown_connection_answers_403(traveller: Traveller) -> None:
@@ -187,11 +191,11 @@ def test_unknown_connection_answers_403(traveller: Traveller) -> None:
 
 
 def test_second_factor_is_asked_after_federated_sign_in(
-    new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, elsewhere: FakeProvider
+    new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> None:
     there = new_federated_world(two_factor="required", second_factors={"email": False, "passkey": False})
     there.person(ADA["email"])
-    traveller = Traveller(there, new_visitor_at(there), elsewhere)
+    traveller = Traveller(there, new_visitor_at(there), fake_provider)
     assert "app" in traveller.comes().text
     assert not traveller.is_in
 
@@ -202,15 +206,15 @@ def test_reauthentication_at_provider_needs_fresh_auth_time(traveller: Traveller
     traveller.comes()
     there.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # a test clock
     shop = there.application("shop", client_name="Acme Shop")
-    page = visitor.asked_by(shop, prompt="login")
+    page = visitor.authorize(shop, prompt="login")
     assert page.heading == "Is it still you?"
     redirected = page.follow("Continue with Globex")
     assert ("prompt=login" in redirected.address, "max_age=0" in redirected.address) == (True, True)
-    page = visitor.open(traveller.elsewhere.way_back(redirected.address, **ADA, sub="1"))
+    page = visitor.open(traveller.fake_provider.callback_url(redirected.address, **ADA, sub="1"))
     assert "That was no new proof" in page.text
     redirected = page.follow("Continue with Globex")
     now = int(there.services.clock.now().timestamp())
-    page = visitor.open(traveller.elsewhere.way_back(redirected.address, **ADA, sub="1", auth_time=now))
+    page = visitor.open(traveller.fake_provider.callback_url(redirected.address, **ADA, sub="1", auth_time=now))
     assert "code" in page.query
 
 
@@ -222,17 +226,17 @@ def test_federated_sign_in_does_not_refresh_the_session(traveller: Traveller) ->
 
 
 def test_blocked_provider_address_is_refused_with_reason(
-    new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, elsewhere: FakeProvider
+    new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> None:
     there = new_federated_world(email_access={"block": ["example.test"]})
-    assert "This address may not be used here" in Traveller(there, new_visitor_at(there), elsewhere).comes().text
+    assert "This address may not be used here" in Traveller(there, new_visitor_at(there), fake_provider).comes().text
 
 
 def test_optional_verification_signs_new_identity_in(
-    new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, elsewhere: FakeProvider
+    new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> None:
     there = new_federated_world(trusts=False, email_verification="optional")
-    traveller = Traveller(there, new_visitor_at(there), elsewhere)
+    traveller = Traveller(there, new_visitor_at(there), fake_provider)
     assert traveller.comes().press("Create account").heading == "Ada Lovelace"
     traveller.visitor.forget("session")
     assert traveller.comes().heading == "Ada Lovelace"

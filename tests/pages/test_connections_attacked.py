@@ -33,10 +33,10 @@ NewTraveller = Callable[..., Traveller]
 
 
 @pytest.fixture
-def new_traveller(new_world: NewWorld, new_visitor_at: NewVisitorAt, elsewhere: FakeProvider) -> NewTraveller:
+def new_traveller(new_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider) -> NewTraveller:
     def make(*, trusts: bool = True, **settings: Any) -> Traveller:
-        there = new_world(connections={"globex": elsewhere.openid(title="Globex", trusts_email=trusts)}, **settings)
-        return Traveller(there, new_visitor_at(there), elsewhere)
+        there = new_world(connections={"globex": fake_provider.openid(title="Globex", trusts_email=trusts)}, **settings)
+        return Traveller(there, new_visitor_at(there), fake_provider)
 
     return make
 
@@ -73,11 +73,11 @@ def test_reauthentication_request_is_passed_to_the_provider(
 ) -> None:
     """Without a session too, an hour-old sign-in at the provider is not fresh."""
     ada = new_traveller()
-    asked = ada.visitor.asked_by(ada.there.application("Shop"), **parameters)
+    asked = ada.visitor.authorize(ada.there.application("Shop"), **parameters)
     redirected = ada.visitor.open(f"{START_URL}&attempt={asked.query['attempt']}")
     assert ("prompt=login" in redirected.address, "max_age=0" in redirected.address) == (True, True)
     hour_ago = int(ada.there.services.clock.now().timestamp()) - 3600
-    back = ada.visitor.open(ada.elsewhere.way_back(redirected.address, **ADA, sub="1", auth_time=hour_ago))
+    back = ada.visitor.open(ada.fake_provider.callback_url(redirected.address, **ADA, sub="1", auth_time=hour_ago))
     assert "That was no new proof" in back.text
 
 
@@ -110,7 +110,7 @@ def test_removed_connection_cannot_finish_open_sign_in(new_traveller: NewTravell
     ada = new_traveller(trusts=False)
     there, person = ada.there, ada.there.person(ADA["email"])
     form = ada.comes()
-    there.restate(connections={})
+    there.change_settings(connections={})
     assert ada.visitor.open(form.address).form("Create account").fields.keys() >= {"password"}
     assert form.press("Create account").status == 410
     page = ada.visitor.open(form.address.replace("/register", "/login"))
@@ -132,8 +132,8 @@ def test_identity_is_not_linked_after_linking_was_disabled(new_traveller: NewTra
     person = ada.there.person(ADA["email"])
     signed_in(ada.visitor, person, "/identities")
     redirected = ada.visitor.open("/identities/add?provider=globex").press("Go to Globex")
-    ada.there.restate(account_linking=False)
-    ada.visitor.open(ada.elsewhere.way_back(redirected.address, **ADA, sub="1"))
+    ada.there.change_settings(account_linking=False)
+    ada.visitor.open(ada.fake_provider.callback_url(redirected.address, **ADA, sub="1"))
     assert linked_subjects(ada.there) == []
 
 

@@ -13,7 +13,7 @@ PASSWORD = "correct horse 7"
 def consent_page(world: World, visitor: Visitor) -> Seen:
     shop = world.application("shop", client_name="Acme Shop", require_consent=True, client_uri="https://shop.example/")
     ada = world.person("ada@example.com")
-    return visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=PASSWORD)
+    return visitor.authorize(shop).press("Sign in", identifier=ada.email, password=PASSWORD)
 
 
 def test_page_names_application_account_and_scopes(world: World, visitor: Visitor) -> None:
@@ -26,7 +26,7 @@ def test_page_names_application_account_and_scopes(world: World, visitor: Visito
 
 def test_openid_scope_alone_is_explained(world: World, visitor: Visitor) -> None:
     shop, ada = world.application("shop", require_consent=True), world.person("ada@example.com")
-    page = visitor.asked_by(shop, scope="openid").press("Sign in", identifier=ada.email, password=PASSWORD)
+    page = visitor.authorize(shop, scope="openid").press("Sign in", identifier=ada.email, password=PASSWORD)
     assert "Know that it is you" in page.text
     assert page.press("Allow").query["code"]
 
@@ -47,8 +47,8 @@ def test_interface_access_is_explained_in_each_language(
         world.application("shop", require_consent=True, interface_access="full"),
         world.person("ada@example.com"),
     )
-    visitor.asked_by(shop, scope="openid").press("Sign in", identifier=ada.email, password=PASSWORD)
-    page = visitor.asked_by(shop, scope="openid", ui_locales=language)
+    visitor.authorize(shop, scope="openid").press("Sign in", identifier=ada.email, password=PASSWORD)
+    page = visitor.authorize(shop, scope="openid", ui_locales=language)
     assert page.language == language
     assert [one for one in phrases if one not in page.text] == []
 
@@ -56,7 +56,7 @@ def test_interface_access_is_explained_in_each_language(
 def test_request_without_scope_is_explained(world: World, visitor: Visitor) -> None:
     shop = world.application("shop", protocol="oauth", require_consent=True)
     ada = world.person("ada@example.com")
-    page = visitor.asked_by(shop, scope=None).press("Sign in", identifier=ada.email, password=PASSWORD)
+    page = visitor.authorize(shop, scope=None).press("Sign in", identifier=ada.email, password=PASSWORD)
     assert page.heading == "shop asks for access"
     assert "Know that it is you" in page.text
 
@@ -101,7 +101,7 @@ def test_consent_without_interaction_answers_410(visitor: Visitor) -> None:
 @pytest.mark.parametrize("logo", ["https://a.b;script-src-elem *;x/x.png", "https://[::1/x", "javascript:alert(1)"])
 def test_malformed_logo_uri_does_not_reach_the_csp(world: World, visitor: Visitor, logo: str) -> None:
     shop, ada = world.application("shop", require_consent=True, logo_uri=logo), world.person("ada@example.com")
-    page = visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=PASSWORD)
+    page = visitor.authorize(shop).press("Sign in", identifier=ada.email, password=PASSWORD)
     assert page.answer is not None
     assert "img-src 'self' data:;" in page.answer.headers["Content-Security-Policy"]
     assert logo not in page.html
@@ -111,7 +111,7 @@ def test_malformed_logo_uri_does_not_reach_the_csp(world: World, visitor: Visito
 def test_client_links_that_are_no_web_addresses_are_not_drawn(world: World, visitor: Visitor, address: str) -> None:
     links = {"client_uri": address, "policy_uri": address, "tos_uri": address, "logo_uri": address}
     shop, ada = world.application("shop", require_consent=True, **links), world.person("ada@example.com")
-    page = visitor.asked_by(shop)
+    page = visitor.authorize(shop)
     assert address not in page.html
     next_page = page.press("Sign in", identifier=ada.email, password=PASSWORD)
     assert next_page.heading.endswith("asks for access")

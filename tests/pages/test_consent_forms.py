@@ -20,7 +20,7 @@ pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # t
 def from_shop(visitor: Visitor, world: World) -> Seen:
     shop = world.application("shop", client_name="Acme Shop")
     ada = world.person("ada@example.com")
-    return visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=PASSWORD)
+    return visitor.authorize(shop).press("Sign in", identifier=ada.email, password=PASSWORD)
 
 
 def signed_in(visitor: Visitor, world: World, page: str = "/profile") -> Seen:
@@ -64,13 +64,13 @@ def test_consent_step_cannot_be_bypassed(new_world: NewWorld, new_visitor_at: Ne
     visitor = new_visitor_at(world)
     from_shop(visitor, world)
     shop = world.application("other")
-    assert visitor.asked_by(shop).heading == STEP
-    assert "error=interaction_required" in visitor.asked_by(shop, prompt="none").address
+    assert visitor.authorize(shop).heading == STEP
+    assert "error=interaction_required" in visitor.authorize(shop, prompt="none").address
     for page_path in ("/profile", "/security", "/consents", "/change-password", "/emails"):
         assert visitor.open(page_path).heading == STEP, page_path
     assert visitor.open("/login?return_url=http://elsewhere.example/").heading == STEP
-    assert agree(visitor.asked_by(shop)).query["code"]
-    assert visitor.asked_by(shop).query["code"]
+    assert agree(visitor.authorize(shop)).query["code"]
+    assert visitor.authorize(shop).query["code"]
 
 
 def test_answers_to_other_forms_are_ignored(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
@@ -96,7 +96,7 @@ def test_registration_asks_consent_before_the_callback(
 ) -> None:
     world = new_world(**asked("Register"), email_verification=mode, limits={"register_per_minute_per_address": 0})
     visitor, shop = new_visitor_at(world), world.application("shop")
-    page = visitor.asked_by(shop, prompt="create").press(
+    page = visitor.authorize(shop, prompt="create").press(
         "Create account", email="eve@example.test", password="Zebra-kettle-91"
     )
     if mode == "required":

@@ -36,7 +36,7 @@ def reset_path(world: World, person: Person) -> str:
 
 
 def test_reset_by_link_continues_to_the_application(world: World, visitor: Visitor, ada: Person) -> None:
-    sent = request_reset(visitor.asked_by(world.application("shop")), ada.email)
+    sent = request_reset(visitor.authorize(world.application("shop")), ada.email)
     assert sent.heading == "Check your mail"
     page = visitor.open(reset_path(world, ada))
     assert page.heading == "Choose a new password"
@@ -48,7 +48,7 @@ def test_reset_by_link_continues_to_the_application(world: World, visitor: Visit
 
 
 def test_reset_by_code_continues_to_the_application(world: World, visitor: Visitor, ada: Person) -> None:
-    sent = request_reset(visitor.asked_by(world.application("shop")), ada.email)
+    sent = request_reset(visitor.authorize(world.application("shop")), ada.email)
     code = code_in(mail_to(world, ada))
     page = sent.press("Continue", code=f" {code[:3]}-{code[3:]} ")
     assert page.heading == "Choose a new password"
@@ -64,7 +64,7 @@ def test_code_in_arabic_digits_is_accepted(world: World, visitor: Visitor, ada: 
 def test_reset_signs_in_if_the_tenant_enables_it(new_world: NewWorld, new_visitor_at, world: World) -> None:  # type: ignore[no-untyped-def]  # a fixture's own type
     there = new_world(login_on_password_reset=True)
     visitor, ada = new_visitor_at(there), there.person("ada@example.com")
-    request_reset(visitor.asked_by(there.application("shop")), ada.email)
+    request_reset(visitor.authorize(there.application("shop")), ada.email)
     final = visitor.open(reset_path(there, ada)).press("Save the new password", password=NEW)
     assert final.query["code"]
 
@@ -72,7 +72,7 @@ def test_reset_signs_in_if_the_tenant_enables_it(new_world: NewWorld, new_visito
 def test_reset_does_not_bypass_required_second_factor(new_world: NewWorld, new_visitor_at) -> None:  # type: ignore[no-untyped-def]  # a fixture's own type
     there = new_world(login_on_password_reset=True, two_factor="required")
     visitor, ada = new_visitor_at(there), there.person("ada@example.com")
-    request_reset(visitor.asked_by(there.application("shop")), ada.email)
+    request_reset(visitor.authorize(there.application("shop")), ada.email)
     final = visitor.open(reset_path(there, ada)).press("Save the new password", password=NEW)
     assert "code" not in final.query
     assert final.heading == "Protect your account"
@@ -203,9 +203,9 @@ def test_reset_ends_every_session(world: World, new_visitor: NewVisitor, ada: Pe
 
 def test_two_tabs_return_to_their_own_applications(world: World, visitor: Visitor, ada: Person) -> None:
     shop, forum = world.application("shop"), world.application("forum")
-    request_reset(visitor.asked_by(shop, state="of the shop"), ada.email)
+    request_reset(visitor.authorize(shop, state="of the shop"), ada.email)
     first = reset_path(world, ada)
-    other = visitor.asked_by(forum, state="of the forum")
+    other = visitor.authorize(forum, state="of the forum")
     page = visitor.open(first).press("Save the new password", password=NEW)
     assert page.press("Sign in", password=NEW).query["state"] == "of the shop"
     assert other.press("Sign in", identifier=ada.email, password=NEW).query["state"] == "of the forum"
@@ -216,8 +216,8 @@ def test_waiting_tab_continues_after_other_tab_signed_in(
     world: World, visitor: Visitor, ada: Person, trigger: str
 ) -> None:
     shop, forum = world.application("shop"), world.application("forum")
-    waiting = request_reset(visitor.asked_by(shop, state="of the shop"), ada.email)
-    other = request_reset(visitor.asked_by(forum, state="of the forum"), ada.email)
+    waiting = request_reset(visitor.authorize(shop, state="of the shop"), ada.email)
+    other = request_reset(visitor.authorize(forum, state="of the forum"), ada.email)
     code = code_in(mail_to(world, ada))
     page = other.press("Continue", code=code).press("Save the new password", password=NEW)
     assert page.press("Sign in", password=NEW).query["state"] == "of the forum"
@@ -234,8 +234,8 @@ def test_waiting_tab_continues_after_other_tab_signed_in(
 def test_expired_password_is_changed_during_sign_in(new_world: NewWorld, new_visitor_at) -> None:  # type: ignore[no-untyped-def]  # a fixture's own type
     there = new_world(password_policy={"expiry_days": 30})
     visitor, ada = new_visitor_at(there), there.person("ada@example.com")
-    there.aged(ada, days=31)
-    page = visitor.asked_by(there.application("shop")).press("Sign in", identifier=ada.email, password=PASSWORD)
+    there.set_password_age(ada, days=31)
+    page = visitor.authorize(there.application("shop")).press("Sign in", identifier=ada.email, password=PASSWORD)
     assert page.heading == "Your password is too old"
     assert visitor.open("/profile").heading == "Welcome back"
     assert page.press("Save the new password", password=PASSWORD).status == 422

@@ -52,7 +52,7 @@ def stored_pin(ada: Person) -> str:
 
 
 def add_number(ada: Person) -> None:
-    ada.lives(phone=NUMBER, phone_verified=True)
+    ada.set_columns(phone=NUMBER, phone_verified=True)
     identifier = {"tenant_id": ada.tenant_id, "kind": "phone", "value": NUMBER, "uid": ada.uid, "is_verified": True}
     with UnitOfWork(ada.services.database, ada.tenant_id).separate_transaction() as work:
         work.run(insert(identifiers), identifier)

@@ -23,8 +23,8 @@ pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # t
 
 
 @pytest.fixture
-def there(new_world: NewWorld, elsewhere: FakeProvider) -> World:
-    return new_world(connections={name: elsewhere.openid(title=name.title()) for name in ("globex", "initech")})
+def there(new_world: NewWorld, fake_provider: FakeProvider) -> World:
+    return new_world(connections={name: fake_provider.openid(title=name.title()) for name in ("globex", "initech")})
 
 
 @pytest.fixture
@@ -66,30 +66,32 @@ def go_to_provider(visitor: Visitor, ada: Person) -> Seen:
     return signed_in(visitor, ada, "/identities/add?provider=globex").press("Go to Globex")
 
 
-def test_linked_identity_signs_in(there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider) -> None:
+def test_linked_identity_signs_in(there: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider) -> None:
     page = signed_in(visitor, ada, "/security").follow("Connected accounts None yet")
     assert (page.heading, offered_providers(page)) == ("Connected accounts", ["globex", "initech"])
     asked = page.follow("Globex You sign in there once, and come back")
     assert asked.heading == "Connect Globex"
     redirected = asked.press("Go to Globex")
     assert linked_providers(there, ada) == [], "nothing is linked before the callback"
-    after = visitor.open(elsewhere.way_back(redirected.address, sub="4711", email="countess@globex.example"))
+    after = visitor.open(fake_provider.callback_url(redirected.address, sub="4711", email="countess@globex.example"))
     assert (after.heading, after.query) == ("Connected accounts", {"done": "linked"})
     assert "countess@globex.example" in after.text
     assert (linked_providers(there, ada), offered_providers(after)) == (["globex"], ["initech"])
     visitor.forget("session")
     redirected = visitor.open("/sign-in/with?provider=globex")
-    assert visitor.open(elsewhere.way_back(redirected.address, sub="4711")).heading == ada.email
+    assert visitor.open(fake_provider.callback_url(redirected.address, sub="4711")).heading == ada.email
 
 
-def test_failed_callback_shows_its_reason(there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider) -> None:
+def test_failed_callback_shows_its_reason(
+    there: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider
+) -> None:
     link_identity(there, there.person("grace@example.com"), subject="1815")
     pages = {
-        "taken": visitor.open(elsewhere.way_back(go_to_provider(visitor, ada).address, sub="1815")),
+        "taken": visitor.open(fake_provider.callback_url(go_to_provider(visitor, ada).address, sub="1815")),
         "denied": visitor.open(
-            f"{RETURN_FROM_PROVIDER}?{urlencode(elsewhere.refuses(go_to_provider(visitor, ada).address))}"
+            f"{RETURN_FROM_PROVIDER}?{urlencode(fake_provider.refuses(go_to_provider(visitor, ada).address))}"
         ),
-        "broken": visitor.open(elsewhere.way_back(go_to_provider(visitor, ada).address, sub="")),
+        "broken": visitor.open(fake_provider.callback_url(go_to_provider(visitor, ada).address, sub="")),
     }
     assert {reason: page.query for reason, page in pages.items()} == {reason: {"problem": reason} for reason in pages}
     assert len({page.text for page in pages.values()}) == len(pages)
@@ -98,11 +100,11 @@ def test_failed_callback_shows_its_reason(there: World, visitor: Visitor, ada: P
 
 
 def test_callback_links_only_in_the_session_that_began(
-    there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider, new_visitor_at: NewVisitorAt
+    there: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider, new_visitor_at: NewVisitorAt
 ) -> None:
     """A callback of the attacker's interaction links nothing in the victim's browser (CSRF)."""
     eve = there.person("eve@example.com")
-    callback_url = elsewhere.way_back(go_to_provider(visitor, ada).address, sub="4711")
+    callback_url = fake_provider.callback_url(go_to_provider(visitor, ada).address, sub="4711")
     other = new_visitor_at(there)
     signed_in(other, eve, "/identities")
     assert other.open(callback_url).status == 410
@@ -128,7 +130,7 @@ def test_csp_form_action_opens_on_the_link_page_only(there: World, visitor: Visi
 
 
 def test_stale_session_must_reauthenticate_to_link(
-    there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider
+    there: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider
 ) -> None:
     signed_in(visitor, ada, "/identities")
     there.services.clock.advance(minutes=10)
@@ -136,23 +138,23 @@ def test_stale_session_must_reauthenticate_to_link(
     before = visitor.session_cookie()
     wrong = page.press("Go to Globex", password="wrong")
     assert (wrong.heading, "That is not your password." in wrong.text) == ("Connect Globex", True)
-    assert wrong.press("Go to Globex", password=ada.password).address.startswith(elsewhere.url)
+    assert wrong.press("Go to Globex", password=ada.password).address.startswith(fake_provider.url)
     assert visitor.session_cookie() != before
 
 
 def test_account_without_password_signs_in_again_to_link(
-    there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider
+    there: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider
 ) -> None:
-    there.restate(passwordless_email=True)
+    there.change_settings(passwordless_email=True)
     signed_in(visitor, ada, "/identities")
     there.services.clock.advance(minutes=10)
-    ada.lives(password_hash=None)
+    ada.set_columns(password_hash=None)
     page = visitor.open("/identities/add?provider=globex")
     assert page.heading == "Is it still you?"
     sent = page.follow("Email me a link No password needed").press("Email me a link")
     page = sent.press("Sign in", code=code_in(mails_to(there.services, there.tenant_id, ada.email)[-1]))
     assert page.heading == "Connect Globex"
-    assert page.press("Go to Globex").address.startswith(elsewhere.url)
+    assert page.press("Go to Globex").address.startswith(fake_provider.url)
 
 
 def test_unlinking_needs_reauthentication(
@@ -186,7 +188,7 @@ def test_foreign_identity_cannot_be_unlinked(there: World, visitor: Visitor, ada
 def test_last_sign_in_method_cannot_be_unlinked(there: World, visitor: Visitor, ada: Person) -> None:
     link_identity(there, ada)
     page = signed_in(visitor, ada, "/identities").follow("Disconnect")
-    ada.lives(password_hash=None, email_verified=False)
+    ada.set_columns(password_hash=None, email_verified=False)
     refused = page.press("Yes, disconnect it")
     assert (refused.status, "Set a password first" in refused.text) == (403, True)
     assert linked_providers(there, ada) == ["globex"]
@@ -196,24 +198,25 @@ def test_last_sign_in_method_cannot_be_unlinked(there: World, visitor: Visitor, 
 
 
 def test_disabled_linking_is_neither_offered_nor_begun(
-    there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider
+    there: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider
 ) -> None:
     signed_in(visitor, ada, "/identities")
     page = visitor.open("/identities/add?provider=globex")
-    there.restate(account_linking=False)
+    there.change_settings(account_linking=False)
     assert page.press("Go to Globex").heading == "Connected accounts"
     assert visitor.open("/identities/add?provider=globex").heading == "Connected accounts"
     assert "None can be connected here now." in visitor.open("/identities").text
     assert "Connected accounts" not in visitor.open("/security").text
-    there.restate(
-        account_linking=True, connections={"initech": elsewhere.openid(), "globex": elsewhere.openid(is_active=False)}
+    there.change_settings(
+        account_linking=True,
+        connections={"initech": fake_provider.openid(), "globex": fake_provider.openid(is_active=False)},
     )
     assert offered_providers(visitor.open("/identities")) == ["initech"]
     assert page.press("Go to Globex").heading == "Connected accounts"
 
 
 def test_tenant_without_connections_offers_none(there: World, visitor: Visitor, ada: Person) -> None:
-    there.restate(connections={})
+    there.change_settings(connections={})
     assert "Connected accounts" not in signed_in(visitor, ada, "/security").text
     for path in ("/login", "/register"):
         assert "Continue with" not in visitor.open(path).text
@@ -225,7 +228,7 @@ def test_tenant_without_connections_offers_none(there: World, visitor: Visitor, 
 @pytest.mark.parametrize("path", ["/login", "/register"])
 def test_provider_buttons_come_first_and_keep_the_attempt(there: World, visitor: Visitor, path: str) -> None:
     assert "/sign-in/with?provider=globex&" not in visitor.open(path).html
-    attempt = visitor.asked_by(there.application("shop")).query["attempt"]
+    attempt = visitor.authorize(there.application("shop")).query["attempt"]
     page = visitor.open(f"{path}?attempt={attempt}")
     links = re.findall(r'href="(/sign-in/with[^"]+)"', page.html)
     assert links == [f"/sign-in/with?provider={name}&amp;attempt={attempt}" for name in ("globex", "initech")]

@@ -73,7 +73,7 @@ class People(RuleBasedStateMachine):
     @rule(who=INDEX, state=INDEX)
     def start_sign_in(self, who: int, state: int) -> None:
         browser = self._browser(who)
-        self._model.opened(browser, browser.visitor.asked_by(self._model.shop, state=f"{browser.owner.name} {state}"))
+        self._model.opened(browser, browser.visitor.authorize(self._model.shop, state=f"{browser.owner.name} {state}"))
 
     @rule(who=INDEX, typing=INDEX, from_shop=st.booleans())
     def register(self, who: int, typing: int, from_shop: bool) -> None:
@@ -186,7 +186,7 @@ class People(RuleBasedStateMachine):
     def _open_and_submit(self, browser: Browser, where: str, from_shop: bool, typing: int) -> None:
         """Open a page, optionally through the shop's sign-in, and submit its first form."""
         if from_shop:
-            page = browser.visitor.asked_by(self._model.shop, state=f"{browser.owner.name} {typing}")
+            page = browser.visitor.authorize(self._model.shop, state=f"{browser.owner.name} {typing}")
             self._model.opened(browser, page)
             where = next((link for link in links_of(page) if where in link), "") or (
                 "" if page.answer is None else where

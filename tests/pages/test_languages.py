@@ -22,12 +22,12 @@ def test_accept_language_chooses_the_language(visitor: Visitor) -> None:
 
 def test_ui_locales_beats_accept_language(world: World, visitor: Visitor) -> None:
     visitor.language = "de"
-    page = visitor.asked_by(world.application("shop"), ui_locales="xx ar-EG")
+    page = visitor.authorize(world.application("shop"), ui_locales="xx ar-EG")
     assert page.language == "ar"
 
 
 def test_clicked_language_wins_and_keeps_the_attempt(world: World, visitor: Visitor) -> None:
-    page = visitor.asked_by(world.application("shop", client_name="Acme Shop"), ui_locales="ar")
+    page = visitor.authorize(world.application("shop", client_name="Acme Shop"), ui_locales="ar")
     chosen = page.follow("Deutsch")
     assert chosen.language == "de"
     assert chosen.form("Anmelden").fields["attempt"] == page.form("تسجيل الدخول").fields["attempt"]
@@ -44,16 +44,16 @@ def test_account_language_beats_accept_language(world: World, visitor: Visitor) 
     assert page.language == "de"
     for address in ("/security", "/logout"):
         assert visitor.open(address).language == "de"
-    assert visitor.asked_by(shop).language == "de"
+    assert visitor.authorize(shop).language == "de"
     world.services.clock.advance(minutes=1)  # type: ignore[attr-defined]  # a test clock
-    assert visitor.asked_by(shop, prompt="login").heading == "Sind Sie es noch?"
+    assert visitor.authorize(shop, prompt="login").heading == "Sind Sie es noch?"
 
 
 def test_ui_locales_and_click_beat_account_language(world: World, visitor: Visitor) -> None:
     ada = world.person("ada@example.com", LocalLanguage="de")
     shop = world.application("shop", require_consent=True)
     visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert visitor.asked_by(shop, ui_locales="ar").language == "ar"
+    assert visitor.authorize(shop, ui_locales="ar").language == "ar"
     visitor.open("/profile?lang=ar")
     assert visitor.open("/security").language == "ar"
 

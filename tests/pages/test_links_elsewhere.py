@@ -119,11 +119,11 @@ def test_double_submitted_reset_keeps_the_first_password(world: World, visitor: 
 
 
 def sign_up(visitor: Visitor, shop: Any) -> Seen:
-    return visitor.asked_by(shop).follow("Create an account")
+    return visitor.authorize(shop).follow("Create an account")
 
 
 def forgot(visitor: Visitor, shop: Any) -> Seen:
-    return visitor.asked_by(shop).follow("Forgot it?")
+    return visitor.authorize(shop).follow("Forgot it?")
 
 
 def sent(visitor: Visitor, shop: Any) -> Seen:

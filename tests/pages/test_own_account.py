@@ -187,7 +187,7 @@ def test_copied_cookie_is_dead_after_password_change(new_visitor: NewVisitor, ad
     here, attacker = new_visitor(), new_visitor()
     signed_in(here, ada)
     copied = here.session_cookie()
-    attacker.take_cookie(copied)
+    attacker.set_session_cookie(copied)
     assert attacker.open("/profile").heading == "Ada Lovelace"
     page = here.open("/change-password")
     assert page.press("Save the new password", old_password=PASSWORD, new_password="Zebra-kettle-92").status == 200
@@ -201,7 +201,7 @@ def test_copied_cookie_is_dead_after_reauthentication(world: World, new_visitor:
     signed_in(here, ada)
     clock: Any = world.services.clock
     clock.advance(minutes=6)
-    attacker.take_cookie(here.session_cookie())
+    attacker.set_session_cookie(here.session_cookie())
     page = here.open("/emails/add")
     assert attacker.open("/profile").heading == "Ada Lovelace"
     sent = page.press("Send the mail", email="countess@example.org", password=PASSWORD)

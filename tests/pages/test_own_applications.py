@@ -21,7 +21,7 @@ def ada(world: World) -> Person:
 
 
 def authorize(visitor: Visitor, shop: RelyingParty, ada: Person) -> Seen:
-    page = visitor.asked_by(shop)
+    page = visitor.authorize(shop)
     if page.answer is not None and page.heading == "Welcome back":
         page = page.press("Sign in", identifier=ada.email, password=ada.password)
     return page if "code" in page.query else page.press("Allow")
@@ -44,7 +44,7 @@ def test_revoked_application_loses_its_tokens_and_codes(world: World, visitor: V
     assert shop.userinfo(tokens["access_token"]).status_code == 401
     assert (shop.refresh(tokens["refresh_token"]).status_code, shop.redeem(unused_code).status_code) == (400, 400)
     assert desk.userinfo(desk_tokens["access_token"]).status_code == 200
-    assert visitor.asked_by(shop).heading.endswith("asks for access")
+    assert visitor.authorize(shop).heading.endswith("asks for access")
 
 
 def test_revocation_keeps_other_accounts_tokens(world: World, new_visitor: Any, ada: Person) -> None:

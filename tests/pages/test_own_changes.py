@@ -246,14 +246,14 @@ def test_new_privacy_policy_must_be_accepted_first(new_world: NewWorld, new_visi
     world = new_world(privacy_policy=POLICY)
     visitor, shop = new_visitor_at(world), world.application("shop", client_name="Acme Shop")
     ada = world.person("ada@example.com")
-    page = visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=PASSWORD)
+    page = visitor.authorize(shop).press("Sign in", identifier=ada.email, password=PASSWORD)
     assert page.heading == "The privacy policy has changed"
-    assert visitor.asked_by(shop).heading == "The privacy policy has changed", "a second tab cannot bypass the policy"
-    assert "error=interaction_required" in visitor.asked_by(shop, prompt="none").address
+    assert visitor.authorize(shop).heading == "The privacy policy has changed", "a second tab cannot bypass the policy"
+    assert "error=interaction_required" in visitor.authorize(shop, prompt="none").address
     callback = page.press("Accept")
     assert callback.address.startswith("https://shop.example/cb?")
     assert "code=" in callback.address
-    assert "code=" in visitor.asked_by(shop).address
+    assert "code=" in visitor.authorize(shop).address
 
 
 OWN_PAGES = (
@@ -295,12 +295,12 @@ def test_forms_opened_before_the_policy_change_nothing(new_world: NewWorld, new_
 def test_missing_required_field_is_asked_at_sign_in(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(registration_form=FORM, custom_fields=["size"], ask_required_fields=True)
     visitor, shop = new_visitor_at(world), world.application("shop", client_name="Acme Shop")
-    page = visitor.asked_by(shop).press("Sign in", identifier=world.person("ada@example.com").email, password=PASSWORD)
+    page = visitor.authorize(shop).press("Sign in", identifier=world.person("ada@example.com").email, password=PASSWORD)
     assert page.heading == "One thing more"
     assert "Acme Shop" in page.text
     assert "Fill in this field." in page.press("Continue", first_name="").text
     assert "code=" in page.press("Continue", first_name="Ada").address
-    assert "code=" in visitor.asked_by(shop).address
+    assert "code=" in visitor.authorize(shop).address
 
 
 def test_each_post_makes_one_api_call(visitor: Visitor, ada: Person) -> None:

@@ -76,7 +76,7 @@ def texts(value: Any) -> Iterator[str]:
 
 def test_download_is_complete_and_holds_no_secret(there: World, someone: Visitor) -> None:
     ada, shop = there.person("ada@example.com", FirstName="Ada"), there.application("shop", client_name="Acme Shop")
-    callback = someone.asked_by(shop).press("Sign in", identifier=ada.email, password=ada.password)
+    callback = someone.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
     tokens = shop.redeem(callback.query["code"]).json or {}
     app, codes_page = add_app(someone, there, ada)
     codes = codes_page.press("Show my backup codes")

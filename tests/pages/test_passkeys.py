@@ -49,7 +49,7 @@ def has_passkey(visitor: Visitor, ada: Person, device: Authenticator) -> None:
 def sign_in_by_passkey(
     visitor: Visitor, there: World, device: Authenticator, remember: str = "", **changes: Any
 ) -> Seen:
-    page = visitor.asked_by(there.application(f"shop{secrets.token_hex(3)}", client_name="Acme Shop"))
+    page = visitor.authorize(there.application(f"shop{secrets.token_hex(3)}", client_name="Acme Shop"))
     assertion = device.shows(options(visitor, page, "/login/passkey/options"), device.passkeys[0], **changes)
     return page.press("Sign in with a passkey", credential=json.dumps(assertion), remember=remember)
 
@@ -113,7 +113,7 @@ def test_remember_me_works_with_a_passkey(there: World, someone: Visitor, ada: P
     sign_out(someone)
     wrong = sign_in_by_passkey(someone, there, device, "y", origin="https://evil.example")
     assert re.search(r"<input[^>]* checked[^>]* name=\"remember\"", wrong.html), "the box stays ticked"
-    there.restate(remember_me=False)
+    there.change_settings(remember_me=False)
     assert sign_in_by_passkey(someone, there, device, "y").query["code"]
     assert someone.cookie("session").max_age is None
 

@@ -41,7 +41,7 @@ def sign_in(page: Seen) -> Seen:
 
 def test_registration_by_number_continues_to_application(world: World, visitor: Visitor) -> None:
     shop = world.application("shop", client_name="Acme Shop")
-    waiting = sign_up(visitor.asked_by(shop).follow("Create an account"))
+    waiting = sign_up(visitor.authorize(shop).follow("Create an account"))
     assert (waiting.status, waiting.heading) == (200, "Check your phone")
     assert SHOWN in waiting.text
     assert 'autocomplete="one-time-code"' in waiting.html
@@ -58,8 +58,8 @@ def test_registration_by_number_continues_to_application(world: World, visitor: 
 
 def test_unconfirmed_number_is_confirmed_at_sign_in(world: World, visitor: Visitor) -> None:
     shop = world.application("shop")
-    sign_up(visitor.asked_by(shop).follow("Create an account"))
-    waiting = sign_in(visitor.asked_by(shop))
+    sign_up(visitor.authorize(shop).follow("Create an account"))
+    waiting = sign_in(visitor.authorize(shop))
     assert (waiting.status, waiting.heading) == (200, "Check your phone")
     assert len(texts(world)) == 2
     callback = waiting.press("Confirm", code=code_in(texts(world)[-1]))
@@ -108,7 +108,7 @@ def test_texted_code_resets_the_password(new_world: NewWorld, new_visitor_at: Ne
     shop, visitor = world.application("shop"), new_visitor_at(world)
     sign_up(visitor.open("/register")).press("Confirm", code=code_in(texts(world)[-1]))
     other = new_visitor_at(world)
-    sent = other.asked_by(shop).follow("Forgot it?").press("Send it", identifier=TYPED)
+    sent = other.authorize(shop).follow("Forgot it?").press("Send it", identifier=TYPED)
     assert (sent.status, sent.heading) == (200, "Check your phone")
     new = sent.press("Continue", code=code_in(texts(world)[-1]))
     assert new.heading == "Choose a new password"

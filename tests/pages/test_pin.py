@@ -25,7 +25,7 @@ def world_with(new_world: NewWorld, new_visitor_at: NewVisitorAt, **settings: An
 
 def sign_in(visitor: Visitor, there: World, ada: Person, name: str = "shop") -> Seen:
     shop = there.application(name, client_name="Acme Shop")
-    return visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=ada.password)
+    return visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
 
 
 def test_required_pin_is_set_once_before_the_callback(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
@@ -37,7 +37,7 @@ def test_required_pin_is_set_once_before_the_callback(new_world: NewWorld, new_v
     assert (page.status, page.heading) == (400, "Set a PIN")
     assert "first that everybody tries" in page.text
     assert page.press("Save the PIN", pin=PIN).address.startswith("https://shop.example")
-    assert visitor.asked_by(there.application("other")).address.startswith("https://")
+    assert visitor.authorize(there.application("other")).address.startswith("https://")
 
 
 def test_required_pin_cannot_be_skipped(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
@@ -51,7 +51,7 @@ def test_offered_pin_can_be_declined_for_good(new_world: NewWorld, new_visitor_a
     there, visitor, ada = world_with(new_world, new_visitor_at, **OFFERED)
     page = sign_in(visitor, there, ada)
     assert page.press("Not now").address.startswith("https://shop.example")
-    assert visitor.asked_by(there.application("other")).address.startswith("https://")
+    assert visitor.authorize(there.application("other")).address.startswith("https://")
 
 
 @pytest.mark.parametrize("minutes_later", [0, 10])
@@ -91,9 +91,9 @@ def test_stale_session_reauthenticates_before_setting_pin(
     there, visitor, ada = world_with(new_world, new_visitor_at, passwordless_email=True)
     sign_in(visitor, there, ada)
     there.services.clock.advance(minutes=10)
-    ada.lives(password_hash=None)
-    there.restate(**pins)
-    page = visitor.asked_by(there.application("other"))
+    ada.set_columns(password_hash=None)
+    there.change_settings(**pins)
+    page = visitor.authorize(there.application("other"))
     if pins is OFFERED:
         assert page.heading == "Set a PIN"
         page = page.press("Save the PIN", pin=PIN)

@@ -20,17 +20,17 @@ AUTH = "/identity/v2/auth"
 
 
 @pytest.fixture
-def server(new_tenant_server: NewTenantServer, elsewhere: FakeProvider) -> TenantServer:
-    connections = {"globex": elsewhere.openid(title="Globex", trusts_email=True)}
+def server(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> TenantServer:
+    connections = {"globex": fake_provider.openid(title="Globex", trusts_email=True)}
     return new_tenant_server(connections=connections, no_callback_login=True, url_whitelist=[CALLBACK])
 
 
 @pytest.fixture
 def traveller(
-    server: TenantServer, identity_app: Any, new_visitor_at: NewVisitorAt, elsewhere: FakeProvider
+    server: TenantServer, identity_app: Any, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> Traveller:
     there = World(server.services, WsgiClient(identity_app), server.tenant_id, server.name, server.api_key)
-    return Traveller(there, new_visitor_at(there), elsewhere)
+    return Traveller(there, new_visitor_at(there), fake_provider)
 
 
 def link(**parameters: str) -> str:
@@ -59,7 +59,7 @@ def test_request_token_is_exchanged_once(server: TenantServer, traveller: Travel
 
 
 def test_access_token_is_returned_if_tenant_enables_it(server: TenantServer, traveller: Traveller) -> None:
-    server.restate(token_in_return_url=True)
+    server.change_settings(token_in_return_url=True)
     page = traveller.comes(start=link(callbacktype="hash", is_access_token="true"))
     bearer = callback_parameters(page)["lr-token"]
     assert answered(server.send("GET", f"{AUTH}/account", bearer=bearer))["FirstName"] == "Ada"
@@ -80,7 +80,7 @@ def test_access_token_needs_an_exactly_listed_callback(
     server: TenantServer, traveller: Traveller, callback: str
 ) -> None:
     """An entry also allows the paths below it, where an open redirect would leak the token."""
-    server.restate(token_in_return_url=True)
+    server.change_settings(token_in_return_url=True)
     refusal = traveller.visitor.open(link(callback=callback, callbacktype="hash", is_access_token="true"))
     assert refusal.heading == "We cannot send you back"
     traveller.comes(start=link(callback=callback, callbacktype="hash"))  # a request token may be sent there
@@ -100,7 +100,7 @@ def test_failed_sign_in_returns_no_token_of_the_session(
     server: TenantServer, traveller: Traveller, parameters: dict[str, str]
 ) -> None:
     """The provider denies, or an unknown identity returns, in a browser signed in to another account."""
-    server.restate(token_in_return_url=True)
+    server.change_settings(token_in_return_url=True)
     sign_in_other_account(server, traveller)
     for subject in (None, "stranger"):
         redirected = traveller.visitor.open(link(**parameters, disablesignup="true"))
@@ -108,7 +108,7 @@ def test_failed_sign_in_returns_no_token_of_the_session(
         callback_url = (
             traveller.denied(redirected)
             if subject is None
-            else traveller.elsewhere.way_back(redirected.address, **ADA | claims)
+            else traveller.fake_provider.callback_url(redirected.address, **ADA | claims)
         )
         page = traveller.visitor.open(callback_url)
         assert not page.address.startswith(CALLBACK), page.address

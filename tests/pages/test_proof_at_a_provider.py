@@ -42,7 +42,7 @@ def visitor(there: World, new_visitor_at: NewVisitorAt, globex: FakeProvider) ->
 
 
 def sign_in_at_provider(visitor: Visitor, globex: FakeProvider, start: str) -> Seen:
-    return visitor.open(globex.way_back(visitor.open(start).address))
+    return visitor.open(globex.callback_url(visitor.open(start).address))
 
 
 def provider_links(page: Seen, start: str = "/sign-in/with") -> list[str]:
@@ -60,7 +60,7 @@ def test_provider_is_asked_to_reauthenticate(there: World, visitor: Visitor, glo
     assert page.heading == REAUTHENTICATION_HEADING
     redirected = visitor.open(provider_link(page)).address
     assert (asked(redirected)["prompt"], asked(redirected)["max_age"]) == ("login", "0")
-    page = visitor.open(globex.way_back(redirected, auth_time=int(there.services.clock.now().timestamp())))
+    page = visitor.open(globex.callback_url(redirected, auth_time=int(there.services.clock.now().timestamp())))
     assert page.press("Save the new password", new_password=PASSWORD).address.endswith("done=password-set")
 
 
@@ -92,7 +92,7 @@ def test_provider_without_prompt_signs_in_only(
 
 def tokens_of(visitor: Visitor, shop: RelyingParty) -> dict[str, Any]:
     """Return the tokens of a silent authorization."""
-    answer = shop.redeem(visitor.asked_by(shop, scope="openid").query["code"])
+    answer = shop.redeem(visitor.authorize(shop, scope="openid").query["code"])
     return dict(answer.json or {})
 
 

@@ -123,7 +123,7 @@ def test_duo_callback_in_another_browser_is_refused(
 def test_duo_is_added_only_to_the_own_account(
     duo_world: World, fake_duo: FakeDuo, new_visitor_at: NewVisitorAt
 ) -> None:
-    duo_world.restate(two_factor="optional")
+    duo_world.change_settings(two_factor="optional")
     people = [duo_world.person(f"{name}@example.com") for name in ("ada", "eve")]
     ada, eve = (new_visitor_at(duo_world) for _ in people)
     listed = [signed_in(visitor, who) for visitor, who in zip((ada, eve), people, strict=True)]

@@ -39,7 +39,7 @@ def all_accounts(world: World) -> list[Any]:
 
 def test_registration_confirms_and_returns_to_application(world: World, visitor: Visitor) -> None:
     shop = world.application("shop", client_name="Acme Shop")
-    page = visitor.asked_by(shop).follow("Create an account")
+    page = visitor.authorize(shop).follow("Create an account")
     assert page.heading == "Create your account"
     assert "Sign up to continue to Acme Shop" in page.text
     waiting = sign_up(page)
@@ -57,13 +57,13 @@ def test_optional_verification_returns_a_code_at_once(
 ) -> None:
     world = new_world(limits=FREE, email_verification=mode)
     shop = world.application("shop")
-    callback = sign_up(new_visitor_at(world).asked_by(shop, prompt="create"))
+    callback = sign_up(new_visitor_at(world).authorize(shop, prompt="create"))
     assert callback.address.startswith(shop.redirect_uri)
     assert callback.query["code"]
 
 
 def test_prompt_create_shows_registration_with_login_link(world: World, visitor: Visitor) -> None:
-    page = visitor.asked_by(world.application("shop"), prompt="create")
+    page = visitor.authorize(world.application("shop"), prompt="create")
     assert page.heading == "Create your account"
     assert page.follow("Sign in").heading == "Welcome back"
 
@@ -232,7 +232,7 @@ def test_form_token_of_another_browser_is_refused(world: World, new_visitor: Any
 def test_double_submit_makes_one_account(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits=FREE, email_verification="optional")
     visitor = new_visitor_at(world)
-    page = visitor.asked_by(world.application("shop"))
+    page = visitor.authorize(world.application("shop"))
     form = page.follow("Create an account")
     sign_up(form)
     assert sign_up(form).address.endswith("/profile")
@@ -256,7 +256,7 @@ def test_password_rules_follow_the_policy(new_world: NewWorld, new_visitor_at: N
 
 
 def test_unknown_interaction_answers_410(world: World, visitor: Visitor) -> None:
-    visitor.asked_by(world.application("shop"))
+    visitor.authorize(world.application("shop"))
     assert visitor.open("/register?attempt=unknown").status == 410
 
 
@@ -288,7 +288,7 @@ def test_prompt_create_registers_a_second_account(new_world: NewWorld, new_visit
     world = new_world(limits=FREE, email_verification="optional")
     visitor, shop = new_visitor_at(world), world.application("shop")
     sign_up(visitor.open("/register"))
-    page = visitor.asked_by(shop, prompt="create")
+    page = visitor.authorize(shop, prompt="create")
     assert page.heading == "Create your account"
     assert page.follow("Sign in").heading == "Is it still you?"
     callback = sign_up(page, email="second@example.test")

@@ -75,7 +75,7 @@ def new_person(there: World, new_visitor_at: NewVisitorAt) -> Any:
 def test_account_without_password_signs_in_by_passkey(there: World, new_person: Any) -> None:
     ada: Newcomer = new_person()
     shop = there.application(f"shop{secrets.token_hex(3)}", client_name="Acme Shop")
-    page = ada.visitor.asked_by(shop).follow("Create an account")
+    page = ada.visitor.authorize(shop).follow("Create an account")
     waiting = ada.register(page=page, first_name="Ada", password="x", username="ada")
     assert (waiting.heading, EMAIL in waiting.text) == ("Check your mail", True)
     assert ada.visitor.open(ada.link()).press("Confirm").query["code"], "the registering browser continues"

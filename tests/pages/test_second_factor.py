@@ -40,7 +40,7 @@ def sign_in(visitor: Visitor, there: World, ada: Person) -> Seen:
     shop = there.application(
         f"shop{len(visitor.language)}{there.services.clock.now():%H%M%S%f}", client_name="Acme Shop"
     )
-    return visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=ada.password)
+    return visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
 
 
 def close_browser(visitor: Visitor) -> None:

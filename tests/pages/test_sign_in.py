@@ -16,7 +16,7 @@ PASSWORD = "correct horse 7"
 
 def test_sign_in_returns_to_the_application(world: World, visitor: Visitor) -> None:
     shop, ada = world.application("shop", client_name="Acme Shop"), world.person("ada@example.com")
-    page = visitor.asked_by(shop)
+    page = visitor.authorize(shop)
     assert page.heading == "Welcome back"
     assert "Sign in to continue to Acme Shop" in page.text
     callback = page.press("Sign in", identifier=ada.email, password=PASSWORD)
@@ -27,7 +27,7 @@ def test_sign_in_returns_to_the_application(world: World, visitor: Visitor) -> N
 
 def test_wrong_password_and_unknown_account_look_the_same(world: World, visitor: Visitor) -> None:
     shop, ada = world.application("shop"), world.person("ada@example.com")
-    page = visitor.asked_by(shop)
+    page = visitor.authorize(shop)
     wrong = page.press("Sign in", identifier=ada.email, password="wrong")
     unknown = page.press("Sign in", identifier="bob@example.com", password="wrong")
     assert wrong.status == unknown.status == 401
@@ -36,7 +36,7 @@ def test_wrong_password_and_unknown_account_look_the_same(world: World, visitor:
 
 
 def test_refused_form_keeps_the_name_but_not_the_password(world: World, visitor: Visitor) -> None:
-    page = visitor.asked_by(world.application("shop")).press("Sign in", identifier="ada@example.com", password="wrong")
+    page = visitor.authorize(world.application("shop")).press("Sign in", identifier="ada@example.com", password="wrong")
     form = page.form("Sign in")
     assert form.fields["identifier"] == "ada@example.com"
     assert form.fields["password"] == ""
@@ -84,7 +84,7 @@ def test_form_token_of_another_browser_keeps_the_form(world: World, new_visitor:
 def test_cross_site_post_is_refused_and_keeps_the_form(world: World, visitor: Visitor, headers: dict[str, str]) -> None:
     """The form token is valid; the browser's fetch metadata must still match."""
     ada = world.person("ada@example.com")
-    fields = visitor.asked_by(world.application("shop")).form("Sign in").fields
+    fields = visitor.authorize(world.application("shop")).form("Sign in").fields
     sent = {**fields, "identifier": ada.email, "password": PASSWORD}
     page = visitor.send("POST", f"{visitor.home}/login", sent, **headers)
     assert page.status == 403
@@ -108,20 +108,20 @@ def test_missing_cookies_are_explained(world: World, visitor: Visitor) -> None:
 
 def test_form_token_is_bound_to_its_interaction(world: World, visitor: Visitor) -> None:
     shop = world.application("shop")
-    first, second = visitor.asked_by(shop), visitor.asked_by(shop)
+    first, second = visitor.authorize(shop), visitor.authorize(shop)
     token = first.form("Sign in").fields["token"]
     assert second.press("Sign in", identifier="a@b.c", password="x", token=token).status == 403
 
 
 def test_two_tabs_return_to_their_own_applications(world: World, visitor: Visitor) -> None:
     shop, forum, ada = world.application("shop"), world.application("forum"), world.person("ada@example.com")
-    first_tab, other = visitor.asked_by(shop, state="of the shop"), visitor.asked_by(forum, state="of the forum")
+    first_tab, other = visitor.authorize(shop, state="of the shop"), visitor.authorize(forum, state="of the forum")
     assert other.press("Sign in", identifier=ada.email, password=PASSWORD).query["state"] == "of the forum"
     assert first_tab.press("Sign in", identifier=ada.email, password=PASSWORD).query["state"] == "of the shop"
 
 
 def test_reopening_a_finished_login_shows_the_profile(world: World, visitor: Visitor) -> None:
-    page = visitor.asked_by(world.application("shop"))
+    page = visitor.authorize(world.application("shop"))
     ada = world.person("ada@example.com")
     page.press("Sign in", identifier=ada.email, password=PASSWORD)
     assert visitor.open(page.address).heading == ada.email
@@ -129,7 +129,7 @@ def test_reopening_a_finished_login_shows_the_profile(world: World, visitor: Vis
 
 def test_double_submit_returns_to_the_application_each_time(world: World, visitor: Visitor) -> None:
     shop, ada = world.application("shop"), world.person("ada@example.com")
-    page = visitor.asked_by(shop, state="of the tab")
+    page = visitor.authorize(shop, state="of the tab")
     callback = [page.press("Sign in", identifier=ada.email, password=PASSWORD) for _ in range(3)]
     assert all(each.address.startswith(shop.redirect_uri) for each in callback)
     assert {each.query["state"] for each in callback} == {"of the tab"}
@@ -140,7 +140,7 @@ def test_double_submit_returns_to_the_application_each_time(world: World, visito
 def test_second_account_in_used_form_gets_no_code(world: World, visitor: Visitor) -> None:
     shop = world.application("shop", client_name="Acme Shop")
     ada, bob = world.person("ada@example.com"), world.person("bob@example.com")
-    page = visitor.asked_by(shop)
+    page = visitor.authorize(shop)
     page.press("Sign in", identifier=ada.email, password=PASSWORD)
     other = page.press("Sign in", identifier=bob.email, password=PASSWORD)
     assert other.status == 410
@@ -149,7 +149,7 @@ def test_second_account_in_used_form_gets_no_code(world: World, visitor: Visitor
 
 
 def test_interaction_in_another_browser_answers_410(world: World, new_visitor: NewVisitor) -> None:
-    page = new_visitor().asked_by(world.application("shop"))
+    page = new_visitor().authorize(world.application("shop"))
     foreign = new_visitor().open(page.address)
     assert foreign.status == 410
     assert foreign.heading == "Let us start again"
@@ -157,7 +157,7 @@ def test_interaction_in_another_browser_answers_410(world: World, new_visitor: N
 
 def test_expired_interaction_links_back_to_the_application(world: World, visitor: Visitor) -> None:
     shop = world.application("shop", client_name="Acme Shop", client_uri="https://shop.example/start")
-    page = visitor.asked_by(shop)
+    page = visitor.authorize(shop)
     world.services.clock.advance(minutes=11)  # type: ignore[attr-defined]  # a test clock
     expired = page.press("Sign in", identifier="ada@example.com", password=PASSWORD)
     assert expired.status == 410
@@ -168,17 +168,17 @@ def test_expired_interaction_links_back_to_the_application(world: World, visitor
 def test_browser_keeps_at_most_five_interactions(world: World, visitor: Visitor) -> None:
     shop = world.application("shop")
     for _ in range(8):
-        visitor.asked_by(shop)
+        visitor.authorize(shop)
     assert len(visitor.cookies("gatehouse-attempt-")) == 5
 
 
 def test_evicted_interaction_links_back_to_application(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
-    first = visitor.asked_by(world.application("first", client_name="First", client_uri="https://first.example/start"))
-    second = visitor.asked_by(world.application("second", client_name="Second", client_uri="https://second.example/"))
+    first = visitor.authorize(world.application("first", client_name="First", client_uri="https://first.example/start"))
+    second = visitor.authorize(world.application("second", client_name="Second", client_uri="https://second.example/"))
     shop, ada = world.application("shop"), world.person("ada@example.com")
     for _ in range(8):
         world.services.clock.advance(seconds=1)  # type: ignore[attr-defined]  # a test clock
-        visitor.asked_by(shop)
+        visitor.authorize(shop)
     expired = visitor.open(first.address)
     assert expired.status == 410
     assert expired.follow("Continue to First").address == "https://first.example/start"
@@ -188,7 +188,7 @@ def test_evicted_interaction_links_back_to_application(world: World, visitor: Vi
 
 
 def test_login_hint_fills_the_identifier_field(world: World, visitor: Visitor) -> None:
-    page = visitor.asked_by(world.application("shop"), login_hint='ada"><script>@example.com')
+    page = visitor.authorize(world.application("shop"), login_hint='ada"><script>@example.com')
     assert "<script>@" not in page.html
     assert page.form("Sign in").fields["identifier"] == 'ada"><script>@example.com'
 
@@ -201,13 +201,13 @@ def test_sign_in_without_application_shows_the_profile(world: World, visitor: Vi
 
 
 def test_anonymous_login_page_makes_no_api_call(world: World, visitor: Visitor) -> None:
-    page = visitor.asked_by(world.application("shop"))
+    page = visitor.authorize(world.application("shop"))
     assert page.cost["api"] == page.cost["sql"] == 0
     assert visitor.open("/login").cost["api"] == 0
 
 
 def test_csp_form_action_allows_the_applications_scheme(world: World, visitor: Visitor) -> None:
-    page = visitor.asked_by(world.application("shop"))
+    page = visitor.authorize(world.application("shop"))
     assert page.answer
     assert "form-action 'self' https:;" in page.answer.headers["Content-Security-Policy"]
     plain = visitor.open("/login").answer
@@ -233,7 +233,7 @@ def test_json_body_is_not_read_as_a_form(visitor: Visitor, path: str, body: str)
 
 @pytest.mark.parametrize("name", ["token", "identifier", "password", "captcha", "attempt", "remember"])
 def test_file_upload_is_not_read_as_a_field(world: World, visitor: Visitor, name: str) -> None:
-    page = visitor.asked_by(world.application("shop"))
+    page = visitor.authorize(world.application("shop"))
     sent = {**page.form("Sign in").fields, "identifier": "ada@example.com", "password": "x"}
     sent[name] = (BytesIO(b"x"), "x.txt")
     answer = visitor.client.post("/login", base_url=visitor.home, data=sent, content_type="multipart/form-data")
@@ -256,7 +256,7 @@ def test_reauthentication_fills_in_the_identifier(world: World, visitor: Visitor
     shop, ada = world.application("shop"), world.person("ada@example.com")
     visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
     world.services.clock.advance(minutes=1)  # type: ignore[attr-defined]  # a test clock
-    page = visitor.asked_by(shop, prompt="login")
+    page = visitor.authorize(shop, prompt="login")
     assert page.heading == "Is it still you?"
     assert page.form("Continue").fields["identifier"] == ada.email
     assert page.press("Continue", password=PASSWORD).query["code"]
@@ -265,4 +265,4 @@ def test_reauthentication_fills_in_the_identifier(world: World, visitor: Visitor
 def test_signed_in_browser_skips_the_login_page(world: World, visitor: Visitor) -> None:
     shop, ada = world.application("shop"), world.person("ada@example.com")
     visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert visitor.asked_by(shop).query["code"]
+    assert visitor.authorize(shop).query["code"]

@@ -213,7 +213,9 @@ def test_tokens_of_removed_identifiers_are_refused(takeover: Takeover) -> None:
     texted = c.texted()
     answered(takeover.own("DELETE", OWN))
     deletion = token_in(c.mails()[-1])
-    c.lives(phone="+4930000001", email=ATTACKER, emails=[{"Type": "Primary", "Value": ATTACKER, "verified": True}])
+    c.set_columns(
+        phone="+4930000001", email=ATTACKER, emails=[{"Type": "Primary", "Value": ATTACKER, "verified": True}]
+    )
     assert refused(c.reset(resettoken=token, password=NEW)) == (403, 975)
     assert takeover.browser().open(f"/reset-password?vtoken={token}").heading == "This link no longer works"
     assert refused(c.reset(username=c.username, otp=code, password=NEW)) == (403, 1188)

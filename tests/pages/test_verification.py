@@ -77,7 +77,7 @@ class PendingVerification:
         self.world, self.visitor = world, visitor
         self.shop: RelyingParty = world.application("shop", client_name="Acme Shop")
         self.ada = unverified(world)
-        self.page: Seen = visitor.asked_by(self.shop).press("Sign in", identifier=ADA, password=PASSWORD)
+        self.page: Seen = visitor.authorize(self.shop).press("Sign in", identifier=ADA, password=PASSWORD)
 
     @property
     def link(self) -> str:
@@ -311,7 +311,7 @@ def test_confirmation_ends_sessions_if_tenant_enables_it(new_world: NewWorld, ne
 
 def test_two_tabs_return_to_their_own_applications(world: World, visitor: Visitor) -> None:
     first, second = PendingVerification(world, visitor), world.application("games", client_name="Games")
-    other = visitor.asked_by(second).press("Sign in", identifier=ADA, password=PASSWORD)
+    other = visitor.authorize(second).press("Sign in", identifier=ADA, password=PASSWORD)
     assert other.heading == "Check your mail"
     link = link_in(verification_mails(world)[-1])
     final = visitor.open(link).press("Confirm")

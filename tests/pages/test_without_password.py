@@ -60,7 +60,7 @@ def number_on(page: Seen) -> str:
 
 
 def test_link_in_same_browser_continues_to_application(world: World, visitor: Visitor, ada: Person) -> None:
-    sent = by_mail(visitor.asked_by(world.application("shop", client_name="Acme Shop")))
+    sent = by_mail(visitor.authorize(world.application("shop", client_name="Acme Shop")))
     assert (sent.status, sent.heading) == (200, "Check your mail")
     page = visitor.open(link_path(world))
     assert ada.email in page.text
@@ -87,16 +87,16 @@ def test_link_signs_in_the_browser_that_opens_it(
 ) -> None:
     """That browser is sent to the application's home; the first browser stays signed out."""
     shop = world.application("shop", client_uri="https://shop.example/")
-    sent = by_mail(visitor.asked_by(shop), ada.email)
+    sent = by_mail(visitor.authorize(shop), ada.email)
     other = new_visitor_at(world)
     assert other.open(link_path(world)).press("Sign in").address == "https://shop.example/"
-    assert other.asked_by(shop).query["code"]
+    assert other.authorize(shop).query["code"]
     assert visitor.open(sent.address).heading == "Check your mail"
     assert visitor.open("/profile").heading == "Welcome back"
 
 
 def test_code_signs_in_the_requesting_browser(world: World, visitor: Visitor, ada: Person) -> None:
-    sent = by_mail(visitor.asked_by(world.application("shop")), ada.email)
+    sent = by_mail(visitor.authorize(world.application("shop")), ada.email)
     wrong = sent.press("Sign in", code="000000")
     assert (wrong.status, "That code did not work" in wrong.text) == (403, True)
     right_code = code(world)
@@ -144,7 +144,7 @@ def test_resend_waits_and_kills_the_older_link(world: World, visitor: Visitor, a
 def test_second_factor_is_asked_after_the_link(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_world(**ALL_METHODS, two_factor="required")
     visitor, ada = new_visitor_at(there), there.person(ADA)
-    by_mail(visitor.asked_by(there.application("shop")), ada.email)
+    by_mail(visitor.authorize(there.application("shop")), ada.email)
     after = visitor.open(link_path(there)).press("Sign in")
     assert urlsplit(after.address).path == "/second-factor"
 
@@ -162,7 +162,7 @@ def test_lock_is_reported_to_the_mailbox_only(world: World, visitor: Visitor, ad
 def test_approval_on_another_device_needs_the_number(
     world: World, visitor: Visitor, new_visitor_at: NewVisitorAt, ada: Person
 ) -> None:
-    waiting = by_device(visitor.asked_by(world.application("shop", client_name="Acme Shop")), ada.email)
+    waiting = by_device(visitor.authorize(world.application("shop", client_name="Acme Shop")), ada.email)
     assert waiting.heading == "Say yes in your mailbox"
     number = number_on(waiting)
     request_page = new_visitor_at(world).open(link_path(world))
@@ -216,7 +216,7 @@ def test_other_browser_cannot_continue_approved_request(
 def test_texted_code_signs_in(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_world(**ALL_METHODS, phone_login=True, one_touch=True, default_country="GB")
     visitor = new_visitor_at(there)
-    request_page = visitor.asked_by(there.application("shop")).follow("Text me a code No password needed")
+    request_page = visitor.authorize(there.application("shop")).follow("Text me a code No password needed")
     sent = request_page.press("Text me a code", identifier=NUMBER)
     assert (sent.status, sent.heading) == (200, "Check your phone")
     texted = sent_messages(there.services, there.tenant_id, "sms")[-1]
@@ -229,7 +229,7 @@ def test_texted_code_signs_in(new_world: NewWorld, new_visitor_at: NewVisitorAt)
 def test_one_touch_creates_an_account(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_world(one_touch=True)
     visitor = new_visitor_at(there)
-    request_page = visitor.asked_by(there.application("shop")).follow("Email me a link No password needed")
+    request_page = visitor.authorize(there.application("shop")).follow("Email me a link No password needed")
     assert "If you are new, you get an account by it." in request_page.text
     request_page.press("Email me a link", identifier=NEW)
     page = visitor.open(link_path(there, NEW))

@@ -86,7 +86,7 @@ class Subject:
     def ask(self, method: str, path: str, body: Any = None, **query: Any) -> TestResponse:
         return self.tenant.send(method, path, body, with_secret=False, **query)
 
-    def lives(self, **columns: Any) -> None:
+    def set_columns(self, **columns: Any) -> None:
         """Change the account's row directly."""
         with UnitOfWork(self.tenant.services.database, self.tenant.tenant_id).separate_transaction() as work:
             where = (accounts.c.tenant_id == self.tenant.tenant_id, accounts.c.username == self.username)
@@ -113,7 +113,7 @@ class Subject:
             "no password": {"password_hash": None},
         }
         if self.state in changed:
-            self.lives(**changed[self.state])
+            self.set_columns(**changed[self.state])
         return self
 
     def locked(self, name: str) -> Subject:

@@ -77,7 +77,7 @@ class Customer:
             answer = self.logs_in("wrong")
         return answer
 
-    def lives(self, **columns: Any) -> None:
+    def set_columns(self, **columns: Any) -> None:
         """Change the account's row, as nothing in the interface does."""
         with UnitOfWork(self.tenant.services.database, self.tenant.tenant_id).separate_transaction() as work:
             where = (accounts.c.tenant_id == self.tenant.tenant_id, accounts.c.uid == self.uid)

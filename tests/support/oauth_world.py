@@ -37,7 +37,7 @@ class World:
     name: str
     api_key: str
 
-    def restate(self, **settings: Any) -> None:
+    def change_settings(self, **settings: Any) -> None:
         """Change settings of the tenant, and let every copy of them grow old."""
         where = tenants.c.tenant_id == self.tenant_id
         with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
@@ -45,7 +45,7 @@ class World:
             work.run(update(tenants).where(where).values(settings={**held, **settings}, version=tenants.c.version + 1))
         self.services.directory.clear_cache()
 
-    def forgets_passkeys(self) -> None:
+    def delete_passkeys(self) -> None:
         """Lose them all, as nothing in the interface does."""
         with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             work.run(delete(credentials).where(credentials.c.tenant_id == self.tenant_id))
@@ -96,7 +96,7 @@ class World:
             work.run(insert(identifiers), known)
         return Person(self.services, self.tenant_id, uid, email, password)
 
-    def aged(self, person: Person, *, days: int) -> None:
+    def set_password_age(self, person: Person, *, days: int) -> None:
         """Let a person's password be that old."""
         changed = self.services.clock.now() - timedelta(days=days)
         where = (accounts.c.tenant_id == self.tenant_id, accounts.c.uid == person.uid)

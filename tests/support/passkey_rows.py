@@ -69,7 +69,7 @@ def comes(change: dict[str, Any] | None = None, **settings: Any) -> Act:
         if change:
             ada.becomes(**change)
         if settings:
-            ada.tenant.restate(**settings)
+            ada.tenant.change_settings(**settings)
         return ada.gives(f"{LOGIN}/finish", shown)
 
     return act
@@ -92,7 +92,7 @@ def nameless(who: Somebody) -> TestResponse:
     """Sign in with the passkey of an account that has no address any more."""
     ada = keyed_first(who)
     shown = ada.device.shows(ada.asks_sign_in())
-    ada.lives(email=None, emails=[])
+    ada.set_columns(email=None, emails=[])
     return ada.gives(f"{LOGIN}/finish", shown)
 
 
@@ -170,7 +170,7 @@ def by_link(row: str, *, used: bool = False, late: bool = False, plain: bool = F
 
 
 def without_email(who: Somebody) -> Somebody:
-    who.lives(email=None, emails=[])
+    who.set_columns(email=None, emails=[])
     return who
 
 

@@ -166,7 +166,7 @@ def answer(row: str, **members: Any) -> Act:
 
 def unanswered(row: str) -> Act:
     def act(who: Somebody) -> TestResponse:
-        pinned(who).lives(private={})
+        pinned(who).set_columns(private={})
         name = {"U75": "email", "U76": "phone", "U77": "username"}[row]
         return who.call(row, {name: getattr(who, name), "pin": OTHER, "securityanswer": RIGHT})
 

@@ -52,9 +52,9 @@ class Person:
 
     def close(self) -> None:
         """Block the account, as a management operation of another process would."""
-        self.lives(is_active=False)
+        self.set_columns(is_active=False)
 
-    def lives(self, **said: Any) -> None:
+    def set_columns(self, **said: Any) -> None:
         """Let columns of the account say something else."""
         with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             where = (accounts.c.tenant_id == self.tenant_id, accounts.c.uid == self.uid)

@@ -86,7 +86,7 @@ class TenantServer:
                     work.run(update(table).where(*where).values(facts=own))
         return held
 
-    def restate(self, **settings: Any) -> None:
+    def change_settings(self, **settings: Any) -> None:
         """Change settings of the tenant, and let every copy of them grow old."""
         with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             where = tenants.c.tenant_id == self.tenant_id

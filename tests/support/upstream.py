@@ -103,7 +103,7 @@ class FakeProvider:
     def known_to(self, tenant: TenantServer, *names: str, **settings: Any) -> None:
         """Configure connections with these names and the client secret at a tenant."""
         keeps(tenant, connections=dict.fromkeys(names, SECRET))
-        tenant.restate(connections={name: self.openid(**settings) for name in names})
+        tenant.change_settings(connections={name: self.openid(**settings) for name in names})
 
     def signs_in(self, address: str, **who: Any) -> dict[str, str]:
         """Sign in, by default as Ada, and return the parameters of the callback."""
@@ -121,7 +121,7 @@ class FakeProvider:
         asked = dict(parse_qsl(urlsplit(address).query))
         return {"error": error, "state": asked["state"], "iss": self.url, **self.back}
 
-    def way_back(self, address: str, **who: Any) -> str:
+    def callback_url(self, address: str, **who: Any) -> str:
         """Sign in and return the callback URL."""
         asked = dict(parse_qsl(urlsplit(address).query))
         return f"{asked['redirect_uri']}?{urlencode(self.signs_in(address, **who))}"
@@ -243,7 +243,7 @@ def provider(services: Services) -> Iterator[FakeProvider]:
 
 
 @pytest.fixture
-def elsewhere(services: Services) -> Iterator[FakeProvider]:
+def fake_provider(services: Services) -> Iterator[FakeProvider]:
     """Serve a provider for one test."""
     with provider(services) as held:
         yield held

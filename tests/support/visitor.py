@@ -154,7 +154,7 @@ class Visitor:
             address, method, sent = urljoin(address, answer.headers["Location"]), "GET", None
         raise AssertionError(f"redirects without end: {address}")
 
-    def asked_by(self, app: RelyingParty, **changed: str | None) -> Seen:
+    def authorize(self, app: RelyingParty, **changed: str | None) -> Seen:
         """Open an application's authorization request."""
         asked = {name: value for name, value in app.asks(**changed).items() if value is not None}
         path = f"/service/{app.protocol}/{app.app}/authorize" if app.app else "/service/oidc/authorize"
@@ -172,7 +172,7 @@ class Visitor:
         """Return the value of the session cookie."""
         return self.cookie("session").value
 
-    def take_cookie(self, text: str) -> None:
+    def set_session_cookie(self, text: str) -> None:
         """Set a session cookie, such as a stolen one."""
         self.client.set_cookie("gatehouse-session", text, domain=self.home.partition("://")[2].partition(":")[0])
 
