@@ -1,6 +1,6 @@
 """Somebody states a number that is not theirs, and waits: its owner comes later, loses nothing and inherits nothing.
 
-By the operations; on our pages: tests/pages/test_contested_numbers.py.
+By the operations; on our pages: tests/pages/test_contested_phone_numbers.py.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ TELLING = {
     "phones.verify": "as above",
 }
 ON_PAGES = {
-    "hub.sign_in": "tests/pages/test_nobody_learns_who_has_an_account.py",
+    "hub.sign_in": "tests/pages/test_account_enumeration.py",
     "hub.forgot": "as above",
     "hub.reset_pin_by_answers": "as above",
     "hub.register": "as above",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.identity.directory.accounts.tables import accounts, waiting_accounts
-from tests.pages.test_registering_before_the_owner import FORM, MINE, SQUATTERS, UNLIMITED, rows, signed_in
+from tests.pages.test_pre_registration_attacks import FORM, MINE, SQUATTERS, UNLIMITED, rows, signed_in
 from tests.support.mailbox import code_in, link_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitor, NewVisitorAt, Seen, Visitor

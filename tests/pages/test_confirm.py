@@ -10,8 +10,8 @@ from typing import Any
 import pyotp
 import pytest
 
+from tests.pages.test_passwordless import by_mail, code, link_path
 from tests.pages.test_second_factor import APP_ALONE, app_of, code_now
-from tests.pages.test_without_password import by_mail, code, link_path
 from tests.support.authenticator import Authenticator
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, RelyingParty, claims_in

@@ -11,7 +11,7 @@ from app.hub.visit import RETURN_FROM_PROVIDER
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.identity_provider import ProviderIdentity
-from tests.pages.test_own_factors import signed_in
+from tests.pages.test_second_factors import signed_in
 from tests.support.callers import call_of
 from tests.support.mailbox import code_in, mails_to
 from tests.support.oauth_world import NewWorld, World

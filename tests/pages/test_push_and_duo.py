@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.pages.test_own_factors import signed_in
 from tests.pages.test_second_factor import sign_in
+from tests.pages.test_second_factors import signed_in
 from tests.support.devices import AWS_KEY, PUSH, Phone, drawn, keeps, server_of
 from tests.support.duo import DUO, SECRET, FakeDuo, duo
 from tests.support.oauth_world import NewWorld, World

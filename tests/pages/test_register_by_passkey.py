@@ -12,8 +12,8 @@ from app.identity.credentials.tables import credentials
 from app.identity.directory.accounts.tables import accounts, waiting_accounts
 from app.identity.entry.cleaning import clean
 from tests.pages.test_passkeys import sign_in_by_passkey, sign_out
-from tests.pages.test_registering_before_the_owner import EMAIL as OWNERS
-from tests.pages.test_registering_before_the_owner import FORM, MINE, SQUATTERS, UNLIMITED, rows, sign_up, signed_in
+from tests.pages.test_pre_registration_attacks import EMAIL as OWNERS
+from tests.pages.test_pre_registration_attacks import FORM, MINE, SQUATTERS, UNLIMITED, rows, sign_up, signed_in
 from tests.support.authenticator import Authenticator
 from tests.support.captchas import answer_to, asked_on
 from tests.support.mailbox import link_in, mails_to

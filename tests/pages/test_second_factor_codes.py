@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.pages.test_own_factors import signed_in
 from tests.pages.test_second_factor import close_browser, sign_in
+from tests.pages.test_second_factors import signed_in
 from tests.support.mailbox import code_in, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import Person

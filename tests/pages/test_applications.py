@@ -9,7 +9,7 @@ from sqlalchemy import update
 
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.store.unit import UnitOfWork
-from tests.pages.test_own_factors import mails, signed_in
+from tests.pages.test_second_factors import mails, signed_in
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, RelyingParty
 from tests.support.visitor import NewVisitorAt, Seen, Visitor

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from tests.pages.test_taken_account import EMAIL, Takeover, change_password, remove_owner_address
+from tests.pages.test_account_takeover import EMAIL, Takeover, change_password, remove_owner_address
 from tests.support.customers import LOGIN, UNLIMITED, Customer, a_customer
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import World

@@ -6,7 +6,7 @@ import pytest
 
 from app.identity.directory.accounts.first_verification import UNCLAIMED
 from app.identity.directory.accounts.tables import accounts
-from tests.pages.test_registering_before_the_owner import EMAIL, FORM, MINE, UNLIMITED, rows, sign_up
+from tests.pages.test_pre_registration_attacks import EMAIL, FORM, MINE, UNLIMITED, rows, sign_up
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitor

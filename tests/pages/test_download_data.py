@@ -11,7 +11,7 @@ import pytest
 from app.identity.entry.tables import metadata
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
-from tests.pages.test_own_factors import add_app, signed_in
+from tests.pages.test_second_factors import add_app, signed_in
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitorAt, Seen, Visitor
 

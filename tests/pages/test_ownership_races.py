@@ -8,8 +8,8 @@ import pytest
 
 from app.identity.directory.accounts.tables import accounts, waiting_accounts
 from tests.pages.test_change_address import RIGHT, VICTIM, WRONG, link_to, sign_up
-from tests.pages.test_not_me import NEWER, NOT_ME, attacker_changes_password, path_in
-from tests.pages.test_registering_before_the_owner import MINE, UNLIMITED, rows, signed_in
+from tests.pages.test_pre_registration_attacks import MINE, UNLIMITED, rows, signed_in
+from tests.pages.test_security_alert import NEWER, NOT_ME, attacker_changes_password, path_in
 from tests.support.customers import NEW
 from tests.support.mailbox import mails_to
 from tests.support.oauth_world import NewWorld, World

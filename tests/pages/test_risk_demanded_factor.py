@@ -9,8 +9,8 @@ from sqlalchemy import update
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.store.unit import UnitOfWork
 from tests.api.test_risks import CHROME
+from tests.pages.test_passwordless import by_mail, link_path
 from tests.pages.test_second_factor import close_browser, code_now, enrol_totp, sign_in
-from tests.pages.test_without_password import by_mail, link_path
 from tests.support.identity_service import on_one_database
 from tests.support.mailbox import code_in, sent_messages
 from tests.support.oauth_world import NewWorld, World

@@ -18,8 +18,8 @@ from app.identity.hosted import identity_linking
 from tests.pages.test_connections import ADA, START_URL, Traveller, mails_sent_to
 from tests.pages.test_consent_forms import POLICY
 from tests.pages.test_identities import link_identity
-from tests.pages.test_own_factors import APP_ALONE, add_app, signed_in
 from tests.pages.test_second_factor import code_now
+from tests.pages.test_second_factors import APP_ALONE, add_app, signed_in
 from tests.pages.test_verification import wait
 from tests.support.callers import call_of
 from tests.support.mailbox import link_in
