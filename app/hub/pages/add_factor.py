@@ -135,7 +135,7 @@ def _add(form: FactorForm, proof: FactorAnswer) -> Response:
     except e.NotAuthenticated:
         return oidc_client.start_login(ACCOUNT_FACTORS)
     except e.WrongCurrentPassword:
-        return journey.redirect_to(_address(kind))  # the session grew stale: the page asks for the password first
+        return journey.redirect_to(_address(kind))  # the session is stale by now: the page asks for the password first
     except ApiError as refusal:
         return _refused(kind, form, refusal)
     return journey.redirect_to("/backup-codes" if added.wants_codes else f"{ACCOUNT_FACTORS}?done=added")

@@ -57,10 +57,10 @@ class BackupCodesPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, BackupCodesPage]:
-        asked = GenerateForm(data={"account": "ada@example.com"})
-        asked.add_refusal(e.WrongCurrentPassword())
+        with_password = GenerateForm(data={"account": "ada@example.com"})
+        with_password.add_refusal(e.WrongCurrentPassword())
         return {
-            "with the password": cls(asked),
+            "with the password": cls(with_password),
             "before": cls(GenerateForm()),
             "made": cls(GenerateForm(), _SAMPLE, "ada@example.com"),
             "token": cls(GenerateForm().with_token_error()),

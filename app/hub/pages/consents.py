@@ -136,11 +136,11 @@ def show_consents() -> Response:
 @pages.post(ADDRESS)
 def submit_consents() -> Response:
     form = BoxesForm.of(_optional(current_visit().tenant.consent_forms))
-    shown = set(request.form.get("shown", "").split())
+    shown_ids = set(request.form.get("shown", "").split())
     if not form.validate():
         return _refused(form.error_status, form_notice(form))
     try:
-        choices = {option: yes for option, yes in form.ticked.items() if option in shown}
+        choices = {option: yes for option, yes in form.ticked.items() if option in shown_ids}
         if choices:
             api()(contract.edit_consents, contract.ConsentsUpdate(choices=choices))
         return journey.redirect_to(f"{ADDRESS}?saved=1")

@@ -49,11 +49,11 @@ class DownloadDataPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, DownloadDataPage]:
-        asked = DownloadForm(data={"account": "ada@example.com"})
-        asked.add_refusal(e.WrongCurrentPassword())
+        with_password = DownloadForm(data={"account": "ada@example.com"})
+        with_password.add_refusal(e.WrongCurrentPassword())
         return {
             "fresh": cls(DownloadForm()),
-            "with the password": cls(asked),
+            "with the password": cls(with_password),
             "enough": cls(DownloadForm(), _RATE_LIMITED),
             "token": cls(DownloadForm().with_token_error()),
         }

@@ -66,7 +66,7 @@ class EmailCodePage(CodePage):
             "a long address": cls(CodeForm(), f"{'countess.of.' * 4}lovelace@example.org"),
             "empty": cls(code.sample_empty_form(), mail),
             "token": cls(code.sample_filled_form().with_token_error(), mail),
-            **{one.value: cls(code.sample_filled_form(), mail, False, 21, one) for one in outcomes},
+            **{outcome.value: cls(code.sample_filled_form(), mail, False, 21, outcome) for outcome in outcomes},
         }
 
 
@@ -76,7 +76,7 @@ def show_email_code() -> Response:
     view, requested = read_profile(with_addresses=True), request.args.get("email", "").lower()
     if view is None:
         return oidc_client.start_login(EMAILS)
-    pending = next((one for one in view.addresses if one.can_resend and one.email.lower() == requested), None)
+    pending = next((entry for entry in view.addresses if entry.can_resend and entry.email.lower() == requested), None)
     if pending is None:
         return journey.redirect_to(EMAILS)
     outcome = Outcome.SENT if request.args.get("sent") else None

@@ -55,7 +55,7 @@ class AddForm(PasswordConfirmationForm):
         return contract.EmailEdit(email=self.email.data or "", password=self.proof)
 
     def add_refusal(self, refusal: ApiError) -> bool:
-        """Lay what was refused on its field; returns whether it has one."""
+        """Add the error to its field; return whether there is a field for it."""
         message = next((message for kind, message in _EMAIL_ERRORS.items() if isinstance(refusal, kind)), None)
         if message is not None:
             self.add_error("email", message)
@@ -267,5 +267,5 @@ def _render_list(form: ChooseForm, status: int = 200) -> Response:
     if view is None:
         return oidc_client.start_login(EMAILS)
     form.asks.data, form.account.data = confirmation_data(view).values()
-    addresses = tuple(Address(**dict(one)) for one in view.addresses)
+    addresses = tuple(Address(**dict(address)) for address in view.addresses)
     return EmailsPage(form, addresses, request.args.get("done", "")).render(status)

@@ -54,7 +54,7 @@ class ResettableCredential:
 
 PASSWORD: Final = ResettableCredential("password", "/forgot-password", Step.RESET_SENT)
 PIN: Final = ResettableCredential("pin", "/forgot-pin", Step.PIN_SENT)
-_BY_NAME: Final[dict[str, ResettableCredential]] = {one.name: one for one in (PASSWORD, PIN)}
+_BY_NAME: Final[dict[str, ResettableCredential]] = {credential.name: credential for credential in (PASSWORD, PIN)}
 
 
 class ForgotForm(IdentifierForm):

@@ -105,7 +105,7 @@ class PasswordlessPage(Page):
         empty.add_error("identifier", _l("Enter your email."))
         return {
             "by mail": cls(PasswordlessForm.of(MAIL, email), MAIL),
-            "by mail, for whoever is new": cls(PasswordlessForm.of(MAIL, email, **given), MAIL, creates_account=True),
+            "by mail, one-touch": cls(PasswordlessForm.of(MAIL, email, **given), MAIL, creates_account=True),
             "by text message": cls(PasswordlessForm.of(SMS, email), SMS),
             "on another device": cls(PasswordlessForm.of(DEVICE, email, **given), DEVICE, has_remember_me=False),
             "empty": cls(empty, MAIL),
@@ -324,9 +324,9 @@ def _render_state(step: Next, form: CodeForm, outcome: Outcome | None, status: i
     name, resend_seconds = step.sent_to or "", step.resend_in_seconds
     if step.problem == DEVICE:
         button_form = ButtonForm(formdata=None)
-        shown = button_form.with_token_error() if form.is_token_invalid else button_form
+        form_shown = button_form.with_token_error() if form.is_token_invalid else button_form
         number, state = step.fields.get("number", ""), step.fields.get("state", "over")
-        return DeviceApprovalPage(shown, name, number, state, resend_seconds, outcome).render(status)
+        return DeviceApprovalPage(form_shown, name, number, state, resend_seconds, outcome).render(status)
     return SignInSentPage(form, name, step.problem == SMS, resend_seconds, outcome).render(status)
 
 

@@ -46,7 +46,7 @@ class NumberForm(PasswordConfirmationForm):
         return contract.PhoneEdit(phone=self.phone.data or "", password=self.proof)
 
     def add_refusal(self, refusal: ApiError) -> bool:
-        """Lay what was refused on its field; returns whether it has one."""
+        """Add the error to its field; return whether there is a field for it."""
         message = next((message for kind, message in _NUMBER_ERRORS.items() if isinstance(refusal, kind)), None)
         if message is not None:
             self.add_error("phone", message)
@@ -161,13 +161,13 @@ class PhoneCodePage(CodePage):
 
     @classmethod
     def samples(cls) -> Mapping[str, PhoneCodePage]:
-        done = [Outcome.SENT, Outcome.WRONG, Outcome.TOO_SOON, Outcome.ENOUGH, Outcome.TOO_MANY, Outcome.TAKEN]
+        outcomes = [Outcome.SENT, Outcome.WRONG, Outcome.TOO_SOON, Outcome.ENOUGH, Outcome.TOO_MANY, Outcome.TAKEN]
         return {
             "fresh": cls(CodeForm(), _SAMPLE),
             "empty": cls(code.sample_empty_form(), _SAMPLE),
             "token": cls(code.sample_filled_form().with_token_error(), _SAMPLE),
             "a moment ago": cls(CodeForm(), _SAMPLE, resend_in_seconds=27),
-            **{one.value: cls(code.sample_filled_form(), _SAMPLE, True, 21, one) for one in done},
+            **{outcome.value: cls(code.sample_filled_form(), _SAMPLE, True, 21, outcome) for outcome in outcomes},
         }
 
 

@@ -35,9 +35,9 @@ class PinAnswersForm(QuestionsForm, IdentifierForm, PinForm):
 
     def to_request(self) -> contract.PinByAnswers:
         answers = {question: text for question, text in self.typed.items() if text.strip()}
-        shown = dict(list(answers.items())[:10])
+        answered = dict(list(answers.items())[:10])
         return contract.PinByAnswers(
-            identifier=(self.identifier.data or "")[:320], answers=shown, pin=(self.pin.data or "")[:64]
+            identifier=(self.identifier.data or "")[:320], answers=answered, pin=(self.pin.data or "")[:64]
         )
 
 
@@ -60,14 +60,14 @@ class PinQuestionsPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, PinQuestionsPage]:
-        two = (("pet", "What was the name of your first pet?"), ("town", "In which town did you grow up?"))
-        rule, short = hint(Pins()), PinAnswersForm.of(two, data={"identifier": "ada@example.com"})
+        questions = (("pet", "What was the name of your first pet?"), ("town", "In which town did you grow up?"))
+        rule, short = hint(Pins()), PinAnswersForm.of(questions, data={"identifier": "ada@example.com"})
         short.add_refusal(e.BadParameter())
         return {
-            "fresh": cls(PinAnswersForm.of(two), rule),
-            "wrong": cls(PinAnswersForm.of(two), rule, problem=_WRONG),
+            "fresh": cls(PinAnswersForm.of(questions), rule),
+            "wrong": cls(PinAnswersForm.of(questions), rule, problem=_WRONG),
             "refused": cls(short, rule),
-            "too many": cls(PinAnswersForm.of(two), rule, problem=sign_in_notice(RefusalReason.TOO_MANY, 840)),
+            "too many": cls(PinAnswersForm.of(questions), rule, problem=sign_in_notice(RefusalReason.TOO_MANY, 840)),
         }
 
 

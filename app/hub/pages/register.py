@@ -137,13 +137,13 @@ class PasskeyRegisterPage(RegisterPage):
     @classmethod
     def samples(cls) -> Mapping[str, PasskeyRegisterPage]:
         rules, typed = rules_of(PasswordPolicy(), is_first=True), {"email": "ada@example.com"}
-        asked = RegisterForm.of(_DEFAULT_FIELDS, is_by_passkey=True)
-        asked.captcha.ask(captcha.sample())
+        with_captcha = RegisterForm.of(_DEFAULT_FIELDS, is_by_passkey=True)
+        with_captcha.captcha.ask(captcha.sample())
         empty = RegisterForm.of(_DEFAULT_FIELDS, is_by_passkey=True)
         empty.add_error("email", _l("Enter your email."))
         return {
             "with a passkey": cls(RegisterForm.of(_DEFAULT_FIELDS), rules, relying_party="Acme Shop"),
-            "with a passkey and a captcha": cls(asked, rules),
+            "with a passkey and a captcha": cls(with_captcha, rules),
             "with a passkey, no address": cls(empty, rules),
             "with a passkey, without a script": cls(
                 RegisterForm.of(_DEFAULT_FIELDS, typed), rules, problem=_SCRIPTLESS

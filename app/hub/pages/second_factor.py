@@ -116,7 +116,7 @@ class SecondFactorPage(FactorPage):
         samples["locked"] = cls(
             fresh_form(presentation), presentation, presentation.samples["enrolled"], trust_days=30, problem=_LOCKED
         )
-        samples["at one's own pages"] = cls(
+        samples["on the account's pages"] = cls(
             fresh_form(presentation), presentation, presentation.samples["enrolled"], landing="/emails"
         )
         mail = PRESENTATIONS[FactorKind.EMAIL]

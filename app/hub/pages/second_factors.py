@@ -131,12 +131,12 @@ class RemoveFactorPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, RemoveFactorPage]:
         name, given = PRESENTATIONS[FactorKind.TOTP].name, {"account": "ada@example.com", "kind": "totp"}
-        asked, wrong = RemoveForm(data=given), RemoveForm(data={**given, "asks": NEEDED, "password": "x"})
-        asked.add_refusal(e.WrongCurrentPassword())
+        with_password, wrong = RemoveForm(data=given), RemoveForm(data={**given, "asks": NEEDED, "password": "x"})
+        with_password.add_refusal(e.WrongCurrentPassword())
         wrong.add_refusal(e.WrongCurrentPassword())
         return {
             **{effect.value: cls(RemoveForm(data=given), name, effect) for effect in Effect},
-            "with the password": cls(asked, name, Effect.OTHERS),
+            "with the password": cls(with_password, name, Effect.OTHERS),
             "wrong password": cls(wrong, name, Effect.NOTHING),
             "locked": cls(wrong, name, Effect.NOTHING, refusal_notice(e.LockedForAWhile())),
         }

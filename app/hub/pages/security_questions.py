@@ -56,12 +56,12 @@ class SecurityQuestionsPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, SecurityQuestionsPage]:
-        two = (("pet", "What was the name of your first pet?"), ("town", "In which town did you grow up?"))
-        wrong = AnswersForm.of(two, data={"asks": NEEDED, "account": "ada@example.com"})
+        questions = (("pet", "What was the name of your first pet?"), ("town", "In which town did you grow up?"))
+        wrong = AnswersForm.of(questions, data={"asks": NEEDED, "account": "ada@example.com"})
         wrong.add_refusal(e.WrongCurrentPassword())
         return {
-            "fresh": cls(AnswersForm.of(two)),
-            "answered": cls(AnswersForm.of(two), ("pet", "town")),
+            "fresh": cls(AnswersForm.of(questions)),
+            "answered": cls(AnswersForm.of(questions), ("pet", "town")),
             "with the password": cls(wrong, ("pet", "town")),
             "none to answer": cls(AnswersForm.of(())),
         }

@@ -82,7 +82,7 @@ def submit_set_password() -> Response:
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
     except e.WrongCurrentPassword:
-        return journey.redirect_to(ADDRESS)  # set meanwhile, or the session grew stale
+        return journey.redirect_to(ADDRESS)  # set meanwhile, or the session is stale by now
     except ApiError as refusal:
         return _refused(form, refusal)
     current_visit().renew(result.session)

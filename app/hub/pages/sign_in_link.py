@@ -91,7 +91,7 @@ class SignInLinkPage(Page):
         given = ("ada@example.com", "a-token")
         samples = {state.value: cls(ButtonForm(), state, *given) for state in LinkState}
         samples["open for an application"] = cls(ButtonForm(), LinkState.OPEN, *given, "Acme Shop")
-        samples["open for whoever is new"] = cls(ButtonForm(), LinkState.OPEN, *given, creates_account=True)
+        samples["open, one-touch"] = cls(ButtonForm(), LinkState.OPEN, *given, creates_account=True)
         samples["refused"] = cls(
             ButtonForm(), LinkState.REFUSED, *given, refusal=RefusalReason.SUSPENDED, wait_seconds=840
         )

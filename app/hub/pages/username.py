@@ -40,7 +40,7 @@ class UsernameForm(PasswordConfirmationForm):
         return UsernameEdit(username=self.username.data or "", password=self.proof)
 
     def add_refusal(self, refusal: ApiError) -> bool:
-        """Lay what was refused on its field; returns whether it has one."""
+        """Add the error to its field; return whether there is a field for it."""
         message = next((message for kind, message in _USERNAME_ERRORS.items() if isinstance(refusal, kind)), None)
         if message is not None:
             self.add_error("username", message)
@@ -70,15 +70,15 @@ class UsernamePage(Page):
     def samples(cls) -> Mapping[str, UsernamePage]:
         taken = UsernameForm(data={"username": "ada"})
         taken.add_refusal(e.UsernameTaken())
-        asked = UsernameForm(data={"username": "countess", "asks": NEEDED})
+        with_password = UsernameForm(data={"username": "countess", "asks": NEEDED})
         wrong = UsernameForm(data={"username": "countess", "asks": NEEDED, "password": "x"})
         wrong.add_refusal(e.WrongCurrentPassword())
         return {
             "fresh": cls(UsernameForm()),
             "taken": cls(taken),
-            "with the password": cls(asked),
+            "with the password": cls(with_password),
             "wrong password": cls(wrong),
-            "locked": cls(asked, refusal_notice(e.LockedForAWhile())),
+            "locked": cls(with_password, refusal_notice(e.LockedForAWhile())),
         }
 
 
