@@ -41,7 +41,7 @@ class FieldsForm(HubForm):
         return ProfileEdit(fields=self.typed)
 
     def add_refusal(self, refusal: ApiError) -> bool:
-        """Lay what the service refuses on the fields; returns whether it had one for everything."""
+        """Add errors to the refused fields; return whether any field was refused."""
         for kind, name, message in _FIELD_ERRORS:
             if isinstance(refusal, kind) and name in self._fields:
                 self.add_error(name, message)
