@@ -19,6 +19,7 @@ from app.hub.encryption import CookieCipher, derive_key
 from app.hub.endpoints import federation, legacy_addresses, protocol
 from app.hub.gallery import gallery
 from app.hub.identity_client import IdentityClient
+from app.hub.journey import InteractionGone, start_again
 from app.hub.parts.error_pages import ErrorPage, RequestTrouble, UnknownTenantPage
 from app.hub.services import Services
 from app.hub.tenancy import Tenancy
@@ -73,6 +74,10 @@ def _explain_errors(app: Flask) -> None:
     @app.errorhandler(UnknownTenant)
     def nobody_lives_here(_: UnknownTenant) -> Response:
         return UnknownTenantPage(current_visit().host[:255]).render(404)
+
+    @app.errorhandler(InteractionGone)
+    def interaction_gone(_: InteractionGone) -> Response:
+        return start_again()
 
     @app.errorhandler(TooManyRequests)
     def too_many(refusal: TooManyRequests) -> Response:

@@ -17,7 +17,7 @@ from app.hub.cookies import (
     set_cookie,
     set_interaction_cookie,
 )
-from app.hub.interaction import interaction_from_step
+from app.hub.interaction import Interaction, interaction_from_step
 from app.hub.parts.error_pages import ErrorPage, RequestTrouble, StartAgainPage
 from app.hub.parts.form_post import FormPostPage
 from app.hub.parts.signed_out import SignedOutPage
@@ -123,10 +123,30 @@ def _refused(step: Next) -> Response:
     return ErrorPage(explanation, 400, visit.reference, *back, detail=step.error or step.problem or "").render(400)
 
 
-def is_interaction_gone() -> bool:
-    """Whether the address names an attempt that this browser does not have, or one that is over."""
+class InteractionGone(Exception):
+    """The requested interaction has expired, or another browser started it; answered by `start_again`."""
+
+
+def require_interaction() -> Interaction:
+    """Return the interaction of the visit. Raises InteractionGone if there is none."""
     interaction = current_visit().interaction
-    return interaction.expires_at <= services().now() if interaction else bool(requested_interaction_id())
+    if interaction is None:
+        raise InteractionGone
+    return interaction
+
+
+def refuse_unknown_interaction() -> None:
+    """Raise InteractionGone if the request names an interaction that this browser did not start."""
+    if requested_interaction_id() and current_visit().interaction is None:
+        raise InteractionGone
+
+
+def refuse_expired_interaction() -> None:
+    """Raise InteractionGone if the request names an interaction that this browser did not start, or that expired."""
+    refuse_unknown_interaction()
+    interaction = current_visit().interaction
+    if interaction is not None and interaction.expires_at <= services().now():
+        raise InteractionGone
 
 
 def start_again(step: Next | None = None) -> Response:

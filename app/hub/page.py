@@ -22,6 +22,7 @@ from app.hub.locale import LANGUAGES, Language
 from app.hub.safety import content_security_policy
 from app.hub.visit import Visit, current_visit
 from app.kit import randomness
+from app.kit.errors import ApiError
 from app.kit.web_addresses import origin
 
 LANGUAGE_PARAMETER: Final = "lang"
@@ -156,6 +157,17 @@ class Page:
         services = self.widget.sources if self.widget else ()
         calls = self.allows_fetch or "poll" in self.run
         return _answer(self.html(), status, self.form_targets, self.pictures, services, allows_fetch=calls)
+
+    def render_refusal(self, refusal: ApiError) -> Response:
+        """Return the page with the refusal's status, and `Retry-After` if it names a wait (RFC 9110 §10.2.3)."""
+        return with_retry_after(self.render(refusal.status), refusal)
+
+
+def with_retry_after(response: Response, refusal: ApiError) -> Response:
+    """Set `Retry-After` if the refusal names a wait; return the response."""
+    if refusal.retry_after_seconds:
+        response.headers["Retry-After"] = str(refusal.retry_after_seconds)
+    return response
 
 
 def interaction_redirect_targets(visit: Visit) -> tuple[str, ...]:

@@ -64,6 +64,15 @@ class Visit:
             self.binding, self.is_binding_new = randomness.token(18), True
         return self.binding
 
+    @property
+    def interaction_id(self) -> str | None:
+        return self.interaction.id if self.interaction else None
+
+    @property
+    def relying_party(self) -> str:
+        """Name of the application that asked for the sign-in; empty outside of an interaction."""
+        return self.interaction.relying_party if self.interaction else ""
+
     def signed(self) -> SignedVisit:
         """Return the visit as the identity service is told of it."""
         return SignedVisit(
@@ -130,6 +139,12 @@ def requested_interaction_id() -> str:
     if request.path == RETURN_FROM_PROVIDER:
         return request.args.get("state", "").partition(".")[0]
     return request.args.get("attempt") or (request.form.get("attempt", "") if request.method == "POST" else "")
+
+
+def interaction_address(path: str) -> str:
+    """Return the address of a page, within the interaction of the visit if there is one."""
+    interaction = current_visit().interaction
+    return f"{path}?attempt={interaction.id}" if interaction else path
 
 
 def retry_address() -> str:

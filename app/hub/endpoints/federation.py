@@ -28,8 +28,7 @@ _YES: Final = ("true", "1", "yes")
 @views.get(START)
 def start() -> Response:
     """Lead the browser to a provider that the page of sign-in names."""
-    if requested_interaction_id() and current_visit().interaction is None:
-        return journey.start_again()
+    journey.refuse_unknown_interaction()
     asked = contract.ConnectionStart(
         provider=request.args.get("provider", "")[:100], attempt=requested_interaction_id() or None
     )
@@ -62,8 +61,7 @@ def handle() -> Response:
 @views.get(RETURN_FROM_PROVIDER)
 def finish() -> Response:
     """Take what the browser brings back, once; the page that comes next has none of it in its address."""
-    if current_visit().interaction is None:
-        return journey.start_again()
+    journey.require_interaction()
     answer = {name: request.args.get(name, "")[:4_000] for name in ("state", "code", "error", "iss")}
     try:
         return journey.follow(api()(contract.finish, contract.ConnectionCallback(**answer)))

@@ -62,6 +62,9 @@ class HubForm(FlaskForm):
     is_first_prompt = False
     """Whether this answer asks for the password for the first time: a question, not a mistake."""
 
+    request: Any = None
+    """The request of a valid form, as `to_request` made it; set by `validate`."""
+
     class Meta(FlaskForm.Meta):
         csrf = True
         csrf_class = BoundToken
@@ -87,7 +90,7 @@ class HubForm(FlaskForm):
         if type(self).to_request is HubForm.to_request:
             return True
         try:
-            self.to_request()
+            self.request = self.to_request()
         except ValidationError as refusal:
             self._take(refusal)
             return False

@@ -26,12 +26,12 @@ class LoginForm(IdentifierForm):
     remember = BooleanField(_l("Keep me signed in on this device"))
     connects = HiddenField()
     asks_question = False
+    request: contract.SignInRequest
 
     def to_request(self) -> contract.SignInRequest:
-        interaction = current_visit().interaction
         question, answer = self.security_question.data or "", self.security_answer.data or ""
         return contract.SignInRequest(
-            attempt=interaction.id if interaction else None,
+            attempt=current_visit().interaction_id,
             identifier=self.identifier.data or "",
             password=self.password.data or "",
             remember=bool(self.remember.data),

@@ -15,7 +15,7 @@ from app.contract import errors as e
 from app.contract.hub_passkeys import PasskeyOptions
 from app.contract.passkeys.shapes import PresentedCredential
 from app.hub.forms.base import HubForm
-from app.hub.page import Notice
+from app.hub.page import Notice, with_retry_after
 from app.kit.errors import ApiError
 
 _MOST_LETTERS: Final = 60_000
@@ -58,10 +58,7 @@ def options_response(form: HubForm, ask: Callable[[], PasskeyOptions]) -> Respon
     try:
         return _json(ask().options, 200)
     except ApiError as refusal:
-        response = _json({}, refusal.status)
-        if refusal.retry_after_seconds:
-            response.headers["Retry-After"] = str(refusal.retry_after_seconds)
-        return response
+        return with_retry_after(_json({}, refusal.status), refusal)
 
 
 def notice_for(refusal: ApiError) -> Notice:

@@ -56,12 +56,11 @@ class RegisterForm(HubForm):
         return self._fields.get(TERMS)
 
     def to_request(self) -> RegisterRequest:
-        interaction = current_visit().interaction
         asked = [field for field in self.asked if not (self.is_by_passkey and field.name == "password")]
         typed = {field.name: to_wire_value(field, self[field.name].data) for field in asked}
         made = read_credential(self) if self.is_by_passkey else None
         return RegisterRequest(
-            attempt=interaction.id if interaction else None,
+            attempt=current_visit().interaction_id,
             fields=typed,
             captcha=self.answered,
             credential=made,

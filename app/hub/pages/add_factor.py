@@ -188,10 +188,7 @@ def _refused(kind: FactorKind, form: FactorForm, refusal: ApiError) -> Response:
     if not form.add_refusal(refusal):
         fallback = _TOO_SOON if isinstance(refusal, e.TooManyRequests) else refusal_notice(refusal)
         problem = form.said(refusal) or fallback
-    response = _page(view, kind, form, problem).render(refusal.status)
-    if refusal.retry_after_seconds:
-        response.headers["Retry-After"] = str(refusal.retry_after_seconds)
-    return response
+    return _page(view, kind, form, problem).render_refusal(refusal)
 
 
 def _page(

@@ -23,7 +23,7 @@ from app.hub.pages import pages
 from app.hub.parts import check_mail
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.services import api
-from app.hub.visit import current_visit
+from app.hub.visit import current_visit, interaction_address
 from app.kit.errors import ApiError
 
 
@@ -33,8 +33,7 @@ class CorrectedAddressForm(HubForm):
     to = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
 
     def to_request(self) -> verification.ChangeAddressRequest:
-        interaction = current_visit().interaction
-        return verification.ChangeAddressRequest(attempt=interaction.id if interaction else "", to=self.to.data or "")
+        return verification.ChangeAddressRequest(attempt=current_visit().interaction_id or "", to=self.to.data or "")
 
 
 class CorrectedNumberForm(CorrectedAddressForm):
@@ -61,8 +60,7 @@ class ChangeAddressPage(Page):
 
     @property
     def back(self) -> str:
-        interaction = current_visit().interaction
-        return f"{check_mail.ADDRESS}?attempt={interaction.id}" if interaction else check_mail.ADDRESS
+        return interaction_address(check_mail.ADDRESS)
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -93,8 +91,6 @@ class ChangeAddressPage(Page):
 def show_change_address() -> Response:
     """Render the form with the present address, which usually has one wrong character."""
     step = _current_step()
-    if step is None:
-        return journey.start_again()
     if not step.can_change:
         return journey.follow(step)
     return _page(_form_class(step)(data={"to": step.sent_to}), step.sent_to or "").render()
@@ -103,8 +99,6 @@ def show_change_address() -> Response:
 @pages.post(check_mail.CHANGE)
 def submit_change_address() -> Response:
     step = _current_step()
-    if step is None:
-        return journey.start_again()
     if not step.can_change:
         return journey.follow(step)
     form = _form_class(step)()
@@ -118,10 +112,8 @@ def submit_change_address() -> Response:
         return _refused(form, refusal)
 
 
-def _current_step() -> Next | None:
-    """Return the interaction's step; None without an interaction."""
-    interaction = current_visit().interaction
-    return api()(contract.resume, contract.InteractionRequest(attempt=interaction.id)) if interaction else None
+def _current_step() -> Next:
+    return api()(contract.resume, contract.InteractionRequest(attempt=journey.require_interaction().id))
 
 
 def _form_class(step: Next) -> type[CorrectedAddressForm]:

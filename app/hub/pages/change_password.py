@@ -14,11 +14,11 @@ from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.configuration import PasswordPolicy
 from app.hub import journey, oidc_client
-from app.hub.forms.base import HubForm
-from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
-from app.hub.page import Notice, Page
+from app.hub.forms.password_rules import rules_of
+from app.hub.page import Notice, with_retry_after
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile
+from app.hub.parts.new_password import NewPasswordForm, NewPasswordPage, sample_weak, tenant_rules
 from app.hub.parts.sign_in_refusals import RefusalReason, reason_for, sign_in_notice
 from app.hub.services import api
 from app.hub.visit import current_visit
@@ -27,7 +27,7 @@ from app.kit.errors import ApiError
 ADDRESS = "/change-password"
 
 
-class ChangePasswordForm(HubForm):
+class ChangePasswordForm(NewPasswordForm):
     """The current and the new password."""
 
     old_password = PasswordField(_l("Current password"), [InputRequired(_l("Enter your current password."))])
@@ -40,32 +40,25 @@ class ChangePasswordForm(HubForm):
 
 
 @dataclass(frozen=True)
-class ChangePasswordPage(Page):
+class ChangePasswordPage(NewPasswordPage):
     """Asks for the current and a new password."""
 
     template = "pages/change_password.html"
-    scripts = (*Page.scripts, "reveal", "rules")
 
     form: ChangePasswordForm
-    account: str
-    rules: tuple[Rule, ...] = ()
-    refusal: RefusalReason | None = None
-
-    @property
-    def notice(self) -> Notice | None:
-        return sign_in_notice(self.refusal, 0) if self.refusal else super().notice
 
     @classmethod
     def samples(cls) -> Mapping[str, ChangePasswordPage]:
-        rules, too_weak = rules_of(PasswordPolicy()), sample_refusals()["too weak"]
-        wrong, weak = ChangePasswordForm(), ChangePasswordForm()
+        rules, wrong = rules_of(PasswordPolicy()), ChangePasswordForm()
+        weak, broken_rules = sample_weak(ChangePasswordForm())
         wrong.add_error("old_password", _WRONG)
-        weak.add_error("new_password", problem_of(too_weak))
         return {
             "fresh": cls(ChangePasswordForm(), "ada@example.com", rules),
             "wrong": cls(wrong, "ada@example.com", rules),
-            "weak": cls(weak, "ada@example.com", rules_of(PasswordPolicy(), refusal=too_weak)),
-            "suspended": cls(ChangePasswordForm(), "ada@example.com", rules, RefusalReason.SUSPENDED),
+            "weak": cls(weak, "ada@example.com", broken_rules),
+            "suspended": cls(
+                ChangePasswordForm(), "ada@example.com", rules, sign_in_notice(RefusalReason.SUSPENDED, 0)
+            ),
             "token": cls(ChangePasswordForm().with_token_error(), "ada@example.com", rules),
         }
 
@@ -94,25 +87,20 @@ def submit_change_password() -> Response:
 
 
 def _render(
-    form: ChangePasswordForm, status: int, refusal: RefusalReason | None = None, password_error: ApiError | None = None
+    form: ChangePasswordForm, status: int, problem: Notice | None = None, password_error: ApiError | None = None
 ) -> Response:
     view = read_profile()
     if view is None:
         return oidc_client.start_login(ADDRESS)
     if not view.has_password:
         return journey.redirect_to("/set-password")
-    rules = rules_of(current_visit().tenant.password_policy, refusal=password_error)
-    return ChangePasswordPage(form, view.person.label, rules, refusal).render(status)
+    return ChangePasswordPage(form, view.person.label, tenant_rules(password_error), problem).render(status)
 
 
 def _refused(form: ChangePasswordForm, refusal: ApiError) -> Response:
     if isinstance(refusal, e.WrongCurrentPassword):
         form.add_error("old_password", _WRONG)
         return _render(form, 401)
-    if (message := problem_of(refusal)) is not None:
-        form.add_error("new_password", message)
+    if form.add_refusal(refusal):
         return _render(form, 422, password_error=refusal)
-    response = _render(form, refusal.status, reason_for(refusal))
-    if refusal.retry_after_seconds:
-        response.headers["Retry-After"] = str(refusal.retry_after_seconds)
-    return response
+    return with_retry_after(_render(form, refusal.status, sign_in_notice(reason_for(refusal), 0)), refusal)

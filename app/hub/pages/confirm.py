@@ -61,17 +61,14 @@ class ConfirmPage(Page):
 
 @pages.get(ADDRESS)
 def show_confirm() -> Response:
-    landing, interaction = _landing(), current_visit().interaction
-    if journey.is_interaction_gone():
-        return journey.start_again()
+    landing = _landing()
+    journey.refuse_expired_interaction()
     if not current_visit().session:
         return oidc_client.start_login(landing)
     if request.args.get("anew"):
         return oidc_client.start_login(landing, again=True)
     try:
-        request_body = contract.ReauthenticationRequest(
-            landing=landing, attempt=interaction.id if interaction else None
-        )
+        request_body = contract.ReauthenticationRequest(landing=landing, attempt=current_visit().interaction_id)
         view = api()(contract.begin, request_body)
     except e.NotAuthenticated:
         return oidc_client.start_login(landing)

@@ -19,16 +19,15 @@ from app.hub.page import Page
 from app.hub.pages import pages
 from app.hub.parts.scopes import DEFAULT_SCOPES, Scope
 from app.hub.services import api
-from app.hub.visit import current_visit, requested_interaction_id
+from app.hub.visit import current_visit
 
 
 class ConsentForm(HubForm):
     """Two buttons named `decision`, with the values `allow` and `deny`."""
 
     def to_request(self) -> contract.ConsentRequest:
-        interaction = current_visit().interaction
         return contract.ConsentRequest(
-            attempt=interaction.id if interaction else "", allow=request.form.get("decision") == "allow"
+            attempt=current_visit().interaction_id or "", allow=request.form.get("decision") == "allow"
         )
 
 
@@ -36,8 +35,7 @@ class SwitchForm(HubForm):
     """Switches the account."""
 
     def to_request(self) -> contract.SwitchAccountRequest:
-        interaction = current_visit().interaction
-        return contract.SwitchAccountRequest(attempt=interaction.id if interaction else "")
+        return contract.SwitchAccountRequest(attempt=current_visit().interaction_id or "")
 
 
 @dataclass(frozen=True)
@@ -80,21 +78,17 @@ class ConsentPage(Page):
 
 @pages.get("/consent")
 def show_consent() -> Response:
-    visit = current_visit()
-    if visit.interaction is None:
-        return journey.start_again()
-    step = api()(contract.resume, contract.InteractionRequest(attempt=visit.interaction.id))
+    interaction = journey.require_interaction()
+    step = api()(contract.resume, contract.InteractionRequest(attempt=interaction.id))
     return _page(ConsentForm(), step).render() if step.step is Step.CONSENT else journey.follow(step)
 
 
 @pages.post("/consent")
 def submit_consent() -> Response:
-    visit = current_visit()
-    if visit.interaction is None:
-        return journey.start_again()
+    interaction = journey.require_interaction()
     form = ConsentForm()
     if not form.validate():
-        step = api()(contract.resume, contract.InteractionRequest(attempt=visit.interaction.id))
+        step = api()(contract.resume, contract.InteractionRequest(attempt=interaction.id))
         return _page(form, step).render(form.error_status) if step.step is Step.CONSENT else journey.follow(step)
     return journey.follow(api()(contract.consent, form.to_request()))
 
@@ -103,8 +97,7 @@ def submit_consent() -> Response:
 def switch_account() -> Response:
     """End the session and show the login page of the same interaction."""
     visit, form = current_visit(), SwitchForm()
-    if requested_interaction_id() and visit.interaction is None:
-        return journey.start_again()
+    journey.refuse_unknown_interaction()
     if visit.interaction is None or not form.validate():
         return journey.redirect_to("/consent?attempt=" + visit.interaction.id if visit.interaction else "/logout")
     response = journey.follow(api()(contract.switch_account, form.to_request()))

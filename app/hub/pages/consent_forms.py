@@ -61,10 +61,8 @@ class ConsentFormsPage(Page):
 
 @pages.get(ADDRESS)
 def show_consent_forms() -> Response:
-    visit = current_visit()
-    if visit.interaction is None:
-        return journey.start_again()
-    step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=visit.interaction.id))
+    interaction = journey.require_interaction()
+    step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=interaction.id))
     forms = consent.forms_of(step.consents)
     if step.step is not Step.CONSENT_FORMS or not forms:
         return journey.follow(step)
@@ -73,23 +71,21 @@ def show_consent_forms() -> Response:
 
 @pages.post(ADDRESS)
 def submit_consent_forms() -> Response:
-    visit = current_visit()
-    if visit.interaction is None:
-        return journey.start_again()
+    interaction = journey.require_interaction()
     forms = consent.forms_of(request.form.get("events", "").split())
     if not forms:
-        return journey.redirect_to(f"{ADDRESS}?attempt={visit.interaction.id}")
+        return journey.redirect_to(f"{ADDRESS}?attempt={interaction.id}")
     form = BoxesForm.of(consent.options_of(forms))
     if not form.validate() or form.refuse_unticked():
         return _page(forms, form).render(form.error_status)
     accepted = [option for option, yes in form.ticked.items() if yes]
-    answer = ConsentFormsAnswer(attempt=visit.interaction.id, events=[form.event for form in forms], accepted=accepted)
+    answer = ConsentFormsAnswer(attempt=interaction.id, events=[form.event for form in forms], accepted=accepted)
     try:
         return journey.follow(api()(answer_forms, answer))
     except e.NotAuthenticated:
-        return journey.redirect_to(f"/login?attempt={visit.interaction.id}")
+        return journey.redirect_to(f"/login?attempt={interaction.id}")
     except (e.NoConsentForm, e.ConsentRefused):  # the forms changed meanwhile: render the present ones
-        return journey.redirect_to(f"{ADDRESS}?attempt={visit.interaction.id}")
+        return journey.redirect_to(f"{ADDRESS}?attempt={interaction.id}")
     except e.TooManyRequests as refusal:
         return _page(forms, form, refusal_notice(refusal)).render(refusal.status)
 
@@ -101,5 +97,4 @@ def _boxes(forms: tuple[ConsentForm, ...], agreed: tuple[str, ...] | list[str] =
 
 
 def _page(forms: tuple[ConsentForm, ...], form: BoxesForm, problem: Notice | None = None) -> ConsentFormsPage:
-    interaction = current_visit().interaction
-    return ConsentFormsPage(form, forms, interaction.relying_party if interaction else "", problem)
+    return ConsentFormsPage(form, forms, current_visit().relying_party, problem)

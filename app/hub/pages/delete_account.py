@@ -110,28 +110,23 @@ _STATES: Final[tuple[tuple[type[ApiError], DeletionState], ...]] = (
 
 
 @dataclass(frozen=True)
-class ConfirmDeletionPage(Page):
+class ConfirmDeletionPage(mailed_link.LinkPage):
     """Confirms the deletion by the mailed link. A GET does not use the link up."""
 
     template = "pages/confirm_deletion.html"
-    query = {**Page.query, **mailed_link.QUERY, "vtype": 20}
+    path = ADDRESS
+    link_type = "deleteuser"
+    query = {**mailed_link.LinkPage.query, "vtype": 20}
 
     form: ConfirmForm
     state: DeletionState
-    token: str = ""
-    email: str = ""
     days: int = 0
-
-    @property
-    def action(self) -> str:
-        """The form's action: this page's own address, so that the language links work after a post."""
-        return mailed_link.form_address(ADDRESS, self.token, vtype="deleteuser")
 
     @classmethod
     def samples(cls) -> Mapping[str, ConfirmDeletionPage]:
-        samples = {state.value: cls(ConfirmForm(), state, "a-token") for state in DeletionState}
-        samples["open"] = cls(ConfirmForm(), DeletionState.OPEN, "a-token", "ada@example.com", 14)
-        samples["open, for good"] = cls(ConfirmForm(), DeletionState.OPEN, "a-token", "ada@example.com", 0)
+        samples = {state.value: cls(ConfirmForm(), state, token="a-token") for state in DeletionState}
+        samples["open"] = cls(ConfirmForm(), DeletionState.OPEN, "ada@example.com", "a-token", 14)
+        samples["open, for good"] = cls(ConfirmForm(), DeletionState.OPEN, "ada@example.com", "a-token", 0)
         return samples
 
 
@@ -217,7 +212,7 @@ def _render_link(form: ConfirmForm, token: str, status: int = 200) -> Response:
         view = api()(contract.read_deletion, contract.DeletionLinkRequest(token=token))
     except tuple(kind for kind, _ in _STATES) as refusal:
         return _refused_link(refusal, token)
-    return ConfirmDeletionPage(form, DeletionState.OPEN, token, view.email, view.days).render(status)
+    return ConfirmDeletionPage(form, DeletionState.OPEN, view.email, token, view.days).render(status)
 
 
 def _delete(token: str) -> Response:
@@ -237,4 +232,4 @@ def _delete(token: str) -> Response:
 
 def _refused_link(refusal: ApiError, token: str) -> Response:
     state = next(state for kind, state in _STATES if isinstance(refusal, kind))
-    return ConfirmDeletionPage(ConfirmForm(formdata=None), state, token).render(refusal.status)
+    return ConfirmDeletionPage(ConfirmForm(formdata=None), state, token=token).render(refusal.status)

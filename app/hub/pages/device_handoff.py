@@ -14,7 +14,6 @@ from app.hub.forms.code import ButtonForm
 from app.hub.page import Page
 from app.hub.pages import pages
 from app.hub.services import api
-from app.hub.visit import current_visit
 
 ADDRESS: Final = "/sign-in/elsewhere"
 
@@ -43,16 +42,15 @@ class DeviceHandoffPage(Page):
 @pages.get(ADDRESS)
 def show_device_handoff() -> Response:
     decision = request.args.get("said", "")
-    if decision not in ("done", "no") and (current_visit().interaction is None or journey.is_interaction_gone()):
-        return journey.start_again()
+    if decision not in ("done", "no"):
+        journey.require_interaction()
+        journey.refuse_expired_interaction()
     return DeviceHandoffPage(ButtonForm(), decision).render()
 
 
 @pages.post(ADDRESS)
 def submit_device_handoff() -> Response:
-    interaction, form = current_visit().interaction, ButtonForm()
-    if interaction is None:
-        return journey.start_again()
+    interaction, form = journey.require_interaction(), ButtonForm()
     if not form.validate():
         return DeviceHandoffPage(form).render(form.error_status)
     is_allowed = request.form.get("do") == "yes"

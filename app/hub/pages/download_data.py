@@ -88,10 +88,7 @@ def _refused(form: DownloadForm, refusal: ApiError) -> Response:
     problem = None
     if not form.add_refusal(refusal):
         problem = _RATE_LIMITED if isinstance(refusal, e.TooManyRequests) else refusal_notice(refusal)
-    response = DownloadDataPage(form, problem).render(refusal.status)
-    if refusal.retry_after_seconds:
-        response.headers["Retry-After"] = str(refusal.retry_after_seconds)
-    return response
+    return DownloadDataPage(form, problem).render_refusal(refusal)
 
 
 def _file_name() -> str:

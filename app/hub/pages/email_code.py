@@ -17,6 +17,7 @@ from app.hub import journey, oidc_client
 from app.hub.forms import code
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import AGAIN, CodePage, Outcome
+from app.hub.page import with_retry_after
 from app.hub.pages import pages
 from app.hub.parts.account import EMAIL_CODE, EMAILS, email_code_address, read_profile
 from app.hub.services import api
@@ -109,10 +110,9 @@ def _refused(form: HubForm, refusal: ApiError) -> Response:
     if isinstance(form, ResendForm) and not isinstance(refusal, (e.TooManyRequests, e.MailLimitReached)):
         return journey.redirect_to(f"{EMAILS}?done=not_sent")
     resend_seconds = SentTo.model_validate(refusal.data or {}).resend_in_seconds
-    response = _render_again(form, code.outcome_for(form, refusal), refusal.status, resend_seconds)
-    if refusal.retry_after_seconds:
-        response.headers["Retry-After"] = str(refusal.retry_after_seconds)
-    return response
+    return with_retry_after(
+        _render_again(form, code.outcome_for(form, refusal), refusal.status, resend_seconds), refusal
+    )
 
 
 def _render_again(form: Any, outcome: Outcome | None, status: int, resend_seconds: int = 0) -> Response:

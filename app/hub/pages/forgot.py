@@ -63,11 +63,8 @@ class ForgotForm(IdentifierForm):
     credential = PASSWORD
 
     def to_request(self) -> contract.ForgotRequest:
-        interaction = current_visit().interaction
         typed = self.identifier.data or ""
-        return contract.ForgotRequest(
-            attempt=interaction.id if interaction else None, identifier=typed, of=self.credential.name
-        )
+        return contract.ForgotRequest(attempt=current_visit().interaction_id, identifier=typed, of=self.credential.name)
 
     @classmethod
     def of(
@@ -159,8 +156,7 @@ def show_forgot(name: str) -> Response:
     visit, credential = current_visit(), _BY_NAME[name]
     if credential is PIN and not visit.tenant.pin.is_on:
         return journey.redirect_to("/login")
-    if journey.is_interaction_gone():
-        return journey.start_again()
+    journey.refuse_expired_interaction()
     reauthentication = current_reauthentication()
     hint = (
         reauthentication.name or reauthentication.account
@@ -178,8 +174,7 @@ def show_forgot(name: str) -> Response:
 @pages.post(PIN.address, defaults={"name": PIN.name})
 def submit_forgot(name: str) -> Response:
     visit = current_visit()
-    if requested_interaction_id() and visit.interaction is None:
-        return journey.start_again()
+    journey.refuse_unknown_interaction()
     form = ForgotForm.of(visit.tenant.identifiers, _BY_NAME[name])
     if not form.validate():
         return _forgot(form).render(form.error_status)
@@ -212,9 +207,7 @@ def show_sent(name: str) -> Response:
 @pages.post(PIN.sent, defaults={"name": PIN.name})
 def submit_sent(name: str) -> Response:
     """Verify the code, or resend the message, for the credential that the interaction waits for."""
-    interaction = current_visit().interaction
-    if interaction is None:
-        return journey.start_again()
+    interaction = journey.require_interaction()
     is_resend = request.form.get("do") == "again"
     form = ButtonForm() if is_resend else CodeForm()
     if not form.validate():

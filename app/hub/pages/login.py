@@ -25,7 +25,7 @@ from app.hub.parts.sign_in_refusals import (
     wait_seconds,
 )
 from app.hub.services import api, services
-from app.hub.visit import current_visit, requested_interaction_id
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 
@@ -33,8 +33,7 @@ from app.kit.errors import ApiError
 def show_login() -> Response:
     """Render the page, or continue for a signed-in browser. Without a session this makes no API call."""
     visit = current_visit()
-    if journey.is_interaction_gone():
-        return journey.start_again()
+    journey.refuse_expired_interaction()
     reauthentication = None
     if visit.session:
         step = (
@@ -60,13 +59,12 @@ def show_login() -> Response:
 @pages.post("/login")
 def submit_login() -> Response:
     visit = current_visit()
-    if requested_interaction_id() and visit.interaction is None:
-        return journey.start_again()
+    journey.refuse_unknown_interaction()
     form = LoginForm.of(visit.tenant.identifiers)
     if not form.validate():
         return login_page(form, reauthentication=current_reauthentication()).render(form.error_status)
     try:
-        step = api()(contract.sign_in, form.to_request())
+        step = api()(contract.sign_in, form.request)
     except e.AccountLeaving as refusal:
         return offer_to_restore(refusal)
     except ApiError as refusal:
@@ -89,10 +87,7 @@ def _refused(form: LoginForm, refusal: ApiError) -> Response:
     if reason is RefusalReason.QUESTION and not form.asks_question:
         reason = RefusalReason.LOCKED
     seconds = wait_seconds(refusal, services().now())
-    response = login_page(form, reason, seconds, reauthentication=current_reauthentication()).render(refusal.status)
-    if refusal.retry_after_seconds:
-        response.headers["Retry-After"] = str(refusal.retry_after_seconds)
-    return response
+    return login_page(form, reason, seconds, reauthentication=current_reauthentication()).render_refusal(refusal)
 
 
 def _field_errors(form: LoginForm, refusal: ApiError) -> list[tuple[str, Any]]:

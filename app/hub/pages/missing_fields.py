@@ -48,10 +48,8 @@ class MissingFieldsPage(Page):
 
 @pages.get(ADDRESS)
 def show_missing_fields() -> Response:
-    visit = current_visit()
-    if visit.interaction is None:
-        return journey.start_again()
-    step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=visit.interaction.id))
+    interaction = journey.require_interaction()
+    step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=interaction.id))
     if step.step is not Step.MISSING_FIELDS:
         return journey.follow(step)
     return _page(FieldsForm.of(_fields(step.missing))).render()
@@ -59,16 +57,14 @@ def show_missing_fields() -> Response:
 
 @pages.post(ADDRESS)
 def submit_missing_fields() -> Response:
-    visit = current_visit()
-    if visit.interaction is None:
-        return journey.start_again()
+    interaction = journey.require_interaction()
     form = FieldsForm.of(_fields(request.form.keys()))
     if not form.validate():
         return _page(form).render(form.error_status)
     try:
-        return journey.follow(api()(operation, MissingFieldsRequest(attempt=visit.interaction.id, fields=form.typed)))
+        return journey.follow(api()(operation, MissingFieldsRequest(attempt=interaction.id, fields=form.typed)))
     except e.NotAuthenticated:
-        return journey.redirect_to(f"/login?attempt={visit.interaction.id}")
+        return journey.redirect_to(f"/login?attempt={interaction.id}")
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return _page(form, problem).render(refusal.status)
@@ -80,5 +76,4 @@ def _fields(names: Iterable[str]) -> tuple[FormField, ...]:
 
 
 def _page(form: FieldsForm, problem: Notice | None = None) -> MissingFieldsPage:
-    interaction = current_visit().interaction
-    return MissingFieldsPage(form, interaction.relying_party if interaction else "", problem)
+    return MissingFieldsPage(form, current_visit().relying_party, problem)

@@ -32,7 +32,7 @@ class LostForm(IdentifierForm):
 
     def to_request(self) -> contract.LostPasskeyRequest:
         visit = current_visit()
-        attempt = visit.interaction.id if visit.interaction else None
+        attempt = visit.interaction_id
         return contract.LostPasskeyRequest(identifier=(self.identifier.data or "").strip(), attempt=attempt)
 
     @classmethod
@@ -66,18 +66,16 @@ class LostPasskeyPage(Page):
 
 
 @dataclass(frozen=True)
-class ResetPasskeyPage(Page):
+class ResetPasskeyPage(mailed_link.LinkPage):
     """Creates a new passkey by a mailed link."""
 
     template = "pages/passkey_reset.html"
+    path = RESET
     scripts = (*Page.scripts, "passkey")
-    query = {**Page.query, **mailed_link.QUERY}
     allows_fetch = True
 
     form: CredentialForm
     state: str = "open"
-    label: str = ""
-    token: str = ""
     problem: Notice | None = None
 
     @property

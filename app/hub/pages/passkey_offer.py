@@ -46,7 +46,7 @@ class PasskeyOfferPage(Page):
 @pages.get(ADDRESS)
 def show_passkey_offer() -> Response:
     visit = current_visit()
-    attempt = visit.interaction.id if visit.interaction else None
+    attempt = visit.interaction_id
     try:
         offer = api()(contract.read_offer, contract.OfferRequest(attempt=attempt))
     except e.NotAuthenticated:
@@ -69,7 +69,7 @@ def submit_passkey_offer() -> Response:
         credential = read_credential(form)
         if credential is None:
             return _page(is_local=is_local, problem=SCRIPTLESS).render(422)
-    attempt = visit.interaction.id if visit.interaction else None
+    attempt = visit.interaction_id
     try:
         return journey.follow(
             api()(contract.answer_offer, contract.OfferAnswer(attempt=attempt, credential=credential))
@@ -83,6 +83,5 @@ def submit_passkey_offer() -> Response:
 def _page(
     form: CredentialForm | None = None, *, is_local: bool = False, problem: Notice | None = None
 ) -> PasskeyOfferPage:
-    interaction = current_visit().interaction
-    relying_party = interaction.relying_party if interaction else ""
+    relying_party = current_visit().relying_party
     return PasskeyOfferPage(form or CredentialForm(formdata=None), is_local, relying_party, problem)

@@ -44,8 +44,7 @@ def show_passkey_sign_in() -> Response:
 @pages.post(ADDRESS)
 def submit_passkey_sign_in() -> Response:
     visit = current_visit()
-    if requested_interaction_id() and visit.interaction is None:
-        return journey.start_again()
+    journey.refuse_unknown_interaction()
     form = PasskeySignInForm()
     remember = bool(form.remember.data)
     form_shown = new_login_form(remember=remember)
@@ -54,7 +53,7 @@ def submit_passkey_sign_in() -> Response:
     credential = read_credential(form)
     if credential is None:
         return render_after_refusal(RefusalReason.SCRIPTLESS, form=form_shown, status=422)
-    attempt = visit.interaction.id if visit.interaction else None
+    attempt = visit.interaction_id
     assertion = contract.PasskeySignIn(attempt=attempt, credential=credential, remember=remember)
     try:
         return journey.follow(api()(contract.sign_in, assertion))

@@ -40,7 +40,7 @@ from app.hub.parts.sign_in_methods import DEVICE, MAIL, SMS
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.services import api
 from app.hub.tenancy import Identifier
-from app.hub.visit import current_visit, requested_interaction_id
+from app.hub.visit import current_visit, interaction_address, requested_interaction_id
 from app.kit.errors import ApiError
 
 SENT: Final = "/sign-in/sent"
@@ -54,9 +54,8 @@ class PasswordlessForm(IdentifierForm):
     method = MAIL
 
     def to_request(self) -> contract.PasswordlessRequest:
-        interaction = current_visit().interaction
         return contract.PasswordlessRequest(
-            attempt=interaction.id if interaction else None,
+            attempt=current_visit().interaction_id,
             identifier=self.identifier.data or "",
             by=cast(Literal["mail", "sms", "device"], self.method),
             remember=bool(self.remember.data),
@@ -175,8 +174,7 @@ class DeviceApprovalPage(Page):
     @property
     def polls(self) -> str:
         """The address that the script polls."""
-        interaction = current_visit().interaction
-        return f"{WAITING}?attempt={interaction.id}" if interaction else WAITING
+        return interaction_address(WAITING)
 
     @classmethod
     def samples(cls) -> Mapping[str, DeviceApprovalPage]:
@@ -211,8 +209,7 @@ def show_passwordless(method: str) -> Response:
     visit = current_visit()
     if method not in visit.tenant.ways:
         return journey.redirect_to("/login")
-    if journey.is_interaction_gone():
-        return journey.start_again()
+    journey.refuse_expired_interaction()
     reauthentication = current_reauthentication()
     hint = (
         reauthentication.ways.get(method, "")
@@ -233,8 +230,7 @@ def submit_passwordless(method: str) -> Response:
     visit = current_visit()
     if method not in visit.tenant.ways:
         return journey.redirect_to("/login")
-    if requested_interaction_id() and visit.interaction is None:
-        return journey.start_again()
+    journey.refuse_unknown_interaction()
     form = PasswordlessForm.of(method, visit.tenant.identifiers)
     if not form.validate():
         return _page(form, method).render(form.error_status)
@@ -272,9 +268,7 @@ def waiting_state() -> Response:
 @pages.post(SENT)
 def submit_sign_in_sent() -> Response:
     """Verify the code, continue after an approval, or resend the message."""
-    interaction, action = current_visit().interaction, request.form.get("do")
-    if interaction is None:
-        return journey.start_again()
+    interaction, action = journey.require_interaction(), request.form.get("do")
     form: HubForm = ButtonForm() if action in ("again", "go") else CodeForm()
     if not form.validate():
         step = api()(contract.waiting, InteractionOnly(attempt=interaction.id))

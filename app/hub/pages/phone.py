@@ -20,7 +20,7 @@ from app.hub.forms import code
 from app.hub.forms.account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import AGAIN, CodePage, Outcome
-from app.hub.page import Notice, Page
+from app.hub.page import Notice, Page, with_retry_after
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile
 from app.hub.services import api
@@ -258,10 +258,9 @@ def submit_phone_code() -> Response:
         return journey.redirect_to(SHOWN)  # another tab changed or confirmed the number
     except ApiError as refusal:
         resend_seconds = SentTo.model_validate(refusal.data or {}).resend_in_seconds
-        response = _render_code_page(form, code.outcome_for(form, refusal), refusal.status, resend_seconds)
-        if refusal.retry_after_seconds:
-            response.headers["Retry-After"] = str(refusal.retry_after_seconds)
-        return response
+        return with_retry_after(
+            _render_code_page(form, code.outcome_for(form, refusal), refusal.status, resend_seconds), refusal
+        )
     return journey.redirect_to(f"{CODE}?sent={AGAIN}" if isinstance(form, ResendForm) else f"{SHOWN}?done=saved")
 
 

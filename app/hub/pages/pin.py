@@ -108,10 +108,8 @@ def submit_pin() -> Response:
 
 @pages.get(STEP)
 def show_set_pin() -> Response:
-    visit = current_visit()
-    if visit.interaction is None:
-        return journey.start_again()
-    step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=visit.interaction.id))
+    interaction = journey.require_interaction()
+    step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=interaction.id))
     if step.step is not Step.PIN:
         return journey.follow(step)
     return _step_page(PinForm(), can_skip=step.can_skip).render()
@@ -119,21 +117,19 @@ def show_set_pin() -> Response:
 
 @pages.post(STEP)
 def submit_set_pin() -> Response:
-    visit, form = current_visit(), PinForm()
-    if visit.interaction is None:
-        return journey.start_again()
+    interaction, form = journey.require_interaction(), PinForm()
     is_skipped, can_skip = request.form.get("do") == "skip", request.form.get("skips") == "1"
     if is_skipped:
         form.pin.validators = ()
     if not form.validate():
         return _step_page(form, can_skip=can_skip).render(form.error_status)
     request_body = contract.PinStepRequest(
-        attempt=visit.interaction.id, pin=(form.pin.data or "")[:64], password=form.proof, skip=is_skipped
+        attempt=interaction.id, pin=(form.pin.data or "")[:64], password=form.proof, skip=is_skipped
     )
     try:
         return journey.follow(api()(contract.set_at_sign_in, request_body))
     except e.NotAuthenticated:
-        return journey.redirect_to(f"/login?attempt={visit.interaction.id}")
+        return journey.redirect_to(f"/login?attempt={interaction.id}")
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return _step_page(form, can_skip=can_skip, problem=problem).render(refusal.status)
@@ -145,7 +141,7 @@ def _own_page(form: PinForm, *, has_pin: bool, problem: Notice | None = None) ->
 
 def _step_page(form: PinForm, *, can_skip: bool, problem: Notice | None = None) -> SetPinPage:
     visit = current_visit()
-    relying_party = visit.interaction.relying_party if visit.interaction else ""
+    relying_party = visit.relying_party
     return SetPinPage(form, hint(visit.tenant.pin), can_skip, relying_party, problem)
 
 

@@ -24,7 +24,7 @@ from app.hub.pages import pages
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.services import api
 from app.hub.tenancy import Identifier
-from app.hub.visit import current_visit, requested_interaction_id
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/forgot-pin/questions"
@@ -78,15 +78,13 @@ _WRONG: Final = Notice(
 
 @pages.get(ADDRESS)
 def show_pin_questions() -> Response:
-    if journey.is_interaction_gone():
-        return journey.start_again()
+    journey.refuse_expired_interaction()
     return _redirect_if_unavailable() or _page(_form()).render()
 
 
 @pages.post(ADDRESS)
 def submit_pin_questions() -> Response:
-    if requested_interaction_id() and current_visit().interaction is None:
-        return journey.start_again()
+    journey.refuse_unknown_interaction()
     if (redirect := _redirect_if_unavailable()) is not None:
         return redirect
     form = _form()

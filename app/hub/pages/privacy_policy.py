@@ -27,8 +27,7 @@ class AcceptForm(HubForm):
     """A button."""
 
     def to_request(self) -> AcceptPolicyRequest:
-        interaction = current_visit().interaction
-        return AcceptPolicyRequest(attempt=interaction.id if interaction else "")
+        return AcceptPolicyRequest(attempt=current_visit().interaction_id or "")
 
 
 @dataclass(frozen=True)
@@ -53,29 +52,23 @@ class PrivacyPolicyPage(Page):
 
 @pages.get(ADDRESS)
 def show_privacy_policy() -> Response:
-    visit = current_visit()
-    if visit.interaction is None:
-        return journey.start_again()
-    step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=visit.interaction.id))
+    interaction = journey.require_interaction()
+    step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=interaction.id))
     return _page(AcceptForm()).render() if step.step is Step.PRIVACY_POLICY else journey.follow(step)
 
 
 @pages.post(ADDRESS)
 def submit_privacy_policy() -> Response:
-    visit, form = current_visit(), AcceptForm()
-    if visit.interaction is None:
-        return journey.start_again()
+    interaction, form = journey.require_interaction(), AcceptForm()
     if not form.validate():
         return _page(form).render(form.error_status)
     try:
         return journey.follow(api()(operation, form.to_request()))
     except e.NotAuthenticated:
-        return journey.redirect_to(f"/login?attempt={visit.interaction.id}")
+        return journey.redirect_to(f"/login?attempt={interaction.id}")
 
 
 def _page(form: AcceptForm) -> PrivacyPolicyPage:
     visit = current_visit()
     links = dict(visit.tenant.brand.links)
-    return PrivacyPolicyPage(
-        form, visit.interaction.relying_party if visit.interaction else "", links.get("privacy", "")
-    )
+    return PrivacyPolicyPage(form, visit.relying_party, links.get("privacy", ""))

@@ -32,7 +32,7 @@ from app.hub.parts.sign_in_methods import SignInMethod
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.services import api
 from app.hub.tenancy import Identifier, Registration
-from app.hub.visit import current_visit, requested_interaction_id
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 
@@ -198,8 +198,7 @@ _ALL_FIELDS = (
 def show_register() -> Response:
     """Render the form, or continue for a signed-in browser. Without a session only a captcha makes an API call."""
     visit = current_visit()
-    if journey.is_interaction_gone():
-        return journey.start_again()
+    journey.refuse_expired_interaction()
     if visit.session:
         step = _resume()
         if step.step not in (Step.LOGIN, Step.REGISTER):
@@ -207,7 +206,7 @@ def show_register() -> Response:
     registration = visit.tenant.registration
     if registration is None:
         return _registration_off()
-    relying_party = visit.interaction.relying_party if visit.interaction else ""
+    relying_party = visit.relying_party
     if request.args.get("with") and (identity := _federated_identity()) is not None:
         data = {**identity.fields, "connection": request.args["with"]}
         form = RegisterForm.of(registration.form, data, is_connected=True)
@@ -234,8 +233,7 @@ def registration_options() -> Response:
 @pages.post("/register")
 def submit_register() -> Response:
     visit = current_visit()
-    if requested_interaction_id() and visit.interaction is None:
-        return journey.start_again()
+    journey.refuse_unknown_interaction()
     registration = visit.tenant.registration
     if registration is None:
         return _registration_off()
@@ -301,7 +299,7 @@ def _page(
     provider_title: str = "",
 ) -> RegisterPage:
     visit = current_visit()
-    relying_party = visit.interaction.relying_party if visit.interaction else ""
+    relying_party = visit.relying_party
     rules = rules_of(visit.tenant.password_policy, is_first=True, refusal=password_error)
     registration = visit.tenant.registration
     if form.is_connected:
@@ -313,8 +311,7 @@ def _page(
 
 
 def _registration_off() -> Response:
-    interaction = current_visit().interaction
-    return RegistrationOffPage(interaction.relying_party if interaction else "").render(403)
+    return RegistrationOffPage(current_visit().relying_party).render(403)
 
 
 def _refused(registration: Registration, form: RegisterForm, refusal: ApiError) -> Response:
@@ -330,10 +327,7 @@ def _refused(registration: Registration, form: RegisterForm, refusal: ApiError) 
     for name, message in field_errors if not (reason or problem) else ():
         form.add_error(name, message)
     page = _page(form, reason, refusal.retry_after_seconds or 0, refusal)
-    response = replace(page, problem=problem).render(refusal.status)
-    if refusal.retry_after_seconds:
-        response.headers["Retry-After"] = str(refusal.retry_after_seconds)
-    return response
+    return replace(page, problem=problem).render_refusal(refusal)
 
 
 def _field_errors(registration: Registration, refusal: ApiError) -> list[tuple[str, Any]]:

@@ -21,11 +21,12 @@ from app.contract.hub import Next, Step
 from app.hub import journey
 from app.hub.cookies import set_interaction_cookie
 from app.hub.forms.base import HubForm
-from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
+from app.hub.forms.password_rules import rules_of, sample_refusals
 from app.hub.interaction import interaction_from_step
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import mailed_link
+from app.hub.parts.new_password import NewPasswordForm, NewPasswordPage, tenant_rules
 from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -33,9 +34,10 @@ from app.kit.errors import ApiError
 ADDRESS: Final = "/reset-password"
 
 
-class ResetForm(HubForm):
+class ResetForm(NewPasswordForm):
     """The new password; typed once because it can be revealed."""
 
+    password_field = "password"
     password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
 
 
@@ -48,17 +50,14 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True)
-class ResetPage(Page):
-    """Asks for a new password."""
+class ResetPage(NewPasswordPage):
+    """Asks for a new password after a mailed link or a code."""
 
     template = "pages/reset.html"
-    scripts = (*Page.scripts, "reveal", "rules")
     query = {**Page.query, **mailed_link.QUERY}
 
     form: ResetForm
-    token: str
-    account: str
-    rules: tuple[Rule, ...] = ()
+    token: str = ""
     reason: Reason = Reason.FORGOTTEN
     is_rate_limited: bool = False
 
@@ -69,18 +68,18 @@ class ResetPage(Page):
         return super().notice
 
     @property
-    def address(self) -> str:
+    def action(self) -> str:
         """The form's action: this page's own address, so that the language links work after a post."""
         return mailed_link.form_address(ADDRESS, self.token)
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetPage]:
         policy = PasswordPolicy(breached="change")
-        fresh = cls(ResetForm(), "a-token", "ada@example.com", rules_of(PasswordPolicy()))
+        fresh = cls(ResetForm(), "ada@example.com", rules_of(PasswordPolicy()), token="a-token")
         refused = {}
         for name, refusal in sample_refusals().items():
             form = ResetForm()
-            form.add_error("password", problem_of(refusal))
+            form.add_refusal(refusal)
             refused[name] = replace(fresh, form=form, rules=rules_of(policy, refusal=refusal))
         return {
             "fresh": fresh,
@@ -112,24 +111,19 @@ class LinkState(StrEnum):
 
 
 @dataclass(frozen=True)
-class ResetLinkPage(Page):
+class ResetLinkPage(mailed_link.LinkPage):
     """The link is refused; offers a new one."""
 
     template = "pages/reset_link.html"
-    query = {**Page.query, **mailed_link.QUERY}
+    path = ADDRESS
 
     form: RenewForm
     state: LinkState
-    token: str = ""
     relying_party: str = ""
-
-    @property
-    def address(self) -> str:
-        return mailed_link.form_address(ADDRESS, self.token)
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetLinkPage]:
-        return {state.value: cls(RenewForm(), state, "a-token") for state in LinkState}
+        return {state.value: cls(RenewForm(), state, token="a-token") for state in LinkState}
 
 
 @pages.get(ADDRESS)
@@ -145,12 +139,12 @@ def submit_reset() -> Response:
     token = mailed_link.link_token()
     if request.form.get("do") == "renew":
         return _renew(token)
-    form, interaction = ResetForm(), current_visit().interaction
+    form = ResetForm()
     if not form.validate():
         return _render_form(token, form, form.error_status)
     try:
         asked = contract.ResetPasswordRequest(
-            token=token, attempt=interaction.id if interaction else None, password=form.password.data or ""
+            token=token, attempt=current_visit().interaction_id, password=form.password.data or ""
         )
     except ValidationError:
         form.add_error("password", _l("This is too long."))
@@ -180,22 +174,19 @@ def _render_form(
     link = api()(contract.read_reset, mailed_link.link_read(token))
     if link.state != "open":
         return _render_refused_link(LinkState(link.state), token, 200 if request.method in ("GET", "HEAD") else 403)
-    rules = rules_of(current_visit().tenant.password_policy, refusal=refusal)
     reason = Reason(link.reason) if link.reason in set(Reason) else Reason.FORGOTTEN
-    return ResetPage(form, token, link.label, rules, reason, is_rate_limited).render(status)
+    return ResetPage(form, link.label, tenant_rules(refusal), None, token, reason, is_rate_limited).render(status)
 
 
 def _render_refused_link(state: LinkState, token: str, status: int, form: RenewForm | None = None) -> Response:
-    interaction = current_visit().interaction
     page = ResetLinkPage(
-        form or RenewForm(formdata=None), state, token, interaction.relying_party if interaction else ""
+        form or RenewForm(formdata=None), state, token=token, relying_party=current_visit().relying_party
     )
     return page.render(status)
 
 
 def _refused(token: str, form: ResetForm, refusal: ApiError) -> Response:
-    if (message := problem_of(refusal)) is not None:
-        form.add_error("password", message)
+    if form.add_refusal(refusal):
         return _render_form(token, form, 422, refusal=refusal)
     if isinstance(refusal, e.TooManyRequests):
         response = _render_form(token, form, 429, is_rate_limited=True)
@@ -211,15 +202,13 @@ def _refused(token: str, form: ResetForm, refusal: ApiError) -> Response:
 
 
 def _renew(token: str) -> Response:
-    form, interaction = RenewForm(), current_visit().interaction
+    form = RenewForm()
     if not form.validate():
         link = api()(contract.read_reset, LinkLookup(token=token))
         state = LinkState(link.state) if link.state in set(LinkState) else LinkState.EXPIRED
         return _render_refused_link(state, token, form.error_status, form)
     try:
-        step = api()(
-            contract.renew_reset, contract.LinkRequest(token=token, attempt=interaction.id if interaction else None)
-        )
+        step = api()(contract.renew_reset, contract.LinkRequest(token=token, attempt=current_visit().interaction_id))
     except e.UnknownLink:
         return _render_refused_link(LinkState.UNKNOWN, "", 403)
     return journey.follow(step)

@@ -18,7 +18,7 @@ from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import mailed_link
 from app.hub.services import api
-from app.hub.visit import current_visit
+from app.hub.visit import current_visit, interaction_address
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/reset-pin"
@@ -26,29 +26,21 @@ OPEN, DONE = "open", "done"
 
 
 @dataclass(frozen=True)
-class ResetPinPage(Page):
+class ResetPinPage(mailed_link.LinkPage):
     """Asks for a new PIN, or tells why the link is refused."""
 
     template = "pages/reset_pin.html"
+    path = ADDRESS
     scripts = (*Page.scripts, "reveal")
-    query = {**Page.query, **mailed_link.QUERY}
 
     form: PinForm
-    state: str
-    account: str = ""
-    token: str = ""
     rule: Any = ""
     problem: Notice | None = None
 
     @property
-    def address(self) -> str:
-        return mailed_link.form_address(ADDRESS, self.token)
-
-    @property
     def another(self) -> str:
         """The address of the page that sends a new link."""
-        interaction = current_visit().interaction
-        return f"/forgot-pin?attempt={interaction.id}" if interaction else "/forgot-pin"
+        return interaction_address("/forgot-pin")
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetPinPage]:

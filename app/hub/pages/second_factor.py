@@ -38,10 +38,9 @@ class ChoiceForm(HubForm):
     target = StringField()
 
     def to_request(self) -> contract.ChooseFactorRequest:
-        interaction = current_visit().interaction
         kind = kind_of(self.kind.data) or FactorKind.TOTP
         target = (self.target.data or "").strip()[:320] or None
-        return contract.ChooseFactorRequest(attempt=interaction.id if interaction else "", kind=kind, target=target)
+        return contract.ChooseFactorRequest(attempt=current_visit().interaction_id or "", kind=kind, target=target)
 
 
 @dataclass(frozen=True)
@@ -161,9 +160,7 @@ _LOCK_ERRORS: Final = (
 
 @pages.get(ADDRESS)
 def show_second_factor() -> Response:
-    interaction = current_visit().interaction
-    if interaction is None:
-        return journey.start_again()
+    interaction = journey.require_interaction()
     requested = request.args.get("kind")
     step = api()(contract.read_factor, contract.FactorRequest(attempt=interaction.id, kind=kind_of(requested)))
     if step.view is None:
@@ -174,9 +171,7 @@ def show_second_factor() -> Response:
 @pages.post(ADDRESS)
 def submit_second_factor() -> Response:
     """Verify the factor, or choose another one."""
-    interaction = current_visit().interaction
-    if interaction is None:
-        return journey.start_again()
+    interaction = journey.require_interaction()
     if request.form.get("do") == CHOOSE:
         return _choose()
     kind = kind_of(request.form.get("kind"))
@@ -205,9 +200,7 @@ def push_state() -> Response:
 @pages.get(f"{ADDRESS}/duo")
 def duo_callback() -> Response:
     """Handle the redirect back from Duo."""
-    interaction = current_visit().interaction
-    if interaction is None:
-        return journey.start_again()
+    interaction = journey.require_interaction()
     try:
         return journey.follow(api()(contract.prove_factor, duo.callback_proof(interaction.id)))
     except ApiError as refusal:
@@ -220,9 +213,7 @@ def address(attempt: str, kind: str = "") -> str:
 
 
 def _choose() -> Response:
-    form, interaction = ChoiceForm(), current_visit().interaction
-    if interaction is None:
-        return journey.start_again()
+    form, interaction = ChoiceForm(), journey.require_interaction()
     if not form.validate():
         return journey.redirect_to(address(interaction.id, CHOOSE))
     choice = form.to_request()
@@ -242,8 +233,7 @@ def _choose() -> Response:
 
 def _render_invalid(form: FactorForm, kind: FactorKind) -> Response:
     """Render the page after an incomplete form or an invalid form token."""
-    interaction = current_visit().interaction
-    step = api()(contract.read_factor, contract.FactorRequest(attempt=interaction.id if interaction else "", kind=kind))
+    step = api()(contract.read_factor, contract.FactorRequest(attempt=current_visit().interaction_id or "", kind=kind))
     if step.view is None:
         return journey.follow(step.next) if step.next else journey.start_again()
     return _page(step.view, form).render(form.error_status)
@@ -259,10 +249,7 @@ def _refused(form: FactorForm | None, refusal: ApiError) -> Response:
         return SecondFactorLockedPage().render(refusal.status)
     if problem is None and (form is None or not form.add_refusal(refusal)):
         problem = _FAILED
-    response = _page(view, form, problem).render(refusal.status)
-    if refusal.retry_after_seconds:
-        response.headers["Retry-After"] = str(refusal.retry_after_seconds)
-    return response
+    return _page(view, form, problem).render_refusal(refusal)
 
 
 def _page(

@@ -15,7 +15,6 @@ from app.contract.hub import Step
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import CLOSED
-from app.hub.page import Page
 from app.hub.pages import pages
 from app.hub.parts import mailed_link
 from app.hub.services import api
@@ -40,20 +39,15 @@ class AlertState(StrEnum):
 
 
 @dataclass(frozen=True)
-class SecurityAlertPage(Page):
+class SecurityAlertPage(mailed_link.LinkPage):
     """Asks whether the account was changed by somebody else."""
 
     template = "pages/security_alert.html"
+    path = ADDRESS
     query = mailed_link.QUERY
 
     form: AlertForm
     state: AlertState
-    account: str = ""
-    token: str = ""
-
-    @property
-    def address(self) -> str:
-        return mailed_link.form_address(ADDRESS, self.token)
 
     @classmethod
     def samples(cls) -> Mapping[str, SecurityAlertPage]:

@@ -16,11 +16,11 @@ from app.contract import hub_recovery as contract
 from app.contract.configuration import PasswordPolicy
 from app.hub import journey, oidc_client
 from app.hub.forms.account import refusal_notice, require_confirmation
-from app.hub.forms.base import HubForm
-from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
-from app.hub.page import Notice, Page
+from app.hub.forms.password_rules import rules_of
+from app.hub.page import Notice
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile
+from app.hub.parts.new_password import NewPasswordForm, NewPasswordPage, sample_weak, tenant_rules
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -28,7 +28,7 @@ from app.kit.errors import ApiError
 ADDRESS: Final = "/set-password"
 
 
-class SetPasswordForm(HubForm):
+class SetPasswordForm(NewPasswordForm):
     """The first password."""
 
     new_password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
@@ -38,25 +38,20 @@ class SetPasswordForm(HubForm):
 
 
 @dataclass(frozen=True)
-class SetPasswordPage(Page):
+class SetPasswordPage(NewPasswordPage):
     """Asks for the first password."""
 
     template = "pages/set_password.html"
-    scripts = (*Page.scripts, "reveal", "rules")
 
     form: SetPasswordForm
-    account: str
-    rules: tuple[Rule, ...] = ()
-    problem: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, SetPasswordPage]:
-        rules, too_weak = rules_of(PasswordPolicy()), sample_refusals()["too weak"]
-        weak = SetPasswordForm()
-        weak.add_error("new_password", problem_of(too_weak))
+        rules = rules_of(PasswordPolicy())
+        weak, broken_rules = sample_weak(SetPasswordForm())
         return {
             "fresh": cls(SetPasswordForm(), "ada@example.com", rules),
-            "weak": cls(weak, "ada@example.com", rules_of(PasswordPolicy(), refusal=too_weak)),
+            "weak": cls(weak, "ada@example.com", broken_rules),
             "locked": cls(SetPasswordForm(), "ada@example.com", rules, refusal_notice(e.LockedForAWhile())),
             "token": cls(SetPasswordForm().with_token_error(), "ada@example.com", rules),
         }
@@ -90,13 +85,9 @@ def submit_set_password() -> Response:
 
 
 def _refused(form: SetPasswordForm, refusal: ApiError) -> Response:
-    if (message := problem_of(refusal)) is not None:
-        form.add_error("new_password", message)
+    if form.add_refusal(refusal):
         return _page(form, password_error=refusal).render(422)
-    response = _page(form, problem=refusal_notice(refusal)).render(refusal.status)
-    if refusal.retry_after_seconds:
-        response.headers["Retry-After"] = str(refusal.retry_after_seconds)
-    return response
+    return _page(form, problem=refusal_notice(refusal)).render_refusal(refusal)
 
 
 def _page(
@@ -104,6 +95,4 @@ def _page(
 ) -> SetPasswordPage:
     """Return the page; after a post, with the username that the form carried."""
     username = account or request.form.get("username", "")[:320]
-    return SetPasswordPage(
-        form, username, rules_of(current_visit().tenant.password_policy, refusal=password_error), problem
-    )
+    return SetPasswordPage(form, username, tenant_rules(password_error), problem)

@@ -18,7 +18,7 @@ from app.contract.hub_recovery import LinkRequest
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import ButtonForm
-from app.hub.page import Notice, Page
+from app.hub.page import Notice
 from app.hub.pages import pages
 from app.hub.parts import mailed_link
 from app.hub.parts.sign_in_refusals import RefusalReason, reason_for, sign_in_notice, wait_seconds
@@ -58,24 +58,18 @@ class RequestState(StrEnum):
 
 
 @dataclass(frozen=True)
-class SignInLinkPage(Page):
+class SignInLinkPage(mailed_link.LinkPage):
     """Confirms a sign-in in this browser."""
 
     template = "pages/sign_in_link.html"
-    query = {**Page.query, **mailed_link.QUERY}
+    path = LINK
 
     form: ButtonForm
     state: LinkState
-    label: str = ""
-    token: str = ""
     relying_party: str = ""
     creates_account: bool = False
     refusal: RefusalReason | None = None
     wait_seconds: int = 0
-
-    @property
-    def address(self) -> str:
-        return mailed_link.form_address(LINK, self.token)
 
     @property
     def notice(self) -> Notice | None:
@@ -100,24 +94,18 @@ class SignInLinkPage(Page):
 
 
 @dataclass(frozen=True)
-class SignInRequestPage(Page):
+class SignInRequestPage(mailed_link.LinkPage):
     """Approves or denies the sign-in of another device."""
 
     template = "pages/sign_in_request.html"
-    query = {**Page.query, **mailed_link.QUERY}
+    path = APPROVE
 
     form: NumberForm
     state: RequestState
-    label: str = ""
-    token: str = ""
     browser: str = ""
     place: str = ""
     relying_party: str = ""
     needs_number: bool = False
-
-    @property
-    def address(self) -> str:
-        return mailed_link.form_address(APPROVE, self.token)
 
     @classmethod
     def samples(cls) -> Mapping[str, SignInRequestPage]:
@@ -147,14 +135,12 @@ def show_sign_in_link() -> Response:
 
 @pages.post(LINK)
 def submit_sign_in_link() -> Response:
-    form, token, interaction = ButtonForm(), mailed_link.link_token(), current_visit().interaction
+    form, token = ButtonForm(), mailed_link.link_token()
     if not form.validate():
         return _link(form, token, api()(contract.read_link, LinkLookup(token=token))).render(form.error_status)
     operation = contract.renew_link if request.form.get("do") == "renew" else contract.open_link
     try:
-        return journey.follow(
-            api()(operation, LinkRequest(token=token, attempt=interaction.id if interaction else None))
-        )
+        return journey.follow(api()(operation, LinkRequest(token=token, attempt=current_visit().interaction_id)))
     except ApiError as refusal:
         return _refused(token, refusal)
 
@@ -184,8 +170,7 @@ def submit_sign_in_request() -> Response:
 
 
 def _link(form: ButtonForm, token: str, view: contract.LinkView) -> SignInLinkPage:
-    interaction = current_visit().interaction
-    name = interaction.relying_party if interaction else ""
+    name = current_visit().relying_party
     return SignInLinkPage(form, LinkState(view.state), view.label, token, name, view.registers)
 
 

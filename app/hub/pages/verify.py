@@ -48,26 +48,20 @@ _WRONG_PASSWORD: Final = _l("That is not the password of the registration that t
 
 
 @dataclass(frozen=True)
-class LinkPage(Page):
+class VerifyPage(mailed_link.LinkPage):
     """Confirms an email address."""
 
     template = "pages/verify.html"
+    path = check_mail.ADDRESS
     scripts = (*Page.scripts, "reveal")
-    query = {**Page.query, **mailed_link.QUERY}
 
     form: LinkForm
     state: LinkState
-    sent_to: str = ""
-    token: str = ""
     relying_party: str = ""
     added_by: str = ""
 
-    @property
-    def address(self) -> str:
-        return mailed_link.form_address(check_mail.ADDRESS, self.token)
-
     @classmethod
-    def samples(cls) -> Mapping[str, LinkPage]:
+    def samples(cls) -> Mapping[str, VerifyPage]:
         token = "a-token"
         samples = {state.value: cls(LinkForm(), state, "ada@example.com", token) for state in LinkState}
         wrong = LinkForm()
@@ -140,11 +134,7 @@ def _submit(ask: Callable[[contract.LinkRequest], Next]) -> Response:
         return _page(form, LinkState(link.state), token, link).render(form.error_status)
     try:
         typed = (form.password.data or "")[:1000]
-        step = ask(
-            contract.LinkRequest(
-                token=token, attempt=visit.interaction.id if visit.interaction else None, password=typed
-            )
-        )
+        step = ask(contract.LinkRequest(token=token, attempt=visit.interaction_id, password=typed))
     except (e.PasswordMissing, e.WrongCredentials) as refusal:
         return _ask_password(token, refusal)
     except ApiError as refusal:
@@ -166,10 +156,10 @@ def _ask_password(token: str, refusal: ApiError) -> Response:
     return _page(form, LinkState.PASSWORD, token, link).render(refusal.status if is_wrong else 200)
 
 
-def _page(form: LinkForm, state: LinkState, token: str, link: contract.LinkView | None = None) -> LinkPage:
-    interaction, link = current_visit().interaction, link or contract.LinkView(state=state)
-    name = interaction.relying_party if interaction else ""
-    return LinkPage(form, state, link.sent_to, token[:MAX_TOKEN_LENGTH], name, link.added_by)
+def _page(form: LinkForm, state: LinkState, token: str, link: contract.LinkView | None = None) -> VerifyPage:
+    link = link or contract.LinkView(state=state)
+    name = current_visit().relying_party
+    return VerifyPage(form, state, link.sent_to, token[:MAX_TOKEN_LENGTH], name, link.added_by)
 
 
 def _live_interaction_id() -> str:
@@ -180,7 +170,7 @@ def _live_interaction_id() -> str:
 
 def _confirmed(*, was_before: bool) -> Response:
     interaction, interaction_id = current_visit().interaction, _live_interaction_id()
-    name = interaction.relying_party if interaction else ""
+    name = current_visit().relying_party
     if interaction_id:
         return ConfirmedPage(f"/login?{urlencode({'attempt': interaction_id})}", name, was_before).render()
     if interaction and interaction.home:

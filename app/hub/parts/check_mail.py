@@ -28,7 +28,7 @@ from app.hub.forms.code import (
     sample_filled_form,
 )
 from app.hub.services import api
-from app.hub.visit import current_visit
+from app.hub.visit import interaction_address
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/verify"
@@ -47,9 +47,8 @@ class CheckMailPage(CodePage):
     @property
     def other(self) -> str:
         """The address of the page that takes another address or number."""
-        interaction = current_visit().interaction
         page = CHANGE if self.can_change else "/login"
-        return f"{page}?attempt={interaction.id}" if interaction else page
+        return interaction_address(page)
 
     @classmethod
     def samples(cls) -> Mapping[str, CheckMailPage]:
@@ -78,10 +77,8 @@ _BY_TEXT: Final = [outcome for outcome in Outcome if outcome not in (Outcome.UNO
 
 def show() -> Response:
     """Render the page of a waiting interaction; redirect any other to its step."""
-    visit = current_visit()
-    if visit.interaction is None:
-        return journey.start_again()
-    step = api()(contract.resume, contract.InteractionRequest(attempt=visit.interaction.id))
+    interaction = journey.require_interaction()
+    step = api()(contract.resume, contract.InteractionRequest(attempt=interaction.id))
     if step.step is not Step.CHECK_MAIL:
         return journey.follow(step)
     outcome = Outcome.SENT if request.args.get("sent") else None
@@ -90,9 +87,7 @@ def show() -> Response:
 
 def submit_code() -> Response:
     """Verify the typed code."""
-    form, interaction = CodeForm(), current_visit().interaction
-    if interaction is None:
-        return journey.start_again()
+    form, interaction = CodeForm(), journey.require_interaction()
     if not form.validate():
         return _render_invalid(form)
     typed = (form.code.data or "")[:64]
@@ -101,9 +96,7 @@ def submit_code() -> Response:
 
 def submit_link_opened() -> Response:
     """Continue after the mailed link was opened in any browser."""
-    form, interaction = ButtonForm(), current_visit().interaction
-    if interaction is None:
-        return journey.start_again()
+    form, interaction = ButtonForm(), journey.require_interaction()
     if not form.validate():
         return _render_invalid(form)
     return _call(form, verification.enter_code, verification.CodeRequest(attempt=interaction.id))
@@ -111,9 +104,7 @@ def submit_link_opened() -> Response:
 
 def submit_resend() -> Response:
     """Resend the message."""
-    form, interaction = ButtonForm(), current_visit().interaction
-    if interaction is None:
-        return journey.start_again()
+    form, interaction = ButtonForm(), journey.require_interaction()
     if not form.validate():
         return _render_invalid(form)
     return _call(form, verification.mail_again, verification.ResendRequest(attempt=interaction.id))
@@ -135,17 +126,12 @@ def _refused(form: HubForm, refusal: ApiError) -> Response:
     page = CheckMailPage(
         redisplayed(form), mailed.sent_to, is_text, mailed.resend_in_seconds, outcome, can_change=mailed.can_change
     )
-    response = page.render(refusal.status)
-    if refusal.retry_after_seconds:
-        response.headers["Retry-After"] = str(refusal.retry_after_seconds)
-    return response
+    return page.render_refusal(refusal)
 
 
 def _render_invalid(form: HubForm) -> Response:
     """Render the page after an incomplete form or an invalid form token."""
-    interaction = current_visit().interaction
-    if interaction is None:
-        return journey.start_again()
+    interaction = journey.require_interaction()
     step = api()(contract.resume, contract.InteractionRequest(attempt=interaction.id))
     if step.step is not Step.CHECK_MAIL:
         return journey.follow(step)

@@ -28,7 +28,7 @@ from app.hub.parts.sign_in_refusals import (
     sign_in_notice,
 )
 from app.hub.tenancy import Identifier
-from app.hub.visit import current_visit
+from app.hub.visit import current_visit, interaction_address
 
 CONNECTS: Final = "connects"
 """Value of `needs`: the sign-in links a federated identity. Only an identity that the page named is linked."""
@@ -84,8 +84,7 @@ class LoginPage(Page):
     @property
     def forgotten(self) -> str:
         """The address of the password reset page."""
-        interaction = current_visit().interaction
-        return f"/forgot-password?attempt={interaction.id}" if interaction else "/forgot-password"
+        return interaction_address("/forgot-password")
 
     @property
     def help(self) -> str:
@@ -283,7 +282,7 @@ def login_page(
     reauthentication: Reauthentication | None = None,
 ) -> LoginPage:
     visit = current_visit()
-    relying_party = visit.interaction.relying_party if visit.interaction else ""
+    relying_party = visit.relying_party
     common = (
         visit.tenant.identifiers,
         relying_party,

@@ -1,33 +1,59 @@
-"""The token of a mailed link, as it stands in the addresses of the pages that such links lead to."""
+"""Pages opened by a mailed link: the link's token in the address, and what such pages have in common."""
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
+from typing import ClassVar, Final
 from urllib.parse import urlencode
 
 from flask import request
 
 from app.contract.emailed_links import MAX_TOKEN_LENGTH, LinkLookup
+from app.hub.forms.base import HubForm
+from app.hub.page import Page
 from app.kit.user_agents import is_automated
 
 PARAMETER: Final = "vtoken"
 QUERY: Final = {PARAMETER: MAX_TOKEN_LENGTH}
-"""What links to another language repeat of it."""
+"""What the language links repeat of the address."""
+
+
+@dataclass(frozen=True)
+class LinkPage(Page):
+    """A page opened by a mailed link. A GET does not use the link up."""
+
+    query = {**Page.query, **QUERY}
+    path: ClassVar[str]
+    """Path of the page."""
+    link_type: ClassVar[str] = ""
+    """Value of `vtype` that the form's action repeats; empty if the page needs none."""
+
+    form: HubForm
+    state: str
+    """`open`, or why the link is refused."""
+    label: str = ""
+    """The account or address that the link is about."""
+    token: str = ""
+
+    @property
+    def action(self) -> str:
+        """The form's action: this page's own address, so that the language links work after a post."""
+        return form_address(self.path, self.token, **({"vtype": self.link_type} if self.link_type else {}))
 
 
 def link_token() -> str:
-    """Return the token that this page was opened with."""
+    """Return the link's token from the address."""
     return request.args.get(PARAMETER, "")[:MAX_TOKEN_LENGTH]
 
 
-def form_address(page: str, shown: str, **more: str) -> str:
-    """Return where the page's form is sent: its own address, so that it can be read in another language after all."""
-    return f"{page}?{urlencode({**more, PARAMETER: shown})}"
+def form_address(path: str, token: str, **parameters: str) -> str:
+    """Return the address of a link's page."""
+    return f"{path}?{urlencode({**parameters, PARAMETER: token})}"
 
 
-def link_read(shown: str) -> LinkLookup:
-    """Return the question where a link stands, and whether a machine asks: a scanner of mail, a preview, a browser beforehand."""
+def link_read(token: str) -> LinkLookup:
+    """Return the request for the state of a link; it tells whether a mail scanner, a preview or a prefetch asks."""
     headers = request.headers
-    is_beforehand = "prefetch" in headers.get("Sec-Purpose", headers.get("Purpose", ""))
-    machine = request.method == "HEAD" or is_beforehand or is_automated(headers.get("User-Agent", ""))
-    return LinkLookup(token=shown[:MAX_TOKEN_LENGTH], is_machine=machine)
+    is_prefetch = "prefetch" in headers.get("Sec-Purpose", headers.get("Purpose", ""))
+    is_machine = request.method == "HEAD" or is_prefetch or is_automated(headers.get("User-Agent", ""))
+    return LinkLookup(token=token[:MAX_TOKEN_LENGTH], is_machine=is_machine)
