@@ -1,4 +1,4 @@
-"""Which applications may act for an account, and the end of that."""
+"""Applications that may act for an account, and how an account revokes them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.identity.protocols.oauth import codes, consents
 
 @dataclass(frozen=True)
 class Access:
-    """What an application was given."""
+    """The access of one application."""
 
     client_id: str
     scopes: tuple[str, ...]
@@ -23,16 +23,16 @@ class Access:
 
 
 def of_account(context: Context, uid: str) -> list[Access]:
-    """Return the applications that an account consented to, or that hold a token of it; the newest first.
+    """Return the applications that an account consented to or that hold a token of it, newest first.
 
-    The tenant's own pages are none.
+    The hosted pages' own client is left out.
     """
     found: dict[str, Access] = {}
     given = [Access(one.client_id, one.scopes, one.given_at) for one in consents.of_account(context, uid)]
-    held = [
+    with_tokens = [
         Access(one.client_id, tuple(one.scope.split()), one.since) for one in tokens.authorized_clients(context, uid)
     ]
-    for one in (*given, *held):
+    for one in (*given, *with_tokens):
         before = found.get(one.client_id)
         found[one.client_id] = one if before is None else _joined(before, one)
     found.pop(profile_client.CLIENT_ID, None)
@@ -40,9 +40,9 @@ def of_account(context: Context, uid: str) -> list[Access]:
 
 
 def revoke(context: Context, uid: str, client_id: str) -> None:
-    """End what an application may do for an account. Of a code that is exchanged meanwhile the tokens end, too.
+    """Revoke an application's access to an account, including tokens of a code that is exchanged at the same moment.
 
-    Codes go first: whoever exchanges one holds its row until the tokens stand.
+    Codes go first: an exchange holds its code's row lock until the tokens are stored.
     """
     consents.take_back(context, uid, client_id)
     codes.drop(context, uid, client_id)
@@ -52,8 +52,8 @@ def revoke(context: Context, uid: str, client_id: str) -> None:
 
 
 def _joined(one: Access, other: Access) -> Access:
-    return replace(one, scopes=_without_doubles((*one.scopes, *other.scopes)), since=min(one.since, other.since))
+    return replace(one, scopes=_unique((*one.scopes, *other.scopes)), since=min(one.since, other.since))
 
 
-def _without_doubles(names: Iterable[str]) -> tuple[str, ...]:
+def _unique(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))

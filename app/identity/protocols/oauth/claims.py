@@ -1,4 +1,4 @@
-"""Claims of a person, from the interface's profile (federation.md section 5; OpenID Connect Core sections 5.1 and 5.4)."""
+"""Claims of an account, from its profile (federation.md section 5; OpenID Connect Core sections 5.1 and 5.4)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def _member(name: str) -> Callable[[Profile], Any]:
 
 
 def _email(profile: Profile) -> Any:
-    held = profile.get("Email") or []
-    return held[0].get("Value") if held else None
+    emails = profile.get("Email") or []
+    return emails[0].get("Value") if emails else None
 
 
 def _updated_at(profile: Profile) -> int | None:
@@ -35,8 +35,8 @@ def _birthdate(profile: Profile) -> str | None:
 
 
 def _address(profile: Profile) -> dict[str, str] | None:
-    held = profile.get("Addresses") or []
-    first = held[0] if held else {}
+    addresses = profile.get("Addresses") or []
+    first = addresses[0] if addresses else {}
     members = {
         "street_address": first.get("Address1"),
         "locality": first.get("City"),

@@ -1,4 +1,4 @@
-"""Who asks at the back channel: authenticates a client (RFC 6749 section 2.3)."""
+"""Client authentication at the token, introspection and revocation endpoints (RFC 6749 section 2.3)."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from app.kit.errors import OAuthError
 from app.kit.operation import Accept
 from app.kit.reading import RawRequest
 
-_NOBODY = randomness.digest(randomness.token())  # compared where no client is, so that both ways do the same
+_DUMMY_HASH = randomness.digest(randomness.token())  # compared for an unknown client, so that timing reveals nothing
 
 _MOST_FIELDS = 1000
 _LONGEST_ID = 128
 
 
 @dataclass(frozen=True)
-class Shown:
-    """The credentials that a request brings; several readings where the header does not say how it is written."""
+class ClientCredentials:
+    """The credentials of a request; several candidate secrets where the header's encoding is ambiguous."""
 
     client_id: str
     secrets: tuple[str, ...] = ()
 
 
 def authenticate(context: Context, raw: RawRequest, body: dict[str, Any]) -> Application:
-    """Return the client that the request proves to come from; a public one shows only its id.
+    """Return the client that the request proves to come from; a public client sends only its id.
 
     Raises:
         InvalidRequest: a parameter comes twice, no client_id, two methods at once, or no secret where the address
@@ -63,14 +63,14 @@ def authenticate(context: Context, raw: RawRequest, body: dict[str, Any]) -> App
     return client
 
 
-def credentials(raw: RawRequest, body: dict[str, Any]) -> Shown:
-    """Return what the request shows: HTTP Basic, or `client_id` and `client_secret` of the body."""
+def credentials(raw: RawRequest, body: dict[str, Any]) -> ClientCredentials:
+    """Return the credentials of the request: HTTP Basic, or `client_id` and `client_secret` of the body."""
     named, secret = _member(body, "client_id"), _member(body, "client_secret")
     scheme, _, text = raw.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "basic":
         if named is None:
             raise InvalidRequest.names("client_id")
-        return Shown(named, (secret,) if secret is not None else ())
+        return ClientCredentials(named, (secret,) if secret is not None else ())
     basic = _basic(text)
     if secret is not None or named not in (None, basic.client_id):
         raise InvalidRequest("The client is named twice.")
@@ -78,7 +78,7 @@ def credentials(raw: RawRequest, body: dict[str, Any]) -> Shown:
 
 
 def lives_at(client: Application, raw: RawRequest) -> bool:
-    """Return whether the client is the one that the address names, under its own protocol."""
+    """Return whether the address belongs to the client: its name and its protocol, or the tenant-wide address."""
     app = raw.parameters.get("app")
     if app is None:
         return True
@@ -87,7 +87,7 @@ def lives_at(client: Application, raw: RawRequest) -> bool:
 
 
 def _refuse_repeated(raw: RawRequest) -> None:
-    """Refuse a form that says something twice (RFC 6749 section 3.2): two readers could believe different things."""
+    """Refuse repeated parameters (RFC 6749 section 3.2): two parsers could pick different values."""
     if raw.media_type not in Accept.FORM.value:
         return
     names = [name.lower() for name, _ in parse_qsl(raw.body.decode("utf-8", "replace"), max_num_fields=_MOST_FIELDS)]
@@ -95,7 +95,7 @@ def _refuse_repeated(raw: RawRequest) -> None:
         raise InvalidRequest("A parameter is given more than once.")
 
 
-def _basic(text: str) -> Shown:
+def _basic(text: str) -> ClientCredentials:
     """Read HTTP Basic: both parts are form-encoded before they are joined (RFC 6749 section 2.3.1).
 
     Many clients leave that out, and some write Latin-1; a secret is compared in either reading.
@@ -111,13 +111,13 @@ def _basic(text: str) -> Shown:
     client_id = unquote(client_id)
     if not colon or not client_id or not client_id.isprintable():
         raise InvalidRequest("The Authorization header is malformed.")
-    return Shown(client_id, tuple({unquote_plus(secret), secret}) if secret else ())
+    return ClientCredentials(client_id, tuple({unquote_plus(secret), secret}) if secret else ())
 
 
 def _member(body: dict[str, Any], name: str) -> str | None:
     value = body.get(name)
     if value is None:
-        value = next((held for key, held in body.items() if key.lower() == name), None)
+        value = next((other for key, other in body.items() if key.lower() == name), None)
     if value is None or value == "":
         return None
     if not isinstance(value, str):
@@ -126,10 +126,10 @@ def _member(body: dict[str, Any], name: str) -> str | None:
 
 
 def _matches(client: Application | None, secrets: tuple[str, ...]) -> bool:
-    held = client.secret_hash if client is not None and client.secret_hash else None
-    expected = (held or _NOBODY).encode()
+    stored = client.secret_hash if client is not None and client.secret_hash else None
+    expected = (stored or _DUMMY_HASH).encode()
     same = [hmac.compare_digest(randomness.digest(secret).encode(), expected) for secret in secrets or ("",)]
-    return any(same) and held is not None and bool(secrets)
+    return any(same) and stored is not None and bool(secrets)
 
 
 def _is_tenant_wide(raw: RawRequest) -> bool:
@@ -148,7 +148,7 @@ def _wrong_secret(raw: RawRequest) -> OAuthError:
     return InvalidClient("The client_secret is not valid.") if _is_tenant_wide(raw) else UnauthorizedClient()
 
 
-def _refused(context: Context, shown: Shown, error: OAuthError) -> OAuthError:
+def _refused(context: Context, shown: ClientCredentials, error: OAuthError) -> OAuthError:
     rate_limits.spend_trust(context, shown.client_id)
     context.audit.record("client.refused", client_id=shown.client_id, error=error.code)
     return error

@@ -25,9 +25,9 @@ class Given:
 
 
 def covers(context: Context, uid: str, client_id: str, scopes: Iterable[str]) -> bool:
-    """Return whether the account said yes to the client, and to each of these scopes."""
-    held = _held(context, uid, client_id)
-    return held is not None and held.issuperset(scopes)
+    """Return whether the account consented to the client and to each of these scopes."""
+    granted = _held(context, uid, client_id)
+    return granted is not None and granted.issuperset(scopes)
 
 
 def given(context: Context, uid: str, client_id: str) -> frozenset[str]:
@@ -36,14 +36,14 @@ def given(context: Context, uid: str, client_id: str) -> frozenset[str]:
 
 
 def _held(context: Context, uid: str, client_id: str) -> frozenset[str] | None:
-    """None where the account never said yes; a yes may be to no scope at all."""
+    """Return the granted scopes, which may be none; None where the account never consented."""
     where = (T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.client_id == client_id)
     row = context.work.one(select(T.scopes).where(*where))
     return frozenset(row.scopes) if row is not None else None
 
 
 def give(context: Context, uid: str, client_id: str, scopes: Iterable[str]) -> None:
-    """Add scopes to what the account gave to the client."""
+    """Add scopes to the account's consent to the client."""
     kept = sorted(given(context, uid, client_id) | set(scopes))
     row = {
         "tenant_id": context.tenant.tenant_id,
@@ -66,7 +66,7 @@ def of_account(context: Context, uid: str) -> list[Given]:
 
 
 def take_back(context: Context, uid: str, client_id: str) -> None:
-    """Forget that the account said yes: it is asked again."""
+    """Delete the consent: the next authorization asks again."""
     context.work.run(
         delete(consents).where(T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.client_id == client_id)
     )

@@ -1,4 +1,4 @@
-"""CORS (Fetch standard): answers to scripts of web origins that an application of the tenant registered, to no others."""
+"""CORS (Fetch standard): for web origins that an application of the tenant registered, and no others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PREFLIGHT_SECONDS = 600
 
 
 def headers(services: Services, raw: RawRequest) -> Iterable[tuple[str, str]]:
-    """Yield the headers that let the asking origin read the answer; only `Vary` for anybody else."""
+    """Yield the CORS headers for a registered origin; only `Vary` for any other."""
     yield "Vary", "Origin"
     origin = raw.headers.get("origin", "")
     if not _is_registered(services, raw.host, origin):

@@ -1,4 +1,4 @@
-"""The back channel's operations."""
+"""Handlers of the token, introspection, revocation, metadata and userinfo endpoints."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from app.kit.wire import Document
 @contract.token_with_key.implements
 def token(context: Context, req: contract.TokenRequest) -> contract.TokenResponse:
     client = _client(context)
-    context.services.signing_keys.of(
-        context.work
-    )  # a tenant's first key is made in a transaction of its own, before anything is written
+    context.services.signing_keys.of(context.work)  # makes a tenant's first key, in a transaction of its own
     return grants.exchange(context, client, issuers.at(context, client), req)
 
 
@@ -66,7 +64,7 @@ def read_userinfo(
 
 
 def _client(context: Context) -> Application:
-    """Return the client that the border admitted, after it paid for the request."""
+    """Return the authenticated client and count the request against its rate limit."""
     if context.client is None:
         raise InvalidClient
     rate_limits.spend_for_client(context, context.client)

@@ -1,4 +1,4 @@
-"""id_token_hint: an id_token of this tenant, over or not, as a hint of who asks and for whom."""
+"""id_token_hint: an id_token of this tenant, expired or not, that names the client and the account."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Hint:
 
 
 def read(context: Context, text: str) -> Hint | None:
-    """Return what an id_token says whose signature, issuer and audience are right; its times are not looked at."""
+    """Return the claims of an id_token if signature, issuer and audience are right; `exp` is not checked."""
     try:
         claims = signatures.read(context, text)
     except signatures.NotOurs:

@@ -18,13 +18,13 @@ INACTIVE = IntrospectionResponse(active=False)
 
 
 def introspect(context: Context, client: Application, req: IntrospectionRequest) -> IntrospectionResponse:
-    """Tell what a token stands for.
+    """Describe a token (RFC 7662).
 
-    A client may ask about its own tokens. One that the tenant registered as a `resource_server` may ask about every access
-    token of the tenant at the tenant-wide address, those of the interface's own sign-ins included; refresh tokens are for
-    the authorization server alone (RFC 6749 section 1.5). All else is inactive, as an unknown token is (RFC 7662 section 4).
+    A client may introspect its own tokens. A client that the tenant registered as a `resource_server` may introspect every
+    access token of the tenant at the tenant-wide address, including tokens of the interface's own sign-ins; refresh tokens are
+    for the authorization server alone (RFC 6749 section 1.5). Every other token is inactive, like an unknown one (section 4).
 
-    Raises InvalidClient: a public client proves nothing, and who asks must (RFC 7662 section 2.1).
+    Raises InvalidClient: a public client cannot authenticate, which section 2.1 requires.
     """
     if client.settings.is_public:
         raise InvalidClient("A public client may not introspect.")
@@ -39,9 +39,9 @@ def introspect(context: Context, client: Application, req: IntrospectionRequest)
 
 
 def revoke(context: Context, client: Application, req: RevocationRequest) -> None:
-    """End a token of this client; others, known or not, are left as they are, without a word.
+    """Revoke a token of this client; ignore any other token, known or unknown.
 
-    A refresh token, a used one included, ends every token of its authorization (RFC 7009 section 2.1).
+    A refresh token, even a used one, revokes every token of its authorization (RFC 7009 section 2.1).
     """
     token = req.token or req.refresh_token
     if token is None:
@@ -66,7 +66,7 @@ def _may_ask_about_others(context: Context, client: Application) -> bool:
 
 
 def _refresh_of(context: Context, client: Application, token: str) -> TokenHolder | None:
-    """Return what an unused refresh token of this client stands for."""
+    """Return the record of an unused refresh token of this client."""
     row = token_store.refresh(context.work, randomness.digest(token))
     if row is None or row.used_at is not None or row.client_id != client.client_id:
         return None

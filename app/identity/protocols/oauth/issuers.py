@@ -1,4 +1,4 @@
-"""Issuers: the tenant's address is one for all of its applications; beside it every application has its own (design section 3)."""
+"""Issuers: the tenant-wide one, and one per application (design section 3)."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Issuer:
         return f"{address}?apikey={quote(self.key)}" if self.protocol == OAUTH else address
 
     def front(self, what: str) -> str:
-        """Return the address of what browsers and key readers open."""
+        """Return the address of an endpoint that browsers and key readers call."""
         return f"{self.hub_url}/service/{self._path(what)}"
 
     def back(self, what: str) -> str:
-        """Return the address of what clients call."""
+        """Return the address of an endpoint that clients call."""
         return f"{self.hub_url}/api/{self._path(what)}"
 
     def _path(self, what: str) -> str:
@@ -61,12 +61,12 @@ def of_application(context: Context, client: Application) -> Issuer:
 
 
 def at(context: Context, client: Application) -> Issuer:
-    """Return the issuer whose endpoint this client calls; the border made sure that the address names the client."""
+    """Return the issuer whose endpoint this client calls. Client authentication has checked that the address is the client's."""
     return of_application(context, client) if "app" in context.raw.parameters else tenant_wide(context)
 
 
 def is_ours(context: Context, url: object, client: Application) -> bool:
-    """Return whether an `iss` is one under which this client gets tokens."""
+    """Return whether this client gets tokens under this `iss`."""
     return url in (tenant_wide(context).url, of_application(context, client).url)
 
 

@@ -23,7 +23,7 @@ from app.kit import randomness
 
 OPENID, OFFLINE = "openid", "offline_access"
 _SINGLE, _MULTIPLE = "1", "2"  # assurance levels: one factor, more than one
-_SEVERAL = "mfa"  # the method that says so (RFC 8176)
+_SEVERAL = "mfa"  # multiple factors (RFC 8176)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def outlives_session(client: Application, scope: Iterable[str]) -> bool:
 
 
 def refresh_life(context: Context, client: Application, facts: Mapping[str, Any] = MappingProxyType({})) -> timedelta:
-    """Return for how long a refresh token of the client is good, in the family of these facts or in one that begins."""
+    """Return the lifetime of a refresh token of the client, in the family of these facts or in a new one."""
     wanted = client.settings.refresh_token_seconds or context.tenant.settings.refresh_token_minutes * 60
     return min(timedelta(seconds=wanted), tokens.absolute_end(context, facts) - context.now)
 
@@ -130,8 +130,8 @@ def _id_token(
     """Return the id_token (OpenID Connect Core sections 2 and 3.1.3.6)."""
     facts = grant.facts
     wanted = facts.get("id_token_claims") or ()
-    held: dict[str, Any] = claims.of(accounts.profile_of(account), wanted) if wanted else {}
-    held.update(
+    payload: dict[str, Any] = claims.of(accounts.profile_of(account), wanted) if wanted else {}
+    payload.update(
         iss=issuer.url,
         sub=account.uid,
         aud=client.client_id,
@@ -146,10 +146,10 @@ def _id_token(
         "auth_time": facts.get("auth_time"),
         "amr": facts.get("amr"),
     }
-    held.update({name: value for name, value in optional.items() if value is not None})
-    if "amr" in held:
-        held["acr"] = facts.get("acr") or (_MULTIPLE if _SEVERAL in held["amr"] else _SINGLE)
-    return context.services.signing_keys.sign(context.work, held)
+    payload.update({name: value for name, value in optional.items() if value is not None})
+    if "amr" in payload:
+        payload["acr"] = facts.get("acr") or (_MULTIPLE if _SEVERAL in payload["amr"] else _SINGLE)
+    return context.services.signing_keys.sign(context.work, payload)
 
 
 def _signed_access_token(context: Context, client: Application, grant: Grant, lifetime: int) -> str | None:
@@ -160,7 +160,7 @@ def _signed_access_token(context: Context, client: Application, grant: Grant, li
     if client.settings.access_token_format != "jwt":
         return None
     now, audience = int(context.now.timestamp()), grant.facts["aud"]
-    held: dict[str, Any] = {
+    payload: dict[str, Any] = {
         "iss": grant.facts["issuer"],
         "sub": grant.uid or client.client_id,
         "aud": audience[0] if len(audience) == 1 else audience,
@@ -171,8 +171,8 @@ def _signed_access_token(context: Context, client: Application, grant: Grant, li
         "scope": " ".join(grant.scope),
     }
     if "auth_time" in grant.facts:
-        held["auth_time"] = grant.facts["auth_time"]
-    return context.services.signing_keys.sign(context.work, held, machine_tokens.KIND)
+        payload["auth_time"] = grant.facts["auth_time"]
+    return context.services.signing_keys.sign(context.work, payload, machine_tokens.KIND)
 
 
 def _half_hash(text: str) -> str:

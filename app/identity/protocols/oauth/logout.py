@@ -16,8 +16,8 @@ from app.identity.protocols.oauth.id_token_hints import Hint
 def open(context: Context, req: hub.SignOutRequest, session: BrowserSession | None) -> Next:
     """Return CONFIRM_SIGN_OUT where nothing proves who asks, else REDIRECT or SIGNED_OUT.
 
-    An id_token of this very session proves it, and so does the person's yes on our page; without either a foreign page
-    could sign people out. An address that the client did not register is left out, never followed.
+    An id_token of this very session confirms the request, and so does the user on our page; without either a foreign page
+    could sign users out. A redirect address that the client did not register is ignored.
     """
     hint = id_token_hints.read(context, req.id_token_hint) if req.id_token_hint else None
     client = _client(context, req, hint)

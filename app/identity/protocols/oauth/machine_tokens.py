@@ -62,7 +62,7 @@ def claims_of(context: Context, token: str | None) -> dict[str, Any]:
 
 
 def may(claims: Mapping[str, Any], scope: str) -> bool:
-    """Return whether a machine token opens what asks for this scope (interface tenant-config.md section 1)."""
+    """Return whether a machine token grants this scope (interface tenant-config.md section 1)."""
     return bool({scope, "all"} & set(claims.get("scp") or ()))
 
 
@@ -120,10 +120,10 @@ def _claims(
 
 def _allowed(context: Context, client: Application, audience: str) -> tuple[str, ...] | None:
     """Return the client's scopes at the audience; both management families stand for one another."""
-    held = client.settings.audience_scopes
+    by_audience = client.settings.audience_scopes
     families = audiences(context.services)
     names = [audience, *sorted(families)] if audience in families else [audience]
-    return next((held[name] for name in names if name in held), None)
+    return next((by_audience[name] for name in names if name in by_audience), None)
 
 
 def tenant_of(services: Services, token: str | None, cost: Cost) -> Tenant:

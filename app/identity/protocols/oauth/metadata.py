@@ -20,7 +20,7 @@ from app.kit.wire import Document
 
 _MAX_AGE_SECONDS = 300  # below the time for which a new key is published before it signs
 _CLIENT_METHODS = ["client_secret_basic", "client_secret_post", "none"]
-_GRANTS = [name for name in GRANTS if name in get_args(GrantType)]  # none that no application can be given
+_GRANTS = [name for name in GRANTS if name in get_args(GrantType)]  # those that an application can register
 _VARY = {"Vary": "Origin"}
 
 

@@ -1,4 +1,4 @@
-"""Limits of the OAuth endpoints, answered in OAuth's own words: 429 with Retry-After."""
+"""Rate limits of the OAuth endpoints: 429 with Retry-After, as an OAuth error."""
 
 from app.contract.errors_oauth import SlowDown
 from app.identity.directory.tenants import profile_client
@@ -27,7 +27,7 @@ def spend_for_visitor(context: Context) -> None:
 
 
 def spend_for_client(context: Context, client: Application) -> None:
-    """Take one request of a client from its address: a server, the hub's own too, asks for all of its people, a device for one."""
+    """Count one request of a client from its address: a server, including the hub's, calls for many users, a device for one."""
     amount = context.tenant.settings.limits.token_per_minute_per_client
     if client.settings.is_public and client.client_id != profile_client.CLIENT_ID:
         spend(context, "oauth.public_client", PUBLIC_CLIENT, client.client_id, context.network)

@@ -20,22 +20,21 @@ def is_known(context: Context, client: Application, resource: str) -> bool:
 
 
 def wanted(context: Context, client: Application, granted: object, asked: str | None) -> str | None:
-    """Return the resource of the token that is asked for, None for none; raises InvalidTarget.
+    """Return the resource of the requested token, None where no resource is named; raises InvalidTarget.
 
     Args:
-        granted: what the authorization request named. Then a token is for nothing else.
-        asked: what the token request names.
+        granted: the resource of the authorization request; the token request may not name another one.
+        asked: the resource of the token request.
     """
-    held = str(granted) if granted else None
-    resource = asked or held
-    if resource is not None and (held not in (None, resource) or not is_known(context, client, resource)):
+    bound = str(granted) if granted else None
+    resource = asked or bound
+    if resource is not None and (bound not in (None, resource) or not is_known(context, client, resource)):
         raise InvalidTarget
     return resource
 
 
 def narrowed(context: Context, client: Application, scope: tuple[str, ...], resource: str | None) -> tuple[str, ...]:
-    """Return the scope without what the token will not open: account access that the client has no more, and any in a token
-    for another server, which may not use it here."""
+    """Return the scope without account access that the client may not have (any more), and without any for another server's token."""
     is_ours = resource in (None, context.services.settings.base_url)
     allowed = client.settings.interface_scopes if is_ours else ()
     return tuple(name for name in scope if name not in INTERFACE_SCOPES or name in allowed)

@@ -1,4 +1,4 @@
-"""Authorization codes and what accounts consented to."""
+"""Authorization codes and consents."""
 
 from sqlalchemy import Column, Index, String
 

@@ -32,9 +32,9 @@ def read(context: Context, app: str | None) -> UserinfoResponse | Document:
         raise InvalidToken
     asked = holder.facts.get("userinfo_claims")
     wanted = [*claims.names(scopes), *(asked if isinstance(asked, list) else ())]
-    held = {"sub": account.uid, **claims.of(accounts.profile_of(account), wanted)}
+    payload = {"sub": account.uid, **claims.of(accounts.profile_of(account), wanted)}
     if client.settings.signed_userinfo:
         issuer = own if app is not None else issuers.tenant_wide(context)
-        text = context.services.signing_keys.sign(context.work, {**held, "iss": issuer.url, "aud": client.client_id})
+        text = context.services.signing_keys.sign(context.work, {**payload, "iss": issuer.url, "aud": client.client_id})
         return Document(text.encode(), "application/jwt")
-    return UserinfoResponse.model_validate(held)
+    return UserinfoResponse.model_validate(payload)

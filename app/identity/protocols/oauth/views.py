@@ -1,4 +1,4 @@
-"""What pages are shown of a relying party and of a person."""
+"""How the hosted pages show a relying party and an account."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from app.kit.web_addresses import is_web_address, web_address
 
 
 def relying_party(client: Application, redirect_uri: str | None) -> RelyingPartyView:
-    """Return the application that asks; its home is what it registered, else where its redirect address stands.
+    """Return the application that requests the sign-in; its home is the registered one, else the origin of its redirect URI.
 
-    The hosted pages of the tenant are no application to the person in front of them: they have neither name nor home.
+    The hosted pages' own client has neither name nor home: to the user it is no application.
     """
     settings = client.settings
     origin = redirect_origin(redirect_uri) if redirect_uri else None
@@ -35,7 +35,7 @@ def relying_party(client: Application, redirect_uri: str | None) -> RelyingParty
 
 
 def _picture(address: str | None) -> str | None:
-    """A picture comes over https or lies in the address itself; a browser runs nothing in either."""
+    """Return the address of a picture if it is https or a data: image, in which a browser runs no script."""
     if address and address.startswith("data:image/"):
         return address
     return address if address and address.startswith("https://") and is_web_address(address) else None
@@ -48,7 +48,7 @@ def redirect_origin(uri: str) -> str:
 
 
 def person(account: Account) -> PersonView:
-    """Return who is signed in, as a chip shows it, and in which language to speak to them."""
+    """Return the signed-in account as the account chip shows it, with its language."""
     label = account.email or account.username or account.phone or account.uid
     language = account.profile.get("LocalLanguage") or None
     return PersonView(uid=account.uid, label=label, name=accounts.full_name(account), language=language)

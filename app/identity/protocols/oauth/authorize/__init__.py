@@ -1,4 +1,4 @@
-"""The authorization endpoint (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2): checks, then decides what is next."""
+"""The authorization endpoint (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2): the checks, then the decision."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PAGES = (
 
 
 def open(context: Context, protocol: str, app: str | None, parameters: list[tuple[str, str]]) -> Next:
-    """Check the request and return what is next; an attempt is stored only where a page must be shown.
+    """Check the request and return the next step; an interaction is stored only where a page must be shown.
 
     Raises TooManyRequests: this address asks too often.
     """
@@ -53,7 +53,7 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
 
 
 def advance(context: Context, attempt: Attempt, session: BrowserSession | None) -> Next:
-    """Return what is next in an attempt: LOGIN or REGISTER, CONSENT, or back to the relying party with a code or an error."""
+    """Return the next step of an interaction: LOGIN or REGISTER, CONSENT, or the redirect with a code or an error."""
     request, client = _reread(context, attempt)
     if client is None:
         return start_again(context, attempt)
@@ -63,7 +63,7 @@ def advance(context: Context, attempt: Attempt, session: BrowserSession | None) 
 
 
 def answer_consent(context: Context, attempt: Attempt, session: BrowserSession | None, allow: bool) -> Next:
-    """Keep the answer and return what is next; who is signed in is looked at again."""
+    """Store the answer and return the next step; the session is checked again."""
     request, client = _reread(context, attempt)
     if client is None:
         return start_again(context, attempt)
@@ -75,14 +75,14 @@ def answer_consent(context: Context, attempt: Attempt, session: BrowserSession |
         return before or start_again(context, attempt)
     if not allow:
         context.audit.record("consent.refused", uid=session.uid, client_id=client.client_id)
-        return decision.refuse(context, request, attempt, Redirected("access_denied", "The person said no."))
+        return decision.refuse(context, request, attempt, Redirected("access_denied", "The user denied access."))
     consents.give(context, session.uid, client.client_id, request.agreed)
     context.audit.record("consent.given", uid=session.uid, client_id=client.client_id, scope=" ".join(request.agreed))
     return decision.finish(context, request, client, session, attempt)
 
 
 def start_again(context: Context, attempt: Attempt) -> Next:
-    """Return the way out of an attempt that is over: its relying party, where the person may start again."""
+    """Return the relying party of an interaction that has ended, where the user may start again."""
     request, client = _reread(context, attempt)
     return Next(
         step=Step.START_AGAIN, relying_party=views.relying_party(client, request.redirect_uri) if client else None

@@ -1,8 +1,8 @@
-"""acr: what the client asks of the way in which the person authenticates.
+"""acr: the authentication context class that the client requests.
 
-As `acr_values` it is a wish (OpenID Connect Core section 3.1.2.1): `2` asks for two factors where the account has them; one class
-authenticates anew and is echoed in `acr` (federation.md section 4). As an essential claim (section 5.5.1.1) it is a demand: the
-answer has one of the values, or is an error.
+`acr_values` is voluntary (OpenID Connect Core section 3.1.2.1): `2` requests two factors where the account has them; one class
+reauthenticates and is echoed in `acr` (federation.md section 4). As an essential claim (section 5.5.1.1) it is mandatory: the
+response has one of the values, or is an error.
 """
 
 import re
@@ -12,7 +12,7 @@ from app.identity.authentication.sign_in.second_factor import TWO as MFA
 from app.identity.protocols.oauth.authorize.request import Asked, Authorization, Redirected
 
 ONE, TWO = "1", "2"
-"""What `acr` says of one factor and of more (published in the metadata)."""
+"""The `acr` of one factor and of several, as published in the metadata."""
 _ANEW = re.compile(r"[A-Za-z0-9_-]{1,40}:nist:level:1:re-auth")
 
 

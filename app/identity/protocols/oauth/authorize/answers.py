@@ -18,7 +18,7 @@ def code(request: Authorization, text: str) -> Next:
 
 
 def refusal(issuer: str, kept: Mapping[str, Any], problem: Redirected) -> Next:
-    """Return the answer that carries an error; `kept` is what the checks found good before they stopped."""
+    """Return the error response; `kept` holds the parameters that passed their checks before the error."""
     parameters = {
         "error": problem.error,
         "error_description": problem.description,

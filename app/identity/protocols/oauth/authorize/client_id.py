@@ -1,4 +1,4 @@
-"""client_id: an active client of this tenant, the one that the address names (RFC 6749 section 4.1.1)."""
+"""client_id: must name an active client of this tenant, and the one of the address (RFC 6749 section 4.1.1)."""
 
 from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.authorize.request import Asked, Refused

@@ -1,4 +1,4 @@
-"""What is next for a checked request: sign in, ask for consent, or answer. Decided from the session the service itself keeps."""
+"""Decides the next step of a checked request from the stored session: sign-in, consent, or the response."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ def decide(
 def before_consent(
     context: Context, request: Authorization, client: Application, session: BrowserSession | None, attempt: Attempt
 ) -> Next | None:
-    """Return what stands before the answer to the question of consent: LOGIN or a refusal; None where nothing does."""
+    """Return the step that must come before an answer about consent: LOGIN or a refusal; None where there is none."""
     if session is None:
         return _login(context, request, client, attempt, None)
     return _before_consent(context, request, client, session, attempt, _account(context, session, attempt))
 
 
 def _is_fresh(session: BrowserSession, attempt: Attempt | None) -> bool:
-    """Return whether the person authenticated within this attempt."""
+    """Return whether the user authenticated within this interaction."""
     return attempt is not None and session.authenticated_at >= attempt.created_at
 
 
 def _account(context: Context, session: BrowserSession, attempt: Attempt | None) -> Account | None:
-    """Return the account of a session from before the attempt; whoever signed in a moment ago was looked at then."""
+    """Return the account of a session older than the interaction; None for a fresh sign-in, which was checked when it happened."""
     return None if _is_fresh(session, attempt) else accounts.by_uid(context, session.uid)
 
 
@@ -85,9 +85,10 @@ def _second_factor(
     attempt: Attempt | None,
     account: Account | None,
 ) -> Next | None:
-    """Return the step to the second factor, where two are wished, the account has them, and the session knows of one.
+    """Return the second-factor step where the request asks for two factors and the session has one.
 
-    A wish is voluntary (OpenID Connect Core section 5.5.1.1): who has none goes on, and `acr` says so. A demand is refused.
+    A voluntary `acr` (OpenID Connect Core section 5.5.1.1) lets an account without a second factor continue; an essential one
+    is refused.
     """
     if not request.wants_two or TWO in session.methods:
         return None
@@ -116,21 +117,23 @@ def _unmet(
     attempt: Attempt | None,
     account: Account | None,
 ) -> Next | None:
-    """Return the step of what the tenant still wants of the account; None where it wants nothing."""
+    """Return the step of an action that the tenant still requires of the account; None where there is none."""
     step = required_actions.step(context, session, account)
     if step is None or (step.can_skip and prompt.NONE in request.prompt):
         return None
     if prompt.NONE in request.prompt:
-        return refuse(context, request, attempt, Redirected("interaction_required", "The person must be asked."))
-    held = {"ui_locales": request.ui_locales, "display": request.display}
+        return refuse(context, request, attempt, Redirected("interaction_required", "The user must be asked."))
+    presentation = {"ui_locales": request.ui_locales, "display": request.display}
     asking = views.relying_party(client, request.redirect_uri)
-    return step.model_copy(update={**held, "attempt": attempt.attempt_id if attempt else None, "relying_party": asking})
+    return step.model_copy(
+        update={**presentation, "attempt": attempt.attempt_id if attempt else None, "relying_party": asking}
+    )
 
 
 def finish(
     context: Context, request: Authorization, client: Application, session: BrowserSession, attempt: Attempt | None
 ) -> Next:
-    """Answer with a code, as a second submit is answered too whose twin ended the attempt a moment ago."""
+    """Respond with a code; so is a second submit of the same form, which finds the interaction ended."""
     if attempt is not None and not interactions.finish(context, attempt, uid=session.uid):
         return again(context, request, client, session, interactions.find(context, attempt.attempt_id))
     return _code(context, request, client, session)
@@ -227,7 +230,7 @@ def _login(
     context: Context, request: Authorization, client: Application, attempt: Attempt | None, account: Account | None
 ) -> Next:
     if prompt.NONE in request.prompt:
-        return refuse(context, request, attempt, Redirected("login_required", "The person must sign in."))
+        return refuse(context, request, attempt, Redirected("login_required", "The user must sign in."))
     is_same = (
         account is not None
         and _is_usable(account)
@@ -250,7 +253,7 @@ def _consent(
     context: Context, request: Authorization, client: Application, attempt: Attempt | None, account: Account | None
 ) -> Next:
     if prompt.NONE in request.prompt:
-        return refuse(context, request, attempt, Redirected("consent_required", "The person must be asked."))
+        return refuse(context, request, attempt, Redirected("consent_required", "The user must be asked."))
     return Next(
         step=Step.CONSENT,
         attempt=attempt.attempt_id if attempt is not None else None,

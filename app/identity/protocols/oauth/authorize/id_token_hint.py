@@ -1,4 +1,4 @@
-"""id_token_hint: an id_token of ours, over or not, whose person must be the one signed in (OpenID Connect Core section 3.1.2.1)."""
+"""id_token_hint: an id_token of this tenant, expired or not; names the account that must be signed in (Core section 3.1.2.1)."""
 
 from app.identity.protocols.oauth import id_token_hints
 from app.identity.protocols.oauth.authorize.request import Asked, Redirected

@@ -1,4 +1,4 @@
-"""login_hint: whom the relying party expects; fills the form, and shows it where somebody else is signed in."""
+"""login_hint: the identifier that the relying party expects; fills the form, or offers to switch the signed-in account."""
 
 from app.identity.protocols.oauth.authorize.request import Asked
 

@@ -1,4 +1,4 @@
-"""max_age: how many seconds ago the person may have authenticated at most (OpenID Connect Core section 3.1.2.1)."""
+"""max_age: the maximum age of the authentication in seconds (OpenID Connect Core section 3.1.2.1)."""
 
 from app.identity.protocols.oauth.authorize.request import Asked, Redirected
 

@@ -1,4 +1,4 @@
-"""redirect_uri: letter for letter one that the client registered (RFC 9700 section 2.1).
+"""redirect_uri: must equal a registered redirect URI exactly (RFC 9700 section 2.1).
 
 The only freedom is the port of a native application's loopback address (RFC 8252 section 7.3). A client without
 addresses of its own may use an entry of the tenant's whitelist, letter for letter too (federation.md section 4).

@@ -1,4 +1,4 @@
-"""No parameter comes twice (RFC 6749 section 3.1), none is longer than anybody needs."""
+"""Refuses repeated parameters (RFC 6749 section 3.1) and oversized ones."""
 
 from app.identity.protocols.oauth.authorize.request import Asked, Redirected
 

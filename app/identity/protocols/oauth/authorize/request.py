@@ -1,4 +1,4 @@
-"""An authorization request: as it was asked, and what is kept of it once every check has passed."""
+"""An authorization request: the raw parameters, and the checked request that is stored."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Authorization(BaseModel):
 
     @property
     def agreed(self) -> tuple[str, ...]:
-        """What the person says yes to: the scopes, and those that stand for what is asked claim by claim."""
+        """The scopes to consent to: those requested, and those of the claims requested one by one."""
         return tuple(dict.fromkeys((*self.scope, *claims.scopes_of((*self.userinfo_claims, *self.id_token_claims)))))
 
     def to_store(self) -> dict[str, Any]:
@@ -71,7 +71,7 @@ class Authorization(BaseModel):
 
 @dataclass
 class Asked:
-    """A request at the checks; each check reads `values` and writes what it found good into `kept`."""
+    """A request under check: each check reads `values` and writes the accepted values into `kept`."""
 
     context: Context
     protocol: str
@@ -92,5 +92,5 @@ class Asked:
         self.values = {name: value for name, value in present if name not in self.repeated}
 
     def checked(self) -> Authorization:
-        """Return what is kept."""
+        """Return the checked request."""
         return Authorization(client_id=self.client.client_id, issuer=self.issuer.url, **self.kept)

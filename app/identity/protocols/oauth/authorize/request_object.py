@@ -1,4 +1,4 @@
-"""request, request_uri, registration: not served, and said so in the words of OpenID Connect Core section 3.1.2.6."""
+"""request, request_uri, registration: not supported; refused with the errors of OpenID Connect Core section 3.1.2.6."""
 
 from app.identity.protocols.oauth.authorize.request import Asked, Redirected
 

@@ -1,4 +1,4 @@
-"""scope: what the client may ask for; `openid` at the OpenID addresses (OpenID Connect Core section 3.1.2.1)."""
+"""scope: limited to the scopes of the client; `openid` at the OpenID addresses (OpenID Connect Core section 3.1.2.1)."""
 
 from app.identity.protocols.oauth import issuers, resources
 from app.identity.protocols.oauth.authorize.request import Asked, Redirected

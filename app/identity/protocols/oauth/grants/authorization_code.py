@@ -25,8 +25,8 @@ NAME = "authorization_code"
 def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
     """Spend the code and issue its tokens.
 
-    A code that is refused for its address or its verifier is not spent: whoever stole it must not be able to take it
-    from its owner. One that comes a second time revokes what the first time gave.
+    A refusal for the redirect URI or the verifier does not spend the code, so that a thief cannot use it up. A second use
+    revokes the tokens of the first one (RFC 6749 section 4.1.2).
     """
     if req.code is None:
         raise InvalidRequest.names("code")
@@ -45,7 +45,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     _verify(request, req.code_verifier)
     ends_at = sessions.held_until(context, code.session_id) if code.session_id is not None else None
     if code.session_id is not None and ends_at is None:
-        raise InvalidGrant("The session was ended.")  # whoever signs a thief out means the codes still in flight too
+        raise InvalidGrant("The session was ended.")  # signing a session out also ends its unused codes
     account = issuing.living(context, code.uid)
     kept = ("auth_time", "amr", "acr", "userinfo_claims", "id_token_claims", "resource")
     grant = Grant(

@@ -1,4 +1,4 @@
-"""Grant client_credentials (RFC 6749 section 4.4): a token for the client itself, without a person and without a refresh token."""
+"""Grant client_credentials (RFC 6749 section 4.4): a token for the client itself, without an account and without a refresh token."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.issuing import Grant
 
 NAME = "client_credentials"
-_OF_PERSONS = frozenset({"openid", "offline_access", *INTERFACE_SCOPES})
+_ACCOUNT_SCOPES = frozenset({"openid", "offline_access", *INTERFACE_SCOPES})
 
 
 def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
-    """Issue a token for the client; only one that proves who it is may have it."""
+    """Issue a token for the client; only a confidential client may have one."""
     if client.settings.is_public:
         raise UnauthorizedClient("A public client may not use this grant.")
     wanted = tuple(dict.fromkeys((req.scope or "").split()))
-    if not set(wanted) <= client.scopes - _OF_PERSONS:
+    if not set(wanted) <= client.scopes - _ACCOUNT_SCOPES:
         raise InvalidScope
     resource = resources.wanted(context, client, None, req.resource)
     return issuing.answer(context, client, issuer, Grant(NAME, wanted, resource=resource), None)

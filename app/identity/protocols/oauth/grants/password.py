@@ -25,7 +25,7 @@ NAME = "password"
 
 
 def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
-    """Verify the password, begin a session of the application, and issue tokens; the reason of a refusal is told in its description."""
+    """Verify the password, begin a session of the application, and issue tokens. `error_description` gives the reason of a refusal."""
     if req.username is None:
         raise InvalidRequest.names("username")
     if req.password is None:

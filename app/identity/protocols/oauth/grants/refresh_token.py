@@ -1,4 +1,4 @@
-"""Grant refresh_token (RFC 6749 section 6): rotates on use; an old one shown again ends its whole family (RFC 9700 section 4.14)."""
+"""Grant refresh_token (RFC 6749 section 6): rotates on use; reuse of an old token revokes its whole family (RFC 9700 section 4.14)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ NAME = "refresh_token"
 def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
     """Spend the refresh token and issue its successors; a narrower scope narrows this access token only.
 
-    A family that does not outlive its session ends with it: what stands for that is the session, whose end may have moved on
-    since.
+    A family that does not outlive its session ends with it. The session decides, since its end may have moved.
     """
     if req.refresh_token is None:
         raise InvalidRequest.names("refresh_token")
