@@ -87,8 +87,8 @@ def test_back_after_sign_in_shows_the_profile(world: World, served: str, opened:
 
 def test_ending_other_sessions_signs_them_out(world: World, served: str, opened: Opened) -> None:
     ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
-    here, there = opened(), opened()
-    for page in (there, here):
+    here, tenant = opened(), opened()
+    for page in (tenant, here):
         page.goto(f"{served}/profile")
         page.get_by_label("Email").fill(ada.email)
         page.get_by_label("Password", exact=True).fill(PASSWORD)
@@ -96,8 +96,8 @@ def test_ending_other_sessions_signs_them_out(world: World, served: str, opened:
     here.get_by_role("link", name="Security").click()
     here.get_by_role("button", name="Sign out everywhere else").click()
     expect(here.get_by_role("status")).to_contain_text("Signed out there")
-    there.reload()
-    expect(there.get_by_role("heading", level=1)).to_have_text("Welcome back")
+    tenant.reload()
+    expect(tenant.get_by_role("heading", level=1)).to_have_text("Welcome back")
 
 
 def change_settings(world: World, **settings: object) -> None:

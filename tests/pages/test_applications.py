@@ -65,22 +65,22 @@ def test_foreign_form_token_revokes_nothing(world: World, visitor: Visitor, ada:
 
 
 def test_first_password_needs_a_fresh_sign_in(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    there = new_world()
-    ada, visitor = there.person("ada@example.com"), new_visitor_at(there)
+    tenant = new_world()
+    ada, visitor = tenant.person("ada@example.com"), new_visitor_at(tenant)
     signed_in(visitor, ada, "/security")
-    with UnitOfWork(there.services.database, there.tenant_id).separate_transaction() as work:
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         work.run(update(accounts).where(accounts.c.uid == ada.uid).values(password_hash=None))
     page = visitor.open("/change-password")
     assert page.heading == "Set a password"
     weak = page.press("Save the new password", new_password="short")
     assert (weak.status, weak.title.startswith("Error: ")) == (422, True)
-    there.services.clock.advance(minutes=6)
+    tenant.services.clock.advance(minutes=6)
     assert visitor.open("/set-password").heading == "Is it still you?", "a stale session must not set a password"
     stale = page.press("Save the new password", new_password="Zebra-kettle-92")
     assert stale.heading == "Is it still you?"
-    there.services.clock.advance(minutes=-6)
+    tenant.services.clock.advance(minutes=-6)
     assert "Your password is set" in page.press("Save the new password", new_password="Zebra-kettle-92").text
-    assert len(mails(there, ada)) == 1
+    assert len(mails(tenant, ada)) == 1
     assert visitor.open("/set-password").heading == "Change password"
 
 

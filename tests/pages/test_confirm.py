@@ -21,28 +21,28 @@ BOTH = {"two_factor": "required", "second_factors": APP_ALONE, "username_login":
 
 
 @pytest.fixture
-def there(new_world: NewWorld) -> World:
+def tenant(new_world: NewWorld) -> World:
     return new_world(**BOTH)
 
 
 @pytest.fixture
-def visitor(there: World, new_visitor_at: NewVisitorAt) -> Visitor:
-    browser: Visitor = new_visitor_at(there)
+def visitor(tenant: World, new_visitor_at: NewVisitorAt) -> Visitor:
+    browser: Visitor = new_visitor_at(tenant)
     return browser
 
 
 @pytest.fixture
-def ada(there: World) -> Person:
-    return there.person("ada@example.com")
+def ada(tenant: World) -> Person:
+    return tenant.person("ada@example.com")
 
 
-def sign_in_with_totp(visitor: Visitor, there: World, ada: Person) -> tuple[pyotp.TOTP, RelyingParty]:
+def sign_in_with_totp(visitor: Visitor, tenant: World, ada: Person) -> tuple[pyotp.TOTP, RelyingParty]:
     """Sign in with password and TOTP on behalf of a shop."""
-    shop = there.application("shop", client_name="Acme Shop")
+    shop = tenant.application("shop", client_name="Acme Shop")
     page = visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
     app = app_of(page)
-    page.press("Continue", code=code_now(there, app))
-    there.services.clock.advance(minutes=10)
+    page.press("Continue", code=code_now(tenant, app))
+    tenant.services.clock.advance(minutes=10)
     return app, shop
 
 
@@ -50,49 +50,49 @@ def status_and_heading(page: Seen) -> tuple[int, str]:
     return page.status, page.heading
 
 
-def test_second_factor_reauthenticates_and_keeps_session(there: World, visitor: Visitor, ada: Person) -> None:
-    app, _ = sign_in_with_totp(visitor, there, ada)
+def test_second_factor_reauthenticates_and_keeps_session(tenant: World, visitor: Visitor, ada: Person) -> None:
+    app, _ = sign_in_with_totp(visitor, tenant, ada)
     before = visitor.session_cookie()
     page = visitor.open("/username")
     assert status_and_heading(page) == (200, "Is it you?")
     assert "Do not ask again" not in page.text
     assert status_and_heading(page.press("Continue", code="000000")) == (403, "Is it you?")
-    page = page.press("Continue", code=code_now(there, app))
+    page = page.press("Continue", code=code_now(tenant, app))
     assert page.address.endswith("/username")
     assert visitor.session_cookie() != before
     assert page.press("Save", username="countess").address.endswith("/profile?saved=1")
 
 
-def test_password_alone_is_refused_with_second_factor(there: World, visitor: Visitor, ada: Person) -> None:
-    app, _ = sign_in_with_totp(visitor, there, ada)
-    page = visitor.open("/username").press("Continue", code=code_now(there, app))
-    there.services.clock.advance(minutes=10)
+def test_password_alone_is_refused_with_second_factor(tenant: World, visitor: Visitor, ada: Person) -> None:
+    app, _ = sign_in_with_totp(visitor, tenant, ada)
+    page = visitor.open("/username").press("Continue", code=code_now(tenant, app))
+    tenant.services.clock.advance(minutes=10)
     page = page.press("Save", username="countess", asks="1", password=ada.password)
     assert status_and_heading(page) == (200, "Is it you?")
     assert "countess" not in visitor.open("/profile").text
 
 
-def test_reauthentication_satisfies_max_age(there: World, visitor: Visitor, ada: Person) -> None:
-    app, shop = sign_in_with_totp(visitor, there, ada)
-    visitor.open("/confirm?next=/security").press("Continue", code=code_now(there, app))
+def test_reauthentication_satisfies_max_age(tenant: World, visitor: Visitor, ada: Person) -> None:
+    app, shop = sign_in_with_totp(visitor, tenant, ada)
+    visitor.open("/confirm?next=/security").press("Continue", code=code_now(tenant, app))
     answer = visitor.authorize(shop, max_age="60")
     assert answer.address.startswith(shop.redirect_uri)
 
 
 @pytest.mark.parametrize("wanted", ["https://evil.example", "//evil.example", "/logout", "", "/security?x=1"])
-def test_confirm_redirects_to_own_pages_only(there: World, visitor: Visitor, ada: Person, wanted: str) -> None:
-    app, _ = sign_in_with_totp(visitor, there, ada)
-    page = visitor.open(f"/confirm?next={wanted}").press("Continue", code=code_now(there, app))
+def test_confirm_redirects_to_own_pages_only(tenant: World, visitor: Visitor, ada: Person, wanted: str) -> None:
+    app, _ = sign_in_with_totp(visitor, tenant, ada)
+    page = visitor.open(f"/confirm?next={wanted}").press("Continue", code=code_now(tenant, app))
     assert page.address == f"{visitor.home}/security"
 
 
 def test_account_with_password_only_confirms_by_password(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    there = new_world()
-    visitor: Visitor = new_visitor_at(there)
-    ada, shop = there.person("ada@example.com"), there.application("shop")
+    tenant = new_world()
+    visitor: Visitor = new_visitor_at(tenant)
+    ada, shop = tenant.person("ada@example.com"), tenant.application("shop")
     visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
     assert visitor.open("/confirm?next=/emails").address.endswith("/emails")
-    there.services.clock.advance(minutes=10)
+    tenant.services.clock.advance(minutes=10)
     page = visitor.open("/confirm?next=/emails")
     assert page.heading == "Is it still you?"
     assert status_and_heading(page.press("Continue", password="wrong")) == (401, "Is it still you?")
@@ -100,22 +100,22 @@ def test_account_with_password_only_confirms_by_password(new_world: NewWorld, ne
 
 
 def test_confirm_without_session_signs_nobody_in(
-    there: World, visitor: Visitor, ada: Person, new_visitor_at: NewVisitorAt
+    tenant: World, visitor: Visitor, ada: Person, new_visitor_at: NewVisitorAt
 ) -> None:
-    app, _ = sign_in_with_totp(visitor, there, ada)
+    app, _ = sign_in_with_totp(visitor, tenant, ada)
     page = visitor.open("/confirm?next=/security")
     visitor.forget("session")
-    after = page.press("Continue", code=code_now(there, app))
+    after = page.press("Continue", code=code_now(tenant, app))
     assert not after.address.endswith("/security")
 
 
-def one_factor_session(visitor: Visitor, there: World, ada: Person) -> pyotp.TOTP:
+def one_factor_session(visitor: Visitor, tenant: World, ada: Person) -> pyotp.TOTP:
     """Sign in with the password, then enrol TOTP."""
     page = visitor.open("/second-factors").press("Sign in", identifier=ada.email, password=ada.password)
     page = page.press("Authenticator app")
     app = app_of(page)
-    page.press("Continue", code=code_now(there, app))
-    there.services.clock.advance(seconds=30)
+    page.press("Continue", code=code_now(tenant, app))
+    tenant.services.clock.advance(seconds=30)
     return app
 
 
@@ -169,19 +169,19 @@ def test_lost_session_during_step_up_signs_in_again(optional: World, new_visitor
 def test_mailed_link_and_mailed_code_are_one_factor(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     """After a sign-in by mailed link, a mailed code is the same factor, whatever `acr_values` asks."""
     mail_alone = {"email": True, "totp": False, "passkey": False}
-    there = new_world(two_factor="optional", second_factors=mail_alone, passwordless_email=True)
-    there.person("ada@example.com")
-    shop, visitor = there.application("shop"), new_visitor_at(there)
+    tenant = new_world(two_factor="optional", second_factors=mail_alone, passwordless_email=True)
+    tenant.person("ada@example.com")
+    shop, visitor = tenant.application("shop"), new_visitor_at(tenant)
     by_mail(visitor.open("/login"))
-    visitor.open(link_path(there)).press("Sign in")
+    visitor.open(link_path(tenant)).press("Sign in")
     page = visitor.open("/second-factors").press("Email")
     page = page.press("Send code") if "We mail a code" in page.text else page
-    page.press("Continue", code=code(there))
+    page.press("Continue", code=code(tenant))
     assert "Email" in visitor.open("/second-factors").text
     assert authentication_claims(shop, visitor.authorize(shop, acr_values="2")) | {"auth_time": 0} == {
         "acr": "1", "amr": ["otp"], "auth_time": 0
     }  # fmt: skip
-    there.services.clock.advance(minutes=10)
+    tenant.services.clock.advance(minutes=10)
     assert visitor.open("/confirm?next=/emails").heading == "Is it still you?", (
         "the account has a password, so the page asks it"
     )
@@ -201,23 +201,23 @@ def test_removed_factor_is_not_reenrolled_by_confirm(optional: World, new_visito
     assert visitor.open("/confirm?next=/emails").heading == "Is it still you?"
 
 
-def test_confirm_returns_to_the_page_with_its_query(there: World, visitor: Visitor, ada: Person) -> None:
-    app, _ = sign_in_with_totp(visitor, there, ada)
+def test_confirm_returns_to_the_page_with_its_query(tenant: World, visitor: Visitor, ada: Person) -> None:
+    app, _ = sign_in_with_totp(visitor, tenant, ada)
     page = visitor.open("/second-factors/remove?kind=totp")
     assert status_and_heading(page) == (200, "Is it you?")
-    page = page.press("Continue", code=code_now(there, app))
+    page = page.press("Continue", code=code_now(tenant, app))
     assert page.address.endswith("/second-factors/remove?kind=totp")
     assert page.status == 200
 
 
 @pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 def test_passkey_without_user_verification_is_refused(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    there = new_world(two_factor="required", second_factors={"email": False, "totp": False, "passkey": True})
-    visitor: Visitor = new_visitor_at(there)
-    ada, shop, device = there.person("ada@example.com"), there.application("shop"), Authenticator(visitor.home)
+    tenant = new_world(two_factor="required", second_factors={"email": False, "totp": False, "passkey": True})
+    visitor: Visitor = new_visitor_at(tenant)
+    ada, shop, device = tenant.person("ada@example.com"), tenant.application("shop"), Authenticator(visitor.home)
     page = visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
     page.press("Make the passkey", credential=json.dumps(device.makes(options_in(page))))
-    there.services.clock.advance(minutes=10)
+    tenant.services.clock.advance(minutes=10)
 
     def assertion(page: Seen) -> str:
         return json.dumps(device.shows(options_in(page), device.passkeys[0]))
@@ -231,7 +231,7 @@ def test_passkey_without_user_verification_is_refused(new_world: NewWorld, new_v
     page = page.press("Continue", password=ada.password)
     page = page.press("Show the passkey", credential=assertion(page))
     assert page.address.endswith("/username")
-    there.services.clock.advance(minutes=10)
+    tenant.services.clock.advance(minutes=10)
     device.verifies = True
     page = visitor.open("/username")
     assert page.press("Show the passkey", credential=assertion(page)).address.endswith("/username")
@@ -262,9 +262,9 @@ def test_essential_acr_asks_for_second_factor(optional: World, new_visitor_at: N
 
 @pytest.mark.parametrize("mode", ["optional", "disabled"])
 def test_essential_acr_without_factor_is_refused(new_world: NewWorld, new_visitor_at: NewVisitorAt, mode: str) -> None:
-    there = new_world(two_factor=mode, second_factors=APP_ALONE)
-    visitor: Visitor = new_visitor_at(there)
-    ada, shop = there.person("ada@example.com"), there.application("shop", require_consent=True)
+    tenant = new_world(two_factor=mode, second_factors=APP_ALONE)
+    visitor: Visitor = new_visitor_at(tenant)
+    ada, shop = tenant.person("ada@example.com"), tenant.application("shop", require_consent=True)
     answer = visitor.authorize(shop, **essential_acr("2")).press("Sign in", identifier=ada.email, password=ada.password)
     assert (answer.query["error"], answer.query["state"]) == ("unmet_authentication_requirements", "a state")
     assert "code" not in answer.query

@@ -35,15 +35,17 @@ NewTraveller = Callable[..., Traveller]
 @pytest.fixture
 def new_traveller(new_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider) -> NewTraveller:
     def make(*, trusts: bool = True, **settings: Any) -> Traveller:
-        there = new_world(connections={"globex": fake_provider.openid(title="Globex", trusts_email=trusts)}, **settings)
-        return Traveller(there, new_visitor_at(there), fake_provider)
+        tenant = new_world(
+            connections={"globex": fake_provider.openid(title="Globex", trusts_email=trusts)}, **settings
+        )
+        return Traveller(tenant, new_visitor_at(tenant), fake_provider)
 
     return make
 
 
-def linked_subjects(there: World, email: str = ADA["email"]) -> list[str]:
+def linked_subjects(tenant: World, email: str = ADA["email"]) -> list[str]:
     """Return the provider subjects linked to the account with this address."""
-    with call_of(there.services, there.name) as call:
+    with call_of(tenant.services, tenant.name) as call:
         account = accounts.by_email(call, email)
         return [one.subject for one in linked_identities.of(account)] if account is not None else []
 
@@ -52,13 +54,13 @@ def test_claimed_account_drops_earlier_identity(new_traveller: NewTraveller, new
     eve = new_traveller(trusts=False)
     pending = eve.comes("eve", email="eve@example.test").press("Create account", email=ADA["email"])
     assert pending.heading == "Check your mail"
-    ada = new_visitor_at(eve.there)
+    ada = new_visitor_at(eve.tenant)
     ada.open(link_in(mails_sent_to(eve)[-1])).press("Confirm")
     ada.open("/forgot-password").press("Send it", identifier=ADA["email"])
     ada.open(link_in(mails_sent_to(eve)[-1])).press("Save the new password", password=NEW)
     pending.press("I have opened the link")
     assert not eve.is_in
-    assert linked_subjects(eve.there) == []
+    assert linked_subjects(eve.tenant) == []
 
 
 _REAUTH = "vendor:nist:level:1:re-auth"
@@ -73,10 +75,10 @@ def test_reauthentication_request_is_passed_to_the_provider(
 ) -> None:
     """Without a session too, an hour-old sign-in at the provider is not fresh."""
     ada = new_traveller()
-    asked = ada.visitor.authorize(ada.there.application("Shop"), **parameters)
+    asked = ada.visitor.authorize(ada.tenant.application("Shop"), **parameters)
     redirected = ada.visitor.open(f"{START_URL}&attempt={asked.query['attempt']}")
     assert ("prompt=login" in redirected.address, "max_age=0" in redirected.address) == (True, True)
-    hour_ago = int(ada.there.services.clock.now().timestamp()) - 3600
+    hour_ago = int(ada.tenant.services.clock.now().timestamp()) - 3600
     back = ada.visitor.open(ada.fake_provider.callback_url(redirected.address, **ADA, sub="1", auth_time=hour_ago))
     assert "That was no new proof" in back.text
 
@@ -85,17 +87,17 @@ def test_unlinked_identity_cannot_finish_open_sign_in(
     new_traveller: NewTraveller, new_visitor_at: NewVisitorAt
 ) -> None:
     eve = new_traveller(two_factor="optional", **APP_ALONE)
-    ada = eve.there.person(ADA["email"])
-    owner = new_visitor_at(eve.there)
-    app, _ = add_app(owner, eve.there, ada)
-    link_identity(eve.there, ada, "globex", "eve")
+    ada = eve.tenant.person(ADA["email"])
+    owner = new_visitor_at(eve.tenant)
+    app, _ = add_app(owner, eve.tenant, ada)
+    link_identity(eve.tenant, ada, "globex", "eve")
     asked = eve.comes("eve", email="eve@example.test")
     assert asked.address.startswith(f"{eve.visitor.home}/second-factor")
     owner.open("/identities").follow("Disconnect").press("Yes, disconnect it")
-    wait(eve.there, seconds=31)
-    asked.press("Continue", code=code_now(eve.there, app))
+    wait(eve.tenant, seconds=31)
+    asked.press("Continue", code=code_now(eve.tenant, app))
     assert not eve.is_in
-    assert linked_subjects(eve.there) == []
+    assert linked_subjects(eve.tenant) == []
 
 
 def test_malformed_provider_address_is_refused(new_traveller: NewTraveller) -> None:
@@ -108,14 +110,14 @@ def test_malformed_provider_address_is_refused(new_traveller: NewTraveller) -> N
 
 def test_removed_connection_cannot_finish_open_sign_in(new_traveller: NewTraveller) -> None:
     ada = new_traveller(trusts=False)
-    there, person = ada.there, ada.there.person(ADA["email"])
+    tenant, person = ada.tenant, ada.tenant.person(ADA["email"])
     form = ada.comes()
-    there.change_settings(connections={})
+    tenant.change_settings(connections={})
     assert ada.visitor.open(form.address).form("Create account").fields.keys() >= {"password"}
     assert form.press("Create account").status == 410
     page = ada.visitor.open(form.address.replace("/register", "/login"))
     page.press("Sign in", identifier=person.email, password=person.password)
-    assert (ada.is_in, linked_subjects(there)) == (True, [])
+    assert (ada.is_in, linked_subjects(tenant)) == (True, [])
 
 
 def test_disabled_sign_up_holds_for_the_form_too(new_traveller: NewTraveller) -> None:
@@ -129,12 +131,12 @@ def test_disabled_sign_up_holds_for_the_form_too(new_traveller: NewTraveller) ->
 
 def test_identity_is_not_linked_after_linking_was_disabled(new_traveller: NewTraveller) -> None:
     ada = new_traveller()
-    person = ada.there.person(ADA["email"])
+    person = ada.tenant.person(ADA["email"])
     signed_in(ada.visitor, person, "/identities")
     redirected = ada.visitor.open("/identities/add?provider=globex").press("Go to Globex")
-    ada.there.change_settings(account_linking=False)
+    ada.tenant.change_settings(account_linking=False)
     ada.visitor.open(ada.fake_provider.callback_url(redirected.address, **ADA, sub="1"))
-    assert linked_subjects(ada.there) == []
+    assert linked_subjects(ada.tenant) == []
 
 
 def test_device_handoff_waits_for_required_actions(new_traveller: NewTraveller) -> None:
@@ -153,7 +155,7 @@ def test_shared_account_must_be_claimed_before_linking(
 ) -> None:
     """The owner confirmed an address that an attacker had registered; linking would share the account with the attacker."""
     ada = new_traveller()
-    eve = new_visitor_at(ada.there)
+    eve = new_visitor_at(ada.tenant)
     eve.open("/register").press("Create account", email=ADA["email"], password=NEW)
     ada.visitor.open(link_in(mails_sent_to(ada)[-1])).press("Confirm")
     page = ada.comes()
@@ -163,18 +165,18 @@ def test_shared_account_must_be_claimed_before_linking(
     ada.visitor.open(link_in(mails_sent_to(ada)[-1])).press("Save the new password", password=owner)
     assert eve.open("/login").press("Sign in", identifier=ADA["email"], password=NEW).heading == "Welcome back"
     ada.comes()
-    assert (ada.is_in, linked_subjects(ada.there)) == (True, ["1"])
+    assert (ada.is_in, linked_subjects(ada.tenant)) == (True, ["1"])
 
 
 def test_identity_is_linked_only_if_the_page_named_it(new_traveller: NewTraveller) -> None:
     """An attacker started a federated sign-in with a foreign address and left the login page open."""
     eve = new_traveller(trusts=False)
-    person = eve.there.person(ADA["email"])
+    person = eve.tenant.person(ADA["email"])
     page = eve.comes("eve").follow("Sign in")
     assert "the two are connected" in page.text
     plain = eve.visitor.open(page.address.replace("&needs=connects", ""))
     plain.press("Sign in", identifier=person.email, password=person.password)
-    assert (eve.is_in, linked_subjects(eve.there)) == (True, [])
+    assert (eve.is_in, linked_subjects(eve.tenant)) == (True, [])
 
 
 def test_mandatory_terms_apply_to_federated_registration(
@@ -191,7 +193,7 @@ def test_claim_during_sign_in_prevents_linking(new_traveller: NewTraveller) -> N
     """The sign-in read the account before the claim and finishes after it."""
     eve = new_traveller(trusts=False)
     page = eve.comes("eve", email="eve@example.test").press("Create account", email=ADA["email"])
-    with call_of(eve.there.services, eve.there.name) as call:
+    with call_of(eve.tenant.services, eve.tenant.name) as call:
         before = accounts.by_email(call, ADA["email"])
         assert before is not None
         attempt = Attempt(page.query["attempt"], "return", {}, None, False, call.now, call.now)
@@ -204,4 +206,4 @@ def test_claim_during_sign_in_prevents_linking(new_traveller: NewTraveller) -> N
         )
         identity_linking.settle(call, attempt, before)
         call.work.commit()
-    assert linked_subjects(eve.there) == []
+    assert linked_subjects(eve.tenant) == []

@@ -32,8 +32,8 @@ def new_federated_world(new_world: NewWorld, fake_provider: FakeProvider) -> New
 class Traveller:
     """A browser at the tenant with an account at the provider."""
 
-    def __init__(self, there: World, visitor: Visitor, fake_provider: FakeProvider) -> None:
-        self.there, self.visitor, self.fake_provider = there, visitor, fake_provider
+    def __init__(self, tenant: World, visitor: Visitor, fake_provider: FakeProvider) -> None:
+        self.tenant, self.visitor, self.fake_provider = tenant, visitor, fake_provider
 
     def comes(self, subject: str = "1", *, start: str = START_URL, **claims: Any) -> Seen:
         """Sign in at the provider and return to the tenant."""
@@ -55,8 +55,8 @@ class Traveller:
 
 @pytest.fixture
 def traveller(new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider) -> Traveller:
-    there = new_federated_world()
-    return Traveller(there, new_visitor_at(there), fake_provider)
+    tenant = new_federated_world()
+    return Traveller(tenant, new_visitor_at(tenant), fake_provider)
 
 
 def test_new_identity_registers_and_returns_to_same_account(traveller: Traveller) -> None:
@@ -68,7 +68,7 @@ def test_new_identity_registers_and_returns_to_same_account(traveller: Traveller
 
 
 def mails_sent_to(traveller: Traveller, address: str = ADA["email"]) -> list[dict[str, Any]]:
-    return mails_to(traveller.there.services, traveller.there.tenant_id, address)
+    return mails_to(traveller.tenant.services, traveller.tenant.tenant_id, address)
 
 
 def link_notices(traveller: Traveller) -> list[str]:
@@ -78,7 +78,7 @@ def link_notices(traveller: Traveller) -> list[str]:
 
 
 def test_trusted_provider_opens_account_with_its_address(traveller: Traveller) -> None:
-    ada = traveller.there.person(ADA["email"])
+    ada = traveller.tenant.person(ADA["email"])
     assert traveller.comes().heading == ada.email
     assert link_notices(traveller) == ["An account was connected to yours"]
     traveller.visitor.forget("session")
@@ -86,7 +86,7 @@ def test_trusted_provider_opens_account_with_its_address(traveller: Traveller) -
 
 
 def test_unverified_provider_address_opens_no_account(traveller: Traveller) -> None:
-    traveller.there.person(ADA["email"])
+    traveller.tenant.person(ADA["email"])
     page = traveller.comes(email_verified=False)
     assert page.heading == "Create your account"
     assert not traveller.is_in
@@ -94,15 +94,15 @@ def test_unverified_provider_address_opens_no_account(traveller: Traveller) -> N
 
 @pytest.fixture
 def untrusted(new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider) -> Traveller:
-    there = new_federated_world(trusts=False)
-    return Traveller(there, new_visitor_at(there), fake_provider)
+    tenant = new_federated_world(trusts=False)
+    return Traveller(tenant, new_visitor_at(tenant), fake_provider)
 
 
 def test_untrusted_provider_reveals_no_registered_address(untrusted: Traveller) -> None:
     """The page and its answer to a registration are the same for a registered address."""
     free = untrusted.comes("2", email="free@example.test")
     after_free = free.press("Create account", email="free@example.test")
-    untrusted.there.person(ADA["email"])
+    untrusted.tenant.person(ADA["email"])
     untrusted.visitor.forget("attempt")
     taken = untrusted.comes("3")
     assert taken.says(ADA["email"]) == free.says("free@example.test")
@@ -124,7 +124,7 @@ def test_untrusted_new_identity_verifies_mail_sets_no_password(untrusted: Travel
 
 
 def test_sign_in_links_the_untrusted_identity(untrusted: Traveller) -> None:
-    ada = untrusted.there.person(ADA["email"])
+    ada = untrusted.tenant.person(ADA["email"])
     login = untrusted.comes().follow("Sign in")
     assert login.press("Sign in", identifier=ada.email, password=ada.password).heading == ada.email
     untrusted.visitor.forget("session")
@@ -133,7 +133,7 @@ def test_sign_in_links_the_untrusted_identity(untrusted: Traveller) -> None:
 
 def test_identity_is_not_linked_to_other_addresses_account(untrusted: Traveller) -> None:
     """The identity may come from another person's browser: only the account with the same address may link it."""
-    eve = untrusted.there.person("eve@example.test")
+    eve = untrusted.tenant.person("eve@example.test")
     login = untrusted.comes().follow("Sign in")
     assert login.press("Sign in", identifier=eve.email, password=eve.password).heading == eve.email
     untrusted.visitor.forget("session")
@@ -141,7 +141,7 @@ def test_identity_is_not_linked_to_other_addresses_account(untrusted: Traveller)
 
 
 def test_login_hint_is_passed_to_the_provider(traveller: Traveller) -> None:
-    shop = traveller.there.application("shop", client_name="Acme Shop")
+    shop = traveller.tenant.application("shop", client_name="Acme Shop")
     page = traveller.visitor.authorize(shop, login_hint=ADA["email"])
     assert parse_qs(urlsplit(page.follow("Continue with Globex").address).query)["login_hint"] == [ADA["email"]]
     assert "login_hint" not in traveller.visitor.open(START_URL).address
@@ -172,7 +172,7 @@ def test_callback_in_another_browser_signs_nobody_in(traveller: Traveller, new_v
     """A callback from another browser signs nobody in (login CSRF, RFC 6749 section 10.12)."""
     redirected = traveller.visitor.open(START_URL)
     back = traveller.fake_provider.callback_url(redirected.address, **ADA)
-    other = new_visitor_at(traveller.there)
+    other = new_visitor_at(traveller.tenant)
     assert other.open(back).status == 410
     assert not other.cookies("session")
     assert traveller.visitor.open(back).heading == "Ada Lovelace"
@@ -181,8 +181,8 @@ def test_callback_in_another_browser_signs_nobody_in(traveller: Traveller, new_v
 def test_unknown_identity_without_registration_is_refused(
     new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> None:
-    there = new_federated_world(registration=False)
-    assert "Nobody here is connected" in Traveller(there, new_visitor_at(there), fake_provider).comes().text
+    tenant = new_federated_world(registration=False)
+    assert "Nobody here is connected" in Traveller(tenant, new_visitor_at(tenant), fake_provider).comes().text
 
 
 def test_unknown_connection_answers_403(traveller: Traveller) -> None:
@@ -193,19 +193,19 @@ def test_unknown_connection_answers_403(traveller: Traveller) -> None:
 def test_second_factor_is_asked_after_federated_sign_in(
     new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> None:
-    there = new_federated_world(two_factor="required", second_factors={"email": False, "passkey": False})
-    there.person(ADA["email"])
-    traveller = Traveller(there, new_visitor_at(there), fake_provider)
+    tenant = new_federated_world(two_factor="required", second_factors={"email": False, "passkey": False})
+    tenant.person(ADA["email"])
+    traveller = Traveller(tenant, new_visitor_at(tenant), fake_provider)
     assert "app" in traveller.comes().text
     assert not traveller.is_in
 
 
 def test_reauthentication_at_provider_needs_fresh_auth_time(traveller: Traveller) -> None:
     """A silent sign-in at the provider is no reauthentication."""
-    there, visitor = traveller.there, traveller.visitor
+    tenant, visitor = traveller.tenant, traveller.visitor
     traveller.comes()
-    there.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # a test clock
-    shop = there.application("shop", client_name="Acme Shop")
+    tenant.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # a test clock
+    shop = tenant.application("shop", client_name="Acme Shop")
     page = visitor.authorize(shop, prompt="login")
     assert page.heading == "Is it still you?"
     redirected = page.follow("Continue with Globex")
@@ -213,14 +213,14 @@ def test_reauthentication_at_provider_needs_fresh_auth_time(traveller: Traveller
     page = visitor.open(traveller.fake_provider.callback_url(redirected.address, **ADA, sub="1"))
     assert "That was no new proof" in page.text
     redirected = page.follow("Continue with Globex")
-    now = int(there.services.clock.now().timestamp())
+    now = int(tenant.services.clock.now().timestamp())
     page = visitor.open(traveller.fake_provider.callback_url(redirected.address, **ADA, sub="1", auth_time=now))
     assert "code" in page.query
 
 
 def test_federated_sign_in_does_not_refresh_the_session(traveller: Traveller) -> None:
     traveller.comes()
-    traveller.there.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # a test clock
+    traveller.tenant.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # a test clock
     assert traveller.comes().heading == "Ada Lovelace"
     assert traveller.visitor.open("/emails/add").heading == "Is it still you?"
 
@@ -228,15 +228,15 @@ def test_federated_sign_in_does_not_refresh_the_session(traveller: Traveller) ->
 def test_blocked_provider_address_is_refused_with_reason(
     new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> None:
-    there = new_federated_world(email_access={"block": ["example.test"]})
-    assert "This address may not be used here" in Traveller(there, new_visitor_at(there), fake_provider).comes().text
+    tenant = new_federated_world(email_access={"block": ["example.test"]})
+    assert "This address may not be used here" in Traveller(tenant, new_visitor_at(tenant), fake_provider).comes().text
 
 
 def test_optional_verification_signs_new_identity_in(
     new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> None:
-    there = new_federated_world(trusts=False, email_verification="optional")
-    traveller = Traveller(there, new_visitor_at(there), fake_provider)
+    tenant = new_federated_world(trusts=False, email_verification="optional")
+    traveller = Traveller(tenant, new_visitor_at(tenant), fake_provider)
     assert traveller.comes().press("Create account").heading == "Ada Lovelace"
     traveller.visitor.forget("session")
     assert traveller.comes().heading == "Ada Lovelace"

@@ -26,7 +26,7 @@ def services(own_services: Services) -> Services:
 
 
 @pytest.fixture
-def there(services: Services, new_world: NewWorld) -> World:
+def tenant(services: Services, new_world: NewWorld) -> World:
     return new_world(
         two_factor="optional",
         second_factors={"email": False, "passkey": False},
@@ -35,8 +35,8 @@ def there(services: Services, new_world: NewWorld) -> World:
 
 
 @pytest.fixture
-def someone(there: World, new_visitor_at: NewVisitorAt) -> Visitor:
-    visitor: Visitor = new_visitor_at(there)
+def browser(tenant: World, new_visitor_at: NewVisitorAt) -> Visitor:
+    visitor: Visitor = new_visitor_at(tenant)
     return visitor
 
 
@@ -48,12 +48,12 @@ def document(page: Seen) -> dict[str, Any]:
     return exported
 
 
-def secrets_at_rest(there: World) -> Iterator[str]:
+def secrets_at_rest(tenant: World) -> Iterator[str]:
     """Yield every digest, sealed and private value of the tenant's rows, as text."""
-    work = UnitOfWork(there.services.database, there.tenant_id)
+    work = UnitOfWork(tenant.services.database, tenant.tenant_id)
     try:
         for table in metadata.tables.values():
-            for row in work.all(table.select().where(table.c.tenant_id == there.tenant_id)):
+            for row in work.all(table.select().where(table.c.tenant_id == tenant.tenant_id)):
                 for name, value in row._mapping.items():
                     if any(part in name for part in SECRET_COLUMNS) and value:
                         yield from texts(value)
@@ -74,14 +74,14 @@ def texts(value: Any) -> Iterator[str]:
         yield value
 
 
-def test_download_is_complete_and_holds_no_secret(there: World, someone: Visitor) -> None:
-    ada, shop = there.person("ada@example.com", FirstName="Ada"), there.application("shop", client_name="Acme Shop")
-    callback = someone.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
+def test_download_is_complete_and_holds_no_secret(tenant: World, browser: Visitor) -> None:
+    ada, shop = tenant.person("ada@example.com", FirstName="Ada"), tenant.application("shop", client_name="Acme Shop")
+    callback = browser.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
     tokens = shop.redeem(callback.query["code"]).json or {}
-    app, codes_page = add_app(someone, there, ada)
+    app, codes_page = add_app(browser, tenant, ada)
     codes = codes_page.press("Show my backup codes")
-    someone.open("/security-questions").press("Save", answer_0="A grey owl called Archimedes")
-    page = someone.open("/download-data").press("Download")
+    browser.open("/security-questions").press("Save", answer_0="A grey owl called Archimedes")
+    page = browser.open("/download-data").press("Download")
     exported, text = document(page), page.answer.text if page.answer else ""
     assert (exported["format"], exported["profile"]["FirstName"]) == ("gatehouse-own-data/1", "Ada")
     assert exported["addresses"] == [
@@ -92,29 +92,31 @@ def test_download_is_complete_and_holds_no_secret(there: World, someone: Visitor
     assert exported["security_questions"] == [{"id": "pet", "question": "First pet?"}]
     assert len(exported["sessions"]) == 1
     assert {"second_factor.enrolled", "tokens.issued", "mail.posted"} <= {item["event"] for item in exported["events"]}
-    stored_secrets = set(secrets_at_rest(there))
+    stored_secrets = set(secrets_at_rest(tenant))
     assert len(stored_secrets) > 20
-    cookies = {cookie.value for cookie in (someone.client._cookies or {}).values() if len(cookie.value) > 20}
+    cookies = {cookie.value for cookie in (browser.client._cookies or {}).values() if len(cookie.value) > 20}
     shown_secrets = {app.secret, ada.password, tokens["access_token"], tokens["refresh_token"], "Archimedes", *cookies}
     shown_secrets |= {code for code in codes.text.split() if len(code) == 11 and "-" in code}
     assert [item for item in stored_secrets | shown_secrets if item in text] == []
 
 
-def test_download_holds_nothing_of_other_accounts(there: World, someone: Visitor, new_visitor_at: NewVisitorAt) -> None:
-    bob = there.person("bob@example.com", FirstName="Bob")
-    signed_in(new_visitor_at(there), bob, "/security")
-    signed_in(someone, there.person("ada@example.com"), "/download-data")
-    page = someone.open("/download-data").press("Download")
+def test_download_holds_nothing_of_other_accounts(
+    tenant: World, browser: Visitor, new_visitor_at: NewVisitorAt
+) -> None:
+    bob = tenant.person("bob@example.com", FirstName="Bob")
+    signed_in(new_visitor_at(tenant), bob, "/security")
+    signed_in(browser, tenant.person("ada@example.com"), "/download-data")
+    page = browser.open("/download-data").press("Download")
     assert document(page)["profile"]["Uid"]
     assert page.answer is not None
     assert [item for item in (bob.uid, bob.email, "Bob") if item in page.answer.text] == []
 
 
-def test_download_needs_the_password_and_is_limited(there: World, someone: Visitor) -> None:
-    ada = there.person("ada@example.com")
-    signed_in(someone, ada, "/download-data")
-    there.services.clock.advance(minutes=6)
-    page = someone.open("/download-data")
+def test_download_needs_the_password_and_is_limited(tenant: World, browser: Visitor) -> None:
+    ada = tenant.person("ada@example.com")
+    signed_in(browser, ada, "/download-data")
+    tenant.services.clock.advance(minutes=6)
+    page = browser.open("/download-data")
     assert page.press("Download", password="wrong").status == 401
     for _ in range(5):
         document(page.press("Download", password=ada.password))
@@ -123,6 +125,6 @@ def test_download_needs_the_password_and_is_limited(there: World, someone: Visit
     assert page.press("Download", token="x").status == 403
 
 
-@pytest.mark.usefixtures("there")
-def test_download_needs_a_session(someone: Visitor) -> None:
-    assert someone.open("/download-data").heading == "Welcome back"
+@pytest.mark.usefixtures("tenant")
+def test_download_needs_a_session(browser: Visitor) -> None:
+    assert browser.open("/download-data").heading == "Welcome back"

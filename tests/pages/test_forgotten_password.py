@@ -62,18 +62,18 @@ def test_code_in_arabic_digits_is_accepted(world: World, visitor: Visitor, ada: 
 
 
 def test_reset_signs_in_if_the_tenant_enables_it(new_world: NewWorld, new_visitor_at, world: World) -> None:  # type: ignore[no-untyped-def]  # a fixture's own type
-    there = new_world(login_on_password_reset=True)
-    visitor, ada = new_visitor_at(there), there.person("ada@example.com")
-    request_reset(visitor.authorize(there.application("shop")), ada.email)
-    final = visitor.open(reset_path(there, ada)).press("Save the new password", password=NEW)
+    tenant = new_world(login_on_password_reset=True)
+    visitor, ada = new_visitor_at(tenant), tenant.person("ada@example.com")
+    request_reset(visitor.authorize(tenant.application("shop")), ada.email)
+    final = visitor.open(reset_path(tenant, ada)).press("Save the new password", password=NEW)
     assert final.query["code"]
 
 
 def test_reset_does_not_bypass_required_second_factor(new_world: NewWorld, new_visitor_at) -> None:  # type: ignore[no-untyped-def]  # a fixture's own type
-    there = new_world(login_on_password_reset=True, two_factor="required")
-    visitor, ada = new_visitor_at(there), there.person("ada@example.com")
-    request_reset(visitor.authorize(there.application("shop")), ada.email)
-    final = visitor.open(reset_path(there, ada)).press("Save the new password", password=NEW)
+    tenant = new_world(login_on_password_reset=True, two_factor="required")
+    visitor, ada = new_visitor_at(tenant), tenant.person("ada@example.com")
+    request_reset(visitor.authorize(tenant.application("shop")), ada.email)
+    final = visitor.open(reset_path(tenant, ada)).press("Save the new password", password=NEW)
     assert "code" not in final.query
     assert final.heading == "Protect your account"
 
@@ -157,8 +157,8 @@ def test_legacy_mail_addresses_resolve(world: World, visitor: Visitor, ada: Pers
 
 
 def test_legacy_return_url_gets_action_completed(new_world: NewWorld, new_visitor_at) -> None:  # type: ignore[no-untyped-def]  # a fixture's own type
-    there = new_world(url_whitelist=("https://shop.example",))
-    visitor, ada = new_visitor_at(there), there.person("ada@example.com")
+    tenant = new_world(url_whitelist=("https://shop.example",))
+    visitor, ada = new_visitor_at(tenant), tenant.person("ada@example.com")
     page = visitor.open("/auth.aspx?action=forgotpassword&return_url=https%3A%2F%2Fshop.example%2Fdone")
     final = page.press("Send it", identifier=ada.email)
     assert final.address == "https://shop.example/done?action_completed=forgotpassword"
@@ -232,10 +232,10 @@ def test_waiting_tab_continues_after_other_tab_signed_in(
 
 
 def test_expired_password_is_changed_during_sign_in(new_world: NewWorld, new_visitor_at) -> None:  # type: ignore[no-untyped-def]  # a fixture's own type
-    there = new_world(password_policy={"expiry_days": 30})
-    visitor, ada = new_visitor_at(there), there.person("ada@example.com")
-    there.set_password_age(ada, days=31)
-    page = visitor.authorize(there.application("shop")).press("Sign in", identifier=ada.email, password=PASSWORD)
+    tenant = new_world(password_policy={"expiry_days": 30})
+    visitor, ada = new_visitor_at(tenant), tenant.person("ada@example.com")
+    tenant.set_password_age(ada, days=31)
+    page = visitor.authorize(tenant.application("shop")).press("Sign in", identifier=ada.email, password=PASSWORD)
     assert page.heading == "Your password is too old"
     assert visitor.open("/profile").heading == "Welcome back"
     assert page.press("Save the new password", password=PASSWORD).status == 422
@@ -243,15 +243,15 @@ def test_expired_password_is_changed_during_sign_in(new_world: NewWorld, new_vis
 
 
 def test_changing_password_ends_other_sessions(world: World, new_visitor: NewVisitor, ada: Person) -> None:
-    here, there = new_visitor(), new_visitor()
-    for browser in (here, there):
+    here, tenant = new_visitor(), new_visitor()
+    for browser in (here, tenant):
         browser.open("/profile").press("Sign in", identifier=ada.email, password=PASSWORD)
     page = here.open("/.well-known/change-password")
     assert page.heading == "Change password"
     assert page.press("Save the new password", old_password="wrong", new_password=NEW).status == 401
     result = page.press("Save the new password", old_password=PASSWORD, new_password=NEW)
     assert "Your password is changed" in result.text
-    assert there.open("/profile").heading == "Welcome back"
+    assert tenant.open("/profile").heading == "Welcome back"
     assert here.open("/profile").heading == "Ada"
 
 
@@ -273,9 +273,9 @@ def test_security_alert_link_closes_the_account(world: World, new_visitor: NewVi
 
 
 def test_throttled_mail_keeps_the_previous_link_valid(new_world: NewWorld, new_visitor_at) -> None:  # type: ignore[no-untyped-def]  # a fixture's own type
-    there = new_world(limits={"forgot_per_minute_per_address": 0})
-    ada = there.person("ada@example.com")
+    tenant = new_world(limits={"forgot_per_minute_per_address": 0})
+    ada = tenant.person("ada@example.com")
     for _ in range(6):
-        assert request_reset(new_visitor_at(there).open("/login"), ada.email).heading == "Check your mail"
-    assert len(mails_to(there.services, there.tenant_id, ada.email)) < 6
-    assert new_visitor_at(there).open(reset_path(there, ada)).heading == "Choose a new password"
+        assert request_reset(new_visitor_at(tenant).open("/login"), ada.email).heading == "Check your mail"
+    assert len(mails_to(tenant.services, tenant.tenant_id, ada.email)) < 6
+    assert new_visitor_at(tenant).open(reset_path(tenant, ada)).heading == "Choose a new password"

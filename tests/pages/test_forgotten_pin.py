@@ -21,22 +21,22 @@ QUESTIONS = {"pet": "What was the name of your first pet?", "town": "In which to
 
 
 @pytest.fixture
-def there(new_world: NewWorld) -> World:
+def tenant(new_world: NewWorld) -> World:
     return new_world(
         pin={"is_on": True}, username_login=True, email_login=True, phone_login=True, security_questions=QUESTIONS
     )
 
 
 @pytest.fixture
-def visitor(there: World, new_visitor_at: NewVisitorAt) -> Visitor:
-    browser: Visitor = new_visitor_at(there)
+def visitor(tenant: World, new_visitor_at: NewVisitorAt) -> Visitor:
+    browser: Visitor = new_visitor_at(tenant)
     return browser
 
 
 @pytest.fixture
-def ada(there: World, visitor: Visitor) -> Person:
+def ada(tenant: World, visitor: Visitor) -> Person:
     """Return a signed-out person who has a PIN."""
-    ada = there.person("ada@example.com")
+    ada = tenant.person("ada@example.com")
     visitor.open("/pin").press("Sign in", identifier=ada.email, password=ada.password)
     visitor.open("/pin").press("Save the PIN", pin=PIN)
     visitor.open("/security-questions").press("Save", answer_0="Rex", answer_1="Graz")
@@ -63,11 +63,11 @@ def request_reset(visitor: Visitor, name: str) -> Seen:
 
 
 @pytest.mark.parametrize("by", ["code", "link"])
-def test_mail_resets_the_pin(there: World, visitor: Visitor, ada: Person, by: str) -> None:
+def test_mail_resets_the_pin(tenant: World, visitor: Visitor, ada: Person, by: str) -> None:
     before = stored_pin(ada)
     page = request_reset(visitor, ada.email)
     assert "If ada@example.com has a PIN here" in page.text
-    mail = mails_to(there.services, there.tenant_id, ada.email)[-1]
+    mail = mails_to(tenant.services, tenant.tenant_id, ada.email)[-1]
     if by == "code":
         assert page.press("Continue", code="000000").status == 403
         page = page.press("Continue", code=code_in(mail))
@@ -81,22 +81,22 @@ def test_mail_resets_the_pin(there: World, visitor: Visitor, ada: Person, by: st
     assert visitor.open("/security").heading != "Security", "a PIN reset signs nobody in"
 
 
-def test_text_message_resets_the_pin(there: World, visitor: Visitor, ada: Person) -> None:
+def test_text_message_resets_the_pin(tenant: World, visitor: Visitor, ada: Person) -> None:
     add_number(ada)
     page = request_reset(visitor, NUMBER)
     assert page.heading == "Check your phone"
-    page = page.press("Continue", code=code_in(sent_messages(there.services, there.tenant_id, "sms")[-1]))
+    page = page.press("Continue", code=code_in(sent_messages(tenant.services, tenant.tenant_id, "sms")[-1]))
     assert page.press("Save the PIN", pin=OTHER).heading == "Your PIN is new"
 
 
-def test_account_without_pin_gets_no_mail_and_same_page(there: World, visitor: Visitor, ada: Person) -> None:
-    grace = there.person("grace@example.com")
+def test_account_without_pin_gets_no_mail_and_same_page(tenant: World, visitor: Visitor, ada: Person) -> None:
+    grace = tenant.person("grace@example.com")
     page = request_reset(visitor, grace.email)
     assert page.says(grace.email) == request_reset(visitor, ada.email).says(ada.email)
-    assert not mails_to(there.services, there.tenant_id, grace.email)
+    assert not mails_to(tenant.services, tenant.tenant_id, grace.email)
 
 
-def test_security_answers_reset_the_pin(there: World, visitor: Visitor, ada: Person) -> None:
+def test_security_answers_reset_the_pin(tenant: World, visitor: Visitor, ada: Person) -> None:
     before = stored_pin(ada)
     page = visitor.open("/forgot-pin").follow("Answer your security questions instead")
     wrong = {"identifier": ada.email, "answer_0": "Rex", "answer_1": "", "pin": OTHER}

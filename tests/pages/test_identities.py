@@ -23,24 +23,24 @@ pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # t
 
 
 @pytest.fixture
-def there(new_world: NewWorld, fake_provider: FakeProvider) -> World:
+def tenant(new_world: NewWorld, fake_provider: FakeProvider) -> World:
     return new_world(connections={name: fake_provider.openid(title=name.title()) for name in ("globex", "initech")})
 
 
 @pytest.fixture
-def visitor(there: World, new_visitor_at: NewVisitorAt) -> Visitor:
-    browser: Visitor = new_visitor_at(there)
+def visitor(tenant: World, new_visitor_at: NewVisitorAt) -> Visitor:
+    browser: Visitor = new_visitor_at(tenant)
     return browser
 
 
 @pytest.fixture
-def ada(there: World) -> Person:
-    return there.person("ada@example.com")
+def ada(tenant: World) -> Person:
+    return tenant.person("ada@example.com")
 
 
-def link_identity(there: World, person: Person, provider: str = "globex", subject: str = "4711") -> None:
+def link_identity(tenant: World, person: Person, provider: str = "globex", subject: str = "4711") -> None:
     """Link an identity without going through the provider."""
-    with call_of(there.services, there.name) as call:
+    with call_of(tenant.services, tenant.name) as call:
         account = accounts.by_uid(call, person.uid)
         assert account is not None
         linked_identities.link(
@@ -49,8 +49,8 @@ def link_identity(there: World, person: Person, provider: str = "globex", subjec
         call.work.commit()
 
 
-def linked_providers(there: World, person: Person) -> list[str]:
-    with call_of(there.services, there.name) as call:
+def linked_providers(tenant: World, person: Person) -> list[str]:
+    with call_of(tenant.services, tenant.name) as call:
         account = accounts.by_uid(call, person.uid)
         assert account is not None
         return [one.provider for one in linked_identities.of(account)]
@@ -66,26 +66,26 @@ def go_to_provider(visitor: Visitor, ada: Person) -> Seen:
     return signed_in(visitor, ada, "/identities/add?provider=globex").press("Go to Globex")
 
 
-def test_linked_identity_signs_in(there: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider) -> None:
+def test_linked_identity_signs_in(tenant: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider) -> None:
     page = signed_in(visitor, ada, "/security").follow("Connected accounts None yet")
     assert (page.heading, offered_providers(page)) == ("Connected accounts", ["globex", "initech"])
     asked = page.follow("Globex You sign in there once, and come back")
     assert asked.heading == "Connect Globex"
     redirected = asked.press("Go to Globex")
-    assert linked_providers(there, ada) == [], "nothing is linked before the callback"
+    assert linked_providers(tenant, ada) == [], "nothing is linked before the callback"
     after = visitor.open(fake_provider.callback_url(redirected.address, sub="4711", email="countess@globex.example"))
     assert (after.heading, after.query) == ("Connected accounts", {"done": "linked"})
     assert "countess@globex.example" in after.text
-    assert (linked_providers(there, ada), offered_providers(after)) == (["globex"], ["initech"])
+    assert (linked_providers(tenant, ada), offered_providers(after)) == (["globex"], ["initech"])
     visitor.forget("session")
     redirected = visitor.open("/sign-in/with?provider=globex")
     assert visitor.open(fake_provider.callback_url(redirected.address, sub="4711")).heading == ada.email
 
 
 def test_failed_callback_shows_its_reason(
-    there: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider
+    tenant: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider
 ) -> None:
-    link_identity(there, there.person("grace@example.com"), subject="1815")
+    link_identity(tenant, tenant.person("grace@example.com"), subject="1815")
     pages = {
         "taken": visitor.open(fake_provider.callback_url(go_to_provider(visitor, ada).address, sub="1815")),
         "denied": visitor.open(
@@ -96,26 +96,26 @@ def test_failed_callback_shows_its_reason(
     assert {reason: page.query for reason, page in pages.items()} == {reason: {"problem": reason} for reason in pages}
     assert len({page.text for page in pages.values()}) == len(pages)
     assert "It opens another account here." in pages["taken"].text
-    assert linked_providers(there, ada) == []
+    assert linked_providers(tenant, ada) == []
 
 
 def test_callback_links_only_in_the_session_that_began(
-    there: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider, new_visitor_at: NewVisitorAt
+    tenant: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider, new_visitor_at: NewVisitorAt
 ) -> None:
     """A callback of the attacker's interaction links nothing in the victim's browser (CSRF)."""
-    eve = there.person("eve@example.com")
+    eve = tenant.person("eve@example.com")
     callback_url = fake_provider.callback_url(go_to_provider(visitor, ada).address, sub="4711")
-    other = new_visitor_at(there)
+    other = new_visitor_at(tenant)
     signed_in(other, eve, "/identities")
     assert other.open(callback_url).status == 410
     visitor.forget("session")
     signed_in(visitor, eve, "/identities")
     assert visitor.open(callback_url).heading == "Connected accounts"
-    assert (linked_providers(there, ada), linked_providers(there, eve)) == ([], [])
+    assert (linked_providers(tenant, ada), linked_providers(tenant, eve)) == ([], [])
 
 
-def test_csp_form_action_opens_on_the_link_page_only(there: World, visitor: Visitor, ada: Person) -> None:
-    link_identity(there, ada)
+def test_csp_form_action_opens_on_the_link_page_only(tenant: World, visitor: Visitor, ada: Person) -> None:
+    link_identity(tenant, ada)
     signed_in(visitor, ada, "/identities")
     targets = {}
     for path in ("/identities", "/identities/add?provider=initech", visitor.open("/identities").html):
@@ -130,10 +130,10 @@ def test_csp_form_action_opens_on_the_link_page_only(there: World, visitor: Visi
 
 
 def test_stale_session_must_reauthenticate_to_link(
-    there: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider
+    tenant: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider
 ) -> None:
     signed_in(visitor, ada, "/identities")
-    there.services.clock.advance(minutes=10)
+    tenant.services.clock.advance(minutes=10)
     page = visitor.open("/identities/add?provider=globex")
     before = visitor.session_cookie()
     wrong = page.press("Go to Globex", password="wrong")
@@ -143,71 +143,71 @@ def test_stale_session_must_reauthenticate_to_link(
 
 
 def test_account_without_password_signs_in_again_to_link(
-    there: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider
+    tenant: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider
 ) -> None:
-    there.change_settings(passwordless_email=True)
+    tenant.change_settings(passwordless_email=True)
     signed_in(visitor, ada, "/identities")
-    there.services.clock.advance(minutes=10)
+    tenant.services.clock.advance(minutes=10)
     ada.set_columns(password_hash=None)
     page = visitor.open("/identities/add?provider=globex")
     assert page.heading == "Is it still you?"
     sent = page.follow("Email me a link No password needed").press("Email me a link")
-    page = sent.press("Sign in", code=code_in(mails_to(there.services, there.tenant_id, ada.email)[-1]))
+    page = sent.press("Sign in", code=code_in(mails_to(tenant.services, tenant.tenant_id, ada.email)[-1]))
     assert page.heading == "Connect Globex"
     assert page.press("Go to Globex").address.startswith(fake_provider.url)
 
 
 def test_unlinking_needs_reauthentication(
-    there: World, visitor: Visitor, ada: Person, new_visitor_at: NewVisitorAt
+    tenant: World, visitor: Visitor, ada: Person, new_visitor_at: NewVisitorAt
 ) -> None:
-    link_identity(there, ada)
+    link_identity(tenant, ada)
     page = signed_in(visitor, ada, "/security").follow("Connected accounts 1 account").follow("Disconnect")
     assert page.heading == "Disconnect Globex?"
     assert "countess@globex.example" in page.text
-    there.services.clock.advance(minutes=10)
+    tenant.services.clock.advance(minutes=10)
     assert page.press("Yes, disconnect it").status == 401
-    assert linked_providers(there, ada) == ["globex"]
+    assert linked_providers(tenant, ada) == ["globex"]
     after = visitor.open(page.address).press("Yes, disconnect it", password=ada.password)
     assert (after.address.partition("?")[2], offered_providers(after)) == ("done=removed", ["globex", "initech"])
-    assert linked_providers(there, ada) == []
+    assert linked_providers(tenant, ada) == []
     assert page.press("Yes, disconnect it").heading == "Connected accounts", "another tab"
 
 
-def test_foreign_identity_cannot_be_unlinked(there: World, visitor: Visitor, ada: Person) -> None:
-    grace = there.person("grace@example.com")
-    link_identity(there, grace)
-    link_identity(there, ada, "initech")
+def test_foreign_identity_cannot_be_unlinked(tenant: World, visitor: Visitor, ada: Person) -> None:
+    grace = tenant.person("grace@example.com")
+    link_identity(tenant, grace)
+    link_identity(tenant, ada, "initech")
     foreign_id = signed_in(visitor, grace, "/identities").follow("Disconnect").query["id"]
     visitor.forget("session")
     page = signed_in(visitor, ada, "/identities").follow("Disconnect")
     assert page.press("Yes, disconnect it", identity=foreign_id).heading == "Connected accounts"
     assert visitor.open(f"/identities/remove?id={foreign_id}").heading == "Connected accounts"
-    assert (linked_providers(there, grace), linked_providers(there, ada)) == (["globex"], ["initech"])
+    assert (linked_providers(tenant, grace), linked_providers(tenant, ada)) == (["globex"], ["initech"])
 
 
-def test_last_sign_in_method_cannot_be_unlinked(there: World, visitor: Visitor, ada: Person) -> None:
-    link_identity(there, ada)
+def test_last_sign_in_method_cannot_be_unlinked(tenant: World, visitor: Visitor, ada: Person) -> None:
+    link_identity(tenant, ada)
     page = signed_in(visitor, ada, "/identities").follow("Disconnect")
     ada.set_columns(password_hash=None, email_verified=False)
     refused = page.press("Yes, disconnect it")
     assert (refused.status, "Set a password first" in refused.text) == (403, True)
-    assert linked_providers(there, ada) == ["globex"]
+    assert linked_providers(tenant, ada) == ["globex"]
     assert refused.follow("Set a password").heading == "Set a password"
-    link_identity(there, ada, "initech")
+    link_identity(tenant, ada, "initech")
     assert visitor.open(page.address).press("Yes, disconnect it").query == {"done": "removed"}
 
 
 def test_disabled_linking_is_neither_offered_nor_begun(
-    there: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider
+    tenant: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider
 ) -> None:
     signed_in(visitor, ada, "/identities")
     page = visitor.open("/identities/add?provider=globex")
-    there.change_settings(account_linking=False)
+    tenant.change_settings(account_linking=False)
     assert page.press("Go to Globex").heading == "Connected accounts"
     assert visitor.open("/identities/add?provider=globex").heading == "Connected accounts"
     assert "None can be connected here now." in visitor.open("/identities").text
     assert "Connected accounts" not in visitor.open("/security").text
-    there.change_settings(
+    tenant.change_settings(
         account_linking=True,
         connections={"initech": fake_provider.openid(), "globex": fake_provider.openid(is_active=False)},
     )
@@ -215,20 +215,20 @@ def test_disabled_linking_is_neither_offered_nor_begun(
     assert page.press("Go to Globex").heading == "Connected accounts"
 
 
-def test_tenant_without_connections_offers_none(there: World, visitor: Visitor, ada: Person) -> None:
-    there.change_settings(connections={})
+def test_tenant_without_connections_offers_none(tenant: World, visitor: Visitor, ada: Person) -> None:
+    tenant.change_settings(connections={})
     assert "Connected accounts" not in signed_in(visitor, ada, "/security").text
     for path in ("/login", "/register"):
         assert "Continue with" not in visitor.open(path).text
-    link_identity(there, ada)
+    link_identity(tenant, ada)
     page = visitor.open("/security").follow("Connected accounts 1 account")
     assert "globex" in page.text, "it stays listed so that the owner can unlink it"
 
 
 @pytest.mark.parametrize("path", ["/login", "/register"])
-def test_provider_buttons_come_first_and_keep_the_attempt(there: World, visitor: Visitor, path: str) -> None:
+def test_provider_buttons_come_first_and_keep_the_attempt(tenant: World, visitor: Visitor, path: str) -> None:
     assert "/sign-in/with?provider=globex&" not in visitor.open(path).html
-    attempt = visitor.authorize(there.application("shop")).query["attempt"]
+    attempt = visitor.authorize(tenant.application("shop")).query["attempt"]
     page = visitor.open(f"{path}?attempt={attempt}")
     links = re.findall(r'href="(/sign-in/with[^"]+)"', page.html)
     assert links == [f"/sign-in/with?provider={name}&amp;attempt={attempt}" for name in ("globex", "initech")]

@@ -18,16 +18,16 @@ def test_mailed_link_reauthenticates_and_password_is_set(
 ) -> None:
     email, verified = {"email": "email"}, {"email_verified": "email_verified"}
     connection = fake_provider.oauth2(title="Globex", trusts_email=True, claims={"subject": "id", **email, **verified})
-    there = new_world(connections={"globex": connection}, passwordless_email=True)
+    tenant = new_world(connections={"globex": connection}, passwordless_email=True)
     fake_provider.userinfo = {"email": ADA["email"], "email_verified": True}
-    visitor = new_visitor_at(there)
+    visitor = new_visitor_at(tenant)
     visitor.open(fake_provider.callback_url(visitor.open(START_URL).address))
     assert visitor.open("/set-password").form("Save the new password")
-    there.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    tenant.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     page = visitor.open("/set-password")
     assert page.heading == "Is it still you?"
     assert "Globex" not in page.text
     page.follow("Email me a link No password needed").press("Email me a link")
-    page = visitor.open(link_in(mails_to(there.services, there.tenant_id, ADA["email"])[-1])).press("Sign in")
+    page = visitor.open(link_in(mails_to(tenant.services, tenant.tenant_id, ADA["email"])[-1])).press("Sign in")
     page = page.press("Save the new password", new_password="Quartz-lantern-58")
     assert page.address.endswith("/security?done=password-set")

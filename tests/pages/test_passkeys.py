@@ -16,19 +16,19 @@ from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 
 @pytest.fixture
-def there(new_world: NewWorld) -> World:
+def tenant(new_world: NewWorld) -> World:
     return new_world(passkeys=True, passkey_settings={"progressive_enrollment": False})
 
 
 @pytest.fixture
-def someone(there: World, new_visitor_at: NewVisitorAt) -> Visitor:
-    visitor: Visitor = new_visitor_at(there)
+def browser(tenant: World, new_visitor_at: NewVisitorAt) -> Visitor:
+    visitor: Visitor = new_visitor_at(tenant)
     return visitor
 
 
 @pytest.fixture
-def ada(there: World) -> Person:
-    return there.person("ada@example.com")
+def ada(tenant: World) -> Person:
+    return tenant.person("ada@example.com")
 
 
 def options(visitor: Visitor, page: Seen, path: str) -> dict[str, Any]:
@@ -47,9 +47,9 @@ def has_passkey(visitor: Visitor, ada: Person, device: Authenticator) -> None:
 
 
 def sign_in_by_passkey(
-    visitor: Visitor, there: World, device: Authenticator, remember: str = "", **changes: Any
+    visitor: Visitor, tenant: World, device: Authenticator, remember: str = "", **changes: Any
 ) -> Seen:
-    page = visitor.authorize(there.application(f"shop{secrets.token_hex(3)}", client_name="Acme Shop"))
+    page = visitor.authorize(tenant.application(f"shop{secrets.token_hex(3)}", client_name="Acme Shop"))
     assertion = device.shows(options(visitor, page, "/login/passkey/options"), device.passkeys[0], **changes)
     return page.press("Sign in with a passkey", credential=json.dumps(assertion), remember=remember)
 
@@ -58,10 +58,10 @@ def sign_out(visitor: Visitor) -> None:
     visitor.forget("session")
 
 
-def test_passkey_endpoints_are_published(there: World, someone: Visitor) -> None:
-    endpoints = json.loads(someone.open("/.well-known/passkey-endpoints").html)
-    assert endpoints == {"enroll": f"{someone.home}/passkeys/add", "manage": f"{someone.home}/passkeys"}
-    assert someone.open("/.well-known/webauthn").status == 404
+def test_passkey_endpoints_are_published(tenant: World, browser: Visitor) -> None:
+    endpoints = json.loads(browser.open("/.well-known/passkey-endpoints").html)
+    assert endpoints == {"enroll": f"{browser.home}/passkeys/add", "manage": f"{browser.home}/passkeys"}
+    assert browser.open("/.well-known/webauthn").status == 404
 
 
 def test_related_origins_are_published(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
@@ -76,48 +76,48 @@ def test_passkey_pages_answer_404_if_disabled(visitor: Visitor) -> None:
     assert "passkey" not in visitor.open("/login").html
 
 
-def test_cross_device_passkey_offers_a_local_one(there: World, someone: Visitor, ada: Person) -> None:
-    device = Authenticator(someone.home)
-    has_passkey(someone, ada, device)
-    sign_out(someone)
-    offer = sign_in_by_passkey(someone, there, device, attachment="cross-platform")
+def test_cross_device_passkey_offers_a_local_one(tenant: World, browser: Visitor, ada: Person) -> None:
+    device = Authenticator(browser.home)
+    has_passkey(browser, ada, device)
+    sign_out(browser)
+    offer = sign_in_by_passkey(browser, tenant, device, attachment="cross-platform")
     assert offer.heading == "A passkey for this device?"
     assert "code=" in offer.press("Not now").address
-    sign_out(someone)
-    assert "code=" in sign_in_by_passkey(someone, there, device, attachment="cross-platform").address
+    sign_out(browser)
+    assert "code=" in sign_in_by_passkey(browser, tenant, device, attachment="cross-platform").address
 
 
-def test_refused_passkey_keeps_the_login_page(there: World, someone: Visitor, ada: Person) -> None:
-    device = Authenticator(someone.home)
-    has_passkey(someone, ada, device)
-    sign_out(someone)
-    page = sign_in_by_passkey(someone, there, device, origin="https://evil.example")
+def test_refused_passkey_keeps_the_login_page(tenant: World, browser: Visitor, ada: Person) -> None:
+    device = Authenticator(browser.home)
+    has_passkey(browser, ada, device)
+    sign_out(browser)
+    page = sign_in_by_passkey(browser, tenant, device, origin="https://evil.example")
     assert (page.status, page.heading) == (403, "Welcome back")
     assert "That passkey did not work" in page.text
     assert "code=" in page.press("Sign in", identifier=ada.email, password=ada.password).address
 
 
 @pytest.mark.parametrize("sent", ["", "x", "[]", "{}", '{"id": 1}', "[" * 20_000, "9" * 30_000])
-def test_malformed_credential_shows_the_login_page(someone: Visitor, sent: str) -> None:
-    page = someone.open("/login").press("Sign in with a passkey", credential=sent)
+def test_malformed_credential_shows_the_login_page(browser: Visitor, sent: str) -> None:
+    page = browser.open("/login").press("Sign in with a passkey", credential=sent)
     assert (page.status, page.heading) == (422, "Welcome back")
 
 
-def test_remember_me_works_with_a_passkey(there: World, someone: Visitor, ada: Person) -> None:
-    device = Authenticator(someone.home)
-    has_passkey(someone, ada, device)
+def test_remember_me_works_with_a_passkey(tenant: World, browser: Visitor, ada: Person) -> None:
+    device = Authenticator(browser.home)
+    has_passkey(browser, ada, device)
     for remember, is_kept in (("", False), ("y", True)):
-        sign_out(someone)
-        assert sign_in_by_passkey(someone, there, device, remember).query["code"]
-        assert bool(someone.cookie("session").max_age) is is_kept
-    sign_out(someone)
-    wrong = sign_in_by_passkey(someone, there, device, "y", origin="https://evil.example")
+        sign_out(browser)
+        assert sign_in_by_passkey(browser, tenant, device, remember).query["code"]
+        assert bool(browser.cookie("session").max_age) is is_kept
+    sign_out(browser)
+    wrong = sign_in_by_passkey(browser, tenant, device, "y", origin="https://evil.example")
     assert re.search(r"<input[^>]* checked[^>]* name=\"remember\"", wrong.html), "the box stays ticked"
-    there.change_settings(remember_me=False)
-    assert sign_in_by_passkey(someone, there, device, "y").query["code"]
-    assert someone.cookie("session").max_age is None
+    tenant.change_settings(remember_me=False)
+    assert sign_in_by_passkey(browser, tenant, device, "y").query["code"]
+    assert browser.cookie("session").max_age is None
 
 
-def test_options_need_a_form_token(someone: Visitor) -> None:
-    answer = someone.send("POST", f"{someone.home}/login/passkey/options", {"token": "x"})
+def test_options_need_a_form_token(browser: Visitor) -> None:
+    answer = browser.send("POST", f"{browser.home}/login/passkey/options", {"token": "x"})
     assert (answer.status, answer.html) == (403, "{}")

@@ -142,10 +142,10 @@ def test_resend_waits_and_kills_the_older_link(world: World, visitor: Visitor, a
 
 
 def test_second_factor_is_asked_after_the_link(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    there = new_world(**ALL_METHODS, two_factor="required")
-    visitor, ada = new_visitor_at(there), there.person(ADA)
-    by_mail(visitor.authorize(there.application("shop")), ada.email)
-    after = visitor.open(link_path(there)).press("Sign in")
+    tenant = new_world(**ALL_METHODS, two_factor="required")
+    visitor, ada = new_visitor_at(tenant), tenant.person(ADA)
+    by_mail(visitor.authorize(tenant.application("shop")), ada.email)
+    after = visitor.open(link_path(tenant)).press("Sign in")
     assert urlsplit(after.address).path == "/second-factor"
 
 
@@ -214,25 +214,25 @@ def test_other_browser_cannot_continue_approved_request(
 
 
 def test_texted_code_signs_in(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    there = new_world(**ALL_METHODS, phone_login=True, one_touch=True, default_country="GB")
-    visitor = new_visitor_at(there)
-    request_page = visitor.authorize(there.application("shop")).follow("Text me a code No password needed")
+    tenant = new_world(**ALL_METHODS, phone_login=True, one_touch=True, default_country="GB")
+    visitor = new_visitor_at(tenant)
+    request_page = visitor.authorize(tenant.application("shop")).follow("Text me a code No password needed")
     sent = request_page.press("Text me a code", identifier=NUMBER)
     assert (sent.status, sent.heading) == (200, "Check your phone")
-    texted = sent_messages(there.services, there.tenant_id, "sms")[-1]
+    texted = sent_messages(tenant.services, tenant.tenant_id, "sms")[-1]
     assert texted["to"] == E164
     assert sent.press("Sign in", code=code_in(texted)).query["code"]
-    assert new_visitor_at(there).open("/profile").heading == "Welcome back"
+    assert new_visitor_at(tenant).open("/profile").heading == "Welcome back"
     assert "+44 20 7946 0123" in visitor.open("/profile").text.replace("\u00a0", " ")
 
 
 def test_one_touch_creates_an_account(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    there = new_world(one_touch=True)
-    visitor = new_visitor_at(there)
-    request_page = visitor.authorize(there.application("shop")).follow("Email me a link No password needed")
+    tenant = new_world(one_touch=True)
+    visitor = new_visitor_at(tenant)
+    request_page = visitor.authorize(tenant.application("shop")).follow("Email me a link No password needed")
     assert "If you are new, you get an account by it." in request_page.text
     request_page.press("Email me a link", identifier=NEW)
-    page = visitor.open(link_path(there, NEW))
+    page = visitor.open(link_path(tenant, NEW))
     assert "If you are new, you get an account by it." in page.text
     assert page.press("Sign in").query["code"]
     assert NEW in visitor.open("/profile").text
@@ -242,22 +242,22 @@ def test_one_touch_creates_an_account(new_world: NewWorld, new_visitor_at: NewVi
 def test_one_touch_respects_closed_registration(
     new_world: NewWorld, new_visitor_at: NewVisitorAt, closed: dict[str, bool]
 ) -> None:
-    there = new_world(one_touch=True, **closed)
-    visitor = new_visitor_at(there)
+    tenant = new_world(one_touch=True, **closed)
+    visitor = new_visitor_at(tenant)
     by_mail(visitor.open("/login"), NEW)
-    mail = mails_to(there.services, there.tenant_id, NEW)[-1]
+    mail = mails_to(tenant.services, tenant.tenant_id, NEW)[-1]
     assert "There is no account" in mail["subject"]
     assert "vtoken" not in str(mail)
 
 
 def test_mailbox_sign_in_ends_squatters_access(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     """A sign-in by the mailbox ends the password and session of the account's earlier registrant."""
-    there = new_world(**ALL_METHODS, email_verification="optional")
-    eve, ada = new_visitor_at(there), new_visitor_at(there)
+    tenant = new_world(**ALL_METHODS, email_verification="optional")
+    eve, ada = new_visitor_at(tenant), new_visitor_at(tenant)
     eve.open("/register").press("Create account", email=ADA, password="Zebra-kettle-91")
     assert ADA in eve.open("/profile").text
     by_mail(ada.open("/login"))
-    assert ada.open(link_path(there)).press("Sign in").address.endswith("/profile")
+    assert ada.open(link_path(tenant)).press("Sign in").address.endswith("/profile")
     assert eve.open("/profile").heading == "Welcome back"
     again = eve.open("/login").press("Sign in", identifier=ADA, password="Zebra-kettle-91")
     assert "That did not work" in again.text

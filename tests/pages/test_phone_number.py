@@ -266,7 +266,7 @@ def test_first_confirmation_wins_the_number(world: World, new_visitor_at: NewVis
 
 
 def test_other_browser_of_the_account_can_confirm(world: World, new_visitor_at: NewVisitorAt, ada: Person) -> None:
-    here, there, foreign_browser = (new_visitor_at(world) for _ in range(3))
+    here, tenant, foreign_browser = (new_visitor_at(world) for _ in range(3))
     signed_in(here, ada, "/phone/change").press("Send the code", phone=TYPED)
     code = code_in(texts(world, E164)[-1])
     foreign_page = signed_in(foreign_browser, world.person("eve@example.com"), "/phone/change")
@@ -274,7 +274,7 @@ def test_other_browser_of_the_account_can_confirm(world: World, new_visitor_at: 
     assert "That code did not work" in asked.press("Confirm", code=code).text or code == code_in(
         texts(world, OTHER_E164)[-1]
     )
-    listed = signed_in(there, ada)
+    listed = signed_in(tenant, ada)
     assert "waits for the code" in listed.text
     assert "Number confirmed" in listed.follow("Type the code").press("Confirm", code=code).text
     assert here.open("/phone/confirm").heading == "Phone number", "nothing is pending"

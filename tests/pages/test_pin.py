@@ -18,49 +18,49 @@ OFFERED = {"pin": {"is_on": True, "ask_on_login": True}}
 
 
 def world_with(new_world: NewWorld, new_visitor_at: NewVisitorAt, **settings: Any) -> tuple[World, Visitor, Person]:
-    there = new_world(**settings)
-    visitor: Visitor = new_visitor_at(there)
-    return there, visitor, there.person("ada@example.com")
+    tenant = new_world(**settings)
+    visitor: Visitor = new_visitor_at(tenant)
+    return tenant, visitor, tenant.person("ada@example.com")
 
 
-def sign_in(visitor: Visitor, there: World, ada: Person, name: str = "shop") -> Seen:
-    shop = there.application(name, client_name="Acme Shop")
+def sign_in(visitor: Visitor, tenant: World, ada: Person, name: str = "shop") -> Seen:
+    shop = tenant.application(name, client_name="Acme Shop")
     return visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
 
 
 def test_required_pin_is_set_once_before_the_callback(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    there, visitor, ada = world_with(new_world, new_visitor_at, **REQUIRED)
-    page = sign_in(visitor, there, ada)
+    tenant, visitor, ada = world_with(new_world, new_visitor_at, **REQUIRED)
+    page = sign_in(visitor, tenant, ada)
     assert page.heading == "Set a PIN"
     assert "Not now" not in page.html
     page = page.press("Save the PIN", pin="1234")
     assert (page.status, page.heading) == (400, "Set a PIN")
     assert "first that everybody tries" in page.text
     assert page.press("Save the PIN", pin=PIN).address.startswith("https://shop.example")
-    assert visitor.authorize(there.application("other")).address.startswith("https://")
+    assert visitor.authorize(tenant.application("other")).address.startswith("https://")
 
 
 def test_required_pin_cannot_be_skipped(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    there, visitor, ada = world_with(new_world, new_visitor_at, **REQUIRED)
-    page = sign_in(visitor, there, ada)
+    tenant, visitor, ada = world_with(new_world, new_visitor_at, **REQUIRED)
+    page = sign_in(visitor, tenant, ada)
     sent = {**page.form("Save the PIN").fields, "do": "skip"}
     assert visitor.send("POST", f"{visitor.home}/set-pin", sent).heading == "Set a PIN"
 
 
 def test_offered_pin_can_be_declined_for_good(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    there, visitor, ada = world_with(new_world, new_visitor_at, **OFFERED)
-    page = sign_in(visitor, there, ada)
+    tenant, visitor, ada = world_with(new_world, new_visitor_at, **OFFERED)
+    page = sign_in(visitor, tenant, ada)
     assert page.press("Not now").address.startswith("https://shop.example")
-    assert visitor.authorize(there.application("other")).address.startswith("https://")
+    assert visitor.authorize(tenant.application("other")).address.startswith("https://")
 
 
 @pytest.mark.parametrize("minutes_later", [0, 10])
 def test_stale_session_needs_the_password_to_set_a_pin(
     new_world: NewWorld, new_visitor_at: NewVisitorAt, minutes_later: int
 ) -> None:
-    there, visitor, ada = world_with(new_world, new_visitor_at, pin={"is_on": True})
-    sign_in(visitor, there, ada)
-    there.services.clock.advance(minutes=minutes_later)
+    tenant, visitor, ada = world_with(new_world, new_visitor_at, pin={"is_on": True})
+    sign_in(visitor, tenant, ada)
+    tenant.services.clock.advance(minutes=minutes_later)
     page = visitor.open("/pin")
     if minutes_later:
         assert page.press("Save the PIN", pin=PIN, password="wrong").status == 401
@@ -71,11 +71,11 @@ def test_stale_session_needs_the_password_to_set_a_pin(
 
 
 def test_mailed_link_sets_a_new_pin_once(new_world: NewWorld, new_visitor_at: NewVisitorAt, identity_app: Any) -> None:
-    there, visitor, ada = world_with(new_world, new_visitor_at, **REQUIRED)
-    sign_in(visitor, there, ada).press("Save the PIN", pin=PIN)
-    program = TenantServer(there.services, identity_app, there.tenant_id, there.name, there.api_key, "")
+    tenant, visitor, ada = world_with(new_world, new_visitor_at, **REQUIRED)
+    sign_in(visitor, tenant, ada).press("Save the PIN", pin=PIN)
+    program = TenantServer(tenant.services, identity_app, tenant.tenant_id, tenant.name, tenant.api_key, "")
     answered(program.send("POST", "/identity/v2/auth/pin/forgot/email", {"email": ada.email}, with_secret=False))
-    link = link_in(mails_to(there.services, there.tenant_id, ada.email)[-1])
+    link = link_in(mails_to(tenant.services, tenant.tenant_id, ada.email)[-1])
     assert "/reset-pin?vtype=resetpin&vtoken=" in link
     page = visitor.open(link[link.index("/reset-pin") :])
     assert page.heading == "Set a new PIN"
@@ -88,17 +88,17 @@ def test_mailed_link_sets_a_new_pin_once(new_world: NewWorld, new_visitor_at: Ne
 def test_stale_session_reauthenticates_before_setting_pin(
     new_world: NewWorld, new_visitor_at: NewVisitorAt, pins: dict[str, Any]
 ) -> None:
-    there, visitor, ada = world_with(new_world, new_visitor_at, passwordless_email=True)
-    sign_in(visitor, there, ada)
-    there.services.clock.advance(minutes=10)
+    tenant, visitor, ada = world_with(new_world, new_visitor_at, passwordless_email=True)
+    sign_in(visitor, tenant, ada)
+    tenant.services.clock.advance(minutes=10)
     ada.set_columns(password_hash=None)
-    there.change_settings(**pins)
-    page = visitor.authorize(there.application("other"))
+    tenant.change_settings(**pins)
+    page = visitor.authorize(tenant.application("other"))
     if pins is OFFERED:
         assert page.heading == "Set a PIN"
         page = page.press("Save the PIN", pin=PIN)
     assert page.heading == "Is it still you?"
     page = page.follow("Email me a link No password needed").press("Email me a link")
-    page = page.press("Sign in", code=code_in(mails_to(there.services, there.tenant_id, ada.email)[-1]))
+    page = page.press("Sign in", code=code_in(mails_to(tenant.services, tenant.tenant_id, ada.email)[-1]))
     assert page.heading == "Set a PIN"
     assert page.press("Save the PIN", pin=PIN).query["code"]

@@ -64,14 +64,14 @@ def test_unknown_callback_answers_404(visitor: Visitor, name: str) -> None:
 
 
 def test_session_is_listed_and_ended(new_visitor: NewVisitor, ada: Person) -> None:
-    here, there = new_visitor(), new_visitor()
-    signed_in(there, ada)
+    here, tenant = new_visitor(), new_visitor()
+    signed_in(tenant, ada)
     signed_in(here, ada)
     page = here.open("/security")
     assert "this browser" in page.text
     assert page.text.count("Firefox on Linux") == 2
     assert "Signed out there" in page.press("Sign out").text
-    assert there.open("/profile").heading == "Welcome back"
+    assert tenant.open("/profile").heading == "Welcome back"
     assert here.open("/profile").heading == "Ada Lovelace"
 
 
@@ -85,26 +85,26 @@ def test_all_other_sessions_are_ended_at_once(new_visitor: NewVisitor, ada: Pers
 
 
 def test_foreign_session_cannot_be_ended(world: World, new_visitor: NewVisitor, ada: Person) -> None:
-    here, there = new_visitor(), new_visitor()
+    here, tenant = new_visitor(), new_visitor()
     signed_in(here, ada)
-    signed_in(there, world.person("bob@example.com"))
+    signed_in(tenant, world.person("bob@example.com"))
     third = new_visitor()
     signed_in(third, world.person("eve@example.com"))
     form = signed_in(new_visitor(), ada).visitor.open("/security").form("Sign out everywhere else")
     here.open("/security").press(
         "Sign out everywhere else", everywhere="", session_id=form.fields.get("session_id", "x")
     )
-    assert there.open("/profile").heading == "bob@example.com"
+    assert tenant.open("/profile").heading == "bob@example.com"
 
 
 def test_foreign_form_token_ends_no_session(new_visitor: NewVisitor, ada: Person) -> None:
-    here, there = new_visitor(), new_visitor()
+    here, tenant = new_visitor(), new_visitor()
     signed_in(here, ada)
-    signed_in(there, ada)
-    token = there.open("/security").form("Sign out").fields["token"]
+    signed_in(tenant, ada)
+    token = tenant.open("/security").form("Sign out").fields["token"]
     page = here.open("/security").press("Sign out everywhere else", token=token)
     assert page.status == 403
-    assert there.open("/profile").heading == "Ada Lovelace"
+    assert tenant.open("/profile").heading == "Ada Lovelace"
 
 
 def test_sign_out_needs_a_post(visitor: Visitor, ada: Person) -> None:

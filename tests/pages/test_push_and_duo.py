@@ -23,25 +23,27 @@ pytestmark = ONE_DATABASE
 
 
 @pytest.fixture
-def there(new_world: NewWorld, identity_app: Any) -> World:
+def tenant(new_world: NewWorld, identity_app: Any) -> World:
     world = new_world(two_factor="required", push=PUSH, second_factors={**ALONE, "push": True})
     keeps(server_of(world, identity_app), push=AWS_KEY)
     return world
 
 
 @pytest.fixture
-def phone(there: World, identity_app: Any) -> Phone:
-    return Phone(server_of(there, identity_app))
+def phone(tenant: World, identity_app: Any) -> Phone:
+    return Phone(server_of(tenant, identity_app))
 
 
-def test_device_is_enrolled_at_sign_in_and_then_asked(there: World, phone: Phone, new_visitor_at: NewVisitorAt) -> None:
-    ada = there.person("ada@example.com")
-    visitor: Visitor = new_visitor_at(there)
-    page = sign_in(visitor, there, ada)
+def test_device_is_enrolled_at_sign_in_and_then_asked(
+    tenant: World, phone: Phone, new_visitor_at: NewVisitorAt
+) -> None:
+    ada = tenant.person("ada@example.com")
+    visitor: Visitor = new_visitor_at(tenant)
+    page = sign_in(visitor, tenant, ada)
     assert "Scan this picture with the app" in page.text
     waiting = page.press("Check now")
     assert (waiting.status, "No answer yet" in waiting.text) == (403, True)
-    answered(phone.scans(drawn(there)))
+    answered(phone.scans(drawn(tenant)))
     page_after = visitor.open(page.address)
     assert "Answer the request there" in page_after.text
     poll = html.unescape(re.findall(r'data-poll="([^"]+)"', page_after.html)[0])
@@ -51,9 +53,9 @@ def test_device_is_enrolled_at_sign_in_and_then_asked(there: World, phone: Phone
     codes_page = page_after.press("Check now")
     assert codes_page.heading == "Backup codes"
 
-    there.services.clock.advance(seconds=31)
-    other: Visitor = new_visitor_at(there)
-    challenge = sign_in(other, there, ada)
+    tenant.services.clock.advance(seconds=31)
+    other: Visitor = new_visitor_at(tenant)
+    challenge = sign_in(other, tenant, ada)
     number = re.findall(r'class="number"[^>]*>(\d\d)<', challenge.html)[0]
     choices = phone.asked()[-1]["numbers"].split(",")
     assert number in choices
@@ -62,18 +64,18 @@ def test_device_is_enrolled_at_sign_in_and_then_asked(there: World, phone: Phone
     assert phone.says("Yes", number=wrong).status_code == 403
     refused = challenge.press("Check now")
     assert "That was not the right number" in refused.text
-    there.services.clock.advance(seconds=31)
+    tenant.services.clock.advance(seconds=31)
     again = refused.press("Ask my device")
     right_number = re.findall(r'class="number"[^>]*>(\d\d)<', again.html)[0]
     answered(phone.says("Yes", number=right_number))
     assert again.press("Check now").query["code"]
 
 
-def test_denied_push_request_is_reported(there: World, phone: Phone, new_visitor_at: NewVisitorAt) -> None:
-    ada = there.person("ada@example.com")
-    visitor: Visitor = new_visitor_at(there)
-    page = sign_in(visitor, there, ada)
-    answered(phone.scans(drawn(there)))
+def test_denied_push_request_is_reported(tenant: World, phone: Phone, new_visitor_at: NewVisitorAt) -> None:
+    ada = tenant.person("ada@example.com")
+    visitor: Visitor = new_visitor_at(tenant)
+    page = sign_in(visitor, tenant, ada)
+    answered(phone.scans(drawn(tenant)))
     page_after = visitor.open(page.address)
     answered(phone.says("No"))
     denied = page_after.press("Check now")

@@ -22,29 +22,29 @@ REAUTHENTICATION_HEADING = "Is it still you?"
 
 
 @pytest.fixture
-def there(new_world: NewWorld) -> World:
+def tenant(new_world: NewWorld) -> World:
     return new_world(**ALL_METHODS)
 
 
 @pytest.fixture
-def visitor(there: World, new_visitor_at: NewVisitorAt) -> Visitor:
-    browser: Visitor = new_visitor_at(there)
+def visitor(tenant: World, new_visitor_at: NewVisitorAt) -> Visitor:
+    browser: Visitor = new_visitor_at(tenant)
     return browser
 
 
 @pytest.fixture
-def ada(there: World) -> Person:
-    return there.person("ada@example.com")
+def ada(tenant: World) -> Person:
+    return tenant.person("ada@example.com")
 
 
 @pytest.fixture
-def shop(there: World) -> RelyingParty:
-    return there.application("shop", client_name="Acme Shop")
+def shop(tenant: World) -> RelyingParty:
+    return tenant.application("shop", client_name="Acme Shop")
 
 
-def signed_in(visitor: Visitor, there: World, ada: Person) -> None:
+def signed_in(visitor: Visitor, tenant: World, ada: Person) -> None:
     visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)
-    there.services.clock.advance(minutes=10)
+    tenant.services.clock.advance(minutes=10)
 
 
 def claims(shop: RelyingParty, answer: Seen) -> dict[str, Any]:
@@ -53,9 +53,9 @@ def claims(shop: RelyingParty, answer: Seen) -> dict[str, Any]:
 
 @pytest.mark.parametrize("parameters", [{"prompt": "login"}, {"max_age": "60"}])
 def test_reauthentication_names_account_and_keeps_session(
-    there: World, visitor: Visitor, ada: Person, shop: RelyingParty, parameters: dict[str, str]
+    tenant: World, visitor: Visitor, ada: Person, shop: RelyingParty, parameters: dict[str, str]
 ) -> None:
-    signed_in(visitor, there, ada)
+    signed_in(visitor, tenant, ada)
     before, earlier = visitor.session_cookie(), claims(shop, visitor.authorize(shop))
     page = visitor.authorize(shop, **parameters)
     assert page.heading == REAUTHENTICATION_HEADING
@@ -64,35 +64,35 @@ def test_reauthentication_names_account_and_keeps_session(
     wrong = page.press("Continue", password="wrong")
     assert (wrong.status, wrong.heading) == (401, REAUTHENTICATION_HEADING)
     assert ada.email in wrong.text
-    now = int(there.services.clock.now().timestamp())
+    now = int(tenant.services.clock.now().timestamp())
     after = claims(shop, page.press("Continue", password=ada.password))
     assert after["auth_time"] >= now > earlier["auth_time"]
     assert after["sid"] == earlier["sid"]
     assert visitor.session_cookie() != before
     assert visitor.authorize(shop, max_age="60").query["code"]
-    there.services.clock.advance(minutes=2)
+    tenant.services.clock.advance(minutes=2)
     assert visitor.authorize(shop, **parameters).heading == REAUTHENTICATION_HEADING
     assert visitor.authorize(shop, max_age="60", prompt="none").query["error"] == "login_required"
 
 
 def test_old_cookie_is_dead_after_reauthentication(
-    there: World, visitor: Visitor, ada: Person, shop: RelyingParty, new_visitor_at: NewVisitorAt
+    tenant: World, visitor: Visitor, ada: Person, shop: RelyingParty, new_visitor_at: NewVisitorAt
 ) -> None:
-    signed_in(visitor, there, ada)
+    signed_in(visitor, tenant, ada)
     old_cookie = visitor.session_cookie()
     page = visitor.authorize(shop, prompt="login")
     page.press("Continue", password=ada.password)
-    attacker = new_visitor_at(there)
+    attacker = new_visitor_at(tenant)
     attacker.set_session_cookie(old_cookie)
     assert attacker.open("/security").heading == "Welcome back"
     assert page.press("Continue", password=ada.password).query["code"], "the second submit gets the same answer"
 
 
 def test_reauthentication_page_offers_another_account(
-    there: World, visitor: Visitor, ada: Person, shop: RelyingParty
+    tenant: World, visitor: Visitor, ada: Person, shop: RelyingParty
 ) -> None:
-    grace = there.person("grace@example.com")
-    signed_in(visitor, there, ada)
+    grace = tenant.person("grace@example.com")
+    signed_in(visitor, tenant, ada)
     page = visitor.authorize(shop, prompt="login", login_hint=ada.email).press("Not you? Use another account")
     assert page.heading == "Welcome back"
     assert ada.email not in page.html
@@ -102,12 +102,12 @@ def test_reauthentication_page_offers_another_account(
 
 @pytest.mark.parametrize("hint", ["login_hint", "id_token_hint"])
 def test_hint_for_another_account_hides_current_one(
-    there: World, visitor: Visitor, ada: Person, shop: RelyingParty, new_visitor_at: NewVisitorAt, hint: str
+    tenant: World, visitor: Visitor, ada: Person, shop: RelyingParty, new_visitor_at: NewVisitorAt, hint: str
 ) -> None:
-    grace = there.person("grace@example.com")
-    answer = new_visitor_at(there).authorize(shop).press("Sign in", identifier=grace.email, password=grace.password)
+    grace = tenant.person("grace@example.com")
+    answer = new_visitor_at(tenant).authorize(shop).press("Sign in", identifier=grace.email, password=grace.password)
     token = (shop.redeem(answer.query["code"]).json or {})["id_token"]
-    signed_in(visitor, there, ada)
+    signed_in(visitor, tenant, ada)
     meant = {"login_hint": grace.email, "id_token_hint": token}[hint]
     page = visitor.authorize(shop, prompt="login", **{hint: meant})
     assert page.heading == "Welcome back"
@@ -116,9 +116,9 @@ def test_hint_for_another_account_hides_current_one(
 
 
 def test_reauthentication_with_dead_cookie_names_nobody(
-    there: World, visitor: Visitor, ada: Person, shop: RelyingParty
+    tenant: World, visitor: Visitor, ada: Person, shop: RelyingParty
 ) -> None:
-    signed_in(visitor, there, ada)
+    signed_in(visitor, tenant, ada)
     page = visitor.authorize(shop, prompt="login")
     visitor.set_session_cookie("nobody's")
     for shown in (visitor.open(page.address), page.press("Continue", password="wrong")):
@@ -129,28 +129,28 @@ def test_reauthentication_with_dead_cookie_names_nobody(
 
 
 def test_reauthentication_asks_factor_in_trusted_browser(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    there = new_world(two_factor="optional", second_factors={**APP_ALONE, "trusted_browser_days": 30})
-    visitor: Visitor = new_visitor_at(there)
-    ada, shop = there.person("ada@example.com"), there.application("shop")
-    app = one_factor_session(visitor, there, ada)
+    tenant = new_world(two_factor="optional", second_factors={**APP_ALONE, "trusted_browser_days": 30})
+    visitor: Visitor = new_visitor_at(tenant)
+    ada, shop = tenant.person("ada@example.com"), tenant.application("shop")
+    app = one_factor_session(visitor, tenant, ada)
     visitor.forget("session")
     page = visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
-    page.press("Continue", code=code_now(there, app), trust="y")
-    there.services.clock.advance(minutes=10)
+    page.press("Continue", code=code_now(tenant, app), trust="y")
+    tenant.services.clock.advance(minutes=10)
     page = visitor.authorize(shop, prompt="login").press("Continue", password=ada.password)
     assert page.heading == "Is it you?"
     assert visitor.authorize(shop).query["code"], "the session stays valid meanwhile"
-    token_claims = authentication_claims(shop, page.press("Continue", code=code_now(there, app)))
+    token_claims = authentication_claims(shop, page.press("Continue", code=code_now(tenant, app)))
     assert token_claims["amr"] == ["pwd", "otp", "mfa"]
-    assert abs(token_claims["auth_time"] - int(there.services.clock.now().timestamp())) <= 1
+    assert abs(token_claims["auth_time"] - int(tenant.services.clock.now().timestamp())) <= 1
 
 
 def test_passkey_or_mail_reauthenticates_without_password(
-    there: World, visitor: Visitor, ada: Person, shop: RelyingParty
+    tenant: World, visitor: Visitor, ada: Person, shop: RelyingParty
 ) -> None:
     device = Authenticator(visitor.home)
     has_passkey(visitor, ada, device)
-    there.services.clock.advance(minutes=10)
+    tenant.services.clock.advance(minutes=10)
     ada.set_columns(password_hash=None)
     page = visitor.authorize(shop, prompt="login")
     assert "Forgot it?" not in page.text
@@ -160,20 +160,20 @@ def test_passkey_or_mail_reauthenticates_without_password(
     given = visitor.send("POST", f"{visitor.home}/login/passkey/options", asked)
     shown = device.shows(json.loads(given.html), device.passkeys[0])
     assert claims(shop, page.press("Use a passkey", credential=json.dumps(shown)))["amr"] == ["swk", "mfa"]
-    there.delete_passkeys()
-    there.services.clock.advance(minutes=10)
+    tenant.delete_passkeys()
+    tenant.services.clock.advance(minutes=10)
     mail = visitor.authorize(shop, prompt="login").follow("Email me a link No password needed")
     assert mail.form("Email me a link").fields["identifier"] == ada.email
     sent = mail.press("Email me a link")
-    code = code_in(mails_to(there.services, there.tenant_id, ada.email)[-1])
+    code = code_in(mails_to(tenant.services, tenant.tenant_id, ada.email)[-1])
     assert claims(shop, sent.press("Sign in", code=code))["amr"] == ["otp"]
 
 
 def test_account_without_methods_is_sent_to_set_password(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    there = new_world()
-    visitor: Visitor = new_visitor_at(there)
-    ada, shop = there.person("ada@example.com"), there.application("shop")
-    signed_in(visitor, there, ada)
+    tenant = new_world()
+    visitor: Visitor = new_visitor_at(tenant)
+    ada, shop = tenant.person("ada@example.com"), tenant.application("shop")
+    signed_in(visitor, tenant, ada)
     ada.set_columns(password_hash=None)
     page = visitor.authorize(shop, prompt="login")
     assert ">Continue<" not in page.html
@@ -182,8 +182,8 @@ def test_account_without_methods_is_sent_to_set_password(new_world: NewWorld, ne
 
 
 def test_reauthentication_works_at_session_limit(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    there = new_world(session_limit=1)
-    visitor: Visitor = new_visitor_at(there)
-    ada, shop = there.person("ada@example.com"), there.application("shop")
-    signed_in(visitor, there, ada)
+    tenant = new_world(session_limit=1)
+    visitor: Visitor = new_visitor_at(tenant)
+    ada, shop = tenant.person("ada@example.com"), tenant.application("shop")
+    signed_in(visitor, tenant, ada)
     assert visitor.authorize(shop, prompt="login").press("Continue", password=ada.password).query["code"]

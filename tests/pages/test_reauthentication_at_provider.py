@@ -25,18 +25,18 @@ PASSWORD = "Quartz-lantern-58"
 
 @pytest.fixture
 def globex(services: Any) -> Iterator[FakeProvider]:
-    with upstream.provider(services) as there:
-        yield there
+    with upstream.provider(services) as tenant:
+        yield tenant
 
 
 @pytest.fixture
-def there(new_world: NewWorld, globex: FakeProvider) -> World:
+def tenant(new_world: NewWorld, globex: FakeProvider) -> World:
     return new_world(connections={"globex": globex.openid(title="Globex", trusts_email=True)})
 
 
 @pytest.fixture
-def visitor(there: World, new_visitor_at: NewVisitorAt, globex: FakeProvider) -> Visitor:
-    browser: Visitor = new_visitor_at(there)
+def visitor(tenant: World, new_visitor_at: NewVisitorAt, globex: FakeProvider) -> Visitor:
+    browser: Visitor = new_visitor_at(tenant)
     assert sign_in_at_provider(browser, globex, START_URL).heading == "Ada Lovelace"
     return browser
 
@@ -54,24 +54,24 @@ def provider_link(page: Seen) -> str:
     return link
 
 
-def test_provider_is_asked_to_reauthenticate(there: World, visitor: Visitor, globex: FakeProvider) -> None:
-    there.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # a test clock
+def test_provider_is_asked_to_reauthenticate(tenant: World, visitor: Visitor, globex: FakeProvider) -> None:
+    tenant.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # a test clock
     page = visitor.open("/set-password")
     assert page.heading == REAUTHENTICATION_HEADING
     redirected = visitor.open(provider_link(page)).address
     assert (asked(redirected)["prompt"], asked(redirected)["max_age"]) == ("login", "0")
-    page = visitor.open(globex.callback_url(redirected, auth_time=int(there.services.clock.now().timestamp())))
+    page = visitor.open(globex.callback_url(redirected, auth_time=int(tenant.services.clock.now().timestamp())))
     assert page.press("Save the new password", new_password=PASSWORD).address.endswith("done=password-set")
 
 
-def test_first_sign_in_sends_no_reauthentication_request(there: World, new_visitor_at: NewVisitorAt) -> None:
-    redirected = new_visitor_at(there).open(START_URL).address
+def test_first_sign_in_sends_no_reauthentication_request(tenant: World, new_visitor_at: NewVisitorAt) -> None:
+    redirected = new_visitor_at(tenant).open(START_URL).address
     assert not asked(redirected).keys() & {"prompt", "max_age"}
 
 
-def test_old_auth_time_is_no_reauthentication(there: World, visitor: Visitor, globex: FakeProvider) -> None:
-    there.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # as above
-    globex.claims["auth_time"] = int(there.services.clock.now().timestamp()) - 360
+def test_old_auth_time_is_no_reauthentication(tenant: World, visitor: Visitor, globex: FakeProvider) -> None:
+    tenant.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # as above
+    globex.claims["auth_time"] = int(tenant.services.clock.now().timestamp()) - 360
     assert (
         sign_in_at_provider(visitor, globex, provider_link(visitor.open("/set-password"))).heading
         == REAUTHENTICATION_HEADING
@@ -80,13 +80,13 @@ def test_old_auth_time_is_no_reauthentication(there: World, visitor: Visitor, gl
 
 
 def test_provider_without_prompt_signs_in_only(
-    there: World, visitor: Visitor, globex: FakeProvider, monkeypatch: pytest.MonkeyPatch
+    tenant: World, visitor: Visitor, globex: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(openid, "GOOGLE", globex.url)
     redirected = visitor.open(START_URL).address
     assert redirected.startswith(globex.url)
     assert not asked(redirected).keys() & {"prompt", "max_age"}
-    there.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # as above
+    tenant.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # as above
     assert provider_links(visitor.open("/set-password")) == []
 
 
@@ -96,11 +96,11 @@ def tokens_of(visitor: Visitor, shop: RelyingParty) -> dict[str, Any]:
     return dict(answer.json or {})
 
 
-def change_username_status(there: World, token: str) -> int:
-    base = f"http://{there.services.settings.api_hostname}"
-    answer = there.wsgi.put(
+def change_username_status(tenant: World, token: str) -> int:
+    base = f"http://{tenant.services.settings.api_hostname}"
+    answer = tenant.wsgi.put(
         "/identity/v2/auth/username",
-        query_string={"apikey": there.api_key},
+        query_string={"apikey": tenant.api_key},
         json={"username": f"ada{secrets.token_hex(4)}"},
         base_url=base,
         headers={"Authorization": f"Bearer {token}"},
@@ -109,26 +109,26 @@ def change_username_status(there: World, token: str) -> int:
 
 
 def test_silent_federated_sign_in_does_not_refresh_session(
-    there: World, visitor: Visitor, globex: FakeProvider
+    tenant: World, visitor: Visitor, globex: FakeProvider
 ) -> None:
     """The application signs the session out with an id_token_hint and redirects through a provider with single sign-on."""
-    shop = there.application("shop", interface_access="full", access_token_seconds=3600)
+    shop = tenant.application("shop", interface_access="full", access_token_seconds=3600)
     first = tokens_of(visitor, shop)
-    there.services.clock.advance(minutes=15)  # type: ignore[attr-defined]  # a test clock
+    tenant.services.clock.advance(minutes=15)  # type: ignore[attr-defined]  # a test clock
     visitor.open(f"/service/oidc/logout?id_token_hint={first['id_token']}")
     assert visitor.open("/profile").heading == "Welcome back"
     sign_in_at_provider(visitor, globex, START_URL)
-    assert change_username_status(there, tokens_of(visitor, shop)["access_token"]) == 403
+    assert change_username_status(tenant, tokens_of(visitor, shop)["access_token"]) == 403
 
 
-def test_fresh_auth_time_of_provider_refreshes_session(there: World, visitor: Visitor, globex: FakeProvider) -> None:
-    shop = there.application("shop", interface_access="full", access_token_seconds=3600)
+def test_fresh_auth_time_of_provider_refreshes_session(tenant: World, visitor: Visitor, globex: FakeProvider) -> None:
+    shop = tenant.application("shop", interface_access="full", access_token_seconds=3600)
     token = tokens_of(visitor, shop)["access_token"]
-    there.services.clock.advance(minutes=15)  # type: ignore[attr-defined]  # a test clock
+    tenant.services.clock.advance(minutes=15)  # type: ignore[attr-defined]  # a test clock
     globex.claims["auth_time"] = globex.now - 3600
     sign_in_at_provider(visitor, globex, START_URL)
-    assert change_username_status(there, token) == 403
+    assert change_username_status(tenant, token) == 403
     globex.claims["auth_time"] = globex.now
     sign_in_at_provider(visitor, globex, START_URL)
-    assert change_username_status(there, token) == 200
-    assert change_username_status(there, tokens_of(visitor, shop)["access_token"]) == 200
+    assert change_username_status(tenant, token) == 200
+    assert change_username_status(tenant, tokens_of(visitor, shop)["access_token"]) == 200

@@ -26,7 +26,7 @@ EMAIL, WRONG = "ada@example.test", "ada@exmaple.test"
 
 
 @pytest.fixture
-def new_there(new_world: NewWorld) -> NewWorld:
+def new_passkey_world(new_world: NewWorld) -> NewWorld:
     def make(**settings: Any) -> World:
         identifiers = {"email_login": True, "username_login": True, "registration_form": FORM}
         return new_world(**{"passkeys": True, "limits": UNLIMITED, **identifiers, **settings})
@@ -35,15 +35,15 @@ def new_there(new_world: NewWorld) -> NewWorld:
 
 
 @pytest.fixture
-def there(new_there: NewWorld) -> World:
-    return new_there()
+def tenant(new_passkey_world: NewWorld) -> World:
+    return new_passkey_world()
 
 
 class Newcomer:
     """A browser and an authenticator without an account."""
 
-    def __init__(self, there: World, visitor: Visitor, **device: Any) -> None:
-        self.there, self.visitor, self.device = there, visitor, Authenticator(visitor.home, **device)
+    def __init__(self, tenant: World, visitor: Visitor, **device: Any) -> None:
+        self.tenant, self.visitor, self.device = tenant, visitor, Authenticator(visitor.home, **device)
 
     def fetch_options(self, page: Seen, **typed: str) -> Seen:
         """Fetch the WebAuthn options as the page's script does."""
@@ -61,25 +61,25 @@ class Newcomer:
     def sign_in(self) -> Seen:
         """Sign in at a shop with the passkey, without a session."""
         sign_out(self.visitor)
-        return sign_in_by_passkey(self.visitor, self.there, self.device)
+        return sign_in_by_passkey(self.visitor, self.tenant, self.device)
 
     def link(self, email: str = EMAIL) -> str:
-        return link_in(mails_to(self.there.services, self.there.tenant_id, email)[-1])
+        return link_in(mails_to(self.tenant.services, self.tenant.tenant_id, email)[-1])
 
 
 @pytest.fixture
-def new_person(there: World, new_visitor_at: NewVisitorAt) -> Any:
-    return lambda: Newcomer(there, new_visitor_at(there))
+def new_person(tenant: World, new_visitor_at: NewVisitorAt) -> Any:
+    return lambda: Newcomer(tenant, new_visitor_at(tenant))
 
 
-def test_account_without_password_signs_in_by_passkey(there: World, new_person: Any) -> None:
+def test_account_without_password_signs_in_by_passkey(tenant: World, new_person: Any) -> None:
     ada: Newcomer = new_person()
-    shop = there.application(f"shop{secrets.token_hex(3)}", client_name="Acme Shop")
+    shop = tenant.application(f"shop{secrets.token_hex(3)}", client_name="Acme Shop")
     page = ada.visitor.authorize(shop).follow("Create an account")
     waiting = ada.register(page=page, first_name="Ada", password="x", username="ada")
     assert (waiting.heading, EMAIL in waiting.text) == ("Check your mail", True)
     assert ada.visitor.open(ada.link()).press("Confirm").query["code"], "the registering browser continues"
-    (account,) = rows(there, accounts)
+    (account,) = rows(tenant, accounts)
     assert (account.password_hash, account.profile["FirstName"], account.username) == (None, "Ada", "ada")
     assert ada.sign_in().query["code"]
     assert "There is none: you sign in without" in ada.visitor.open("/security").text
@@ -97,40 +97,40 @@ def test_pending_passkey_is_refused_until_confirmed(new_person: Any) -> None:
     assert ada.sign_in().query["code"]
 
 
-def test_confirming_owner_removes_a_foreign_passkey(there: World, new_person: Any) -> None:
+def test_confirming_owner_removes_a_foreign_passkey(tenant: World, new_person: Any) -> None:
     squatter, owner = new_person(), new_person()
     squatter.register(OWNERS, first_name="Eve")
     sign_up(owner.visitor, MINE)
     owner.visitor.open(squatter.link(OWNERS)).press("Confirm")
-    (account,) = rows(there, accounts)
+    (account,) = rows(tenant, accounts)
     assert (account.email_verified, "FirstName" in account.profile) == (True, False)
     refused = squatter.sign_in()
     assert (refused.status, "data-unknown" in refused.html) == (403, False), "the deletion is not revealed"
-    assert rows(there, credentials) == []
+    assert rows(tenant, credentials) == []
     sign_out(owner.visitor)
     assert signed_in(owner.visitor, MINE)
 
 
-def test_passkey_browser_identifies_its_registration(there: World, new_person: Any) -> None:
+def test_passkey_browser_identifies_its_registration(tenant: World, new_person: Any) -> None:
     squatter, owner, other = new_person(), new_person(), new_person()
     sign_up(squatter.visitor, SQUATTERS)
     owner.register(OWNERS)
     third = new_person()
     third.register(OWNERS)
-    owner_link = [link_in(mail) for mail in mails_to(there.services, there.tenant_id, OWNERS)][1]
+    owner_link = [link_in(mail) for mail in mails_to(tenant.services, tenant.tenant_id, OWNERS)][1]
     asked = other.visitor.open(owner_link).press("Confirm")
     assert "in the browser where you did" in asked.text
     assert asked.press("Confirm", password=SQUATTERS).status == 401
     assert owner.visitor.open(owner_link).press("Confirm").address.endswith("/profile")
     assert not signed_in(other.visitor, SQUATTERS)
     assert [third.sign_in().status, owner.sign_in().query.get("code") is not None] == [403, True]
-    assert len(rows(there, credentials)) == 1, "the other pending passkey is deleted"
+    assert len(rows(tenant, credentials)) == 1, "the other pending passkey is deleted"
 
 
 @pytest.mark.parametrize("is_taken", [False, True])
-def test_corrected_address_keeps_the_passkey(there: World, new_person: Any, is_taken: bool) -> None:
+def test_corrected_address_keeps_the_passkey(tenant: World, new_person: Any, is_taken: bool) -> None:
     if is_taken:
-        there.person(WRONG)
+        tenant.person(WRONG)
     ada: Newcomer = new_person()
     waiting = ada.register(WRONG)
     page = waiting.follow("change it").press("Send it there", to=EMAIL)
@@ -140,13 +140,13 @@ def test_corrected_address_keeps_the_passkey(there: World, new_person: Any, is_t
 
 
 @pytest.mark.database_alone
-def test_unconfirmed_registration_is_cleaned_up(there: World, new_person: Any) -> None:
-    there.person(EMAIL)
+def test_unconfirmed_registration_is_cleaned_up(tenant: World, new_person: Any) -> None:
+    tenant.person(EMAIL)
     new_person().register()
-    assert [len(rows(there, table)) for table in (waiting_accounts, credentials)] == [1, 1]
-    there.services.clock.advance(days=11)
-    clean(there.services.database, there.services.clock.now())
-    assert [len(rows(there, table)) for table in (waiting_accounts, credentials)] == [0, 0]
+    assert [len(rows(tenant, table)) for table in (waiting_accounts, credentials)] == [1, 1]
+    tenant.services.clock.advance(days=11)
+    clean(tenant.services.database, tenant.services.clock.now())
+    assert [len(rows(tenant, table)) for table in (waiting_accounts, credentials)] == [0, 0]
 
 
 @ONE_DATABASE
@@ -171,7 +171,7 @@ def test_refused_fields_are_shown_before_the_ceremony(new_person: Any) -> None:
 
 
 @ONE_DATABASE
-def test_mismatched_or_foreign_attestation_is_refused(there: World, new_person: Any) -> None:
+def test_mismatched_or_foreign_attestation_is_refused(tenant: World, new_person: Any) -> None:
     ada: Newcomer = new_person()
     page = ada.visitor.open("/register")
     options = json.loads(ada.fetch_options(page, email=EMAIL).html)
@@ -181,16 +181,16 @@ def test_mismatched_or_foreign_attestation_is_refused(there: World, new_person: 
     ):
         refused = page.press(BUTTON, email=email, credential=json.dumps(attestation))
         assert (refused.status, "That passkey did not work" in refused.text) == (403, True)
-    assert rows(there, accounts) == rows(there, credentials) == []
+    assert rows(tenant, accounts) == rows(tenant, credentials) == []
 
 
 @ONE_DATABASE
 @pytest.mark.parametrize(("verifies", "status"), [(True, 200), (False, 403)])
 def test_optional_verification_signs_in_at_once(
-    new_there: NewWorld, new_visitor_at: NewVisitorAt, verifies: bool, status: int
+    new_passkey_world: NewWorld, new_visitor_at: NewVisitorAt, verifies: bool, status: int
 ) -> None:
-    there = new_there(email_verification="optional", two_factor="required")
-    ada = Newcomer(there, new_visitor_at(there), verifies=verifies)
+    tenant = new_passkey_world(email_verification="optional", two_factor="required")
+    ada = Newcomer(tenant, new_visitor_at(tenant), verifies=verifies)
     page = ada.register()
     assert (page.status, page.address.endswith("/profile")) == (status, verifies), (
         "user verification counts as the second factor"
@@ -198,9 +198,9 @@ def test_optional_verification_signs_in_at_once(
 
 
 @ONE_DATABASE
-def test_captcha_is_asked_once(new_there: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    there = new_there(registration_captcha=True)
-    ada = Newcomer(there, new_visitor_at(there))
+def test_captcha_is_asked_once(new_passkey_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    tenant = new_passkey_world(registration_captcha=True)
+    ada = Newcomer(tenant, new_visitor_at(tenant))
     page = ada.visitor.open("/register")
     assert ada.fetch_options(page, email=EMAIL, captcha="77").status >= 400
     wrong = page.press(BUTTON, email=EMAIL, captcha="77")
@@ -209,9 +209,9 @@ def test_captcha_is_asked_once(new_there: NewWorld, new_visitor_at: NewVisitorAt
 
 
 @ONE_DATABASE
-def test_passkey_is_offered_only_if_it_can_sign_in(new_there: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_passkey_is_offered_only_if_it_can_sign_in(new_passkey_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     for settings in ({"passkeys": False}, {"registration_form": [{"name": "username"}, FORM[-1]]}):
-        visitor = new_visitor_at(new_there(**settings))
+        visitor = new_visitor_at(new_passkey_world(**settings))
         page = visitor.open("/register")
         assert (page.status, "passkey" in page.html) == (200, False)
         assert (

@@ -29,8 +29,8 @@ def server(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> T
 def traveller(
     server: TenantServer, identity_app: Any, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> Traveller:
-    there = World(server.services, WsgiClient(identity_app), server.tenant_id, server.name, server.api_key)
-    return Traveller(there, new_visitor_at(there), fake_provider)
+    tenant = World(server.services, WsgiClient(identity_app), server.tenant_id, server.name, server.api_key)
+    return Traveller(tenant, new_visitor_at(tenant), fake_provider)
 
 
 def link(**parameters: str) -> str:

@@ -21,10 +21,10 @@ pytestmark = on_one_database
 DEMAND: dict[str, Any] = {"risk": {"browser": "demand"}}
 
 
-def known_in_firefox(there: World, new_visitor_at: NewVisitorAt) -> Person:
+def known_in_firefox(tenant: World, new_visitor_at: NewVisitorAt) -> Person:
     """Return a person who has signed in once, with Firefox."""
-    ada = there.person("ada@example.com")
-    assert sign_in(new_visitor_at(there), there, ada).query["code"]
+    ada = tenant.person("ada@example.com")
+    assert sign_in(new_visitor_at(tenant), tenant, ada).query["code"]
     return ada
 
 
@@ -33,49 +33,49 @@ def in_chrome(visitor: Visitor) -> Visitor:
     return visitor
 
 
-def code(there: World, kind: str = "mail") -> str:
-    return code_in(sent_messages(there.services, there.tenant_id, kind)[-1])
+def code(tenant: World, kind: str = "mail") -> str:
+    return code_in(sent_messages(tenant.services, tenant.tenant_id, kind)[-1])
 
 
 def test_mailed_code_passes_and_browser_is_known_after(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    there = new_world(**DEMAND)
-    ada, visitor = known_in_firefox(there, new_visitor_at), in_chrome(new_visitor_at(there))
-    page = sign_in(visitor, there, ada)
+    tenant = new_world(**DEMAND)
+    ada, visitor = known_in_firefox(tenant, new_visitor_at), in_chrome(new_visitor_at(tenant))
+    page = sign_in(visitor, tenant, ada)
     assert page.heading == "Is it you?"
     assert "You have not signed in from here before." in page.text
     assert "Do not ask again" not in page.text
     assert visitor.open("/profile").heading != "Your profile"
     wrong = page.press("Continue", code="000000")
     assert "That code did not work" in wrong.text
-    assert wrong.press("Continue", code=code(there)).query["code"]
+    assert wrong.press("Continue", code=code(tenant)).query["code"]
     close_browser(visitor)
-    assert sign_in(visitor, there, ada).query["code"]
+    assert sign_in(visitor, tenant, ada).query["code"]
 
 
 def test_trusted_browser_is_asked_if_risky(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    there = new_world(two_factor="required", second_factors={"email": False, "passkey": False}, **DEMAND)
-    ada = there.person("ada@example.com")
-    app, _ = enrol_totp(new_visitor_at(there), there, ada)
-    visitor = new_visitor_at(there)
-    there.services.clock.advance(seconds=30)
-    sign_in(visitor, there, ada).press("Continue", code=code_now(there, app), trust="y")
+    tenant = new_world(two_factor="required", second_factors={"email": False, "passkey": False}, **DEMAND)
+    ada = tenant.person("ada@example.com")
+    app, _ = enrol_totp(new_visitor_at(tenant), tenant, ada)
+    visitor = new_visitor_at(tenant)
+    tenant.services.clock.advance(seconds=30)
+    sign_in(visitor, tenant, ada).press("Continue", code=code_now(tenant, app), trust="y")
     close_browser(visitor)
-    assert sign_in(visitor, there, ada).query["code"]
+    assert sign_in(visitor, tenant, ada).query["code"]
     close_browser(in_chrome(visitor))
-    page = sign_in(visitor, there, ada)
+    page = sign_in(visitor, tenant, ada)
     assert "You have not signed in from here before." in page.text
-    there.services.clock.advance(seconds=30)
-    assert page.press("Continue", code=code_now(there, app)).query["code"]
+    tenant.services.clock.advance(seconds=30)
+    assert page.press("Continue", code=code_now(tenant, app)).query["code"]
 
 
 def test_mailed_link_sign_in_demands_a_texted_code(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     texted = {"phone_login": True, "email_login": True, "passwordless_email": True, "second_factors": {"sms": True}}
-    there = new_world(**texted, **DEMAND)
-    ada, visitor = known_in_firefox(there, new_visitor_at), in_chrome(new_visitor_at(there))
-    with UnitOfWork(there.services.database, there.tenant_id).separate_transaction() as work:
+    tenant = new_world(**texted, **DEMAND)
+    ada, visitor = known_in_firefox(tenant, new_visitor_at), in_chrome(new_visitor_at(tenant))
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         number = {"phone": "+4930123456", "phone_verified": True}
         work.run(update(accounts).where(accounts.c.uid == ada.uid).values(**number))
     by_mail(visitor.open("/login"), ada.email)
-    page = visitor.open(link_path(there)).press("Sign in")
+    page = visitor.open(link_path(tenant)).press("Sign in")
     assert (page.heading, "texted to" in page.text) == ("Is it you?", True)
-    assert page.press("Continue", code=code(there, "sms")).address.endswith("/profile")
+    assert page.press("Continue", code=code(tenant, "sms")).address.endswith("/profile")

@@ -17,13 +17,13 @@ REQUIRED = {"two_factor": "required", "second_factors": APP_ALONE}
 
 
 @pytest.fixture
-def there(new_world: NewWorld) -> World:
+def tenant(new_world: NewWorld) -> World:
     return new_world(**REQUIRED)
 
 
 @pytest.fixture
-def browser(there: World, new_visitor_at: NewVisitorAt) -> Visitor:
-    visitor: Visitor = new_visitor_at(there)
+def browser(tenant: World, new_visitor_at: NewVisitorAt) -> Visitor:
+    visitor: Visitor = new_visitor_at(tenant)
     return visitor
 
 
@@ -32,13 +32,13 @@ def app_of(page: Seen) -> pyotp.TOTP:
     return pyotp.TOTP(re.findall(r'<p class="key"[^>]*>([A-Z2-7 ]+)</p>', page.html)[0].replace(" ", ""))
 
 
-def code_now(there: World, app: pyotp.TOTP) -> str:
-    return str(app.at(there.services.clock.now()))
+def code_now(tenant: World, app: pyotp.TOTP) -> str:
+    return str(app.at(tenant.services.clock.now()))
 
 
-def sign_in(visitor: Visitor, there: World, ada: Person) -> Seen:
-    shop = there.application(
-        f"shop{len(visitor.language)}{there.services.clock.now():%H%M%S%f}", client_name="Acme Shop"
+def sign_in(visitor: Visitor, tenant: World, ada: Person) -> Seen:
+    shop = tenant.application(
+        f"shop{len(visitor.language)}{tenant.services.clock.now():%H%M%S%f}", client_name="Acme Shop"
     )
     return visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
 
@@ -48,18 +48,18 @@ def close_browser(visitor: Visitor) -> None:
     visitor.client.delete_cookie("gatehouse-session", domain=urlsplit(visitor.home).hostname or "")
 
 
-def enrol_totp(visitor: Visitor, there: World, ada: Person) -> tuple[pyotp.TOTP, Seen]:
-    page = sign_in(visitor, there, ada)
+def enrol_totp(visitor: Visitor, tenant: World, ada: Person) -> tuple[pyotp.TOTP, Seen]:
+    page = sign_in(visitor, tenant, ada)
     app = app_of(page)
-    return app, page.press("Continue", code=code_now(there, app))
+    return app, page.press("Continue", code=code_now(tenant, app))
 
 
-def test_required_factor_is_enrolled_at_sign_in(there: World, browser: Visitor) -> None:
-    ada = there.person("ada@example.com")
-    page = sign_in(browser, there, ada)
+def test_required_factor_is_enrolled_at_sign_in(tenant: World, browser: Visitor) -> None:
+    ada = tenant.person("ada@example.com")
+    page = sign_in(browser, tenant, ada)
     assert page.heading == "Protect your account"
     assert "<svg" in page.html
-    codes_page = page.press("Continue", code=code_now(there, app_of(page)))
+    codes_page = page.press("Continue", code=code_now(tenant, app_of(page)))
     assert codes_page.heading == "Backup codes"
     codes_shown = codes_page.press("Show my backup codes")
     assert len(re.findall(r"<code>[0-9a-f]{5}-[0-9a-f]{5}</code>", codes_shown.html)) == 10
@@ -69,40 +69,40 @@ def test_required_factor_is_enrolled_at_sign_in(there: World, browser: Visitor) 
 
 
 def test_enrolled_factor_is_asked_after_the_password(
-    there: World, browser: Visitor, new_visitor_at: NewVisitorAt
+    tenant: World, browser: Visitor, new_visitor_at: NewVisitorAt
 ) -> None:
-    ada = there.person("ada@example.com")
-    app, _ = enrol_totp(browser, there, ada)
-    there.services.clock.advance(seconds=30)
-    page = sign_in(new_visitor_at(there), there, ada)
+    ada = tenant.person("ada@example.com")
+    app, _ = enrol_totp(browser, tenant, ada)
+    tenant.services.clock.advance(seconds=30)
+    page = sign_in(new_visitor_at(tenant), tenant, ada)
     assert page.heading == "Is it you?"
     wrong = page.press("Continue", code="000000")
     assert wrong.status == 403
     assert "That code did not work" in wrong.text
     assert wrong.title.startswith("Error: ")
-    assert wrong.press("Continue", code=code_now(there, app)).query["code"]
+    assert wrong.press("Continue", code=code_now(tenant, app)).query["code"]
 
 
-def test_no_session_starts_before_the_second_factor(there: World, browser: Visitor) -> None:
-    ada = there.person("ada@example.com")
-    page = sign_in(browser, there, ada)
+def test_no_session_starts_before_the_second_factor(tenant: World, browser: Visitor) -> None:
+    ada = tenant.person("ada@example.com")
+    page = sign_in(browser, tenant, ada)
     assert not [cookie for cookie in browser.client._cookies or {} if "session" in str(cookie)]
     assert browser.open("/profile").heading != "Your profile"
     assert page.heading == "Protect your account"
 
 
-def test_reload_shows_the_same_enrolment_key(there: World, browser: Visitor) -> None:
-    page = sign_in(browser, there, there.person("ada@example.com"))
+def test_reload_shows_the_same_enrolment_key(tenant: World, browser: Visitor) -> None:
+    page = sign_in(browser, tenant, tenant.person("ada@example.com"))
     again = browser.open(page.address)
     assert app_of(again).secret == app_of(page).secret
 
 
-def test_backup_code_replaces_the_factor(there: World, browser: Visitor, new_visitor_at: NewVisitorAt) -> None:
-    ada = there.person("ada@example.com")
-    _, codes_page = enrol_totp(browser, there, ada)
+def test_backup_code_replaces_the_factor(tenant: World, browser: Visitor, new_visitor_at: NewVisitorAt) -> None:
+    ada = tenant.person("ada@example.com")
+    _, codes_page = enrol_totp(browser, tenant, ada)
     code = re.findall(r"<code>([0-9a-f-]+)</code>", codes_page.press("Show my backup codes").html)[0]
-    visitor = new_visitor_at(there)
-    choices = sign_in(visitor, there, ada).follow("Take another way")
+    visitor = new_visitor_at(tenant)
+    choices = sign_in(visitor, tenant, ada).follow("Take another way")
     assert "Backup code" in choices.text
     page = visitor.open(choices.address.replace("kind=choose", "kind=backup_code"))
     assert "Type one of your backup codes" in page.text
@@ -110,24 +110,26 @@ def test_backup_code_replaces_the_factor(there: World, browser: Visitor, new_vis
 
 
 def test_trusted_browser_skips_factor_until_it_expires(
-    there: World, browser: Visitor, new_visitor_at: NewVisitorAt
+    tenant: World, browser: Visitor, new_visitor_at: NewVisitorAt
 ) -> None:
-    ada = there.person("ada@example.com")
-    app, _ = enrol_totp(browser, there, ada)
-    there.services.clock.advance(seconds=30)
-    visitor = new_visitor_at(there)
-    sign_in(visitor, there, ada).press("Continue", code=code_now(there, app), trust="y")
+    ada = tenant.person("ada@example.com")
+    app, _ = enrol_totp(browser, tenant, ada)
+    tenant.services.clock.advance(seconds=30)
+    visitor = new_visitor_at(tenant)
+    sign_in(visitor, tenant, ada).press("Continue", code=code_now(tenant, app), trust="y")
     close_browser(visitor)
-    assert sign_in(visitor, there, ada).query.get("code")
-    there.services.clock.advance(days=31)
+    assert sign_in(visitor, tenant, ada).query.get("code")
+    tenant.services.clock.advance(days=31)
     close_browser(visitor)
-    assert sign_in(visitor, there, ada).heading == "Is it you?"
+    assert sign_in(visitor, tenant, ada).heading == "Is it you?"
 
 
-def test_too_many_wrong_codes_restart_the_sign_in(there: World, browser: Visitor, new_visitor_at: NewVisitorAt) -> None:
-    ada = there.person("ada@example.com")
-    enrol_totp(browser, there, ada)
-    page = sign_in(new_visitor_at(there), there, ada)
+def test_too_many_wrong_codes_restart_the_sign_in(
+    tenant: World, browser: Visitor, new_visitor_at: NewVisitorAt
+) -> None:
+    ada = tenant.person("ada@example.com")
+    enrol_totp(browser, tenant, ada)
+    page = sign_in(new_visitor_at(tenant), tenant, ada)
     for _ in range(5):
         page = page.press("Continue", code="000000")
     assert "Too many tries" in page.text
@@ -135,7 +137,7 @@ def test_too_many_wrong_codes_restart_the_sign_in(there: World, browser: Visitor
     assert "Begin again" in after.text
 
 
-def test_second_factor_page_expires_after_ten_minutes(there: World, browser: Visitor) -> None:
-    page = sign_in(browser, there, there.person("ada@example.com"))
-    there.services.clock.advance(minutes=11)
+def test_second_factor_page_expires_after_ten_minutes(tenant: World, browser: Visitor) -> None:
+    page = sign_in(browser, tenant, tenant.person("ada@example.com"))
+    tenant.services.clock.advance(minutes=11)
     assert browser.open(page.address).status == 410

@@ -20,13 +20,13 @@ APP_ALONE = {"second_factors": {"email": False, "passkey": False}}
 
 
 @pytest.fixture
-def there(new_world: NewWorld) -> World:
+def tenant(new_world: NewWorld) -> World:
     return new_world(two_factor="optional", **APP_ALONE)
 
 
 @pytest.fixture
-def someone(there: World, new_visitor_at: NewVisitorAt) -> Visitor:
-    visitor: Visitor = new_visitor_at(there)
+def browser(tenant: World, new_visitor_at: NewVisitorAt) -> Visitor:
+    visitor: Visitor = new_visitor_at(tenant)
     return visitor
 
 
@@ -42,49 +42,49 @@ def choose_app(page: Seen) -> Seen:
     return page.press("Authenticator app")
 
 
-def add_app(visitor: Visitor, there: World, ada: Person) -> tuple[pyotp.TOTP, Seen]:
+def add_app(visitor: Visitor, tenant: World, ada: Person) -> tuple[pyotp.TOTP, Seen]:
     page = choose_app(signed_in(visitor, ada))
     app = app_of(page)
-    return app, page.press("Continue", code=code_now(there, app))
+    return app, page.press("Continue", code=code_now(tenant, app))
 
 
-def mails(there: World, ada: Person) -> list[str]:
-    return [mail["subject"] for mail in sent_messages(there.services, there.tenant_id) if mail["to"] == ada.email]
+def mails(tenant: World, ada: Person) -> list[str]:
+    return [mail["subject"] for mail in sent_messages(tenant.services, tenant.tenant_id) if mail["to"] == ada.email]
 
 
 def test_added_factor_brings_backup_codes_and_a_mail(
-    there: World, someone: Visitor, new_visitor_at: NewVisitorAt
+    tenant: World, browser: Visitor, new_visitor_at: NewVisitorAt
 ) -> None:
-    ada = there.person("ada@example.com")
-    overview = signed_in(someone, ada, "/security")
+    ada = tenant.person("ada@example.com")
+    overview = signed_in(browser, ada, "/security")
     assert "Off: one step alone opens your account" in overview.text
-    app, codes_page = add_app(someone, there, ada)
+    app, codes_page = add_app(browser, tenant, ada)
     assert codes_page.heading == "Backup codes", "the first factor brings backup codes"
     codes_shown = codes_page.press("Show my backup codes")
     assert len(re.findall(r"<code>[0-9a-f-]+</code>", codes_shown.html)) == 10
     listed = codes_shown.follow("I have kept them")
     assert "10 are left" in listed.text
     assert "since " in listed.text
-    assert "Authenticator app · 10 backup codes left" in someone.open("/security").text
-    assert [row for row in mails(there, ada) if row.startswith("A new way to prove that it is you")] != []
-    there.services.clock.advance(seconds=30)
-    assert sign_in(new_visitor_at(there), there, ada).press("Continue", code=code_now(there, app)).query["code"]
+    assert "Authenticator app · 10 backup codes left" in browser.open("/security").text
+    assert [row for row in mails(tenant, ada) if row.startswith("A new way to prove that it is you")] != []
+    tenant.services.clock.advance(seconds=30)
+    assert sign_in(new_visitor_at(tenant), tenant, ada).press("Continue", code=code_now(tenant, app)).query["code"]
 
 
-def test_wrong_first_code_enrols_nothing(there: World, someone: Visitor) -> None:
-    ada = there.person("ada@example.com")
-    page = choose_app(signed_in(someone, ada))
+def test_wrong_first_code_enrols_nothing(tenant: World, browser: Visitor) -> None:
+    ada = tenant.person("ada@example.com")
+    page = choose_app(signed_in(browser, ada))
     wrong = page.press("Continue", code="000000")
     assert (wrong.status, wrong.title.startswith("Error: ")) == (403, True)
     assert app_of(wrong).secret == app_of(page).secret
-    assert "Set one up" in someone.open("/second-factors").text
+    assert "Set one up" in browser.open("/second-factors").text
 
 
-def test_first_factor_needs_the_password_in_stale_session(there: World, someone: Visitor) -> None:
-    ada = there.person("ada@example.com")
-    signed_in(someone, ada)
-    there.services.clock.advance(minutes=11)
-    page = someone.open("/second-factors/add?kind=totp")
+def test_first_factor_needs_the_password_in_stale_session(tenant: World, browser: Visitor) -> None:
+    ada = tenant.person("ada@example.com")
+    signed_in(browser, ada)
+    tenant.services.clock.advance(minutes=11)
+    page = browser.open("/second-factors/add?kind=totp")
     assert "Your password" in page.text
     assert not re.search(r'class="key"|<code>', page.html), "no secret is shown before reauthentication"
     refused = page.press("Continue", password="wrong")
@@ -93,100 +93,100 @@ def test_first_factor_needs_the_password_in_stale_session(there: World, someone:
 
 
 @pytest.mark.parametrize("address", ["/second-factors/remove?kind=totp", "/backup-codes"])
-def test_changing_factors_needs_the_existing_factor(there: World, someone: Visitor, address: str) -> None:
-    ada = there.person("ada@example.com")
-    app, _ = add_app(someone, there, ada)
-    there.services.clock.advance(minutes=11)
-    page = someone.open(address)
+def test_changing_factors_needs_the_existing_factor(tenant: World, browser: Visitor, address: str) -> None:
+    ada = tenant.person("ada@example.com")
+    app, _ = add_app(browser, tenant, ada)
+    tenant.services.clock.advance(minutes=11)
+    page = browser.open(address)
     assert page.heading == "Is it you?"
     assert not re.search(r'class="key"|<code>', page.html), "no secret is shown before reauthentication"
     assert page.press("Continue", code="000000").status == 403
-    after = someone.open(address).press("Continue", code=code_now(there, app))
-    assert after.address == someone.home + address
+    after = browser.open(address).press("Continue", code=code_now(tenant, app))
+    assert after.address == browser.home + address
 
 
-def test_session_grown_stale_reauthenticates_and_keeps_secret(there: World, someone: Visitor) -> None:
-    ada = there.person("ada@example.com")
-    page = choose_app(signed_in(someone, ada))
+def test_session_grown_stale_reauthenticates_and_keeps_secret(tenant: World, browser: Visitor) -> None:
+    ada = tenant.person("ada@example.com")
+    page = choose_app(signed_in(browser, ada))
     app = app_of(page)
-    there.services.clock.advance(minutes=6)
-    needs_sign_in = page.press("Continue", code=code_now(there, app))
+    tenant.services.clock.advance(minutes=6)
+    needs_sign_in = page.press("Continue", code=code_now(tenant, app))
     assert needs_sign_in.heading == "Is it still you?"
     again = needs_sign_in.press("Continue", password=ada.password)
     assert app_of(again).secret == app.secret
-    assert again.press("Continue", code=code_now(there, app)).heading == "Backup codes"
+    assert again.press("Continue", code=code_now(tenant, app)).heading == "Backup codes"
 
 
 def test_removing_the_only_factor_leaves_the_password(
-    there: World, someone: Visitor, new_visitor_at: NewVisitorAt
+    tenant: World, browser: Visitor, new_visitor_at: NewVisitorAt
 ) -> None:
-    ada = there.person("ada@example.com")
-    add_app(someone, there, ada)
-    page = someone.open("/second-factors").follow("Remove")
+    ada = tenant.person("ada@example.com")
+    add_app(browser, tenant, ada)
+    page = browser.open("/second-factors").follow("Remove")
     assert "your password alone opens your account" in page.text
     assert "It is removed" in page.press("Yes, remove it").text
-    assert mails(there, ada)[-1].startswith("A way to prove that it is you was removed")
-    assert sign_in(new_visitor_at(there), there, ada).query.get("code")
+    assert mails(tenant, ada)[-1].startswith("A way to prove that it is you was removed")
+    assert sign_in(new_visitor_at(tenant), tenant, ada).query.get("code")
 
 
 def test_removing_required_factor_enrols_at_next_sign_in(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    there = new_world(two_factor="required", **APP_ALONE)
-    ada, visitor = there.person("ada@example.com"), new_visitor_at(there)
-    enrol_totp(visitor, there, ada)
+    tenant = new_world(two_factor="required", **APP_ALONE)
+    ada, visitor = tenant.person("ada@example.com"), new_visitor_at(tenant)
+    enrol_totp(visitor, tenant, ada)
     page = visitor.open("/second-factors/remove?kind=totp")
     assert "at your next sign-in you set up a new one" in page.text
     page.press("Yes, remove it")
     close_browser(visitor)
-    assert sign_in(visitor, there, ada).heading == "Protect your account"
+    assert sign_in(visitor, tenant, ada).heading == "Protect your account"
 
 
-def test_forged_removal_changes_nothing(there: World, someone: Visitor) -> None:
-    ada = there.person("ada@example.com")
-    add_app(someone, there, ada)
-    page = someone.open("/second-factors/remove?kind=totp")
+def test_forged_removal_changes_nothing(tenant: World, browser: Visitor) -> None:
+    ada = tenant.person("ada@example.com")
+    add_app(browser, tenant, ada)
+    page = browser.open("/second-factors/remove?kind=totp")
     assert page.press("Yes, remove it", token="x").status == 403
     page.press("Yes, remove it", kind="nothing")
     page.press("Yes, remove it", kind="backup_code")
-    assert "Authenticator app · 0 backup codes left" in someone.open("/security").text
+    assert "Authenticator app · 0 backup codes left" in browser.open("/security").text
 
 
-def test_new_backup_codes_send_a_mail(there: World, someone: Visitor) -> None:
-    ada = there.person("ada@example.com")
-    _, codes_page = add_app(someone, there, ada)
+def test_new_backup_codes_send_a_mail(tenant: World, browser: Visitor) -> None:
+    ada = tenant.person("ada@example.com")
+    _, codes_page = add_app(browser, tenant, ada)
     codes_page.press("Show my backup codes")
-    before = len(mails(there, ada))
-    someone.open("/backup-codes").press("Show my backup codes")
-    assert len(mails(there, ada)) == before + 1
+    before = len(mails(tenant, ada))
+    browser.open("/backup-codes").press("Show my backup codes")
+    assert len(mails(tenant, ada)) == before + 1
 
 
-def test_security_alert_removes_a_new_factor(there: World, someone: Visitor) -> None:
+def test_security_alert_removes_a_new_factor(tenant: World, browser: Visitor) -> None:
     """An attacker's factor must not lock the owner out."""
-    ada = there.person("ada@example.com")
-    add_app(someone, there, ada)
-    report_compromise(there, someone, ada)
-    assert enrolled_kinds(there, ada) == []
+    ada = tenant.person("ada@example.com")
+    add_app(browser, tenant, ada)
+    report_compromise(tenant, browser, ada)
+    assert enrolled_kinds(tenant, ada) == []
 
 
-def test_security_alert_keeps_an_older_factor(there: World, someone: Visitor) -> None:
+def test_security_alert_keeps_an_older_factor(tenant: World, browser: Visitor) -> None:
     """Access to the mailbox must not bypass the factor."""
-    ada = there.person("ada@example.com")
-    app, _ = add_app(someone, there, ada)
-    there.services.clock.advance(days=1)
-    page = signed_in(someone, ada, "/change-password").press("Continue", code=code_now(there, app))
+    ada = tenant.person("ada@example.com")
+    app, _ = add_app(browser, tenant, ada)
+    tenant.services.clock.advance(days=1)
+    page = signed_in(browser, ada, "/change-password").press("Continue", code=code_now(tenant, app))
     page.press("Save the new password", old_password=ada.password, new_password="Zebra-kettle-92")
-    report_compromise(there, someone, ada)
-    assert enrolled_kinds(there, ada) == ["totp"]
+    report_compromise(tenant, browser, ada)
+    assert enrolled_kinds(tenant, ada) == ["totp"]
 
 
-def report_compromise(there: World, visitor: Visitor, ada: Person) -> None:
+def report_compromise(tenant: World, visitor: Visitor, ada: Person) -> None:
     """Follow the newest security alert and close the account."""
-    link = [mail["text"] for mail in sent_messages(there.services, there.tenant_id) if "/not-me?" in mail["text"]][-1]
+    link = [mail["text"] for mail in sent_messages(tenant.services, tenant.tenant_id) if "/not-me?" in mail["text"]][-1]
     page = visitor.open(re.findall(r"http\S+vtoken=[\w-]+", link)[0])
     assert page.press("It was not me: close the account to others").status == 200
 
 
-def enrolled_kinds(there: World, ada: Person) -> list[str]:
-    work = UnitOfWork(there.services.database, there.tenant_id)
+def enrolled_kinds(tenant: World, ada: Person) -> list[str]:
+    work = UnitOfWork(tenant.services.database, tenant.tenant_id)
     try:
         rows = work.all(credentials.select().where(credentials.c.uid == ada.uid, credentials.c.is_enrolled.is_(True)))
         return [row.kind for row in rows]
@@ -194,15 +194,15 @@ def enrolled_kinds(there: World, ada: Person) -> list[str]:
         work.rollback()
 
 
-def test_trusted_browser_is_listed_and_revoked(there: World, someone: Visitor, new_visitor_at: NewVisitorAt) -> None:
-    ada = there.person("ada@example.com")
-    app, _ = add_app(someone, there, ada)
-    there.services.clock.advance(seconds=30)
-    visitor = new_visitor_at(there)
-    sign_in(visitor, there, ada).press("Continue", code=code_now(there, app), trust="y")
-    page = someone.open("/security")
+def test_trusted_browser_is_listed_and_revoked(tenant: World, browser: Visitor, new_visitor_at: NewVisitorAt) -> None:
+    ada = tenant.person("ada@example.com")
+    app, _ = add_app(browser, tenant, ada)
+    tenant.services.clock.advance(seconds=30)
+    visitor = new_visitor_at(tenant)
+    sign_in(visitor, tenant, ada).press("Continue", code=code_now(tenant, app), trust="y")
+    page = browser.open("/security")
     assert "Browsers that skip the second step" in page.text
     assert "That browser is asked again" in page.press("Ask again").text
-    assert "Browsers that skip" not in main_of(someone.open("/security"))
+    assert "Browsers that skip" not in main_of(browser.open("/security"))
     close_browser(visitor)
-    assert sign_in(visitor, there, ada).heading == "Is it you?"
+    assert sign_in(visitor, tenant, ada).heading == "Is it you?"

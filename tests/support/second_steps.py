@@ -163,8 +163,8 @@ class DuoStep(Step):
     @contextmanager
     def ready(self) -> Iterator[Self]:
         keeps(server_of(self.ada.world, self.app), duo={"client_secret": SECRET})
-        with duo(self.ada.world.services) as there:
-            there.leads = self.ada.finds
+        with duo(self.ada.world.services) as tenant:
+            tenant.leads = self.ada.finds
             yield self
 
     def led(self, page: Page, choice: str) -> None:
