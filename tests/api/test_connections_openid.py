@@ -311,7 +311,7 @@ def test_what_is_offered_and_what_is_refused(new_tenant_server: NewTenantServer)
     }
     tenant = new_tenant_server(connections=stated)
     with doing(tenant) as call:
-        assert service.offered(call) == (
+        assert service.active_connections(call) == (
             Connection("google", "Google", trusts_email=True, asks_anew=False),
             Connection("live", "Microsoft", trusts_email=True, asks_anew=True),
             Connection("alpha", "alpha", trusts_email=False, asks_anew=True),

@@ -99,7 +99,7 @@ def test_a_client_guid_is_unguessable_and_new(new_tenant_server: NewTenantServer
     held = by.signed_in_with(who.tenant, who.uid)
     for refusal, text in ((1140, "12345"), (1140, f"{by.guid()}\n"), (1140, "x" * 101), (1136, held)):
         with doing(who.tenant) as call, pytest.raises(Exception) as raised:  # noqa: PT011 - the code says which
-            token_handoff.expect(call, text, links=False)
+            token_handoff.register_guid(call, text, links=False)
         assert getattr(raised.value, "code", 0) == refusal
     assert refused(other.send("GET", "/identity/v2/auth/account/ping", with_secret=False, clientguid=held)) == (
         403,
@@ -115,10 +115,10 @@ def test_a_guid_that_was_to_link_signs_nobody_in_and_the_other_way_round(new_ten
     links, signs_in = by.began(who.tenant, links=True), by.began(who.tenant)
     with doing(who.tenant) as call:
         account = account_of(call, who.uid)
-        assert not token_handoff.finished(call, links, account, ("fed",), "google")
-        assert not token_handoff.finished_to_link(call, signs_in, ADA)
-        assert token_handoff.finished_to_link(call, links, ADA)
-        assert not token_handoff.finished_to_link(call, links, by.anybody()), "once"
+        assert not token_handoff.finish_sign_in(call, links, account, ("fed",), "google")
+        assert not token_handoff.finish_link(call, signs_in, ADA)
+        assert token_handoff.finish_link(call, links, ADA)
+        assert not token_handoff.finish_link(call, links, by.anybody()), "once"
     assert refused(who.call("U13", clientguid=links)) == (403, 1140)
     answered(who.own("U30", {"clientguid": links}))
     assert refused(who.own("U30", {"clientguid": links})) == (403, 1140)

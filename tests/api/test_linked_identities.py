@@ -222,14 +222,14 @@ def test_whoever_was_signed_in_when_the_owner_came_links_nothing_any_more(
     new_tenant_server: NewTenantServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     who = somebody(new_tenant_server, **SOCIAL)
-    shown, found = by.candidate(who.tenant, ADA), token_handoff.candidate_of
+    shown, found = by.candidate(who.tenant, ADA), token_handoff.find_candidate
 
     def meanwhile(*given: Any) -> Any:
         with doing(who.tenant) as call:
             tokens.revoke_all(call, who.uid)
         return found(*given)
 
-    monkeypatch.setattr(token_handoff, "candidate_of", meanwhile)
+    monkeypatch.setattr(token_handoff, "find_candidate", meanwhile)
     assert refused(who.own("U29", {"candidatetoken": shown})) == (401, 1409)
     assert identities(who.tenant, who.uid) == []
 

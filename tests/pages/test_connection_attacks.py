@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from app.identity.authentication.sign_in.interactions import Attempt
+from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.directory.accounts import first_verification, linked_identities, store
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.identity_provider import ProviderIdentity
@@ -196,7 +196,7 @@ def test_claim_during_sign_in_prevents_linking(new_traveller: NewTraveller) -> N
     with call_of(eve.tenant.services, eve.tenant.name) as call:
         before = accounts.by_email(call, ADA["email"])
         assert before is not None
-        attempt = Attempt(page.query["attempt"], "return", {}, None, False, call.now, call.now)
+        attempt = Interaction(page.query["attempt"], "return", {}, None, False, call.now, call.now)
         attempt = identity_linking.note(call, attempt, ProviderIdentity("globex", "eve"), before.uid)
         private = dict(before.private)
         store.change(

@@ -57,7 +57,7 @@ def linked_to(tenant: TenantServer, uid: str, claimed: ProviderIdentity) -> Prov
 def candidate(tenant: TenantServer, claimed: ProviderIdentity) -> str:
     """What a browser brings to a program that wants to link."""
     with doing(tenant) as call:
-        return token_handoff.candidate(call, claimed)
+        return token_handoff.create_candidate(call, claimed)
 
 
 def request_token(tenant: TenantServer, uid: str) -> str:
@@ -74,7 +74,7 @@ def began(tenant: TenantServer, *, links: bool = False) -> str:
     """A client GUID with which a browser was led to a provider."""
     held = guid()
     with doing(tenant) as call:
-        token_handoff.expect(call, held, links=links)
+        token_handoff.register_guid(call, held, links=links)
     return held
 
 
@@ -82,7 +82,7 @@ def signed_in_with(tenant: TenantServer, uid: str, held: str = "") -> str:
     """A client GUID whose browser signed in."""
     held = held or began(tenant)
     with doing(tenant) as call:
-        assert token_handoff.finished(call, held, account_of(call, uid), ("fed",), "google")
+        assert token_handoff.finish_sign_in(call, held, account_of(call, uid), ("fed",), "google")
     return held
 
 
@@ -90,7 +90,7 @@ def brought(tenant: TenantServer, claimed: ProviderIdentity) -> str:
     """A client GUID whose browser came back with an identity to link."""
     held = began(tenant, links=True)
     with doing(tenant) as call:
-        assert token_handoff.finished_to_link(call, held, claimed)
+        assert token_handoff.finish_link(call, held, claimed)
     return held
 
 

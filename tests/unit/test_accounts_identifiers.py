@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from app.contract import errors as e
 from app.contract.configuration import TenantSettings
-from app.identity.authentication.sign_in.identifiers import guessed
+from app.identity.authentication.sign_in.identifiers import guess
 from app.identity.directory.accounts.identifier_checks import username
 from app.identity.directory.accounts.identifiers import (
     is_allowed_uid,
@@ -166,7 +166,7 @@ def test_what_our_pages_read_as_a_number_is_no_username_where_numbers_sign_in(na
         username(TenantSettings(phone_login=True), name)
     form = username(TenantSettings(), name)
     assert username(TenantSettings(phone_login=True), name, held=form) == form
-    assert guessed(TenantSettings(email_login=True, phone_login=True, username_login=True), name).kind == "phone"
+    assert guess(TenantSettings(email_login=True, phone_login=True, username_login=True), name).kind == "phone"
 
 
 @pytest.mark.parametrize(

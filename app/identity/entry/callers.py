@@ -230,7 +230,7 @@ def _refuse_unproved(context: Context, operation: AnyOperation, holder: TokenHol
         )
     if holder.client_id is None and not context.tenant.settings.fresh_proof_for_credentials:
         return
-    at = sessions.proved_at(context, holder)
+    at = sessions.authenticated_at(context, holder)
     if at is None or context.now - at > FRESH:
         raise operation.error_profile.reauthentication_required or e.NotAuthenticated
 

@@ -11,7 +11,7 @@ from app.contract import hub_second_factors as shared
 from app.contract.hub_account import SessionRenewal, WithPassword
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import second_factor
-from app.identity.authentication.sign_in.second_factor import Pending, Way
+from app.identity.authentication.sign_in.second_factor import Authentication, PendingSignIn
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.authenticators.protocol import AccountFactors, ChallengeOptions, FactorResponse
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
@@ -162,17 +162,19 @@ def _one(context: Context, session: BrowserSession, account: Account, kind: Fact
     )
 
 
-def _pending(context: Context, known: AccountFactors, *, keeps: bool = False) -> Pending:
+def _pending(context: Context, known: AccountFactors, *, keeps: bool = False) -> PendingSignIn:
     """Return what was begun; `keeps` begins it."""
     uid = known.account.uid
     begun = continuation_tokens.of_account(context, ContinuationPurpose.OWN_FACTOR, uid)
     if begun:
-        return Pending(begun[0], known, Way(()))
+        return PendingSignIn(begun[0], known, Authentication(()))
     if keeps:
         made = continuation_tokens.issue(context, ContinuationPurpose.OWN_FACTOR, uid, lifetime=second_factor.LIFETIME)
-        return Pending(made, known, Way(()))
-    return Pending(
-        ContinuationToken(ContinuationPurpose.OWN_FACTOR, "", uid, {}, OPEN, context.now, context.now), known, Way(())
+        return PendingSignIn(made, known, Authentication(()))
+    return PendingSignIn(
+        ContinuationToken(ContinuationPurpose.OWN_FACTOR, "", uid, {}, OPEN, context.now, context.now),
+        known,
+        Authentication(()),
     )
 
 

@@ -13,7 +13,7 @@ from app.contract.hub import AddressView
 from app.identity.authentication.sign_in import verified_sign_in
 from app.identity.authentication.verification import phone_handlers, phones
 from app.identity.authentication.verification import service as verification
-from app.identity.authentication.verification.service import Wish
+from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.directory.accounts import identifiers
@@ -76,7 +76,7 @@ def mail_email_again(context: Context, req: contract.EmailRequest) -> Posted:
 def confirm_email(context: Context, req: contract.EmailCode) -> Posted:
     account = owner(context)[1]
     try:
-        verified_sign_in.end_sessions(context, emails.confirm_code(context, account, req.email, req.code))
+        verified_sign_in.end_sessions_if_configured(context, emails.confirm_code(context, account, req.email, req.code))
     except ApiError as refusal:
         left = _wait_for_address(context, account, identifiers.normalize_email(req.email))
         raise pending_verification.with_page(refusal, SentTo(sent_to=req.email, resend_in_seconds=left)) from None
@@ -101,14 +101,14 @@ def make_primary(context: Context, req: contract.EmailEdit) -> contract.SessionR
 def ask_phone(context: Context, req: contract.PhoneEdit) -> contract.SessionRenewal:
     """As `add_email` does of an address."""
     known = proved(context, req)
-    phone_handlers.refuse_off(context)
+    phone_handlers.require_enabled(context)
     phone = identifiers.normalize_phone(
         identifiers.to_international(req.phone, context.tenant.settings.default_country)
     )
     if phone is None:
         raise e.MalformedPhone
     if not wait_for_number(context, known.account, phone):
-        phones.ask(context, known.account, phone, hides_taken=True)
+        phones.request_change(context, known.account, phone, hides_taken=True)
     return done(context, known)
 
 
@@ -116,14 +116,14 @@ def ask_phone(context: Context, req: contract.PhoneEdit) -> contract.SessionRene
 def text_phone_again(context: Context, req: contract.PhoneRequest) -> Posted:
     """An account asks for one number at a time: a page that shows another one is out of date."""
     account = owner(context)[1]
-    phone_handlers.refuse_off(context)
-    phone = phones.asked(context, account)
+    phone_handlers.require_enabled(context)
+    phone = phones.requested_number(context, account)
     if phone is None or phone != identifiers.normalize_phone(req.phone):
         raise e.NoPhoneOnProfile
     left = wait_for_number(context, account, phone)
     try:
         _refuse_too_soon(left)
-        phones.ask(context, account, phone, hides_taken=True)
+        phones.request_change(context, account, phone, hides_taken=True)
     except (e.TooManyRequests, *SMS_SENDING) as refusal:
         raise _with_number(refusal, phone, left) from None
     return Posted()
@@ -133,12 +133,12 @@ def text_phone_again(context: Context, req: contract.PhoneRequest) -> Posted:
 def confirm_phone(context: Context, req: contract.PhoneCode) -> Posted:
     """The second click of two finds its code used, and the number taken on: it is told so."""
     account = owner(context)[1]
-    phone_handlers.refuse_off(context)
-    asked = phones.asked(context, account)
+    phone_handlers.require_enabled(context)
+    asked = phones.requested_number(context, account)
     try:
-        proof = phones.spend_asked(context, account, req.code)
+        proof = phones.spend_requested_code(context, account, req.code)
     except ApiError as refusal:
-        if isinstance(refusal, e.UsedSmsCode) and phones.is_asked_one_held(context, account.uid):
+        if isinstance(refusal, e.UsedSmsCode) and phones.is_requested_number_verified(context, account.uid):
             return Posted()
         left = wait_for_number(context, account, asked) if asked else 0
         raise _with_number(refusal, asked or "", left) from None
@@ -149,7 +149,7 @@ def confirm_phone(context: Context, req: contract.PhoneCode) -> Posted:
 @contract.remove_phone.implements
 def remove_phone(context: Context, req: contract.WithPassword) -> contract.SessionRenewal:
     known = proved(context, req)
-    phone_handlers.refuse_off(context)
+    phone_handlers.require_enabled(context)
     phones.remove(context, known.account)
     return done(context, known)
 
@@ -172,7 +172,7 @@ def _verify_again(context: Context, account: Account, shown: str) -> None:
         raise e.EmailVerificationOff
     send_limits.spend_resend(context, account.uid)
     try:
-        verification.send(context, account, Wish(), email=shown)
+        verification.send(context, account, VerificationOptions(), email=shown)
     except e.MailLimitReached:
         context.audit.record("verification.not_sent", uid=account.uid, reason="MailLimitReached")
 

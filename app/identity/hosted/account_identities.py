@@ -24,7 +24,7 @@ from app.kit.clock import iso
 def read(context: Context, req: contract.OwnIdentitiesRequest) -> contract.OwnIdentities:  # noqa: ARG001 - the session says whose
     session, account = account_settings.owner(context)
     sessions.touch(context, session)
-    titles = {one.name: one.title for one in connections.offered(context)}
+    titles = {one.name: one.title for one in connections.active_connections(context)}
     return contract.OwnIdentities(
         person=oauth_views.person(account),
         identities=[_shown(context, account, one) for one in linked_identities.of(account)],
@@ -64,7 +64,7 @@ def _shown(context: Context, account: Account, one: Identity) -> contract.Linked
     return contract.LinkedIdentityView(
         id=_id(one),
         provider=one.provider,
-        title=connections.title_of(context, one.provider),
+        title=connections.title_for(context, one.provider),
         email=one.email or "",
         name=one.name or "",
         since=iso(one.linked_at),

@@ -104,7 +104,7 @@ def _browser(one: TrustedBrowser) -> contract.BrowserView:
 
 
 def _identities(context: Context, account: Account) -> int | None:
-    can_link = context.tenant.settings.account_linking and connections.offered(context)
+    can_link = context.tenant.settings.account_linking and connections.active_connections(context)
     return len(linked_identities.of(account)) or (0 if can_link else None)
 
 

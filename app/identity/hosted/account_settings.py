@@ -103,7 +103,7 @@ def fill_missing(context: Context, req: contract.MissingFieldsRequest) -> Next:
 def owner(context: Context) -> tuple[BrowserSession, Account]:
     """Return who may change something: the pages lead everybody else to a sign-in, whose steps ask for the policy."""
     session, account = signed_in(context)
-    if required_actions.is_barred(context, session, account):
+    if required_actions.blocks_account_pages(context, session, account):
         raise e.NotAuthenticated
     return session, account
 
@@ -130,7 +130,7 @@ def done(context: Context, known: Known) -> contract.SessionRenewal:
     """Answer a change; a proof that was shown for it counts from here on, under a new cookie (design: at every such rise)."""
     if not known.is_new:
         return contract.SessionRenewal()
-    text = sessions.prove_again(context, known.session)
+    text = sessions.mark_reauthenticated(context, known.session)
     return contract.SessionRenewal(session=views.cookie(context, known.session, text))
 
 

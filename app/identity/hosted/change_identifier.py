@@ -9,8 +9,8 @@ from app.contract.hub import Next, Step
 from app.identity.authentication.registration import change_identifier
 from app.identity.authentication.registration import service as registration
 from app.identity.authentication.sign_in import interactions, sessions
-from app.identity.authentication.sign_in.interactions import Attempt
-from app.identity.authentication.verification.service import Wish
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.directory.accounts import pending_accounts, store
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
@@ -47,23 +47,23 @@ def change_address(context: Context, req: contract.ChangeAddressRequest) -> Next
     return verification.enter_code(context, contract.CodeRequest(attempt=req.attempt))
 
 
-def _changed(context: Context, attempt: Attempt, state: Checking, typed: str) -> Next:
+def _changed(context: Context, attempt: Interaction, state: Checking, typed: str) -> Next:
     """Change it in one transaction. A second submit, or another tab, finds it done: the page shows which address it is."""
-    to = change_identifier.read(context, PHONE if state.by == SMS else EMAIL, typed)
+    to = change_identifier.parse(context, PHONE if state.by == SMS else EMAIL, typed)
     if to.form == state.subject:
         return verification.step(context, attempt, state)
-    registration.spend(context)
+    registration.spend_limit(context)
     context.spend("address_changed", _CHANGES, randomness.digest(attempt.attempt_id))
     store.change(context, str(state.held["uid"]), {})
     one_time_tokens.close(
         context, str(state.held["uid"])
     )  # account, proofs, attempt: whoever proves it in this moment locks them so, too
-    latest = interactions.locked(context, attempt)
+    latest = interactions.lock(context, attempt)
     now = pending_verification.of(latest)
     if now is None or latest.is_done or now.subject != state.subject:
         context.work.rollback()
         return verification.step(context, latest, now or state)
-    account = change_identifier.move(context, state.held, to, Wish(attempt=attempt.attempt_id))
+    account = change_identifier.change(context, state.held, to, VerificationOptions(attempt=attempt.attempt_id))
     changed = replace(
         state,
         email=pending_verification.shown(to.shown, state.by),

@@ -10,8 +10,8 @@ from app.contract import hub_reauthentication as contract
 from app.contract.hub import Next, Step
 from app.contract.hub_account import SessionRenewal, WithPassword
 from app.identity.authentication.sign_in import interactions, second_factor
-from app.identity.authentication.sign_in.interactions import Attempt
-from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.service import RequiredFactor
@@ -31,10 +31,10 @@ def begin(context: Context, req: contract.ReauthenticationRequest) -> contract.R
         is_needed=not freshness.is_fresh(context, session),
         has_password=account.password_hash is not None,
     )
-    kinds = second_factors.kinds_of_account(context, account, second_factor.channel_of(session.methods))
+    kinds = second_factors.kinds_of_account(context, account, second_factor.channel_for(session.methods))
     if not told.is_needed or not kinds:
         return told
-    attempt, binding = interactions.open(context, next_step.RETURN, {"landing": req.landing})
+    attempt, binding = interactions.begin(context, next_step.RETURN, {"landing": req.landing})
     step = _asked(context, session, account, attempt).model_copy(update={"binding": binding})
     return told.model_copy(update={"next": step})
 
@@ -53,15 +53,15 @@ def _within(context: Context, attempt_id: str) -> contract.ReauthenticationStep:
     return told.model_copy(update={"next": step})
 
 
-def _asked(context: Context, session: BrowserSession, account: Account, attempt: Attempt) -> Next:
+def _asked(context: Context, session: BrowserSession, account: Account, attempt: Interaction) -> Next:
     """Keep that the person of the session is asked for a second factor. Nothing is sent before they say which."""
-    channel = second_factor.channel_of(session.methods)
+    channel = second_factor.channel_for(session.methods)
     wanted = RequiredFactor(
         second_factors.account_factors(context, account), second_factors.kinds_of_account(context, account, channel)
     )
-    found = second_factor.begin(context, wanted, Way(session.methods, channel=channel))
+    found = second_factor.begin(context, wanted, Authentication(session.methods, channel=channel))
     step_up = {first_factor_passed.KEY: found.ticket.ticket_hash, first_factor_passed.STEP_UP: session.session_id}
-    interactions.note(context, attempt, lifetime=second_factor.LIFETIME, **step_up)
+    interactions.add_facts(context, attempt, lifetime=second_factor.LIFETIME, **step_up)
     return Next(step=Step.SECOND_FACTOR, attempt=attempt.attempt_id)
 
 

@@ -16,8 +16,8 @@ from app.identity.authentication.federation.service import Connection
 from app.identity.authentication.passwordless import redemption
 from app.identity.authentication.sign_in import interactions, required_actions, sessions
 from app.identity.authentication.sign_in import service as sign_in
-from app.identity.authentication.sign_in.interactions import Attempt
-from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToken, Purpose
 from app.identity.directory.accounts import first_verification, identifiers, linked_identities
@@ -54,10 +54,10 @@ def start(context: Context, req: contract.ConnectionStart) -> Next:
     return lead(context, connection, attempt)
 
 
-def lead(context: Context, connection: Connection, attempt: Attempt | None, **request: Any) -> Next:
+def lead(context: Context, connection: Connection, attempt: Interaction | None, **request: Any) -> Next:
     """Lead the browser to a provider; without an attempt it begins one of that `request`. Whoever is signed in here already, or
     comes from an application that wants a new proof, is to prove it anew there."""
-    drawn, again = interactions.draw(), _is_wished_anew(attempt) or sessions.current(context) is not None
+    drawn, again = interactions.new_ids(), _is_wished_anew(attempt) or sessions.current(context) is not None
     named = attempt.attempt_id if attempt else drawn.attempt_id
     try:
         address = connections.begin(context, connection, named, again=again, hint=_hint(attempt))
@@ -65,7 +65,7 @@ def lead(context: Context, connection: Connection, attempt: Attempt | None, **re
         return _back(attempt.request, BROKEN, attempt.attempt_id) if attempt is not None else _back(request, BROKEN)
     if attempt is not None:
         return Next(step=Step.REDIRECT, address=address, attempt=attempt.attempt_id)
-    begun, binding = interactions.open(context, next_step.RETURN, request, drawn)
+    begun, binding = interactions.begin(context, next_step.RETURN, request, drawn)
     return Next(step=Step.REDIRECT, address=address, attempt=begun.attempt_id, binding=binding)
 
 
@@ -78,7 +78,7 @@ def handle(context: Context, req: contract.ConnectionHandler) -> Next:
         return Next(step=Step.REFUSED, error="invalid_request", problem="redirect_uri")
     step = lead(context, connection, None, **token_handoff.kept(wish))
     if wish.guid:
-        programs.expect(context, wish.guid, links=wish.links)
+        programs.register_guid(context, wish.guid, links=wish.links)
     return step
 
 
@@ -87,7 +87,7 @@ def hand_over(context: Context, req: contract.DeviceHandoff) -> Next:
     attempt, session = interactions.find(context, req.attempt), sessions.current(context)
     if attempt is None:
         return next_step.START_AGAIN
-    if session is not None and (wanted := required_actions.step(context, session)) is not None:
+    if session is not None and (wanted := required_actions.next_step(context, session)) is not None:
         return wanted.model_copy(update={"attempt": attempt.attempt_id})
     return token_handoff.answered(context, attempt, session, allow=req.allow)
 
@@ -129,20 +129,20 @@ def connected(context: Context, req: contract.ConnectedProfileRequest) -> contra
     form = registration_form.fields_of(context.tenant.settings)
     members = {field.name: "Email" if field.name == "email" else field.member for field in form}
     fields = {name: text for name, member in members.items() if member and (text := said.get(member))}
-    return contract.ConnectedProfile(title=connections.title_of(context, waits.claimed.provider), fields=fields)
+    return contract.ConnectedProfile(title=connections.title_for(context, waits.claimed.provider), fields=fields)
 
 
-def _asked(attempt: Attempt | None) -> dict[str, Any]:
+def _asked(attempt: Interaction | None) -> dict[str, Any]:
     """Return what an application asked for; nothing where none did."""
     return attempt.request if attempt is not None and attempt.kind == next_step.AUTHORIZE else {}
 
 
-def _hint(attempt: Attempt | None) -> str:
+def _hint(attempt: Interaction | None) -> str:
     """Return whom the application expects: the provider fills its form with it."""
     return str(_asked(attempt).get("login_hint") or "")
 
 
-def _is_wished_anew(attempt: Attempt | None) -> bool:
+def _is_wished_anew(attempt: Interaction | None) -> bool:
     """Return whether an application wants a new proof, also of whoever is not signed in here: they may just have signed out."""
     asked = _asked(attempt)
     names_anew = asked.get("max_age") is not None or asked.get("acr") is not None
@@ -156,7 +156,7 @@ def _back(request: Mapping[str, Any], problem: str, attempt_id: str | None = Non
     return Next(step=Step.LOGIN, attempt=attempt_id, problem=problem)
 
 
-def _linked(context: Context, attempt: Attempt, claimed: ProviderIdentity) -> Next:
+def _linked(context: Context, attempt: Interaction, claimed: ProviderIdentity) -> Next:
     """Link to whoever is signed in with the session that asked: nobody else's browser may finish it, nor one whose session its
     owner ended by taking the account back in this very moment.
     """
@@ -175,7 +175,7 @@ def _linked(context: Context, attempt: Attempt, claimed: ProviderIdentity) -> Ne
 
 
 def _decided(
-    context: Context, attempt: Attempt, connection: Connection, claimed: ProviderIdentity, *, registers: bool
+    context: Context, attempt: Interaction, connection: Connection, claimed: ProviderIdentity, *, registers: bool
 ) -> Next:
     """Return the step of whoever the provider vouches for.
 
@@ -199,7 +199,7 @@ def _asks_for_terms(context: Context) -> bool:
     return any(field.name == TERMS and field.required for field in registration_form.fields_of(context.tenant.settings))
 
 
-def _unlinked(context: Context, attempt: Attempt, claimed: ProviderIdentity, *, registers: bool) -> Next:
+def _unlinked(context: Context, attempt: Interaction, claimed: ProviderIdentity, *, registers: bool) -> Next:
     """Let the identity wait for an account: the page of registration is filled in with it."""
     attempt = identity_linking.note(context, attempt, claimed)
     if not registers:
@@ -207,7 +207,7 @@ def _unlinked(context: Context, attempt: Attempt, claimed: ProviderIdentity, *, 
     return Next(step=Step.REGISTER, attempt=attempt.attempt_id, problem=claimed.provider)
 
 
-def _known(context: Context, attempt: Attempt, holder: Account, claimed: ProviderIdentity) -> Next:
+def _known(context: Context, attempt: Interaction, holder: Account, claimed: ProviderIdentity) -> Next:
     try:
         account = linked_identities.record_use(context, holder, claimed)
     except linked_identities.NotLinked:
@@ -217,12 +217,12 @@ def _known(context: Context, attempt: Attempt, holder: Account, claimed: Provide
     )
 
 
-def _opened(context: Context, attempt: Attempt, claimed: ProviderIdentity, email: str) -> Next:
+def _opened(context: Context, attempt: Interaction, claimed: ProviderIdentity, email: str) -> Next:
     """Let the provider's word be a proof of the mailbox: the account that has the address is its owner's, or is made."""
     facts = {"email": email, "registers": True}
     proof = OneTimeToken(Purpose.SIGN_IN, NOBODY, identifiers.normalize(EMAIL, email), facts, context.now)
     try:
-        account = redemption.account_of(context, proof, e.UnknownAccount, by=claimed)
+        account = redemption.redeem(context, proof, e.UnknownAccount, by=claimed)
     except (e.EmailRefused, e.EmailDomainRefused):
         return _back(attempt.request, UNWANTED, attempt.attempt_id)
     except (e.EmailRegistered, e.ClosedLink, e.UnknownAccount):  # it became another's in this very moment
@@ -232,17 +232,17 @@ def _opened(context: Context, attempt: Attempt, claimed: ProviderIdentity, email
     return _entered(context, attempt, account, is_anew=claimed.is_anew)
 
 
-def _entered(context: Context, attempt: Attempt, account: Account, *, is_anew: bool) -> Next:
+def _entered(context: Context, attempt: Interaction, account: Account, *, is_anew: bool) -> Next:
     """Sign in, by a second factor where one is wanted; raises why the account may not, as only its owner sees that."""
-    session = sessions.of_person(context, account.uid)
+    session = sessions.current_of(context, account.uid)
     if session is not None and not is_anew:  # what a browser is let in by again is no proof of who sits there
         step = next_step.advance(context, attempt, session)
         return step.model_copy(update={"problem": SILENT}) if step.step is Step.LOGIN else step
-    after = first_factor_passed.enter(context, attempt, account, Way((identity_linking.FEDERATED,)))
+    after = first_factor_passed.enter(context, attempt, account, Authentication((identity_linking.FEDERATED,)))
     if after is not None:
         return after
     one_time_tokens.refuse_locked(context, account)
-    refusal = sign_in.closed(context, account, Identifier("email", ""))
+    refusal = sign_in.sign_in_refusal(context, account, Identifier("email", ""))
     if isinstance(refusal, e.EmailUnverified):
         shown = (identity_linking.FEDERATED,)
         return verification.begin(context, attempt, account.email or "", account, is_sent=False, methods=shown)

@@ -21,7 +21,7 @@ def is_fresh(context: Context, session: BrowserSession) -> bool:
 
 def must_confirm(context: Context, session: BrowserSession, account: Account) -> bool:
     """Return whether a page has to ask for a proof for which a password is not there, or not enough (decisions/0094)."""
-    channel = second_factor.channel_of(session.methods)
+    channel = second_factor.channel_for(session.methods)
     return not is_fresh(context, session) and (
         account.password_hash is None or bool(second_factors.kinds_of_account(context, account, channel))
     )

@@ -8,8 +8,8 @@ from app.contract.captcha import Challenge
 from app.contract.hub import Next, Step
 from app.identity.authentication.sign_in import identifiers, interactions, required_actions, sessions
 from app.identity.authentication.sign_in import service as sign_in
-from app.identity.authentication.sign_in.locks import Proof
-from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.locks import LockSolution
+from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.authentication.verification import phones
 from app.identity.credentials.captcha import service as captcha
@@ -83,8 +83,8 @@ def with_password(context: Context, req: hub.SignInRequest) -> Next:
     if req.attempt and attempt is None:
         return next_step.START_AGAIN
     going_on = attempt if attempt is not None and not attempt.is_done else None
-    identifier = identifiers.guessed(context.tenant.settings, req.identifier)
-    proof = Proof(req.security_answer, captcha.from_form(req.captcha))
+    identifier = identifiers.guess(context.tenant.settings, req.identifier)
+    proof = LockSolution(req.security_answer, captcha.from_form(req.captcha))
     remember = first_factor_passed.remembering(context, req.remember)
     if (waits := verification.again(context, going_on, identifier, req.password)) is not None:
         return waits
@@ -99,7 +99,7 @@ def with_password(context: Context, req: hub.SignInRequest) -> Next:
         return verification.after_password_by_phone(
             context, going_on, account_lookup.find(context, identifier, is_hidden=True).holder, remember
         )
-    way = Way((sign_in.PASSWORD,), identifier.kind, opens_lock=passed.opens_lock, remember=remember)
+    way = Authentication((sign_in.PASSWORD,), identifier.kind, opens_lock=passed.opens_lock, remember=remember)
     attempt = identity_linking.wish(context, going_on, connects=req.connects) or attempt
     return first_factor_passed.onward(context, attempt, passed.account, way, passed.wanted)
 
@@ -144,9 +144,9 @@ def read_profile(context: Context, req: hub.ProfileRequest) -> hub.ProfileRespon
     account = accounts.by_uid(context, session.uid)
     if account is None or not account.is_active:
         raise e.NotAuthenticated
-    if required_actions.is_barred(context, session, account):
+    if required_actions.blocks_account_pages(context, session, account):
         raise e.NotAuthenticated  # the sign-in that the page then leads to asks for it
-    asked = phones.asked(context, account) if req.with_asked_phone else None
+    asked = phones.requested_number(context, account) if req.with_asked_phone else None
     sessions.touch(context, session)
     return hub.ProfileResponse(
         person=oauth_views.person(account),

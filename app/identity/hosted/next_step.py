@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract.hub import Next, RelyingPartyView, Step
 from app.identity.authentication.sign_in import interactions, required_actions, sessions
-from app.identity.authentication.sign_in.interactions import Attempt
+from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import service as accounts
@@ -22,7 +22,7 @@ PROFILE_PATH = "/profile"
 START_AGAIN = Next(step=Step.START_AGAIN)  # the attempt is gone; the hub knows the relying party from its cookie
 
 
-def advance(context: Context, attempt: Attempt, session: BrowserSession | None) -> Next:
+def advance(context: Context, attempt: Interaction, session: BrowserSession | None) -> Next:
     """Return the attempt's next step for this session.
 
     A PIN opens doors: whoever is to set one and has to prove who they are, by more than a password, does so before it.
@@ -37,12 +37,12 @@ def advance(context: Context, attempt: Attempt, session: BrowserSession | None) 
     return step.model_copy(update=asked)
 
 
-def _advance(context: Context, attempt: Attempt, session: BrowserSession | None) -> Next:
+def _advance(context: Context, attempt: Interaction, session: BrowserSession | None) -> Next:
     if attempt.kind == AUTHORIZE:
         return authorize.advance(context, attempt, session)
     if session is None:
         return Next(step=Step.LOGIN, attempt=attempt.attempt_id)
-    if (wanted := required_actions.step(context, session)) is not None:
+    if (wanted := required_actions.next_step(context, session)) is not None:
         return wanted.model_copy(update={"attempt": attempt.attempt_id})
     if (wish := token_handoff.of(attempt)) is not None:
         return token_handoff.with_session(context, attempt, session, wish)
@@ -76,12 +76,12 @@ def open_return(
     context: Context, return_url: str | None, session: BrowserSession | None, *, action: str = "login"
 ) -> Next:
     """Begin a plain visit at the page of the action; a signed-in person of whom nothing is wanted goes straight on."""
-    wanted = required_actions.step(context, session) if session is not None else None
+    wanted = required_actions.next_step(context, session) if session is not None else None
     if session is not None and wanted is None:
         sessions.touch(context, session)
         return to_return_address(context, session, return_url)
     asked = {"return_url": return_url} if return_url else {}
-    attempt, binding = interactions.open(context, RETURN, {**asked, "action": action})
+    attempt, binding = interactions.begin(context, RETURN, {**asked, "action": action})
     origin = redirect_origin(return_url) if return_url and is_allowed(context, return_url) else None
     asking = RelyingPartyView(name="", client_id="", redirect_origin=origin) if origin else None
     if wanted is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.sign_in.service import PASSWORD
 from app.identity.credentials.passkeys import store
 from app.identity.directory.accounts import store as accounts
@@ -21,7 +21,7 @@ MEMBER: Final = "PasskeyLogin"
 _PROGRESSIVE, _LOCAL, _DATE = "ProgressiveFlag", "LocalEnrollmentFlag", "ProgressiveEnrollmentDate"
 
 
-def is_due(context: Context, account: Account, way: Way) -> bool:
+def is_due(context: Context, account: Account, way: Authentication) -> bool:
     """Return whether a passkey is offered after a sign-in by password. One statement, where the tenant offers any."""
     settings = context.tenant.settings
     is_on = settings.passkeys and settings.passkey_settings.progressive_enrollment

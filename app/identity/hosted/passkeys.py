@@ -8,14 +8,14 @@ from app.contract.emailed_links import LinkLookup
 from app.contract.groups import Posted
 from app.contract.hub import Next, Step
 from app.contract.hub_account import SessionRenewal
-from app.identity.authentication.recovery.handlers import spend
+from app.identity.authentication.recovery.handlers import spend_limits
 from app.identity.authentication.sign_in import identifiers, interactions, second_factor, sessions
 from app.identity.authentication.sign_in import service as sign_in_service
-from app.identity.authentication.sign_in.interactions import Attempt
+from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.passkeys import management, recovery
 from app.identity.authentication.sign_in.passkeys import sign_in as signing_in
-from app.identity.authentication.sign_in.passkeys.sign_in import refuse_off
-from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
+from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.credentials.authenticators.passkey import user_entity
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.passkeys import ceremonies, options, store
@@ -43,27 +43,27 @@ LOCAL = "passkey_here"
 
 @contract.begin_sign_in.implements
 def begin_sign_in(context: Context, req: contract.BeginSignInRequest) -> contract.PasskeyOptions:  # noqa: ARG001 - it asks nothing
-    refuse_off(context)
+    require_enabled(context)
     return contract.PasskeyOptions(options=ceremonies.begin_authentication(context, CeremonyUse.AUTOFILL))
 
 
 @contract.sign_in.implements
 def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
     """Sign in, unless the account may not; whoever used another device's passkey is offered one of this device."""
-    refuse_off(context)
+    require_enabled(context)
     attempt = interactions.find(context, req.attempt) if req.attempt else None
     if req.attempt and attempt is None:
         return next_step.START_AGAIN
     try:
-        account, shown, methods = signing_in.proved(context, CeremonyUse.AUTOFILL, req.credential)
+        account, shown, methods = signing_in.verify(context, CeremonyUse.AUTOFILL, req.credential)
     except e.PasskeyRefused:
         if (waits := verification.by_passkey(context, attempt, req.credential.raw_id)) is None:
             raise
         context.work.rollback()
         return waits
-    way = Way(methods, remember=first_factor_passed.remembering(context, req.remember))
+    way = Authentication(methods, remember=first_factor_passed.remembering(context, req.remember))
     one_time_tokens.refuse_locked(context, account)
-    refusal = sign_in_service.closed(context, account, Identifier("email", ""))
+    refusal = sign_in_service.sign_in_refusal(context, account, Identifier("email", ""))
     if isinstance(refusal, e.EmailUnverified) and account.email:
         going_on = attempt if attempt is not None and not attempt.is_done else None
         return verification.begin(
@@ -72,7 +72,7 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
         )  # fmt: skip
     if refusal is not None:
         raise refusal
-    is_whole = second_factor.TWO in way.methods
+    is_whole = second_factor.MFA in way.methods
     if is_whole and shown.is_elsewhere and passkey_offers.is_due_here(context, account):
         return _offered_here(context, attempt, account, way)
     step = first_factor_passed.enter(context, attempt, account, way)
@@ -83,7 +83,7 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
 
 @contract.own.implements
 def read_own(context: Context, req: contract.OwnPasskeysRequest) -> contract.OwnPasskeys:  # noqa: ARG001 - the session says whose
-    refuse_off(context)
+    require_enabled(context)
     session, account = account_settings.owner(context)
     held = store.by_account(context, account.uid)
     owner = user_entity(account)
@@ -107,7 +107,7 @@ def read_own(context: Context, req: contract.OwnPasskeysRequest) -> contract.Own
 
 @contract.begin_own.implements
 def begin_own(context: Context, req: contract.BeginOwnRequest) -> contract.PasskeyOptions:
-    refuse_off(context)
+    require_enabled(context)
     _, account = account_settings.owner(context)
     wanted = DISCOVERABLE_ON_THIS_DEVICE if req.local else DISCOVERABLE
     return contract.PasskeyOptions(options=management.begin_adding(context, account, wanted))
@@ -115,7 +115,7 @@ def begin_own(context: Context, req: contract.BeginOwnRequest) -> contract.Passk
 
 @contract.add.implements
 def add(context: Context, req: contract.AddPasskeyRequest) -> SessionRenewal:
-    refuse_off(context)
+    require_enabled(context)
     known = account_settings.proved(context, req)
     management.add(context, known.account, req.credential, req.name)
     passkey_offers.taken(context, known.account)
@@ -153,7 +153,7 @@ def answer_offer(context: Context, req: contract.OfferAnswer) -> Next:
     attempt = _going_on(context, req.attempt)
     is_fresh = context.now - session.authenticated_at <= freshness.FRESH
     if req.credential is not None and is_fresh:
-        refuse_off(context)
+        require_enabled(context)
         management.add(context, account, req.credential)
         passkey_offers.taken(context, account)
     elif req.credential is None:
@@ -166,11 +166,11 @@ def answer_offer(context: Context, req: contract.OfferAnswer) -> Next:
 @contract.lost.implements
 def forgot(context: Context, req: contract.LostPasskeyRequest) -> Posted:
     """Nothing differs between a name that has passkeys and one that nobody has."""
-    refuse_off(context)
-    spend(context)
-    identifier = identifiers.guessed(context.tenant.settings, req.identifier)
+    require_enabled(context)
+    spend_limits(context)
+    identifier = identifiers.guess(context.tenant.settings, req.identifier)
     who = account_lookup.find(context, identifier, is_hidden=True)
-    recovery.for_page(context, who, req.attempt)
+    recovery.send_from_page(context, who, req.attempt)
     return Posted()
 
 
@@ -183,7 +183,7 @@ def read_lost(context: Context, req: LinkLookup) -> contract.LostPasskeyLinkView
     context.audit.record("passkey.link_looked_at", uid=held.uid, by="machine" if req.is_machine else "browser")
     label = str(held.facts.get("email") or "")
     try:
-        recovery.held_by(context, req.token)
+        recovery.peek(context, req.token)
     except e.UsedLink:
         return contract.LostPasskeyLinkView(state="used", label=label)
     except (e.ExpiredLink, e.AccountBlocked):
@@ -193,25 +193,25 @@ def read_lost(context: Context, req: LinkLookup) -> contract.LostPasskeyLinkView
 
 @contract.begin_lost.implements
 def begin_lost(context: Context, req: contract.BeginReplacementRequest) -> contract.PasskeyOptions:
-    return contract.PasskeyOptions(options=recovery.begin_with(context, req.token, DISCOVERABLE))
+    return contract.PasskeyOptions(options=recovery.begin_with_link(context, req.token, DISCOVERABLE))
 
 
 @contract.finish_lost.implements
 def finish_lost(context: Context, req: contract.FinishReplacementRequest) -> Next:
     """Nobody is signed in by it: the new passkey does that in a moment, and shows that it works."""
-    recovery.finish_with(context, req.token, req.credential)
+    recovery.finish_with_link(context, req.token, req.credential)
     return next_step.open_return(context, None, None).model_copy(update={"ends_session": True})
 
 
-def _going_on(context: Context, attempt_id: str | None) -> Attempt | None:
+def _going_on(context: Context, attempt_id: str | None) -> Interaction | None:
     attempt = interactions.find(context, attempt_id) if attempt_id else None
     return attempt if attempt is not None and not attempt.is_done else None
 
 
-def _offered_here(context: Context, attempt: Attempt | None, account: Account, way: Way) -> Next:
+def _offered_here(context: Context, attempt: Interaction | None, account: Account, way: Authentication) -> Next:
     if attempt is None or attempt.is_done:
         return first_factor_passed.enter(context, attempt, account, way) or next_step.START_AGAIN
-    if not sign_in_service.enter(context, account, way.kind):
+    if not sign_in_service.try_complete_sign_in(context, account, way.kind):
         raise e.AccountBlocked
-    attempt = interactions.note(context, attempt, lifetime=second_factor.LIFETIME, **{LOCAL: True})
+    attempt = interactions.add_facts(context, attempt, lifetime=second_factor.LIFETIME, **{LOCAL: True})
     return first_factor_passed.session(context, attempt, account, way, step=Step.PASSKEY_OFFER)

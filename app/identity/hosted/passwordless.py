@@ -17,12 +17,12 @@ from app.contract.hub_recovery import CodeRequest, InteractionOnly
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.passwordless import methods, redemption, sending, smart_login
 from app.identity.authentication.passwordless.methods import DEVICE, MAIL, SMS
-from app.identity.authentication.passwordless.sending import SIGN_IN, SMART, Wish
+from app.identity.authentication.passwordless.sending import SIGN_IN, SMART_LOGIN, SendOptions
 from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.sign_in import interactions, sessions
 from app.identity.authentication.sign_in import service as sign_in
-from app.identity.authentication.sign_in.interactions import Attempt
-from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -68,7 +68,7 @@ class Waiting:
 
 @contract.ask.implements
 def ask(context: Context, req: contract.PasswordlessRequest) -> Next:
-    sending.spend(context)
+    sending.spend_limit(context)
     return begin(context, living(context, req.attempt), req.identifier, req.by, remember=req.remember)
 
 
@@ -89,7 +89,7 @@ def again(context: Context, req: InteractionOnly) -> Next:
     attempt, state = _waiting(context, req.attempt)
     if attempt is None or state is None:
         return waiting(context, req)
-    sending.spend(context)
+    sending.spend_limit(context)
     if left := resend_delay.seconds_left(context, state.sent_at):
         raise _with_page(context, e.TooManyRequests(retry_after_seconds=left), state)
     return begin(context, attempt, state.name, state.by, remember=state.remember)
@@ -107,7 +107,7 @@ def code(context: Context, req: CodeRequest) -> Next:
         proof = one_time_tokens.spend_code(
             context, Purpose.SIGN_IN, state.uid, req.code, subject=state.subject, errors=errors, name=name
         )
-        account = redemption.account_of(context, proof, errors.closed)
+        account = redemption.redeem(context, proof, errors.closed)
         return entered(context, attempt, account, state.by, remember=state.remember)
     except ApiError as refusal:
         raise _with_page(context, refusal, state) from None
@@ -125,42 +125,50 @@ def go_on(context: Context, req: InteractionOnly) -> Next:
     return entered(context, attempt, smart_login.redeem(context, found), MAIL, remember=state.remember)
 
 
-def begin(context: Context, attempt: Attempt | None, name: str, by: str, *, remember: bool = False) -> Next:
+def begin(context: Context, attempt: Interaction | None, name: str, by: str, *, remember: bool = False) -> Next:
     """Send, unless that was done for this name a moment ago; a limit that is reached is kept silently.
 
     Raises PasswordlessOff.
     """
-    if by not in methods.offered(context):
+    if by not in methods.enabled_methods(context):
         raise e.PasswordlessOff
-    identifier, account, registers = methods.named(context, name, by)
-    uid, subject = (account.uid, by) if account else (NOBODY, sending.stranger(identifier.value))
+    identifier, account, registers = methods.resolve(context, name, by)
+    uid, subject = (account.uid, by) if account else (NOBODY, sending.unknown_subject(identifier.value))
     state = Waiting(name, by, uid, subject, identifier.kind, identifier.value, remember=remember)
     before = _of(attempt) if attempt is not None else None
     if before is not None and before.is_same(state):
         state = replace(state, sent_at=before.sent_at, ticket=before.ticket, number=before.number)
-    here, binding = (attempt, None) if attempt is not None else interactions.open(context, next_step.RETURN, {})
+    here, binding = (attempt, None) if attempt is not None else interactions.begin(context, next_step.RETURN, {})
     if not resend_delay.seconds_left(context, state.sent_at):
         try:
             state = _sent(context, here, state, account, registers)
-        except (*sending.NOT_SENT, e.UnknownAccount) as reason:
+        except (*sending.SEND_ERRORS, e.UnknownAccount) as reason:
             context.work.rollback()
-            here, binding = (attempt, None) if attempt is not None else interactions.open(context, next_step.RETURN, {})
+            here, binding = (
+                (attempt, None) if attempt is not None else interactions.begin(context, next_step.RETURN, {})
+            )
             state = _waits_in_vain(context, state)
             context.audit.record("passwordless.not_sent", reason=type(reason).__name__)
-    here = interactions.note(context, here, lifetime=WAITS, **{_KEY: asdict(state)})
+    here = interactions.add_facts(context, here, lifetime=WAITS, **{_KEY: asdict(state)})
     return _step(context, here, state).model_copy(update={"binding": binding})
 
 
-def entered(context: Context, attempt: Attempt | None, account: Account, by: str, *, remember: bool = False) -> Next:
+def entered(
+    context: Context, attempt: Interaction | None, account: Account, by: str, *, remember: bool = False
+) -> Next:
     """Sign in whoever proved their mailbox or their number; raises why the account may not, as only its owner sees that."""
-    way = Way(("sms",), "phone", FactorKind.SMS) if by == SMS else Way(("otp",), "email", FactorKind.EMAIL)
+    way = (
+        Authentication(("sms",), "phone", FactorKind.SMS)
+        if by == SMS
+        else Authentication(("otp",), "email", FactorKind.EMAIL)
+    )
     after = first_factor_passed.enter(
         context, attempt, account, replace(way, remember=first_factor_passed.remembering(context, remember))
     )
     if after is not None:
         return after
     one_time_tokens.refuse_locked(context, account)
-    if (refusal := sign_in.closed(context, account, Identifier(way.kind, ""))) is not None:
+    if (refusal := sign_in.sign_in_refusal(context, account, Identifier(way.kind, ""))) is not None:
         raise refusal
     known = account.email or account.username or account.phone
     return Next(
@@ -168,13 +176,13 @@ def entered(context: Context, attempt: Attempt | None, account: Account, by: str
     )  # fmt: skip
 
 
-def living(context: Context, attempt_id: str | None) -> Attempt | None:
+def living(context: Context, attempt_id: str | None) -> Interaction | None:
     """Return the attempt that this browser began, if it still goes on."""
     attempt = interactions.find(context, attempt_id) if attempt_id else None
     return attempt if attempt is not None and not attempt.is_done else None
 
 
-def remembers(attempt: Attempt | None) -> bool:
+def remembers(attempt: Interaction | None) -> bool:
     """Return whether whoever asked in this browser wants to stay signed in."""
     state = _of(attempt) if attempt is not None else None
     return state is not None and state.remember
@@ -182,23 +190,23 @@ def remembers(attempt: Attempt | None) -> bool:
 
 def asking_party(context: Context, attempt_id: str) -> RelyingPartyView | None:
     """Return the application of an attempt, whichever browser began it: to its home alone another one may be led."""
-    client = context.application(client_id=interactions.client_of(context, attempt_id)) if attempt_id else None
+    client = context.application(client_id=interactions.client_id_for(context, attempt_id)) if attempt_id else None
     return oauth.relying_party(client, None) if client is not None else None
 
 
-def _sent(context: Context, attempt: Attempt, state: Waiting, account: Account | None, registers: bool) -> Waiting:
-    wish = Wish(attempt=attempt.attempt_id, registers=registers)
+def _sent(context: Context, attempt: Interaction, state: Waiting, account: Account | None, registers: bool) -> Waiting:
+    wish = SendOptions(attempt=attempt.attempt_id, registers=registers)
     if state.by == DEVICE:
-        number = smart_login.number()
+        number = smart_login.new_number()
         found = smart_login.begin(context, None, account, number=number, attempt=attempt.attempt_id)
-        sending.mail(context, SMART, account, state.value, wish, ticket=found.ticket_hash)
+        sending.send_mail(context, SMART_LOGIN, account, state.value, wish, ticket=found.ticket_hash)
         state = replace(state, ticket=found.ticket_hash, number=number)
     elif state.by == MAIL:
-        sending.mail(context, SIGN_IN, account, state.value, wish)
+        sending.send_mail(context, SIGN_IN, account, state.value, wish)
     elif registers:
-        sending.text_anybody(context, Purpose.SIGN_IN, state.value, attempt=attempt.attempt_id)
+        sending.send_one_touch_sms(context, Purpose.SIGN_IN, state.value, attempt=attempt.attempt_id)
     else:
-        sending.text(context, account, state.value)
+        sending.send_sms(context, account, state.value)
     return replace(state, sent_at=int(context.now.timestamp()))
 
 
@@ -207,11 +215,11 @@ def _waits_in_vain(context: Context, state: Waiting) -> Waiting:
     state = replace(state, sent_at=int(context.now.timestamp()))
     if state.by != DEVICE or state.ticket:
         return state
-    number = smart_login.number()
+    number = smart_login.new_number()
     return replace(state, ticket=smart_login.begin(context, None, None, number=number).ticket_hash, number=number)
 
 
-def _step(context: Context, attempt: Attempt, state: Waiting) -> Next:
+def _step(context: Context, attempt: Interaction, state: Waiting) -> Next:
     return Next(
         step=Step.SIGN_IN_SENT,
         attempt=attempt.attempt_id,
@@ -230,7 +238,7 @@ def _device(context: Context, state: Waiting) -> dict[str, str]:
     return {"number": state.number, "state": _SHOWN[State(stands)]}
 
 
-def _of(attempt: Attempt, session: BrowserSession | None = None) -> Waiting | None:
+def _of(attempt: Interaction, session: BrowserSession | None = None) -> Waiting | None:
     """Return what the attempt waits for: nothing any more where the person signed in meanwhile, in another tab."""
     held = attempt.request.get(_KEY)
     state = Waiting(**held) if held else None
@@ -238,7 +246,7 @@ def _of(attempt: Attempt, session: BrowserSession | None = None) -> Waiting | No
     return None if is_over else state
 
 
-def _waiting(context: Context, attempt_id: str) -> tuple[Attempt | None, Waiting | None]:
+def _waiting(context: Context, attempt_id: str) -> tuple[Interaction | None, Waiting | None]:
     attempt = living(context, attempt_id)
     return attempt, _of(attempt, sessions.current(context)) if attempt is not None else None
 

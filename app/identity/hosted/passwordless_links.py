@@ -37,13 +37,13 @@ def read_link(context: Context, req: LinkLookup) -> contract.LinkView:
 @contract.open_link.implements
 def open_link(context: Context, req: LinkRequest) -> Next:
     """A link that was used leads on as well where its person is signed in: pages are reloaded."""
-    sending.spend_try(context)
+    sending.spend_attempt(context)
     attempt, session = steps.living(context, req.attempt), sessions.current(context)
     used = one_time_tokens.find_used_link(context, Purpose.SIGN_IN, req.token)
     if used is not None and session is not None and session.uid == used.uid:
         return next_step.advance(context, attempt, session) if attempt is not None else next_step.after_the_end(session)
     proof = one_time_tokens.spend_link(context, Purpose.SIGN_IN, req.token)
-    account = redemption.account_of(context, proof, e.ExpiredLink)
+    account = redemption.redeem(context, proof, e.ExpiredLink)
     after = steps.entered(context, attempt, account, MAIL, remember=steps.remembers(attempt))
     asking = steps.asking_party(context, str(proof.facts.get("attempt") or "")) if attempt is None else None
     if after.step is Step.PROFILE and asking is not None and asking.home:
@@ -53,7 +53,7 @@ def open_link(context: Context, req: LinkRequest) -> Next:
 
 @contract.renew_link.implements
 def renew_link(context: Context, req: LinkRequest) -> Next:
-    sending.spend(context)
+    sending.spend_limit(context)
     held = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
     if held is None:
         raise e.UnknownLink
@@ -72,7 +72,7 @@ def read_request(context: Context, req: LinkLookup) -> contract.DeviceRequestVie
 @contract.decide.implements
 def decide(context: Context, req: contract.DeviceDecision) -> contract.DeviceRequestView:
     """After three numbers that are not the device's it waits in vain."""
-    sending.spend_try(context)
+    sending.spend_attempt(context)
     kind, held, found = _request(context, req.token)
     view = _view(context, req.token, held, found)
     if view.state != "open" or held is None or found is None:
@@ -80,7 +80,7 @@ def decide(context: Context, req: contract.DeviceDecision) -> contract.DeviceReq
     is_no = not req.is_yes
     if view.needs_number and req.is_yes:
         try:
-            if not smart_login.is_matched(context, found, req.number):
+            if not smart_login.number_matches(context, found, req.number):
                 return view.model_copy(update={"is_wrong": True})
         except e.TooManyRequests:
             is_no = True
@@ -95,7 +95,7 @@ def decide(context: Context, req: contract.DeviceDecision) -> contract.DeviceReq
 def _request(context: Context, token: str) -> tuple[Purpose, OneTimeToken | None, ContinuationToken | None]:
     for kind in smart_login.KINDS:
         if (held := one_time_tokens.find_link(context, kind, token)) is not None:
-            return kind, held, smart_login.of(context, held)
+            return kind, held, smart_login.find_device(context, held)
     return Purpose.SMART_LOGIN, None, None
 
 

@@ -9,10 +9,10 @@ from typing import Any
 from app.contract import errors as e
 from app.contract.emailed_links import SentTo
 from app.identity.authentication.sign_in import interactions
-from app.identity.authentication.sign_in.interactions import Attempt
+from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
-from app.identity.authentication.verification.service import Wish
+from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.directory.accounts import identifiers, store
@@ -48,16 +48,16 @@ class Checking:
         return identifiers.normalize(PHONE if self.by == SMS else EMAIL, self.email)
 
 
-def of(attempt: Attempt) -> Checking | None:
+def of(attempt: Interaction) -> Checking | None:
     """Return what the attempt waits for, if it does."""
     held = attempt.request.get(_KEY)
     known = Checking.__dataclass_fields__  # another version of this program may have kept more
     return Checking(**{name: value for name, value in held.items() if name in known}) if held else None
 
 
-def note(context: Context, attempt: Attempt, state: Checking) -> Attempt:
+def note(context: Context, attempt: Interaction, state: Checking) -> Interaction:
     """Keep what the attempt waits for, and let it live on: mail takes its time."""
-    return interactions.note(context, attempt, lifetime=WAITS, **{_KEY: asdict(state)})
+    return interactions.add_facts(context, attempt, lifetime=WAITS, **{_KEY: asdict(state)})
 
 
 def shown(email: str, by: str) -> str:
@@ -76,7 +76,7 @@ def with_page(refusal: ApiError, shown: SentTo) -> ApiError:
     return refusal
 
 
-def sent(context: Context, attempt: Attempt, state: Checking, *, is_sent: bool) -> Checking:
+def sent(context: Context, attempt: Interaction, state: Checking, *, is_sent: bool) -> Checking:
     """Send the mail where that is still to be done; a limit that is reached is kept silently."""
     if not is_sent:
         try:
@@ -86,7 +86,7 @@ def sent(context: Context, attempt: Attempt, state: Checking, *, is_sent: bool) 
     return replace(state, sent_at=int(context.now.timestamp()))
 
 
-def sent_again(context: Context, attempt: Attempt, state: Checking) -> Checking:
+def sent_again(context: Context, attempt: Interaction, state: Checking) -> Checking:
     """Send it again, which a limit may refuse.
 
     Mails are counted for the attempt: the limits of the mailbox differ by whose address it is, and are kept silently.
@@ -98,13 +98,13 @@ def sent_again(context: Context, attempt: Attempt, state: Checking) -> Checking:
     return sent(context, attempt, state, is_sent=state.by != MAIL)
 
 
-def _send(context: Context, attempt: Attempt, state: Checking) -> None:
+def _send(context: Context, attempt: Interaction, state: Checking) -> None:
     """Send link and code, or text a code. Whose number it is already is told so, and nobody else."""
     if state.by == MAIL:
-        verification.send_again(context, state.uid, state.email, Wish(attempt=attempt.attempt_id))
+        verification.resend(context, state.uid, state.email, VerificationOptions(attempt=attempt.attempt_id))
     elif state.uid != one_time_tokens.NOBODY:
         phones.send(context, state.uid, state.subject, store.by_uid(context, state.uid))
     elif store.by_identifier(context, PHONE, state.subject) is not None:
-        phones.tell_owner(context, state.subject)
+        phones.send_account_exists(context, state.subject)
     else:
-        phones.send_to_nobody(context, state.subject)
+        phones.simulate_send(context, state.subject)

@@ -31,7 +31,7 @@ def set_at_sign_in(context: Context, req: contract.PinStepRequest) -> Next:
     if req.skip or account.has_pin or not context.tenant.settings.pin.is_on:
         return next_step.advance(context, attempt, session)
     if freshness.must_confirm(context, session, account):
-        held = interactions.note(context, attempt, lifetime=interactions.LIFETIME, **{next_step.CHOSEN: True})
+        held = interactions.add_facts(context, attempt, lifetime=interactions.LIFETIME, **{next_step.CHOSEN: True})
         return next_step.advance(context, held, session)
     known = account_settings.proved(context, req)
     service.set_pin(context, account, service.hash_new_pin(context, req.pin), service.SET)
@@ -55,12 +55,12 @@ def by_answers(context: Context, req: contract.PinByAnswers) -> Posted:
     shown = {question: text for question, text in req.answers.items() if text.strip()}
     if not context.tenant.settings.security_questions:
         raise e.SecurityQuestionsOff
-    password_reset.spend(context)
-    identifier = identifiers.guessed(context.tenant.settings, req.identifier)
+    password_reset.spend_limit(context)
+    identifier = identifiers.guess(context.tenant.settings, req.identifier)
     who = account_lookup.find(context, identifier, is_hidden=True)
     hashed = service.hash_new_pin(context, req.pin)
     try:
-        by_pin.reset_by_answers(context, who, shown, hashed)
+        by_pin.reset_with_answers(context, who, shown, hashed)
     except (e.WrongSecurityAnswer, e.AccountBlocked, e.NoPin):
         raise e.WrongQuestionOrAnswer from None
     return Posted()
@@ -74,6 +74,6 @@ def read_link(context: Context, req: LinkLookup) -> LinkView:
 @contract.reset.implements
 def reset(context: Context, req: contract.PinReset) -> Posted:
     service.refuse_disabled(context.tenant.settings)
-    password_reset.spend(context)
-    by_pin.by_link(context, req.token, req.pin)
+    password_reset.spend_limit(context)
+    by_pin.reset_with_link(context, req.token, req.pin)
     return Posted()

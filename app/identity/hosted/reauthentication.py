@@ -30,9 +30,9 @@ def _ways(context: Context, account: Account) -> dict[str, str]:
     if context.tenant.settings.passkeys and passkeys.by_account(context, account.uid):
         found[PASSKEY_METHOD] = ""
     at = {one.provider: one.email or "" for one in linked_identities.of(account)}
-    anew = (one.name for one in connections.offered(context) if one.asks_anew) if at else ()
+    anew = (one.name for one in connections.active_connections(context) if one.asks_anew) if at else ()
     found |= {f"{CONNECTION_METHOD}{name}": at[name] for name in anew if name in at}
-    for way in methods.offered(context):
+    for way in methods.enabled_methods(context):
         names = (account.phone,) if way == SMS else (name, account.email)
         known = next((one for one in names if one and _reaches(context, one, way, account)), None)
         if known is not None and _may_begin(context, account, way):
@@ -48,7 +48,7 @@ def _login_name(context: Context, account: Account) -> str | None:
 
 
 def _reaches(context: Context, name: str, way: str, account: Account) -> bool:
-    _, reached, _ = methods.named(context, name, way)
+    _, reached, _ = methods.resolve(context, name, way)
     return reached is not None and reached.uid == account.uid
 
 

@@ -16,11 +16,11 @@ from app.contract.messages import MailKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.recovery import pin_handlers as forgotten_pins
 from app.identity.authentication.recovery import recipient, sending
-from app.identity.authentication.recovery.handlers import spend
-from app.identity.authentication.recovery.sending import MAIL, PASSWORD, PIN, SMS, Forgotten, Wish
+from app.identity.authentication.recovery.handlers import spend_limits
+from app.identity.authentication.recovery.sending import MAIL, PASSWORD, PIN, SMS, ResetKind, ResetOptions
 from app.identity.authentication.sign_in import identifiers, interactions, password_reset, sessions
-from app.identity.authentication.sign_in.interactions import Attempt
-from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -59,19 +59,19 @@ class Recovering:
     of: str = PASSWORD.name
 
     @property
-    def forgotten(self) -> Forgotten:
+    def forgotten(self) -> ResetKind:
         return FORGOTTEN[self.of]
 
     @property
     def subject(self) -> str:
-        return self.by if self.uid != one_time_tokens.NOBODY else sending.stranger(self.name)
+        return self.by if self.uid != one_time_tokens.NOBODY else sending.unknown_subject(self.name)
 
 
 @contract.forgot.implements
 def forgot(context: Context, req: contract.ForgotRequest) -> Next:
     if req.of == PIN.name:
         pins.refuse_disabled(context.tenant.settings)
-    spend(context)
+    spend_limits(context)
     return _begin(context, _living(context, req.attempt), req.identifier, of=FORGOTTEN[req.of])
 
 
@@ -92,7 +92,7 @@ def again(context: Context, req: contract.InteractionOnly) -> Next:
     attempt, state = _waiting(context, req.attempt)
     if attempt is None or state is None:
         return recovery(context, req)
-    spend(context)
+    spend_limits(context)
     if left := _seconds_left(context, state):
         raise _with_page(context, e.TooManyRequests(retry_after_seconds=left), state)
     return _begin(context, attempt, state.name, of=state.forgotten)
@@ -108,17 +108,17 @@ def reset_code(context: Context, req: contract.CodeRequest) -> Next:
     try:
         context.spend("reset_try", _TRIES, randomness.digest(attempt.attempt_id))
         kind = state.forgotten.proof
-        name = identifiers.guessed(context.tenant.settings, state.name)
+        name = identifiers.guess(context.tenant.settings, state.name)
         proof = one_time_tokens.spend_code(
             context, kind, state.uid, req.code, subject=state.subject, errors=errors, name=name
         )
     except ApiError as refusal:
         raise _with_page(context, refusal, state) from None
     account = accounts.by_uid(context, proof.uid)
-    if account is None or not sending.still_reaches(account, proof):
+    if account is None or not sending.is_still_recipient(account, proof):
         raise _with_page(context, errors.closed(), state)
     email, phone = proof.facts.get("email"), proof.facts.get("phone")
-    token = sending.page_token(context, account, of=state.forgotten, reason=CODE, email=email, phone=phone)
+    token = sending.create_page_token(context, account, of=state.forgotten, reason=CODE, email=email, phone=phone)
     return Next(
         step=Step.NEW_PIN if state.forgotten is PIN else Step.NEW_PASSWORD, attempt=attempt.attempt_id, address=token
     )
@@ -132,20 +132,20 @@ def read_reset(context: Context, req: LinkLookup) -> contract.LinkView:
 @contract.reset.implements
 def reset(context: Context, req: contract.ResetPasswordRequest) -> Next:
     """Set the password, then sign in where the tenant wants it, or where the old password was right and only too old."""
-    password_reset.spend(context)
+    password_reset.spend_limit(context)
     attempt = _living(context, req.attempt)
-    account, proof = password_reset.with_link(context, req.token, req.password)
+    account, proof = password_reset.reset_with_link(context, req.token, req.password)
     is_step = proof.facts.get("reason") == password_expiry.REASON
     if is_step or context.tenant.settings.login_on_password_reset:
         sent = "sms" if proof.facts.get("phone") else "otp"  # RFC 8176; a mailbox is one factor
         methods = tuple(proof.facts.get("methods") or (sent,))
         channel = None if is_step else FactorKind.SMS if proof.facts.get("phone") else FactorKind.EMAIL
-        way = Way(methods, channel=channel, remember=is_step and bool(proof.facts.get("remember")))
+        way = Authentication(methods, channel=channel, remember=is_step and bool(proof.facts.get("remember")))
         if (onward := first_factor_passed.enter(context, attempt, account, way)) is not None:
             return onward
     label = str(proof.facts.get("email") or label_of(account))
     if attempt is not None:
-        interactions.note(context, attempt, lifetime=WAITS, **{KEY: None})
+        interactions.add_facts(context, attempt, lifetime=WAITS, **{KEY: None})
         return Next(step=Step.LOGIN, attempt=attempt.attempt_id, login_hint=label, ends_session=True)
     opened = next_step.open_return(context, None, None)
     return opened.model_copy(update={"login_hint": label, "ends_session": True})
@@ -153,7 +153,7 @@ def reset(context: Context, req: contract.ResetPasswordRequest) -> Next:
 
 @contract.renew_reset.implements
 def renew_reset(context: Context, req: contract.LinkRequest) -> Next:
-    spend(context)
+    spend_limits(context)
     held = one_time_tokens.find_link(context, Purpose.RESET_PASSWORD, req.token)
     account = accounts.by_uid(context, held.uid) if held is not None else None
     if held is None or account is None:
@@ -168,30 +168,32 @@ def label_of(account: Account) -> str:
 
 
 def _begin(
-    context: Context, attempt: Attempt | None, name: str, account: Account | None = None, of: Forgotten = PASSWORD
+    context: Context, attempt: Interaction | None, name: str, account: Account | None = None, of: ResetKind = PASSWORD
 ) -> Next:
     """Send, unless that was done for this name a moment ago; a limit that is reached is kept silently.
 
     Nothing is left of what was not sent: the link of the mail before still works.
     """
-    identifier = identifiers.guessed(context.tenant.settings, name)
+    identifier = identifiers.guess(context.tenant.settings, name)
     by = SMS if identifier.kind == "phone" else MAIL
     if account is None:
         who = account_lookup.find(context, identifier, is_hidden=True)
     else:
         who = AccountLookup(context, identifier, account, is_hidden=True)
-    account = forgotten_pins.reached(who, by) if of is PIN else recipient.reached(who, by)
+    account = forgotten_pins.reachable_account(who, by) if of is PIN else recipient.reachable_account(who, by)
     uid = account.uid if account else one_time_tokens.NOBODY
     state, before = Recovering(name, uid, by, of=of.name), _of(attempt) if attempt is not None else None
     if before is not None and (before.subject, before.uid, before.of) == (state.subject, uid, of.name):
         state = replace(state, sent_at=before.sent_at)
-    here, binding = (attempt, None) if attempt is not None else interactions.open(context, next_step.RETURN, {})
+    here, binding = (attempt, None) if attempt is not None else interactions.begin(context, next_step.RETURN, {})
     if not _seconds_left(context, state):
         if not is_sent(context, here, state, account):
             context.work.rollback()
-            here, binding = (attempt, None) if attempt is not None else interactions.open(context, next_step.RETURN, {})
+            here, binding = (
+                (attempt, None) if attempt is not None else interactions.begin(context, next_step.RETURN, {})
+            )
         state = replace(state, sent_at=int(context.now.timestamp()))
-    here = interactions.note(context, here, lifetime=WAITS, **{KEY: asdict(state)})
+    here = interactions.add_facts(context, here, lifetime=WAITS, **{KEY: asdict(state)})
     wanted = here.request.get("return_url")
     if (
         of is PASSWORD
@@ -204,17 +206,21 @@ def _begin(
 
 
 def is_sent(
-    context: Context, attempt: Attempt, state: Recovering, account: Account | None, kind: MailKind | None = None
+    context: Context, attempt: Interaction, state: Recovering, account: Account | None, kind: MailKind | None = None
 ) -> bool:
     """Send what resets it, unless a limit is reached; of nobody's name the same work is done."""
-    wish, of = Wish(attempt=attempt.attempt_id), state.forgotten
+    wish, of = ResetOptions(attempt=attempt.attempt_id), state.forgotten
     try:
         if state.by == SMS:
-            _ = sending.text(context, account, of=of) if account else sending.text_nobody(context, state.name, of=of)
+            _ = (
+                sending.send_sms(context, account, of=of)
+                if account
+                else sending.simulate_sms(context, state.name, of=of)
+            )
         elif account is not None:
             sending.send(context, account, wish, email=state.name if "@" in state.name else None, kind=kind, of=of)
         else:
-            sending.send_to_nobody(context, state.name, wish, of=of)
+            sending.simulate_send(context, state.name, wish, of=of)
     except _NOT_SENT as reason:
         uid = account.uid if account else None
         context.audit.record(f"{of.name}.forgot_not_sent", uid=uid, reason=type(reason).__name__)
@@ -222,7 +228,7 @@ def is_sent(
     return True
 
 
-def step(context: Context, attempt: Attempt, state: Recovering) -> Next:
+def step(context: Context, attempt: Interaction, state: Recovering) -> Next:
     return Next(
         step=Step.PIN_SENT if state.forgotten is PIN else Step.RESET_SENT,
         attempt=attempt.attempt_id,
@@ -233,7 +239,7 @@ def step(context: Context, attempt: Attempt, state: Recovering) -> Next:
     )
 
 
-def _of(attempt: Attempt, session: BrowserSession | None = None) -> Recovering | None:
+def _of(attempt: Interaction, session: BrowserSession | None = None) -> Recovering | None:
     """Return what the attempt waits for: nothing any more where the person signed in meanwhile, in another tab."""
     held = attempt.request.get(KEY)
     state = Recovering(**held) if held else None
@@ -241,12 +247,12 @@ def _of(attempt: Attempt, session: BrowserSession | None = None) -> Recovering |
     return None if is_over else state
 
 
-def _living(context: Context, attempt_id: str | None) -> Attempt | None:
+def _living(context: Context, attempt_id: str | None) -> Interaction | None:
     attempt = interactions.find(context, attempt_id) if attempt_id else None
     return attempt if attempt is not None and not attempt.is_done else None
 
 
-def _waiting(context: Context, attempt_id: str) -> tuple[Attempt | None, Recovering | None]:
+def _waiting(context: Context, attempt_id: str) -> tuple[Interaction | None, Recovering | None]:
     attempt = _living(context, attempt_id)
     return attempt, _of(attempt, sessions.current(context)) if attempt is not None else None
 
@@ -266,7 +272,7 @@ def looked_at(context: Context, kind: Purpose, req: LinkLookup) -> contract.Link
     if (
         kind in (Purpose.RESET_PASSWORD, Purpose.RESET_PIN)
         and state == "open"
-        and not sending.still_reaches(account, held)
+        and not sending.is_still_recipient(account, held)
     ):
         state = "expired"
     return contract.LinkView(state=state, label=label(held, account), reason=str(held.facts.get("reason") or ""))

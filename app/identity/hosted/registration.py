@@ -15,13 +15,13 @@ from app.contract.hub import Next, Step
 from app.contract.hub_passkeys import PasskeyOptions
 from app.contract.registration_form import CUSTOM, TERMS, FormField
 from app.identity.authentication.registration import service as registration
-from app.identity.authentication.registration.service import Ask, Outcome
+from app.identity.authentication.registration.service import RegistrationOptions, RegistrationResult
 from app.identity.authentication.sign_in import interactions, risks, second_factor, sessions
 from app.identity.authentication.sign_in import service as sign_in
-from app.identity.authentication.sign_in.interactions import Attempt, Drawn
+from app.identity.authentication.sign_in.interactions import Interaction, InteractionIds
 from app.identity.authentication.sign_in.passkeys import registration as sign_up
-from app.identity.authentication.sign_in.second_factor import Way
-from app.identity.authentication.verification.service import Wish
+from app.identity.authentication.sign_in.second_factor import Authentication
+from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse, NewPasskey
@@ -96,12 +96,12 @@ def submit(context: Context, req: contract.RegisterRequest) -> Next:
         return next_step.START_AGAIN
     if attempt is not None and attempt.is_done:
         return next_step.after_the_end(sessions.current(context))
-    registration.refuse_off(context)
+    registration.require_enabled(context)
     wish = token_handoff.of(attempt)
     if wish is not None and not wish.registers:
         raise e.RegistrationOff
     own = (
-        interactions.draw()
+        interactions.new_ids()
     )  # where nobody asked: the mail names this browser all the same, as its proof shows one person
     made, brought = _made(context, req), identity_linking.still_of(context, attempt) if req.is_connected else None
     if req.is_connected and brought is None:
@@ -110,15 +110,13 @@ def submit(context: Context, req: contract.RegisterRequest) -> Next:
     typed, ask = _read(context, req, attempt.attempt_id if attempt else own.attempt_id, has_password=has_password)
     if brought is not None:
         typed.names, ask = linked_identities.profile_names(brought.claimed), replace(ask, brought=brought.claimed)
-    drafted = registration.draft(context, typed, ask)
+    drafted = registration.read_draft(context, typed, ask)
     if made is not None and made.ticket.facts.get("is_ours"):  # the captcha was answered when it began
-        return _onward(
-            context, attempt or own, typed, sign_up.registered(context, made, drafted, ask), _of_passkey(made)
-        )
+        return _onward(context, attempt or own, typed, sign_up.register(context, made, drafted, ask), _of_passkey(made))
     with _captcha_first(context, req):
         if made is not None:
             return _onward(
-                context, attempt or own, typed, sign_up.registered(context, made, drafted, ask), _of_passkey(made)
+                context, attempt or own, typed, sign_up.register(context, made, drafted, ask), _of_passkey(made)
             )
         outcome = registration.register(context, drafted, ask)
         if attempt is not None and brought is not None and outcome.account is not None:
@@ -131,12 +129,12 @@ def submit(context: Context, req: contract.RegisterRequest) -> Next:
 @contract.begin_with_passkey.implements
 def begin_with_passkey(context: Context, req: contract.RegisterRequest) -> PasskeyOptions:
     """Whatever is wrong is said before there is a passkey that no account has; whose the address is, is not looked at."""
-    sign_up.refuse_off(context)
-    registration.refuse_off(context)
+    sign_up.require_enabled(context)
+    registration.require_enabled(context)
     ceremonies.refuse_misconfigured(context)
     ceremonies.spend_lookup(context)
     typed, ask = _read(context, req, "", has_password=False)
-    drafted = registration.weighed(context, typed, ask)
+    drafted = registration.validate(context, typed, ask)
     if not drafted.addresses.primary or "email" not in context.tenant.settings.login_kinds:
         raise e.PasskeyNeedsEmail
     registration.refuse_taken_names(context, drafted)
@@ -164,21 +162,23 @@ def _made(context: Context, req: contract.RegisterRequest) -> NewPasskey | None:
     """Return the passkey that stands in the place of the password, if one does."""
     if req.credential is None:
         return None
-    sign_up.refuse_off(context)
+    sign_up.require_enabled(context)
     return ceremonies.verify_registration(context, CeremonyUse.SIGN_UP, req.credential)
 
 
 def _of_passkey(made: NewPasskey) -> Instead:
-    return Instead(sign_up.methods(made), made.facts["id"])
+    return Instead(sign_up.methods_for(made), made.facts["id"])
 
 
-def _read(context: Context, req: contract.RegisterRequest, attempt_id: str, *, has_password: bool) -> tuple[Typed, Ask]:
+def _read(
+    context: Context, req: contract.RegisterRequest, attempt_id: str, *, has_password: bool
+) -> tuple[Typed, RegistrationOptions]:
     form = registration_form.fields_of(context.tenant.settings)
     asked = {one.name for one in form if has_password or "password" not in (one.name, one.matches)}
     given = {name: text for name, text in req.fields.items() if name in asked}
     typed = Typed(form, given, context.tenant.settings.default_country)
-    ask = Ask(
-        Wish(attempt=attempt_id),
+    ask = RegistrationOptions(
+        VerificationOptions(attempt=attempt_id),
         source=f"{context.issuer}/register",
         accepts_terms=bool(given.get(TERMS)) if TERMS in asked else None,
         has_password=has_password,
@@ -187,22 +187,28 @@ def _read(context: Context, req: contract.RegisterRequest, attempt_id: str, *, h
     return typed, ask
 
 
-def _onward(context: Context, begun: Attempt | Drawn, typed: Typed, outcome: Outcome, instead: Instead | None) -> Next:
-    attempt = begun if isinstance(begun, Attempt) else None
+def _onward(
+    context: Context,
+    begun: Interaction | InteractionIds,
+    typed: Typed,
+    outcome: RegistrationResult,
+    instead: Instead | None,
+) -> Next:
+    attempt = begun if isinstance(begun, Interaction) else None
     if outcome.account is None or not outcome.may_sign_in:
-        if isinstance(begun, Attempt) or not outcome.waits_for:
+        if isinstance(begun, Interaction) or not outcome.waits_for:
             return _waiting(context, attempt, typed, outcome, instead)
-        own, binding = interactions.open(context, next_step.RETURN, {}, begun)
+        own, binding = interactions.begin(context, next_step.RETURN, {}, begun)
         return _waiting(context, own, typed, outcome, instead).model_copy(update={"binding": binding})
-    way = Way(instead.methods if instead else (sign_in.PASSWORD,))
-    wanted = None if second_factor.TWO in way.methods else second_factors.required_factor(context, outcome.account)
+    way = Authentication(instead.methods if instead else (sign_in.PASSWORD,))
+    wanted = None if second_factor.MFA in way.methods else second_factors.required_factor(context, outcome.account)
     if wanted is None:
-        risks.note(context, outcome.account)
+        risks.remember_origin(context, outcome.account)
     return first_factor_passed.onward(context, attempt, outcome.account, way, wanted)
 
 
 def _waiting(
-    context: Context, attempt: Attempt | None, typed: Typed, outcome: Outcome, instead: Instead | None
+    context: Context, attempt: Interaction | None, typed: Typed, outcome: RegistrationResult, instead: Instead | None
 ) -> Next:
     """Where nobody is signed in yet: back to a return address that says so itself (hosted-pages.md section 3), else our page."""
     wanted = attempt.request.get("return_url") if attempt is not None and attempt.kind == next_step.RETURN else None

@@ -10,8 +10,8 @@ from app.contract import hub_second_factors as contract
 from app.contract.hub import Next, Session, Step
 from app.contract.second_factors.challenge import FactorKind, Question
 from app.identity.authentication.sign_in import interactions, second_factor, sessions
-from app.identity.authentication.sign_in.interactions import Attempt
-from app.identity.authentication.sign_in.second_factor import Pending
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.second_factor import PendingSignIn
 from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorChallenge, FactorResponse
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.one_time_tokens import resend_delay
@@ -25,12 +25,12 @@ from app.identity.platform.continuation_tokens.service import ContinuationPurpos
 from app.kit import randomness
 from app.kit.errors import ApiError
 
-KEYS: Final = {"hwk", "swk", second_factor.TWO}
+KEYS: Final = {"hwk", "swk", second_factor.MFA}
 """What a session says that a passkey opened."""
 OVER: Final = (e.UnknownFactorToken, e.ExpiredFactorToken)
 
 
-def step(context: Context, attempt: Attempt) -> Next | None:
+def step(context: Context, attempt: Interaction) -> Next | None:
     """Return the step of an attempt whose first factor is passed; None where that is not so, or over."""
     if not attempt.request.get(first_factor_passed.KEY):
         return None
@@ -96,14 +96,14 @@ def prove(context: Context, req: contract.FactorAnswer) -> Next:
     return after.model_copy(update={"trusted": cookie})
 
 
-def _is_alone(attempt: Attempt | None, found: Pending) -> bool:
+def _is_alone(attempt: Interaction | None, found: PendingSignIn) -> bool:
     """Return whether a second factor is all that is shown: at /confirm, or beside a passkey that opened the session."""
     if attempt is None or not _is_step_up(attempt):
         return False
     return "landing" in attempt.request or not set(found.way.methods) - KEYS
 
 
-def _confirmed(context: Context, attempt: Attempt, found: Pending) -> Next:
+def _confirmed(context: Context, attempt: Interaction, found: PendingSignIn) -> Next:
     """Go on in the session of whoever proved once more who they are. Of many at once one does."""
     session = sessions.current(context)
     is_same = session is not None and session.session_id == attempt.request[STEP_UP]
@@ -111,7 +111,7 @@ def _confirmed(context: Context, attempt: Attempt, found: Pending) -> Next:
         raise e.UnknownFactorToken
     if not continuation_tokens.spend(context, found.ticket):
         raise e.UnknownFactorToken
-    text = sessions.prove_again(context, session, found.way.methods)
+    text = sessions.mark_reauthenticated(context, session, found.way.methods)
     context.audit.record("step_up.passed", uid=session.uid, by="page")
     cookie = {"session": views.cookie(context, session, text)}
     if (landing := attempt.request.get("landing")) is not None:
@@ -125,8 +125,8 @@ def _confirmed(context: Context, attempt: Attempt, found: Pending) -> Next:
 
 def view(
     context: Context,
-    attempt: Attempt | None,
-    found: Pending,
+    attempt: Interaction | None,
+    found: PendingSignIn,
     kind: FactorKind | None = None,
     shown: FactorChallenge | None = None,
 ) -> contract.FactorView:
@@ -149,13 +149,13 @@ def view(
 
 
 def factor_shown(
-    context: Context, found: Pending, kind: FactorKind, shown: FactorChallenge | None
+    context: Context, found: PendingSignIn, kind: FactorKind, shown: FactorChallenge | None
 ) -> contract.FactorPrompt:
     """Return what it takes to prove a factor, or to enrol it: `shown`, or what is known without asking for anything."""
     authenticator, known = AUTHENTICATORS[kind], found.person
     is_enrolled = authenticator.is_enrolled(known)
     told = shown or authenticator.recall(context, known)
-    sent = found.ticket.facts.get("sent", {}).get(kind.value) or second_factor.NEVER
+    sent = found.ticket.facts.get("sent", {}).get(kind.value) or second_factor._NEVER_SENT
     texts = context.tenant.settings.security_questions
     return contract.FactorPrompt(
         kind=kind,
@@ -177,8 +177,8 @@ def factor_shown(
 
 
 def _begun(
-    context: Context, found: Pending, kind: FactorKind, wish: ChallengeOptions
-) -> tuple[Pending, FactorChallenge]:
+    context: Context, found: PendingSignIn, kind: FactorKind, wish: ChallengeOptions
+) -> tuple[PendingSignIn, FactorChallenge]:
     authenticator = second_factors.enabled_authenticator(context, kind)
     held = second_factors.enrolled_kinds(context.tenant.settings, found.person)
     if held and kind not in held:
@@ -186,15 +186,15 @@ def _begun(
     return second_factor.challenge(context, found, kind, wish)
 
 
-def _found(context: Context, attempt: Attempt | None) -> Pending:
+def _found(context: Context, attempt: Interaction | None) -> PendingSignIn:
     if attempt is None or attempt.is_done:
         raise e.UnknownFactorToken
     return _pending(context, attempt)
 
 
-def _pending(context: Context, attempt: Attempt) -> Pending:
+def _pending(context: Context, attempt: Interaction) -> PendingSignIn:
     named = str(attempt.request.get(first_factor_passed.KEY) or "")
-    found = second_factor.pending(
+    found = second_factor.resume(
         context, continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, named)
     )
     if _is_step_up(attempt) and not second_factors.enrolled_kinds(context.tenant.settings, found.person):
@@ -202,11 +202,11 @@ def _pending(context: Context, attempt: Attempt) -> Pending:
     return found
 
 
-def _is_step_up(attempt: Attempt) -> bool:
+def _is_step_up(attempt: Interaction) -> bool:
     return attempt.request.get(STEP_UP) is not None
 
 
-def _elsewhere(context: Context, attempt: Attempt | None) -> Next:
+def _elsewhere(context: Context, attempt: Interaction | None) -> Next:
     """Where somebody belongs who has nothing to prove here: onward, or back to the beginning."""
     session = sessions.current(context)
     if attempt is None:
@@ -214,7 +214,7 @@ def _elsewhere(context: Context, attempt: Attempt | None) -> Next:
     return next_step.after_the_end(session) if attempt.is_done else next_step.advance(context, attempt, session)
 
 
-def _with_view(context: Context, refusal: ApiError, attempt: Attempt | None, kind: FactorKind) -> ApiError:
+def _with_view(context: Context, refusal: ApiError, attempt: Interaction | None, kind: FactorKind) -> ApiError:
     """Return the refusal with the page as its data, so that it can be drawn again without asking."""
     context.work.rollback()
     try:

@@ -28,13 +28,13 @@ def read_alarm(context: Context, req: LinkLookup) -> contract.LinkView:
         return view
     if view.state == "open" and restoration.is_closed(context, account):
         return view.model_copy(update={"state": "closed"})
-    is_over = view.state == "expired" and not sending.still_reaches(account, held)
+    is_over = view.state == "expired" and not sending.is_still_recipient(account, held)
     return view.model_copy(update={"state": "moved"}) if is_over else view
 
 
 @contract.own_doing.implements
 def own_doing(context: Context, req: contract.SecurityAlertRequest) -> contract.LinkView:
-    password_reset.spend(context)
+    password_reset.spend_limit(context)
     ended = restoration.acknowledge(context, req.token)
     return contract.LinkView(state="own", label=str(ended.facts["email"]))
 
@@ -42,18 +42,18 @@ def own_doing(context: Context, req: contract.SecurityAlertRequest) -> contract.
 @contract.alarm.implements
 def alarm(context: Context, req: contract.SecurityAlertRequest) -> Next:
     """Nobody gets in with the password that the other one set; whoever holds the mailbox sets the next."""
-    password_reset.spend(context)
+    password_reset.spend_limit(context)
     one_time_tokens.peek_link(context, Purpose.ALARM, req.token)
     context.work.release_connection()
     account, proof = restoration.restore(context, req.token, context.hashing.hash(randomness.token()))
-    password_reset.end_everything(context, account)
-    here, binding = interactions.open(context, next_step.RETURN, {})
+    password_reset.end_sessions_and_tokens(context, account)
+    here, binding = interactions.begin(context, next_step.RETURN, {})
     state = recovery.Recovering(recovery.label(proof, account), account.uid, MAIL, int(context.now.timestamp()))
     if account.email and recovery.is_sent(context, here, state, account, MailKind.ALARM):
-        here = interactions.note(context, here, lifetime=recovery.WAITS, **{recovery.KEY: asdict(state)})
+        here = interactions.add_facts(context, here, lifetime=recovery.WAITS, **{recovery.KEY: asdict(state)})
         return recovery.step(context, here, state).model_copy(update={"binding": binding, "ends_session": True})
     # No mail may go, and who holds the link of the alarm proved the mailbox already.
-    token = sending.page_token(
+    token = sending.create_page_token(
         context, account, one_time_tokens.RESET_MINUTES, reason=recovery.CODE, email=account.email
     )
     lasts = max(1, int((here.expires_at - context.now).total_seconds()))

@@ -10,7 +10,7 @@ from app.contract import hub_connections as contract
 from app.contract.hub import Next, Step
 from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.sign_in import interactions
-from app.identity.authentication.sign_in.interactions import Attempt
+from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import service as accounts
@@ -38,7 +38,7 @@ class Handing:
     guid: str = ""
 
 
-def of(attempt: Attempt | None) -> Handing | None:
+def of(attempt: Interaction | None) -> Handing | None:
     """Return what the attempt ends with, where a program's link began it."""
     held = attempt.request.get(_KEY) if attempt is not None else None
     return Handing(**held) if held else None
@@ -57,7 +57,7 @@ def asked(context: Context, req: contract.ConnectionHandler) -> Handing | None:
     if not (req.callback_guid or callback):
         raise e.BadParameter.names("callback")
     if req.callback_guid:
-        token_handoff.refuse_off(context)
+        token_handoff.require_enabled(context)
     elif not (is_registered if is_access_token else is_allowed)(context, callback):
         return None
     return Handing(
@@ -75,7 +75,7 @@ def kept(wish: Handing) -> dict[str, object]:
     return {_KEY: asdict(wish)}
 
 
-def with_session(context: Context, attempt: Attempt, session: BrowserSession, wish: Handing) -> Next:
+def with_session(context: Context, attempt: Interaction, session: BrowserSession, wish: Handing) -> Next:
     """Return the end of an attempt whose person is signed in: the callback, or the question before another device gets in.
 
     If the provider returned no identity, or another account's, the browser goes to the profile page: a link must not obtain
@@ -95,16 +95,16 @@ def with_session(context: Context, attempt: Attempt, session: BrowserSession, wi
     return _to_callback(wish, text)
 
 
-def with_candidate(context: Context, attempt: Attempt, wish: Handing, claimed: ProviderIdentity) -> Next:
+def with_candidate(context: Context, attempt: Interaction, wish: Handing, claimed: ProviderIdentity) -> Next:
     """Return the end of an attempt that brings an identity to be linked: nobody is signed in by it."""
     if wish.guid:
         identity_linking.note(context, attempt, claimed)
         return Next(step=Step.ELSEWHERE, attempt=attempt.attempt_id)
     interactions.finish(context, attempt)
-    return _to_callback(wish, token_handoff.candidate(context, claimed))
+    return _to_callback(wish, token_handoff.create_candidate(context, claimed))
 
 
-def answered(context: Context, attempt: Attempt, session: BrowserSession | None, *, allow: bool) -> Next:
+def answered(context: Context, attempt: Interaction, session: BrowserSession | None, *, allow: bool) -> Next:
     """Let the program that asks by its GUID have what was finished here, once the person said so."""
     wish, waits = of(attempt), identity_linking.of(attempt)
     account = accounts.by_uid(context, session.uid) if session is not None else None
@@ -112,19 +112,21 @@ def answered(context: Context, attempt: Attempt, session: BrowserSession | None,
         return Next(step=Step.PROFILE if session else Step.START_AGAIN)
     is_given = False
     if allow and wish.links and waits is not None:
-        is_given = token_handoff.finished_to_link(context, wish.guid, waits.claimed)
+        is_given = token_handoff.finish_link(context, wish.guid, waits.claimed)
     elif allow and not wish.links and session is not None and account is not None and _came_back(attempt, account):
-        is_given = token_handoff.finished(context, wish.guid, account, session.methods, _provider(attempt, session))
+        is_given = token_handoff.finish_sign_in(
+            context, wish.guid, account, session.methods, _provider(attempt, session)
+        )
     return Next(step=Step.ELSEWHERE, attempt=attempt.attempt_id, problem=DONE if is_given else NO)
 
 
-def _came_back(attempt: Attempt, account: Account) -> bool:
+def _came_back(attempt: Interaction, account: Account) -> bool:
     """Return whether the provider sent back an identity of this account."""
     waits = identity_linking.of(attempt)
     return waits is not None and linked_identities.is_known(account, waits.claimed)
 
 
-def _provider(attempt: Attempt, session: BrowserSession) -> str:
+def _provider(attempt: Interaction, session: BrowserSession) -> str:
     """Return by whom somebody signed in: who had come back from a provider may have shown a password after all."""
     waits = identity_linking.of(attempt)
     return (

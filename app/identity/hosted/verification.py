@@ -16,8 +16,8 @@ from app.contract.hub import Next, RelyingPartyView, Step
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import interactions, sessions, verified_sign_in
 from app.identity.authentication.sign_in import service as sign_in
-from app.identity.authentication.sign_in.interactions import Attempt
-from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -41,7 +41,7 @@ _BY_MAIL, _SMS = "otp", "sms"  # RFC 8176
 
 def begin(
     context: Context,
-    attempt: Attempt | None,
+    attempt: Interaction | None,
     email: str,
     account: Account | None,
     *,
@@ -64,7 +64,7 @@ def begin(
     """
     binding = None
     if attempt is None:
-        attempt, binding = interactions.open(context, next_step.RETURN, {})
+        attempt, binding = interactions.begin(context, next_step.RETURN, {})
     uid = account.uid if account else one_time_tokens.NOBODY
     state = Checking(
         pending_verification.shown(email, by), uid, 0, password_hash, remember, by, held or {}, passkey, list(methods)
@@ -82,7 +82,7 @@ def begin(
     )
 
 
-def by_passkey(context: Context, attempt: Attempt | None, raw_id: str) -> Next | None:
+def by_passkey(context: Context, attempt: Interaction | None, raw_id: str) -> Next | None:
     """Return the step of somebody who shows the passkey that they just registered with in this browser; else None.
 
     It is the same whether the account is there, waits, or is another's.
@@ -93,7 +93,7 @@ def by_passkey(context: Context, attempt: Attempt | None, raw_id: str) -> Next |
     return step(context, attempt, state)
 
 
-def after_password(context: Context, attempt: Attempt | None, account: Account | None, remember: bool) -> Next:
+def after_password(context: Context, attempt: Interaction | None, account: Account | None, remember: bool) -> Next:
     """Return the step of somebody whose password is right and whose address is not verified; raises 970 without one."""
     if account is None or not account.email:
         raise e.EmailUnverified
@@ -101,7 +101,7 @@ def after_password(context: Context, attempt: Attempt | None, account: Account |
     return begin(context, attempt, account.email, account, is_sent=False, password_hash=known, remember=remember)
 
 
-def again(context: Context, attempt: Attempt | None, identifier: Identifier, password: str) -> Next | None:
+def again(context: Context, attempt: Interaction | None, identifier: Identifier, password: str) -> Next | None:
     """Return the step of somebody who signs in where they just registered, with what they typed there; else None.
 
     It is the same whether the account is there, waits, or is another's: only this browser learns that it waits, and
@@ -120,7 +120,9 @@ def again(context: Context, attempt: Attempt | None, identifier: Identifier, pas
     return step(context, attempt, state) if context.hashing.is_match(state.password_hash, password) else None
 
 
-def after_password_by_phone(context: Context, attempt: Attempt | None, account: Account | None, remember: bool) -> Next:
+def after_password_by_phone(
+    context: Context, attempt: Interaction | None, account: Account | None, remember: bool
+) -> Next:
     """Return the step of somebody whose password is right and whose number is not verified; raises 1066 without one."""
     if account is None or not account.phone:
         raise e.PhoneUnverified
@@ -130,7 +132,7 @@ def after_password_by_phone(context: Context, attempt: Attempt | None, account: 
     )
 
 
-def step(context: Context, attempt: Attempt, state: Checking) -> Next:
+def step(context: Context, attempt: Interaction, state: Checking) -> Next:
     """Return the step of an attempt that waits."""
     return Next(
         step=Step.CHECK_MAIL,
@@ -145,7 +147,7 @@ def step(context: Context, attempt: Attempt, state: Checking) -> Next:
 
 @contract.read_link.implements
 def read_link(context: Context, req: LinkLookup) -> contract.LinkView:
-    proof = verification.known(context, req.token)
+    proof = verification.find_link(context, req.token)
     if proof is None:
         return contract.LinkView(state="unknown")
     context.audit.record("verification.link_looked_at", uid=proof.uid, by="machine" if req.is_machine else "browser")
@@ -156,7 +158,7 @@ def read_link(context: Context, req: LinkLookup) -> contract.LinkView:
         verification.peek(context, req.token)
     except (e.ExpiredLink, e.UsedLink):
         return contract.LinkView(state="expired", sent_to=proof.subject)
-    added_by = verification.added_by(account, proof.subject) if account is not None else ""
+    added_by = verification.masked_owner(account, proof.subject) if account is not None else ""
     return contract.LinkView(state="open", sent_to=proof.subject, added_by=added_by)
 
 
@@ -164,7 +166,7 @@ def read_link(context: Context, req: LinkLookup) -> contract.LinkView:
 def open_link(context: Context, req: contract.LinkRequest) -> Next:
     """A link that was used leads on as well, for as long as its address is confirmed: pages are reloaded."""
     attempt = _living(context, req.attempt)
-    held = verification.known(context, req.token)
+    held = verification.find_link(context, req.token)
     if held is None:
         raise e.UnknownLink
     account = store.by_uid(context, held.uid)
@@ -182,7 +184,7 @@ def open_link(context: Context, req: contract.LinkRequest) -> Next:
 
 @contract.renew_link.implements
 def renew_link(context: Context, req: contract.LinkRequest) -> Next:
-    held = verification.known(context, req.token)
+    held = verification.find_link(context, req.token)
     if held is None:
         raise e.UnknownLink
     attempt, account = (
@@ -246,39 +248,46 @@ def mail_again(context: Context, req: contract.ResendRequest) -> Next:
     return step(context, pending_verification.note(context, attempt, state), state)
 
 
-def _living(context: Context, attempt_id: str | None) -> Attempt | None:
+def _living(context: Context, attempt_id: str | None) -> Interaction | None:
     """Return the attempt that this browser began, if it still goes on."""
     attempt = interactions.find(context, attempt_id) if attempt_id else None
     return attempt if attempt is not None and not attempt.is_done else None
 
 
-def _texted(context: Context, attempt: Attempt, state: Checking, code: str) -> Next:
+def _texted(context: Context, attempt: Interaction, state: Checking, code: str) -> Next:
     """Prove the number by the code, and sign in where the password was shown in this browser."""
-    proof = phones.spend(context, state.uid, state.subject, code, name=Identifier("phone", state.subject))
+    proof = phones.spend_code(context, state.uid, state.subject, code, name=Identifier("phone", state.subject))
     account = phones.confirm(
         context,
         proof,
         knows_password=_knows(context, attempt, proof, _hash_of(context, store.by_uid(context, state.uid), state.uid)),
     )
     known = _knows(context, attempt, proof, account.password_hash)
-    way = Way((sign_in.PASSWORD, _SMS), "phone", remember=first_factor_passed.remembering(context, state.remember))
+    way = Authentication(
+        (sign_in.PASSWORD, _SMS), "phone", remember=first_factor_passed.remembering(context, state.remember)
+    )
     entered = first_factor_passed.enter(context, attempt, account, way) if known else None
     return entered or Next(step=Step.LOGIN, attempt=attempt.attempt_id)
 
 
 def _confirmed(
-    context: Context, attempt: Attempt | None, account: Account | None, proof: OneTimeToken, *, is_shown: bool = False
+    context: Context,
+    attempt: Interaction | None,
+    account: Account | None,
+    proof: OneTimeToken,
+    *,
+    is_shown: bool = False,
 ) -> Account:
     """Confirm, and say whether who holds the mailbox is known to have the password, too: shown here, or signed in here."""
     session = sessions.current(context)
     is_own = session is not None and session.uid == proof.uid
     knows = is_shown or is_own or _knows(context, attempt, proof, _hash_of(context, account, proof.uid))
     after = verification.confirm(context, proof, knows_password=knows)
-    verified_sign_in.end_sessions(context, after)
+    verified_sign_in.end_sessions_if_configured(context, after)
     return after
 
 
-def _knows(context: Context, attempt: Attempt | None, proof: OneTimeToken, password_hash: str | None) -> bool:
+def _knows(context: Context, attempt: Interaction | None, proof: OneTimeToken, password_hash: str | None) -> bool:
     """Return whether the account's password was shown in the browser of this attempt, which waits for the proof, or what
     stands in its place: a passkey that was made there, a provider that it came from."""
     state = pending_verification.of(attempt) if attempt is not None else None
@@ -297,7 +306,7 @@ def _hash_of(context: Context, account: Account | None, uid: str) -> str | None:
     return account.password_hash if account is not None else pending_accounts.password_hash(context, uid)
 
 
-def _is_strange(context: Context, attempt: Attempt | None, account: Account | None, proof: OneTimeToken) -> bool:
+def _is_strange(context: Context, attempt: Interaction | None, account: Account | None, proof: OneTimeToken) -> bool:
     """Return whether more than one registered with the address, and this browser may have been neither of them."""
     if proof.kind is not Purpose.EMAIL or not pending_accounts.is_contested(context, proof.subject):
         return False
@@ -305,7 +314,7 @@ def _is_strange(context: Context, attempt: Attempt | None, account: Account | No
 
 
 def _is_shown(
-    context: Context, attempt: Attempt | None, account: Account | None, proof: OneTimeToken, password: str
+    context: Context, attempt: Interaction | None, account: Account | None, proof: OneTimeToken, password: str
 ) -> bool:
     """Return whether the password was typed with the link, which it must be where the link does not tell whose account its
     click would make real: PasswordMissing, WrongCredentials."""
@@ -322,7 +331,7 @@ def _is_shown(
     return True
 
 
-def _opened_elsewhere(context: Context, attempt: Attempt, state: Checking) -> Next:
+def _opened_elsewhere(context: Context, attempt: Interaction, state: Checking) -> Next:
     account = store.by_uid(context, state.uid)
     if account is None or not verification.is_verified(account, state.email):
         raise e.EmailUnverified
@@ -332,7 +341,9 @@ def _opened_elsewhere(context: Context, attempt: Attempt, state: Checking) -> Ne
     return _go_on(context, attempt, account, held, is_new=False)
 
 
-def _go_on(context: Context, attempt: Attempt | None, account: Account, proof: OneTimeToken, *, is_new: bool) -> Next:
+def _go_on(
+    context: Context, attempt: Interaction | None, account: Account, proof: OneTimeToken, *, is_new: bool
+) -> Next:
     """Sign in where the password was shown in this browser, or where the tenant wants it; else say that it is done."""
     state = pending_verification.of(attempt) if attempt is not None else None
     if identity_linking.of(attempt) is not None:
@@ -343,7 +354,7 @@ def _go_on(context: Context, attempt: Attempt | None, account: Account, proof: O
     may_enter = knows or (is_new and context.tenant.settings.login_on_email_verification)
     remember = first_factor_passed.remembering(context, knows and state is not None and state.remember)
     known = tuple(state.methods) if state is not None and state.methods else (sign_in.PASSWORD,)
-    way = Way(known, remember=remember) if knows else Way((_BY_MAIL,), channel=FactorKind.EMAIL)
+    way = Authentication(known, remember=remember) if knows else Authentication((_BY_MAIL,), channel=FactorKind.EMAIL)
     if may_enter and (entered := first_factor_passed.enter(context, attempt, account, way)) is not None:
         return entered
     asked = str(proof.facts.get("attempt") or "")
@@ -357,7 +368,7 @@ def _go_on(context: Context, attempt: Attempt | None, account: Account, proof: O
 
 def _who_asked(context: Context, attempt_id: str) -> RelyingPartyView | None:
     """Return the application of an attempt that another browser began: to its home alone this one may be led."""
-    client = context.application(client_id=interactions.client_of(context, attempt_id))
+    client = context.application(client_id=interactions.client_id_for(context, attempt_id))
     return oauth.relying_party(client, None) if client is not None else None
 
 

@@ -33,8 +33,10 @@ def tenant(context: Context) -> hub.TenantView:
         default_locale=settings.default_locale,
         identifiers=list(settings.login_kinds),
         remember_me=settings.remember_me,
-        connections=[hub.ConnectionView(name=one.name, title=one.title) for one in connections.offered(context)],
-        ways=methods.offered(context),
+        connections=[
+            hub.ConnectionView(name=one.name, title=one.title) for one in connections.active_connections(context)
+        ],
+        ways=methods.enabled_methods(context),
         one_touch=settings.one_touch and settings.registration and not settings.registration_captcha,
         passkeys=settings.passkey_settings.selection if settings.passkeys else "",
         related_origins=list(settings.passkey_settings.related_origins),

@@ -180,7 +180,7 @@ class People:
         if "password_hash" in values:
             sessions.end_all(context, held.uid)
             tokens.revoke_all(context, held.uid)
-            new_password.follow(context, after, "file")
+            new_password.after_change(context, after, "file")
 
     def _remove(self, context: Context, seen: set[str], named: set[str]) -> Iterator[Change]:
         for left in configured_accounts.accounts_from_file(context.work):

@@ -19,18 +19,18 @@ def link(context: Context, account: Account, claimed: ProviderIdentity, *, is_si
     key = (claimed.provider, claimed.subject)
     is_first = not before and account.private.get(linked_identities.REGISTERED_BY) == claimed.provider
     if key not in before and not is_first:
-        _tell(context, MailKind.IDENTITY_LINKED, after, claimed.provider)
+        _notify(context, MailKind.IDENTITY_LINKED, after, claimed.provider)
     return after
 
 
 def unlink(context: Context, account: Account, one: Identity, *, is_silent: bool = False) -> Account:
     """Take an identity away, as `linked.unlink` does."""
     after = linked_identities.unlink(context, account, one.provider, one.subject, is_silent=is_silent)
-    _tell(context, MailKind.IDENTITY_UNLINKED, after, one.provider)
+    _notify(context, MailKind.IDENTITY_UNLINKED, after, one.provider)
     return after
 
 
-def _tell(context: Context, kind: MailKind, account: Account, provider: str) -> None:
+def _notify(context: Context, kind: MailKind, account: Account, provider: str) -> None:
     notifications.notify_with_alert_link(
-        context, kind, account.email, account, provider=connections.title_of(context, provider)
+        context, kind, account.email, account, provider=connections.title_for(context, provider)
     )

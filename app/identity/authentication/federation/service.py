@@ -12,7 +12,7 @@ from app.contract.connections import PRESETS, ConnectionSettings, resolved
 from app.contract.errors import federation as e
 from app.contract.linking import PROVIDERS
 from app.identity.authentication.federation.providers.oauth2 import OAuth2Provider
-from app.identity.authentication.federation.providers.openid import OpenIdProvider, can_ask_anew
+from app.identity.authentication.federation.providers.openid import OpenIdProvider, supports_reauthentication
 from app.identity.directory.identity_provider import AuthenticationRequest, Provider, ProviderDenied, ProviderIdentity
 from app.identity.directory.tenants import service_secrets
 from app.identity.platform.context import Context
@@ -24,7 +24,7 @@ from app.kit.clock import aware
 
 log = logging.getLogger("gatehouse.identity")
 
-LIVES_FOR: Final = timedelta(minutes=10)
+LIFETIME: Final = timedelta(minutes=10)
 CALLBACK: Final = "/socialauth/validate.sauth"
 """Where browsers come back to: the redirect URI that tenants state at their providers."""
 
@@ -51,11 +51,11 @@ class Connection:
     asks_anew: bool  # OpenID Connect knows how, but for Google; whether the provider did, it says itself
 
 
-def offered(context: Context) -> tuple[Connection, ...]:
+def active_connections(context: Context) -> tuple[Connection, ...]:
     """Return the connections of the tenant that are active: the usual ones first, then by name (a store keeps no order of keys)."""
     stated, usual = context.tenant.settings.connections, list(PRESETS)
     names = sorted(stated, key=lambda name: (usual.index(name) if name in usual else len(usual), name))
-    return tuple(_shown(name, stated[name]) for name in names if stated[name].is_active)
+    return tuple(_connection(name, stated[name]) for name in names if stated[name].is_active)
 
 
 def find(context: Context, name: str) -> Connection:
@@ -66,14 +66,14 @@ def find(context: Context, name: str) -> Connection:
         raise e.UnknownConnection
     if stated is None or not stated.is_active:
         raise e.ConnectionNotConfigured
-    return _shown(wanted, stated)
+    return _connection(wanted, stated)
 
 
-def title_of(context: Context, name: str) -> str:
+def title_for(context: Context, name: str) -> str:
     """Return what people call a connection, also of one that was taken away."""
     stated, preset = context.tenant.settings.connections.get(name), PRESETS.get(name)
     if stated is not None:
-        return _shown(name, stated).title
+        return _connection(name, stated).title
     return preset.title if preset else name
 
 
@@ -104,7 +104,7 @@ def begin(
     try:
         address = provider.address(asked, hint=hint, again=again, language=language)
     except ProviderUnavailable as problem:
-        raise _broken(connection.name, problem) from None
+        raise _log_broken(connection.name, problem) from None
     kept = {
         "attempt": attempt_id, "connection": connection.name, "nonce": asked.nonce, "verifier": asked.verifier, "again": again,
     }  # fmt: skip
@@ -112,7 +112,7 @@ def begin(
         context,
         ContinuationPurpose.CONNECTION,
         continuation_tokens.NO_ACCOUNT,
-        lifetime=LIVES_FOR,
+        lifetime=LIFETIME,
         facts=kept,
         text=text,
     )
@@ -132,7 +132,7 @@ def finish(context: Context, state: str, answer: Mapping[str, str]) -> tuple[Pro
         ConnectionRefused: see there.
         ConnectionBroken: see there.
     """
-    ticket = _spent(context, state)
+    ticket = _spend_state(context, state)
     name = str(ticket.facts["connection"])
     try:
         connection = find(context, name)
@@ -150,12 +150,12 @@ def finish(context: Context, state: str, answer: Mapping[str, str]) -> tuple[Pro
         log.info("connection %s refused: %s", name, reason)
         raise ConnectionRefused from None
     except ProviderUnavailable as problem:
-        raise _broken(name, problem) from None
+        raise _log_broken(name, problem) from None
     trusts_email = connection.trusts_email and claimed.gives_email
     return claimed, replace(connection, trusts_email=trusts_email)
 
 
-def _spent(context: Context, state: str) -> ContinuationToken:
+def _spend_state(context: Context, state: str) -> ContinuationToken:
     attempt_id, _, text = state.rpartition(".")
     found = continuation_tokens.find(context, ContinuationPurpose.CONNECTION, text)
     if found is None or found.is_over(context.now) or found.facts["attempt"] != attempt_id:
@@ -166,14 +166,14 @@ def _spent(context: Context, state: str) -> ContinuationToken:
     return found
 
 
-def _broken(name: str, problem: ProviderUnavailable) -> ConnectionBroken:
+def _log_broken(name: str, problem: ProviderUnavailable) -> ConnectionBroken:
     log.warning("connection %s: %s", name, problem)
     return ConnectionBroken(name)
 
 
-def _shown(name: str, stated: ConnectionSettings) -> Connection:
+def _connection(name: str, stated: ConnectionSettings) -> Connection:
     whole = resolved(name, stated)
-    return Connection(name, whole.title or name, bool(whole.trusts_email), can_ask_anew(whole.issuer))
+    return Connection(name, whole.title or name, bool(whole.trusts_email), supports_reauthentication(whole.issuer))
 
 
 def _provider(context: Context, name: str) -> Provider:

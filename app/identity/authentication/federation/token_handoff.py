@@ -23,7 +23,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import service as continuation_tokens
 from app.identity.platform.continuation_tokens.service import NO_ACCOUNT, ContinuationPurpose, ContinuationToken
 
-LIVES_FOR: Final = timedelta(minutes=15)
+LIFETIME: Final = timedelta(minutes=15)
 KINDS: Final = (ContinuationPurpose.REQUEST_TOKEN, ContinuationPurpose.CLIENT_GUID)
 """Of what stands for somebody's sign-in: it ends with their sessions."""
 USED: Final = "used"
@@ -39,15 +39,15 @@ def access_token(
         ends_with: the browser's session and its absolute end.
     """
     session_id, ends_at = ends_with
-    facts = {**_way(context, methods, provider), tokens.ENDS_AT: int(ends_at.timestamp())}
+    facts = {**_token_facts(context, methods, provider), tokens.ENDS_AT: int(ends_at.timestamp())}
     return tokens.issue(context, uid=account.uid, session_id=session_id, facts=facts, with_refresh=False)
 
 
 def request_token(context: Context, account: Account, methods: tuple[str, ...], provider: str) -> str:
     """Return a text that the program's server exchanges for tokens, once, of somebody whose sign-in is whole."""
-    facts = _way(context, methods, provider)
+    facts = _token_facts(context, methods, provider)
     return continuation_tokens.issue(
-        context, ContinuationPurpose.REQUEST_TOKEN, account.uid, lifetime=LIVES_FOR, facts=facts
+        context, ContinuationPurpose.REQUEST_TOKEN, account.uid, lifetime=LIFETIME, facts=facts
     ).text
 
 
@@ -58,26 +58,26 @@ def exchange(context: Context, text: str) -> IssuedTokens:
         raise e.WrongRequestToken
     if found.is_over(context.now):
         raise e.ExpiredRequestToken
-    if not _is_open(accounts.by_uid(context, found.uid)) or not continuation_tokens.spend(context, found):
+    if not _can_sign_in(accounts.by_uid(context, found.uid)) or not continuation_tokens.spend(context, found):
         raise e.WrongRequestToken
     context.audit.record("request_token.exchanged", uid=found.uid)
     return tokens.issue(context, uid=found.uid, facts=dict(found.facts))
 
 
-def candidate(context: Context, claimed: ProviderIdentity) -> str:
+def create_candidate(context: Context, claimed: ProviderIdentity) -> str:
     """Return a text that stands for an identity until an account is linked to it."""
     return continuation_tokens.issue(
-        context, ContinuationPurpose.CANDIDATE, NO_ACCOUNT, lifetime=LIVES_FOR, facts=asdict(claimed)
+        context, ContinuationPurpose.CANDIDATE, NO_ACCOUNT, lifetime=LIFETIME, facts=asdict(claimed)
     ).text
 
 
-def candidate_of(context: Context, text: str) -> tuple[ProviderIdentity, ContinuationToken] | None:
+def find_candidate(context: Context, text: str) -> tuple[ProviderIdentity, ContinuationToken] | None:
     """Return the identity that a text stands for, with the ticket to spend; None where it stands for none any more."""
     found = continuation_tokens.find(context, ContinuationPurpose.CANDIDATE, text)
     return (ProviderIdentity(**found.facts), found) if found is not None and not found.is_over(context.now) else None
 
 
-def expect(context: Context, guid: str, *, links: bool) -> None:
+def register_guid(context: Context, guid: str, *, links: bool) -> None:
     """Keep that a program asks by a GUID of its own for what this browser begins.
 
     Args:
@@ -87,49 +87,49 @@ def expect(context: Context, guid: str, *, links: bool) -> None:
         NoCallbackLoginOff: the tenant has no sign-ins without a callback.
         WrongClientGuid: it could be guessed. ClientGuidTaken: it was used before.
     """
-    refuse_off(context)
+    require_enabled(context)
     if not _GUID.match(guid):
         raise e.WrongClientGuid
     waits = {"links": links, "is_finished": False}
     try:
         continuation_tokens.issue(
-            context, ContinuationPurpose.CLIENT_GUID, NO_ACCOUNT, lifetime=LIVES_FOR, facts=waits, text=guid
+            context, ContinuationPurpose.CLIENT_GUID, NO_ACCOUNT, lifetime=LIFETIME, facts=waits, text=guid
         )
     except continuation_tokens.TokenExists:
         raise e.ClientGuidTaken from None
 
 
-def finished(context: Context, guid: str, account: Account, methods: tuple[str, ...], provider: str) -> bool:
+def finish_sign_in(context: Context, guid: str, account: Account, methods: tuple[str, ...], provider: str) -> bool:
     """Let the program have the session of somebody whose sign-in is whole; False where it asks no more, or wants to link."""
-    return _finish(context, guid, account.uid, _way(context, methods, provider), links=False)
+    return _finish(context, guid, account.uid, _token_facts(context, methods, provider), links=False)
 
 
-def finished_to_link(context: Context, guid: str, claimed: ProviderIdentity) -> bool:
+def finish_link(context: Context, guid: str, claimed: ProviderIdentity) -> bool:
     """Let the program have an identity to link; False where it asks no more, or wants a session."""
     return _finish(context, guid, NO_ACCOUNT, {"claimed": asdict(claimed)}, links=True)
 
 
-def found(context: Context, guid: str) -> ContinuationToken:
+def find_finished(context: Context, guid: str) -> ContinuationToken:
     """Return what the browser finished. Raises NoCallbackLoginOff; WrongClientGuid: nobody began with it, it is over or used, or
     the browser is not back yet."""
-    refuse_off(context)
+    require_enabled(context)
     held = continuation_tokens.find(context, ContinuationPurpose.CLIENT_GUID, guid)
     if held is None or held.is_over(context.now) or not held.facts["is_finished"] or held.state == USED:
         raise e.WrongClientGuid
     return held
 
 
-def claimed_of(held: ContinuationToken) -> ProviderIdentity | None:
+def identity_for(held: ContinuationToken) -> ProviderIdentity | None:
     """Return the identity that a finished GUID stands for; None where somebody signed in."""
     return ProviderIdentity(**held.facts["claimed"]) if held.facts["links"] else None
 
 
-def signed_in(context: Context, held: ContinuationToken) -> tuple[Account, tuple[str, ...], str]:
+def redeem_sign_in(context: Context, held: ContinuationToken) -> tuple[Account, tuple[str, ...], str]:
     """Use a finished GUID up, and return who signed in, by which methods and provider. Raises WrongClientGuid."""
     if held.facts["links"]:
         raise e.WrongClientGuid
     account = accounts.change(context, held.uid, {})  # everybody locks the account first
-    if account is None or not _is_open(account):
+    if account is None or not _can_sign_in(account):
         raise e.WrongClientGuid
     spend(context, held)
     return account, tuple(held.facts["amr"]), str(held.facts["provider"])
@@ -141,7 +141,7 @@ def spend(context: Context, held: ContinuationToken) -> None:
         raise e.WrongClientGuid
 
 
-def refuse_off(context: Context) -> None:
+def require_enabled(context: Context) -> None:
     """Raise 1160 where the tenant has no sign-ins without a callback."""
     if not context.tenant.settings.no_callback_login:
         raise e.NoCallbackLoginOff
@@ -157,15 +157,15 @@ def _finish(context: Context, guid: str, uid: str, facts: dict[str, Any], *, lin
     ):
         return False
     kept = {**facts, "links": links, "is_finished": True}
-    continuation_tokens.issue(context, ContinuationPurpose.CLIENT_GUID, uid, lifetime=LIVES_FOR, facts=kept, text=guid)
+    continuation_tokens.issue(context, ContinuationPurpose.CLIENT_GUID, uid, lifetime=LIFETIME, facts=kept, text=guid)
     return True
 
 
-def _way(context: Context, methods: tuple[str, ...], provider: str) -> dict[str, Any]:
+def _token_facts(context: Context, methods: tuple[str, ...], provider: str) -> dict[str, Any]:
     return {"provider": provider, "agent": context.agent, "address": context.address, "amr": list(methods)}
 
 
-def _is_open(account: Account | None) -> bool:
+def _can_sign_in(account: Account | None) -> bool:
     """Return whether an account may sign in today. Another password ends its tickets with its sessions."""
     if account is None or not account.is_active or account.is_deleted:
         return False

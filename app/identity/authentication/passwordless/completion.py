@@ -5,14 +5,14 @@ from __future__ import annotations
 from app.contract.passwordless import SignInParameters
 from app.contract.second_factors.challenge import FactorLogin
 from app.identity.authentication.sign_in import completion
-from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 
 
-def enter(context: Context, account: Account, way: Way, req: SignInParameters) -> FactorLogin:
+def complete(context: Context, account: Account, way: Authentication, req: SignInParameters) -> FactorLogin:
     """Sign in whoever a proof, just used up, was of. Where the account may not, the proof stays unused; where a policy or a
     consent is demanded first, it is used up for the token that goes on. Raises as `entry.enter` does."""
     wish = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
-    return completion.enter(context, account, way, fields=req.fields_, wish=wish)
+    return completion.complete(context, account, way, fields=req.fields_, wish=wish)

@@ -9,10 +9,10 @@ from app.contract import passwordless as contract
 from app.contract.groups import Posted, PostedSms
 from app.contract.second_factors.challenge import NO_EXPIRY, NO_SESSION, FactorKind, FactorLogin
 from app.identity.authentication.passwordless import completion, redemption, responses, sending
-from app.identity.authentication.passwordless.sending import MAIL, SIGN_IN, SMS, Wish
+from app.identity.authentication.passwordless.sending import MAIL, SIGN_IN, SMS, SendOptions
 from app.identity.authentication.recovery import recipient
 from app.identity.authentication.sign_in import identifiers, locks, verified_sign_in
-from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -20,31 +20,31 @@ from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, 
 from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.platform.context import Context
 
-_CodeShown = contract.LoginByEmailCode | contract.LoginByUsernameCode | contract.LoginBySmsCode
+_LoginByCode = contract.LoginByEmailCode | contract.LoginByUsernameCode | contract.LoginBySmsCode
 
 
 @contract.send_mail.implements
 def send_mail(context: Context, req: contract.SendLoginEmail) -> Posted:
-    _refuse_mail_off(context)
-    sending.spend(context)
-    who = recipient.stated(context, req.email, req.username)
-    identifiers.refuse_kind(context.tenant.settings, who.identifier.kind)
-    responses.refuse_wrong_captcha(context, req)
+    _require_email_enabled(context)
+    sending.spend_limit(context)
+    who = recipient.from_email_or_username(context, req.email, req.username)
+    identifiers.refuse_disabled_kind(context.tenant.settings, who.identifier.kind)
+    responses.check_captcha(context, req)
     verification.refuse_url(context, req.verification_url)
-    wish = Wish(url=req.verification_url, template=req.passwordless_login_template)
-    account = recipient.reached(who, MAIL)
+    wish = SendOptions(url=req.verification_url, template=req.passwordless_login_template)
+    account = recipient.reachable_account(who, MAIL)
     try:
-        sending.mail(context, SIGN_IN, account, who.identifier.value, wish)
+        sending.send_mail(context, SIGN_IN, account, who.identifier.value, wish)
     except e.MailLimitReached as reason:
-        responses.keep_silent(context, who, reason)
+        responses.raise_unless_hidden(context, who, reason)
     return Posted()
 
 
 @contract.by_link.implements
 def by_link(context: Context, req: contract.LoginByLink) -> FactorLogin:
     """A HEAD request, which scanners of mail send, uses nothing up."""
-    _refuse_mail_off(context)
-    sending.spend_try(context)
+    _require_email_enabled(context)
+    sending.spend_attempt(context)
     token = req.verification_token
     if not token:
         raise e.BadParameter.names("verificationtoken")
@@ -58,77 +58,89 @@ def by_link(context: Context, req: contract.LoginByLink) -> FactorLogin:
     except e.UsedLink:
         raise e.UsedPasswordlessLink from None
     template = req.welcome_email_template
-    account = redemption.account_of(context, proof, e.ExpiredLink, is_silent=req.is_silent, template=template)
-    return completion.enter(context, account, Way(("otp",), channel=FactorKind.EMAIL, is_silent=req.is_silent), req)
+    account = redemption.redeem(context, proof, e.ExpiredLink, is_silent=req.is_silent, template=template)
+    return completion.complete(
+        context, account, Authentication(("otp",), channel=FactorKind.EMAIL, is_silent=req.is_silent), req
+    )
 
 
 @contract.by_email_code.implements
 def by_email_code(context: Context, req: contract.LoginByEmailCode) -> FactorLogin:
-    _refuse_mail_off(context)
-    identifiers.refuse_kind(context.tenant.settings, "email")
+    _require_email_enabled(context)
+    identifiers.refuse_disabled_kind(context.tenant.settings, "email")
     if not req.email:
         raise e.MalformedEmail
-    return _by_code(context, recipient.stated(context, req.email, None), MAIL, req, req.welcome_email_template)
+    return _by_code(
+        context, recipient.from_email_or_username(context, req.email, None), MAIL, req, req.welcome_email_template
+    )
 
 
 @contract.by_username_code.implements
 def by_username_code(context: Context, req: contract.LoginByUsernameCode) -> FactorLogin:
-    _refuse_mail_off(context)
-    identifiers.refuse_kind(context.tenant.settings, "username")
+    _require_email_enabled(context)
+    identifiers.refuse_disabled_kind(context.tenant.settings, "username")
     if not req.username:
         raise e.UsernameMissing
-    return _by_code(context, recipient.stated(context, None, req.username), MAIL, req, req.welcome_email_template)
+    return _by_code(
+        context, recipient.from_email_or_username(context, None, req.username), MAIL, req, req.welcome_email_template
+    )
 
 
 @contract.send_sms.implements
 def send_sms(context: Context, req: contract.SendLoginSms) -> PostedSms:
-    _refuse_sms_off(context)
-    sending.spend(context)
-    who = recipient.with_phone(context, req.phone)
-    identifiers.refuse_kind(context.tenant.settings, "phone")
-    responses.refuse_wrong_captcha(context, req)
-    account = recipient.reached(who, SMS)
+    _require_sms_enabled(context)
+    sending.spend_limit(context)
+    who = recipient.from_phone(context, req.phone)
+    identifiers.refuse_disabled_kind(context.tenant.settings, "phone")
+    responses.check_captcha(context, req)
+    account = recipient.reachable_account(who, SMS)
     if account is not None and not account.phone_verified:
         raise e.PhoneUnverified
     sid = ""
     try:
-        sid = sending.text(context, account, who.identifier.value, req)
+        sid = sending.send_sms(context, account, who.identifier.value, req)
     except e.SmsLimitReached as reason:
-        responses.keep_silent(context, who, reason)
-    return responses.posted(context, sid)
+        responses.raise_unless_hidden(context, who, reason)
+    return responses.sms_response(context, sid)
 
 
 @contract.by_sms_code.implements
 def by_sms_code(context: Context, req: contract.LoginBySmsCode) -> FactorLogin:
-    _refuse_sms_off(context)
-    who = recipient.with_phone(context, req.phone)
-    identifiers.refuse_kind(context.tenant.settings, "phone")
+    _require_sms_enabled(context)
+    who = recipient.from_phone(context, req.phone)
+    identifiers.refuse_disabled_kind(context.tenant.settings, "phone")
     return _by_code(context, who, SMS, req, None)
 
 
-def _by_code(context: Context, who: AccountLookup, by: str, req: _CodeShown, template: str | None) -> FactorLogin:
+def _by_code(context: Context, who: AccountLookup, by: str, req: _LoginByCode, template: str | None) -> FactorLogin:
     """Of somebody whom nothing reaches each code is wrong, at the price of a wrong one."""
-    sending.spend_try(context)
+    sending.spend_attempt(context)
     if not req.otp:
         raise e.BadParameter.names("otp")
     otp, errors = req.otp, MAIL_CODE if by == MAIL else SMS_CODE
-    account = recipient.reached(who, by)
-    is_open = verified_sign_in.open_lock(context, who, locks.Proof(req.security_answer, captcha.from_parameters(req)))
-    uid, subject = (account.uid, by) if account else (NOBODY, sending.stranger(who.identifier.value))
+    account = recipient.reachable_account(who, by)
+    is_open = verified_sign_in.solve_lock(
+        context, who, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
+    )
+    uid, subject = (account.uid, by) if account else (NOBODY, sending.unknown_subject(who.identifier.value))
     name = who.identifier if who.is_hidden else None
     proof = one_time_tokens.spend_code(
         context, Purpose.SIGN_IN, uid, otp, subject=subject, errors=errors, is_lock_open=is_open, name=name
     )
-    owner = redemption.account_of(context, proof, errors.closed, is_silent=req.is_silent, template=template)
-    way = Way(("otp",), "email", FactorKind.EMAIL) if by == MAIL else Way(("sms",), "phone", FactorKind.SMS)
-    return completion.enter(context, owner, replace(way, is_silent=req.is_silent), req)
+    owner = redemption.redeem(context, proof, errors.closed, is_silent=req.is_silent, template=template)
+    way = (
+        Authentication(("otp",), "email", FactorKind.EMAIL)
+        if by == MAIL
+        else Authentication(("sms",), "phone", FactorKind.SMS)
+    )
+    return completion.complete(context, owner, replace(way, is_silent=req.is_silent), req)
 
 
-def _refuse_mail_off(context: Context) -> None:
+def _require_email_enabled(context: Context) -> None:
     if not context.tenant.settings.passwordless_email:
         raise e.PasswordlessOff
 
 
-def _refuse_sms_off(context: Context) -> None:
+def _require_sms_enabled(context: Context) -> None:
     if not context.tenant.settings.passwordless_sms:
         raise e.PasswordlessOff

@@ -15,7 +15,7 @@ from app.kit.errors import ApiError
 MAIL, SMS, DEVICE = sending.MAIL, sending.SMS, "device"
 
 
-def offered(context: Context) -> list[str]:
+def enabled_methods(context: Context) -> list[str]:
     """Return the ways that the tenant has switched on, in the order of the sign-in page."""
     settings = context.tenant.settings
     by_number = settings.phone_login and bool(context.services.settings.sms_target)
@@ -27,7 +27,7 @@ def offered(context: Context) -> list[str]:
     return [way for way, is_on in switched.items() if is_on]
 
 
-def named(context: Context, typed: str, by: str) -> tuple[Identifier, Account | None, bool]:
+def resolve(context: Context, typed: str, by: str) -> tuple[Identifier, Account | None, bool]:
     """Return what somebody typed, the account that it reaches, and whether whoever is new gets an account by it.
 
     Who may not sign in is answered as nobody; all is looked up in every case.
@@ -38,21 +38,21 @@ def named(context: Context, typed: str, by: str) -> tuple[Identifier, Account | 
     elif by == MAIL and settings.one_touch and "@" in typed:
         identifier = Identifier("email", typed.strip())
     else:
-        identifier = identifiers.guessed(settings, typed)
+        identifier = identifiers.guess(settings, typed)
     who = account_lookup.find(context, identifier, is_hidden=True)
-    account = recipient.reached(who, SMS if by == SMS else MAIL)
-    registers = settings.one_touch and by != DEVICE and account is None and _is_taken_in(context, identifier)
+    account = recipient.reachable_account(who, SMS if by == SMS else MAIL)
+    registers = settings.one_touch and by != DEVICE and account is None and _can_register(context, identifier)
     return identifier, account, registers
 
 
-def _is_taken_in(context: Context, identifier: Identifier) -> bool:
+def _can_register(context: Context, identifier: Identifier) -> bool:
     is_name = names.normalize_email if identifier.kind == "email" else names.normalize_phone
     if context.tenant.settings.registration_captcha:  # which only the operations ask here
         return False
     if identifier.kind == "username" or not is_name(identifier.value):
         return False
     try:
-        redemption.refuse_new(context, email=identifier.value if identifier.kind == "email" else "")
+        redemption.refuse_registration(context, email=identifier.value if identifier.kind == "email" else "")
     except ApiError:
         return False
     return True

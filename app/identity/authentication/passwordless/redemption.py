@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.contract.accounts import EmailEntry, PinInfo
-from app.identity.authentication.recovery.sending import still_reaches
+from app.identity.authentication.recovery.sending import is_still_recipient
 from app.identity.authentication.registration import drafts, requirements
 from app.identity.authentication.registration import service as registration
 from app.identity.authentication.sign_in import password_reset
@@ -29,7 +29,7 @@ SOURCE = "one-touch"
 
 
 @dataclass
-class _Newcomer:
+class _RegistrationInput:
     """What is known of somebody who is new: the registration model without a password."""
 
     email: list[EmailEntry] | None = None
@@ -42,7 +42,7 @@ class _Newcomer:
     pin_info: PinInfo | None = None
 
 
-def account_of(
+def redeem(
     context: Context,
     proof: OneTimeToken,
     gone: type[ApiError],
@@ -65,7 +65,7 @@ def account_of(
     email, phone = str(proof.facts.get("email") or ""), str(proof.facts.get("phone") or "")
     if proof.uid != NOBODY:
         known = store.change(context, proof.uid, {})
-        if known is None or not still_reaches(known, proof):
+        if known is None or not is_still_recipient(known, proof):
             raise gone
     elif not proof.facts.get("registers"):
         raise gone
@@ -76,8 +76,8 @@ def account_of(
             name = str(proof.facts.get("name") or "")
             return register(context, email=email, phone=phone, name=name, is_silent=is_silent, template=template, by=by)
     if email:
-        return _mailbox_proved(context, known, email, is_silent, template or proof.facts.get("welcome"))
-    return _number_proved(context, known, phone, is_silent)
+        return _verify_email(context, known, email, is_silent, template or proof.facts.get("welcome"))
+    return _verify_phone(context, known, phone, is_silent)
 
 
 def register(
@@ -92,29 +92,29 @@ def register(
 ) -> Account:
     """Make an account of a proved address or number. Raises RegistrationOff, EmailRefused, EmailDomainRefused, PhoneLoginOff,
     EmailRegistered, PhoneTaken."""
-    registration.refuse_off(context)
+    registration.require_enabled(context)
     entries = [EmailEntry(type="Primary", value=email)] if email else None
     free = linked_identities.profile_names(by) if by is not None else {"FirstName": name} if name else {}
     source = by.provider if by is not None else SOURCE
     drafted = drafts.read(
-        context, _Newcomer(email=entries, phone_id=phone or None, free=free), source, needs_password=False
+        context, _RegistrationInput(email=entries, phone_id=phone or None, free=free), source, needs_password=False
     )
-    requirements.refuse_person(context, drafted)
+    requirements.refuse_registrant(context, drafted)
     proved = {"email_verified": bool(email), "phone_verified": bool(phone)}
     private = consent_forms.at_registration(context, None) | (
         {linked_identities.REGISTERED_BY: by.provider} if by is not None else {}
     )
-    made = drafts.add(context, drafted, drafts.row(context, drafted, **proved, private=private))
+    made = drafts.add(context, drafted, drafts.to_columns(context, drafted, **proved, private=private))
     for form in filter(None, (identifiers.normalize_email(email), phone)):
         pending_accounts.remove_pending(context, form)
     context.audit.record("account.registered", uid=made.uid, source=source)
     events.emit(context, "Register", made, is_silent)
-    return verification.welcome(context, made, template) if email else made
+    return verification.send_welcome(context, made, template) if email else made
 
 
-def refuse_new(context: Context, *, email: str = "") -> None:
+def refuse_registration(context: Context, *, email: str = "") -> None:
     """Raise why the tenant does not take somebody new: RegistrationOff, EmailRefused, EmailDomainRefused."""
-    registration.refuse_off(context)
+    registration.require_enabled(context)
     if form := identifiers.normalize_email(email):
         requirements.refuse_address(context.tenant.settings.email_access, form)
 
@@ -134,7 +134,7 @@ def _holder(context: Context, email: str, phone: str) -> Account | None:
     return locked
 
 
-def _mailbox_proved(context: Context, account: Account, email: str, is_silent: bool, template: str | None) -> Account:
+def _verify_email(context: Context, account: Account, email: str, is_silent: bool, template: str | None) -> Account:
     """Let the address be proved. Who only stated it before keeps no way into an account that its mailbox signs in to."""
     form = identifiers.normalize(EMAIL, email)
     if verification.is_verified(account, form):
@@ -142,17 +142,17 @@ def _mailbox_proved(context: Context, account: Account, email: str, is_silent: b
     is_first = first_verification.is_first_verification(account)
     proof = OneTimeToken(Purpose.EMAIL, account.uid, form, {}, context.now)
     after = verification.confirm(context, proof, is_silent=is_silent, template=template, knows_password=True)
-    return _dispossess(context, after) if is_first else after
+    return _claim_account(context, after) if is_first else after
 
 
-def _number_proved(context: Context, account: Account, phone: str, is_silent: bool) -> Account:
+def _verify_phone(context: Context, account: Account, phone: str, is_silent: bool) -> Account:
     if account.phone_verified:
         return account
     proof = OneTimeToken(Purpose.PHONE, account.uid, phone, {}, context.now)
     return phones.confirm(context, proof, is_silent=is_silent)
 
 
-def _dispossess(context: Context, account: Account) -> Account:
+def _claim_account(context: Context, account: Account) -> Account:
     """Take every way in that was there before the first proof: password, number, answers, factors, passkeys, sessions, tokens."""
     private = dict(account.private)
     values = {
@@ -165,9 +165,9 @@ def _dispossess(context: Context, account: Account) -> Account:
     credentials.remove_all(context, account.uid)
     for kind in (Purpose.RESET_PASSWORD, Purpose.DELETE_ACCOUNT, Purpose.ADD_EMAIL, Purpose.ADD_PHONE):
         one_time_tokens.close(context, account.uid, kind)
-    password_reset.end_everything(context, after)
+    password_reset.end_sessions_and_tokens(context, after)
     context.audit.record("account.claimed", uid=account.uid)
     return after
 
 
-__all__ = ["account_of", "refuse_new", "register"]
+__all__ = ["redeem", "refuse_registration", "register"]

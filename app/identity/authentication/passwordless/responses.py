@@ -11,12 +11,12 @@ from app.kit import randomness
 from app.kit.errors import ApiError
 
 
-def posted(context: Context, sid: str) -> PostedSms:
+def sms_response(context: Context, sid: str) -> PostedSms:
     """Return what every row answers that sends a message; where none was sent the answer is the same."""
     return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
 
 
-def keep_silent(context: Context, who: AccountLookup, reason: ApiError) -> None:
+def raise_unless_hidden(context: Context, who: AccountLookup, reason: ApiError) -> None:
     """Raise why nothing was sent, unless it would tell that somebody was written to before: who has an account is."""
     if not who.is_hidden:
         raise reason
@@ -25,7 +25,7 @@ def keep_silent(context: Context, who: AccountLookup, reason: ApiError) -> None:
     context.audit.record("passwordless.not_sent", uid=uid, reason=type(reason).__name__)
 
 
-def refuse_wrong_captcha(context: Context, req: CaptchaQuery) -> None:
+def check_captcha(context: Context, req: CaptchaQuery) -> None:
     """A captcha that is shown must be solved; raises 982, 1218."""
     if not (shown := captcha.from_parameters(req)).is_empty:
         captcha.require_solved(context, shown)

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from app.contract import errors as e
 from app.contract.messages import MailKind, SmsKind
-from app.identity.authentication.recovery.sending import MAIL, SMS, address_of, address_of_nobody, stranger
+from app.identity.authentication.recovery.sending import MAIL, SMS, recipient_email, unknown_recipient, unknown_subject
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NOBODY, Purpose
 from app.identity.directory.accounts import identifiers
@@ -21,13 +21,13 @@ from app.identity.platform.context import Context
 from app.kit.limits import Rate
 from app.kit.user_agents import parse_user_agent
 
-NOT_SENT: Final = (
+SEND_ERRORS: Final = (
     e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VoiceOtpOff,
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Wish:
+class SendOptions:
     """How the caller wants the mail."""
 
     url: str | None = None  # a page of the relying party; ours where there is none
@@ -46,7 +46,7 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Kind:
+class SignInMessage:
     """What a mail proves, and what it is called."""
 
     proof: Purpose
@@ -56,25 +56,33 @@ class Kind:
     has_code: bool  # beside the link, where no template of the tenant says
 
 
-SIGN_IN: Final = Kind(Purpose.SIGN_IN, MailKind.SIGN_IN, "oneclicksignin", "/sign-in/link", has_code=True)
-SMART: Final = Kind(Purpose.SMART_LOGIN, MailKind.SMART_LOGIN, "autologin", "/sign-in/approve", has_code=False)
-TOUCH: Final = Kind(Purpose.ONE_TOUCH, MailKind.ONE_TOUCH, "autologin", "/sign-in/approve", has_code=False)
+SIGN_IN: Final = SignInMessage(Purpose.SIGN_IN, MailKind.SIGN_IN, "oneclicksignin", "/sign-in/link", has_code=True)
+SMART_LOGIN: Final = SignInMessage(
+    Purpose.SMART_LOGIN, MailKind.SMART_LOGIN, "autologin", "/sign-in/approve", has_code=False
+)
+ONE_TOUCH: Final = SignInMessage(Purpose.ONE_TOUCH, MailKind.ONE_TOUCH, "autologin", "/sign-in/approve", has_code=False)
 
 
-def spend(context: Context) -> None:
+def spend_limit(context: Context) -> None:
     """Spend what asking for a link or a code costs this address; raises 429."""
     if most := context.tenant.settings.limits.passwordless_per_minute_per_address:
         context.spend("passwordless", Rate(most, 60), context.network)
 
 
-def spend_try(context: Context) -> None:
+def spend_attempt(context: Context) -> None:
     """Spend what trying one costs this address; raises 429."""
     if most := context.tenant.settings.limits.sign_in_per_minute_per_address:
         context.spend("passwordless_try", Rate(most, 60), context.network)
 
 
-def mail(
-    context: Context, kind: Kind, account: Account | None, name: str, wish: Wish, *, ticket: str | None = None
+def send_mail(
+    context: Context,
+    kind: SignInMessage,
+    account: Account | None,
+    name: str,
+    wish: SendOptions,
+    *,
+    ticket: str | None = None,
 ) -> None:
     """Mail a link, and a code where something takes it; older ones of the kind are over.
 
@@ -88,12 +96,12 @@ def mail(
         MailLimitReached: the recipient got as many as may be.
     """
     form = identifiers.normalize_email(name)
-    to = address_of(account, name if form else None) if account else address_of_nobody(name)
+    to = recipient_email(account, name if form else None) if account else unknown_recipient(name)
     if account is not None and not to:
         raise e.UnknownAccount
-    uid, subject = (account.uid, MAIL) if account else (NOBODY, stranger(name))
+    uid, subject = (account.uid, MAIL) if account else (NOBODY, unknown_subject(name))
     facts = {**wish.kept, "email": to, **({"ticket": ticket} if ticket else {})}
-    said = _made(context, kind, account, uid, subject, facts, wish)
+    said = _create_tokens(context, kind, account, uid, subject, facts, wish)
     drawn = kind.mail
     if account is None:
         drawn = MailKind.ONE_TOUCH if wish.registers else MailKind.NO_ACCOUNT
@@ -108,7 +116,7 @@ def mail(
     context.audit.record("passwordless.asked", uid=account.uid if account else None, by="mail", kind=kind.proof.value)
 
 
-def text(
+def send_sms(
     context: Context,
     account: Account | None,
     phone: str,
@@ -121,13 +129,13 @@ def text(
     Raises NoSmsConfiguration, VoiceOtpOff, SmsLimitReached, SharedSmsLimitReached.
     """
     quiet = context if account else context.without_sending()
-    uid, subject = (account.uid, SMS) if account else (NOBODY, stranger(phone))
+    uid, subject = (account.uid, SMS) if account else (NOBODY, unknown_subject(phone))
     kind = Purpose.SMART_LOGIN if ticket else Purpose.SIGN_IN
     facts = {"phone": phone, **({"ticket": ticket} if ticket else {})}
-    return _texted(quiet, SmsKind.SIGN_IN, kind, account, uid, subject, facts, wish)
+    return _send_code_sms(quiet, SmsKind.SIGN_IN, kind, account, uid, subject, facts, wish)
 
 
-def text_anybody(
+def send_one_touch_sms(
     context: Context,
     kind: Purpose,
     phone: str,
@@ -137,78 +145,91 @@ def text_anybody(
     attempt: str | None = None,
 ) -> str:
     """Text a code that signs in whoever has the number, and registers them if they are new. Raises as `text` does."""
-    kept = Wish(registers=True, name=name, attempt=attempt).kept
-    return _texted(
-        context, SmsKind.ONE_TOUCH, kind, None, NOBODY, stranger(phone), {**kept, "phone": phone}, wish
+    kept = SendOptions(registers=True, name=name, attempt=attempt).kept
+    return _send_code_sms(
+        context, SmsKind.ONE_TOUCH, kind, None, NOBODY, unknown_subject(phone), {**kept, "phone": phone}, wish
     )  # fmt: skip
 
 
-def link(
-    context: Context, kind: Kind, account: Account | None, name: str, wish: Wish, ticket: str | None = None
+def create_link(
+    context: Context,
+    kind: SignInMessage,
+    account: Account | None,
+    name: str,
+    wish: SendOptions,
+    ticket: str | None = None,
 ) -> str:
     """Return the token of a link that a server brings to somebody itself."""
-    to = address_of(account, name if identifiers.normalize_email(name) else None) if account else name.strip()
-    uid, subject = (account.uid, MAIL) if account else (NOBODY, stranger(name))
+    to = recipient_email(account, name if identifiers.normalize_email(name) else None) if account else name.strip()
+    uid, subject = (account.uid, MAIL) if account else (NOBODY, unknown_subject(name))
     facts = {**wish.kept, "email": to, **({"ticket": ticket} if ticket else {})}
-    return one_time_tokens.new_link(context, kind.proof, uid, subject=subject, minutes=minutes(context), facts=facts)
+    return one_time_tokens.new_link(
+        context, kind.proof, uid, subject=subject, minutes=link_minutes(context), facts=facts
+    )
 
 
-def code(
+def create_code(
     context: Context,
     kind: Purpose,
     account: Account | None,
     name: str,
     by: str,
-    wish: Wish,
+    wish: SendOptions,
     ticket: str | None = None,
 ) -> tuple[str, int]:
     """Return a code that a server brings to somebody itself, and its minutes."""
-    uid, subject = (account.uid, by) if account else (NOBODY, stranger(name))
-    reached = address_of(account, None) if account and by == MAIL else account.phone if account else name
+    uid, subject = (account.uid, by) if account else (NOBODY, unknown_subject(name))
+    reached = recipient_email(account, None) if account and by == MAIL else account.phone if account else name
     to = {"email" if by == MAIL else "phone": reached, **({"ticket": ticket} if ticket else {})}
     return one_time_tokens.new_code(
         context, kind, uid, subject=subject, facts={**wish.kept, **to}
     ), one_time_tokens.CODE_MINUTES
 
 
-def carries_code(context: Context, kind: Kind) -> bool:
+def carries_code(context: Context, kind: SignInMessage) -> bool:
     """Return whether mails of the kind hold a code and no link."""
     return messaging.carries(context, kind.mail, account=None) == "otp"
 
 
-def minutes(context: Context) -> int:
+def link_minutes(context: Context) -> int:
     """How long a link that signs in is good."""
     return context.tenant.settings.sign_in_link_minutes
 
 
-def device(context: Context) -> str:
+def describe_device(context: Context) -> str:
     """Return which browser asks, and from where, as people read it."""
     agent = parse_user_agent(context.agent)
     named = ", ".join(one for one in (agent.browser, agent.system) if one)
     return " · ".join(one for one in (named, context.address) if one)
 
 
-def _made(
-    context: Context, kind: Kind, account: Account | None, uid: str, subject: str, facts: dict[str, Any], wish: Wish
+def _create_tokens(
+    context: Context,
+    kind: SignInMessage,
+    account: Account | None,
+    uid: str,
+    subject: str,
+    facts: dict[str, Any],
+    wish: SendOptions,
 ) -> dict[str, str]:
     """Keep what the mail holds, and return what it says."""
-    said: dict[str, str] = {"device": device(context)}
+    said: dict[str, str] = {"device": describe_device(context)}
     carries = messaging.carries(
         context, kind.mail, account=account, template=wish.template, language=_language(context)
     )
     if carries in ("link", "otp"):
         one_time_tokens.close(context, uid, kind.proof, subject=subject)  # the half that is not made anew is over, too
     if carries != "otp":
-        lives = minutes(context)
+        lives = link_minutes(context)
         token = one_time_tokens.new_link(context, kind.proof, uid, subject=subject, minutes=lives, facts=facts)
-        said |= {"url": _address(context, kind, token, wish), "token": token, "minutes": str(lives)}
+        said |= {"url": _link(context, kind, token, wish), "token": token, "minutes": str(lives)}
     if carries in ("otp", "both") or (carries is None and kind.has_code):
         text = one_time_tokens.new_code(context, kind.proof, uid, subject=subject, facts=facts)
         said |= {"otp": text, "otp_minutes": str(one_time_tokens.CODE_MINUTES)}
     return said
 
 
-def _texted(
+def _send_code_sms(
     context: Context,
     kind: SmsKind,
     proof: Purpose,
@@ -225,7 +246,7 @@ def _texted(
     return sid
 
 
-def _address(context: Context, kind: Kind, token: str, wish: Wish) -> str:
+def _link(context: Context, kind: SignInMessage, token: str, wish: SendOptions) -> str:
     asked = {"vtype": kind.vtype, "vtoken": token}
     if wish.url is not None:
         return allowed_addresses.with_query(wish.url, **asked)
@@ -238,6 +259,23 @@ def _language(context: Context) -> str | None:
 
 
 __all__ = [
-    "MAIL", "NOT_SENT", "SIGN_IN", "SMART", "SMS", "TOUCH", "Kind", "Wish", "carries_code", "code", "device", "link", "mail",
-    "minutes", "spend", "spend_try", "stranger", "text", "text_anybody",
-]  # fmt: skip
+    "MAIL",
+    "SEND_ERRORS",
+    "SIGN_IN",
+    "SMART_LOGIN",
+    "SMS",
+    "ONE_TOUCH",
+    "SignInMessage",
+    "SendOptions",
+    "carries_code",
+    "create_code",
+    "describe_device",
+    "create_link",
+    "send_mail",
+    "link_minutes",
+    "spend_limit",
+    "spend_attempt",
+    "unknown_subject",
+    "send_sms",
+    "send_one_touch_sms",
+]

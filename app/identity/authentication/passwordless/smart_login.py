@@ -22,7 +22,7 @@ from app.kit.errors import ApiError
 from app.kit.limits import Rate
 
 KINDS: Final = (Purpose.SMART_LOGIN, Purpose.ONE_TOUCH)
-_NUMBERS: Final = Rate(3, 3600)
+_NUMBER_RATE: Final = Rate(3, 3600)
 """How often a number may be matched with one that waits."""
 
 
@@ -42,7 +42,7 @@ def begin(context: Context, text: str | None, account: Account | None, **facts: 
         "address": context.address,
         **{name: value for name, value in facts.items() if value},
     }
-    uid, lifetime = account.uid if account else NOBODY, timedelta(minutes=sending.minutes(context))
+    uid, lifetime = account.uid if account else NOBODY, timedelta(minutes=sending.link_minutes(context))
     try:
         return continuation_tokens.issue(
             context, ContinuationPurpose.SMART_LOGIN, uid, lifetime=lifetime, facts=held, text=text
@@ -51,12 +51,12 @@ def begin(context: Context, text: str | None, account: Account | None, **facts: 
         raise e.ClientGuidTaken from None
 
 
-def number() -> str:
+def new_number() -> str:
     """Return two digits that stand on the device that waits, and are typed on the other."""
     return str(10 + randomness.below(90))
 
 
-def of(context: Context, proof: OneTimeToken) -> ContinuationToken | None:
+def find_device(context: Context, proof: OneTimeToken) -> ContinuationToken | None:
     """Return the device that a link or a code is about; None where it waits no more."""
     found = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, str(proof.facts.get("ticket") or ""))
     return found if found is not None and not found.is_over(context.now) else None
@@ -69,10 +69,10 @@ def approve(context: Context, proof: OneTimeToken) -> ContinuationToken:
         ExpiredLink: the device waits no more, or somebody said no.
         UsedSmartLink, VerifiedSmartLink: it went on already, or may.
     """
-    found = of(context, proof)
+    found = find_device(context, proof)
     if found is None or found.state == State.DENIED:
         raise e.ExpiredLink
-    if (refusal := went_on(found)) is not None:
+    if (refusal := progress_refusal(found)) is not None:
         raise refusal
     if not continuation_tokens.change_state(
         context, found, State.APPROVED, email=proof.facts.get("email"), phone=proof.facts.get("phone")
@@ -96,16 +96,16 @@ def begin_for_program(
     The caller chooses `text`, so approval by email alone would sign in an attacker who asked in the account holder's name. A
     caller with the API secret verifies the device itself and gets no number. Raises ClientGuidTaken.
     """
-    shown = None if context.shows_secret else number()
+    shown = None if context.shows_secret else new_number()
     return begin(context, text, account, number=shown, by_program=True, **facts), shown
 
 
-def is_of_our_pages(found: ContinuationToken) -> bool:
+def is_page_device(found: ContinuationToken) -> bool:
     """Return whether the device waits on our own page, where no program has a say."""
     return bool(found.facts.get("number")) and not found.facts.get("by_program")
 
 
-def demand_number(context: Context, found: ContinuationToken, typed: str | None) -> None:
+def require_number(context: Context, found: ContinuationToken, typed: str | None) -> None:
     """Refuse an approval without the number that the device shows; after three wrong ones the sign-in is refused.
 
     Raises BadParameter, WrongMailCode, TooManyRequests.
@@ -115,7 +115,7 @@ def demand_number(context: Context, found: ContinuationToken, typed: str | None)
     if not typed:
         raise e.BadParameter.names("number")
     try:
-        if is_matched(context, found, typed):
+        if number_matches(context, found, typed):
             return
     except e.TooManyRequests as over:
         deny(context, found)
@@ -125,15 +125,15 @@ def demand_number(context: Context, found: ContinuationToken, typed: str | None)
     raise e.WrongMailCode("The number does not match the one on the waiting device.")
 
 
-def is_matched(context: Context, found: ContinuationToken, typed: str) -> bool:
+def number_matches(context: Context, found: ContinuationToken, typed: str) -> bool:
     """Return whether the number that was typed is the device's. Raises TooManyRequests after three wrong ones."""
     is_right = one_time_tokens.digits_in(typed) == str(found.facts.get("number"))
     count = context.demand if is_right else context.spend
-    count("smart_number", _NUMBERS, found.ticket_hash)
+    count("smart_number", _NUMBER_RATE, found.ticket_hash)
     return is_right
 
 
-def went_on(found: ContinuationToken) -> ApiError | None:
+def progress_refusal(found: ContinuationToken) -> ApiError | None:
     """Return why a device that was approved cannot be approved again; None for one that waits."""
     if found.state == State.USED:
         return e.UsedSmartLink()
@@ -151,12 +151,12 @@ def redeem(
     if not continuation_tokens.change_state(context, found, State.USED):
         raise e.UsedSmartLink
     proof = OneTimeToken(Purpose.SMART_LOGIN, found.uid, "", found.facts, found.expires_at)
-    return redemption.account_of(context, proof, e.WrongClientGuid, is_silent=is_silent, template=template)
+    return redemption.redeem(context, proof, e.WrongClientGuid, is_silent=is_silent, template=template)
 
 
 def spend_code(context: Context, who: AccountLookup, by: str, code: str) -> OneTimeToken:
     """Use a code that approves, sent to an account or, at a one-touch login, to anybody. Raises as `proofs.spend_code`."""
-    kind, uid, subject = Purpose.ONE_TOUCH, NOBODY, sending.stranger(who.identifier.value)
+    kind, uid, subject = Purpose.ONE_TOUCH, NOBODY, sending.unknown_subject(who.identifier.value)
     named = who.holder.uid if who.holder is not None else NOBODY  # asked of everybody: it takes its time
     if sent.newest_code(context, Purpose.SMART_LOGIN, named, by) is not None:
         kind, uid, subject = Purpose.SMART_LOGIN, named, by
@@ -173,5 +173,5 @@ def spend_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
         held = one_time_tokens.find_link(context, kind, token)
     if kind is Purpose.ONE_TOUCH:
         raise e.UsedOneTouchLink
-    found = of(context, held) if held is not None else None
-    raise (went_on(found) if found is not None else None) or e.UsedSmartLink()
+    found = find_device(context, held) if held is not None else None
+    raise (progress_refusal(found) if found is not None else None) or e.UsedSmartLink()

@@ -9,11 +9,11 @@ from app.contract import smart_login as contract
 from app.contract.groups import PostedSms
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.identity.authentication.passwordless import completion, redemption, responses, sending, smart_login
-from app.identity.authentication.passwordless.sending import MAIL, SMART, SMS, TOUCH, Wish
+from app.identity.authentication.passwordless.sending import MAIL, ONE_TOUCH, SMART_LOGIN, SMS, SendOptions
 from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.recovery import recipient
 from app.identity.authentication.sign_in import identifiers
-from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -31,21 +31,21 @@ from app.identity.platform.continuation_tokens.service import ContinuationPurpos
 def start(context: Context, req: contract.StartSmartLogin) -> contract.LoginRequested:
     if not context.tenant.settings.smart_login:
         raise e.SmartLoginOff
-    sending.spend(context)
-    who, by = _one_of(context, req)
+    sending.spend_limit(context)
+    who, by = _read_recipient(context, req)
     verification.refuse_url(context, req.redirect_url)
-    account = recipient.reached(who, by)
+    account = recipient.reachable_account(who, by)
     if account is not None and by == SMS and not account.phone_verified:
         raise e.PhoneUnverified
-    wish = Wish(req.redirect_url, req.smart_login_email_template, req.welcome_email_template)
+    wish = SendOptions(req.redirect_url, req.smart_login_email_template, req.welcome_email_template)
     found, number = smart_login.begin_for_program(context, req.client_guid, account, welcome=wish.welcome_template)
     try:
         if by == SMS:
-            sending.text(context, account, who.identifier.value, req, ticket=found.ticket_hash)
+            sending.send_sms(context, account, who.identifier.value, req, ticket=found.ticket_hash)
         else:
-            sending.mail(context, SMART, account, who.identifier.value, wish, ticket=found.ticket_hash)
+            sending.send_mail(context, SMART_LOGIN, account, who.identifier.value, wish, ticket=found.ticket_hash)
     except (e.MailLimitReached, e.SmsLimitReached) as reason:
-        responses.keep_silent(context, who, reason)
+        responses.raise_unless_hidden(context, who, reason)
         _, number = smart_login.begin_for_program(context, req.client_guid, account)
     return contract.LoginRequested(number=number)
 
@@ -53,17 +53,21 @@ def start(context: Context, req: contract.StartSmartLogin) -> contract.LoginRequ
 @contract.poll.implements
 def poll(context: Context, req: contract.PollLogin) -> FactorLogin:
     found = continuation_tokens.find(context, ContinuationPurpose.SMART_LOGIN, req.client_guid)
-    if found is None or found.is_over(context.now) or smart_login.is_of_our_pages(found) or found.state == State.DENIED:
+    if found is None or found.is_over(context.now) or smart_login.is_page_device(found) or found.state == State.DENIED:
         raise e.WrongClientGuid
     if found.state == State.USED:
         raise e.UsedSmartLink
     if found.state != State.APPROVED:
         raise e.SmartLinkWaits
     by_phone = bool(found.facts.get("phone"))
-    way = Way(("sms",), "phone", FactorKind.SMS) if by_phone else Way(("otp",), channel=FactorKind.EMAIL)
+    way = (
+        Authentication(("sms",), "phone", FactorKind.SMS)
+        if by_phone
+        else Authentication(("otp",), channel=FactorKind.EMAIL)
+    )
     is_silent = bool(found.facts.get("is_silent"))
     way = replace(way, is_silent=is_silent)
-    return completion.enter(context, smart_login.redeem(context, found, is_silent=is_silent), way, req)
+    return completion.complete(context, smart_login.redeem(context, found, is_silent=is_silent), way, req)
 
 
 @contract.approve.implements
@@ -72,9 +76,9 @@ def approve(context: Context, req: contract.ApproveByLink) -> contract.LoginAppr
     settings = context.tenant.settings
     if not settings.smart_login and not settings.one_touch:
         raise e.SmartLoginOff
-    token = _shown(context, req)
+    token = _read_token(context, req)
     if not one_time_tokens.has_link_form(token):
-        return _approved(context, req, _by_code(context, req, token))
+        return _approve(context, req, _by_code(context, req, token))
     kind = next((one for one in smart_login.KINDS if one_time_tokens.find_link(context, one, token)), None)
     if kind is Purpose.ONE_TOUCH:
         return touch_link(context, req)
@@ -85,95 +89,97 @@ def approve(context: Context, req: contract.ApproveByLink) -> contract.LoginAppr
 
 @contract.touch_mail.implements
 def touch_mail(context: Context, req: contract.StartOneTouchByEmail) -> contract.LoginRequested:
-    _refuse_touch_off(context)
-    sending.spend(context)
+    _require_one_touch(context)
+    sending.spend_limit(context)
     if not req.email or not accounts.is_email(req.email):
         raise e.MalformedEmail
     verification.refuse_url(context, req.redirect_url)
     captcha.require_solved(context, captcha.from_parameters(req))
-    who = account_lookup.find(context, Identifier("email", req.email), is_hidden=recipient.hides(context))
-    is_open = _is_open(context, who, email=req.email)
-    wish = Wish(
+    who = account_lookup.find(context, Identifier("email", req.email), is_hidden=recipient.hides_accounts(context))
+    is_open = _can_sign_in_or_register(context, who, email=req.email)
+    wish = SendOptions(
         req.redirect_url, req.one_touch_login_email_template, req.welcome_email_template, registers=is_open,
         name=req.name or "", is_silent=req.is_silent,
     )  # fmt: skip
     kept = {**wish.kept, "is_silent": wish.is_silent}
     found, number = smart_login.begin_for_program(context, req.client_guid, None, **kept)
     try:
-        sending.mail(context, TOUCH, None, req.email, wish, ticket=found.ticket_hash)
+        sending.send_mail(context, ONE_TOUCH, None, req.email, wish, ticket=found.ticket_hash)
     except e.MailLimitReached as reason:
-        responses.keep_silent(context, who, reason)
+        responses.raise_unless_hidden(context, who, reason)
         _, number = smart_login.begin_for_program(context, req.client_guid, None, **kept)
     return contract.LoginRequested(number=number)
 
 
 @contract.touch_sms.implements
 def touch_sms(context: Context, req: contract.StartOneTouchBySms) -> PostedSms:
-    _refuse_touch_off(context)
-    sending.spend(context)
-    phone = _number(context, req.phone)
+    _require_one_touch(context)
+    sending.spend_limit(context)
+    phone = _parse_phone(context, req.phone)
     captcha.require_solved(context, captcha.from_parameters(req))
-    who = account_lookup.find(context, Identifier("phone", phone), is_hidden=recipient.hides(context))
-    sid, is_open = "", _is_open(context, who)
+    who = account_lookup.find(context, Identifier("phone", phone), is_hidden=recipient.hides_accounts(context))
+    sid, is_open = "", _can_sign_in_or_register(context, who)
     quiet = context if is_open else context.without_sending()
     try:
-        sid = sending.text_anybody(quiet, Purpose.ONE_TOUCH, phone, req, name=req.name or "")
+        sid = sending.send_one_touch_sms(quiet, Purpose.ONE_TOUCH, phone, req, name=req.name or "")
     except e.SmsLimitReached as reason:
-        responses.keep_silent(context, who, reason)
-    return responses.posted(context, sid)
+        responses.raise_unless_hidden(context, who, reason)
+    return responses.sms_response(context, sid)
 
 
 @contract.touch_code.implements
 def touch_code(context: Context, req: contract.OneTouchByCode) -> FactorLogin:
-    _refuse_touch_off(context)
-    sending.spend_try(context)
-    phone = _number(context, req.phone)
+    _require_one_touch(context)
+    sending.spend_attempt(context)
+    phone = _parse_phone(context, req.phone)
     if not req.otp:
         raise e.BadParameter.names("otp")
-    name, subject = Identifier("phone", phone), sending.stranger(phone)
+    name, subject = Identifier("phone", phone), sending.unknown_subject(phone)
     proof = one_time_tokens.spend_code(
         context, Purpose.ONE_TOUCH, NOBODY, req.otp, subject=subject, errors=SMS_CODE, name=name
     )
-    account = redemption.account_of(context, proof, e.ClosedSmsCode, is_silent=req.is_silent)
-    return completion.enter(context, account, Way(("sms",), "phone", FactorKind.SMS, is_silent=req.is_silent), req)
+    account = redemption.redeem(context, proof, e.ClosedSmsCode, is_silent=req.is_silent)
+    return completion.complete(
+        context, account, Authentication(("sms",), "phone", FactorKind.SMS, is_silent=req.is_silent), req
+    )
 
 
 @contract.touch_link.implements
 def touch_link(context: Context, req: contract.ApproveByLink) -> contract.LoginApproved:
-    _refuse_touch_off(context)
-    token = _shown(context, req)
+    _require_one_touch(context)
+    token = _read_token(context, req)
     if not one_time_tokens.has_link_form(token):
-        return _approved(context, req, _by_code(context, req, token))
+        return _approve(context, req, _by_code(context, req, token))
     return _by_link(context, req, Purpose.ONE_TOUCH, token)
 
 
 def _by_link(context: Context, req: contract.ApproveByLink, kind: Purpose, token: str) -> contract.LoginApproved:
     """A HEAD request approves nothing. A link of our own page is no program's."""
     held = one_time_tokens.find_link(context, kind, token)
-    found = smart_login.of(context, held) if held is not None else None
-    if held is None or (found is not None and smart_login.is_of_our_pages(found)):
+    found = smart_login.find_device(context, held) if held is not None else None
+    if held is None or (found is not None and smart_login.is_page_device(found)):
         raise e.UnknownLink
     if context.raw.method == "HEAD":
         one_time_tokens.peek_link(context, kind, token)
         return contract.LoginApproved()
     if found is not None:
-        smart_login.demand_number(context, found, req.number)
-    return _approved(context, req, smart_login.spend_link(context, kind, token))
+        smart_login.require_number(context, found, req.number)
+    return _approve(context, req, smart_login.spend_link(context, kind, token))
 
 
-def _approved(context: Context, req: contract.ApproveByLink, proof: OneTimeToken) -> contract.LoginApproved:
+def _approve(context: Context, req: contract.ApproveByLink, proof: OneTimeToken) -> contract.LoginApproved:
     found: ContinuationToken = smart_login.approve(context, proof)
     if req.welcome_email_template or req.is_silent:
         continuation_tokens.add_facts(
             context,
-            _now(context, found),
+            _reload(context, found),
             welcome=req.welcome_email_template or found.facts.get("welcome"),
             is_silent=req.is_silent,
         )
     return contract.LoginApproved()
 
 
-def _now(context: Context, found: ContinuationToken) -> ContinuationToken:
+def _reload(context: Context, found: ContinuationToken) -> ContinuationToken:
     return continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, found.ticket_hash) or found
 
 
@@ -183,47 +189,47 @@ def _by_code(context: Context, req: contract.ApproveByLink, code: str) -> OneTim
     A device that asks at the same time gets a code, too: the number says which of them it is about.
     Raises EmailMissing where neither is named, UnknownLink where besides it is no code: then it was to be a link's token.
     """
-    sending.spend_try(context)
+    sending.spend_attempt(context)
     if req.phone:
-        who, by = recipient.with_phone(context, req.phone), SMS
+        who, by = recipient.from_phone(context, req.phone), SMS
     elif req.email and accounts.is_email(req.email):
-        who, by = recipient.named(context, "email", req.email), MAIL
+        who, by = recipient.find(context, "email", req.email), MAIL
     else:
         raise e.EmailMissing if one_time_tokens.is_code(code) else e.UnknownLink
     proof = smart_login.spend_code(context, who, by, code)
-    found = smart_login.of(context, proof)
-    if found is not None and smart_login.is_of_our_pages(found):
+    found = smart_login.find_device(context, proof)
+    if found is not None and smart_login.is_page_device(found):
         raise e.ClosedMailCode if by == MAIL else e.ClosedSmsCode
     if found is not None:
-        smart_login.demand_number(context, found, req.number)
+        smart_login.require_number(context, found, req.number)
     return proof
 
 
-def _shown(context: Context, req: contract.ApproveByLink) -> str:
-    sending.spend_try(context)
+def _read_token(context: Context, req: contract.ApproveByLink) -> str:
+    sending.spend_attempt(context)
     if not req.shown:
         raise e.BadParameter.names("verificationtoken")
     return req.shown
 
 
-def _one_of(context: Context, req: contract.StartSmartLogin) -> tuple[AccountLookup, str]:
+def _read_recipient(context: Context, req: contract.StartSmartLogin) -> tuple[AccountLookup, str]:
     given = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
     if len(given) != 1:
         raise e.BadParameter.names("email") if not given else e.BadParameter("Exactly one identifier is expected.")
-    identifiers.refuse_kind(context.tenant.settings, given[0])
+    identifiers.refuse_disabled_kind(context.tenant.settings, given[0])
     if given == ["phone"]:
-        return recipient.with_phone(context, req.phone), SMS
-    return recipient.stated(context, req.email, req.username), MAIL
+        return recipient.from_phone(context, req.phone), SMS
+    return recipient.from_email_or_username(context, req.email, req.username), MAIL
 
 
-def _is_open(context: Context, who: AccountLookup, *, email: str = "") -> bool:
+def _can_sign_in_or_register(context: Context, who: AccountLookup, *, email: str = "") -> bool:
     """Return whether the name signs in, or registers; where who has an account is not hidden, raises why not: 991, 1190 and others."""
     if who.holder is not None:
         if not who.is_hidden:
             recipient.refuse_closed(who.holder)
         return not recipient.is_closed(who.holder)
     try:
-        redemption.refuse_new(context, email=email)
+        redemption.refuse_registration(context, email=email)
     except (e.RegistrationOff, e.EmailRefused, e.EmailDomainRefused):
         if not who.is_hidden:
             raise
@@ -231,7 +237,7 @@ def _is_open(context: Context, who: AccountLookup, *, email: str = "") -> bool:
     return True
 
 
-def _number(context: Context, phone: str | None) -> str:
+def _parse_phone(context: Context, phone: str | None) -> str:
     if not context.tenant.settings.phone_login:
         raise e.PhoneLoginOff
     if not phone:
@@ -241,6 +247,6 @@ def _number(context: Context, phone: str | None) -> str:
     return form
 
 
-def _refuse_touch_off(context: Context) -> None:
+def _require_one_touch(context: Context) -> None:
     if not context.tenant.settings.one_touch:
         raise e.OneTouchOff

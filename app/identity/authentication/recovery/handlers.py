@@ -12,7 +12,7 @@ from app.contract import errors as e
 from app.contract import passwords as contract
 from app.contract.groups import CAP, Posted, PostedSms, SmsSent
 from app.identity.authentication.recovery import recipient, sending
-from app.identity.authentication.recovery.sending import Wish
+from app.identity.authentication.recovery.sending import ResetOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.directory.accounts import account_lookup
@@ -26,7 +26,7 @@ from app.kit.limits import Rate
 from app.kit.wire import Document
 
 
-def spend(context: Context) -> None:
+def spend_limits(context: Context) -> None:
     """Spend what asking for a recovery costs this address and this tenant; raises 429."""
     limits = context.tenant.settings.limits
     if limits.forgot_per_minute_per_address:
@@ -35,7 +35,7 @@ def spend(context: Context) -> None:
         context.spend("forgot_tenant", Rate(limits.forgot_per_minute, 60))
 
 
-def refuse_captcha(context: Context, req: CAP, place: str) -> None:
+def require_captcha(context: Context, req: CAP, place: str) -> None:
     """Let those pass who solved a captcha, where one is demanded or shown; raises 982, 1218."""
     shown = captcha.from_parameters(req)
     if place in context.tenant.settings.captcha_at or not shown.is_empty:
@@ -44,51 +44,53 @@ def refuse_captcha(context: Context, req: CAP, place: str) -> None:
 
 @contract.forgot.implements
 def forgot(context: Context, req: contract.Forgot) -> Posted:
-    spend(context)
-    who = recipient.stated(context, req.email, req.username)
-    refuse_captcha(context, req, "forgot_password")
+    spend_limits(context)
+    who = recipient.from_email_or_username(context, req.email, req.username)
+    require_captcha(context, req, "forgot_password")
     sending.refuse_url(context, req.reset_password_url)
-    recipient.refuse_stranger(context, who.holder)
-    wish = Wish(url=req.reset_password_url, template=req.email_template)
-    account = recipient.reached(who, sending.MAIL)
+    recipient.refuse_foreign_token(context, who.holder)
+    wish = ResetOptions(url=req.reset_password_url, template=req.email_template)
+    account = recipient.reachable_account(who, sending.MAIL)
     try:
         if account is None:
-            sending.send_to_nobody(context, who.identifier.value, wish)
+            sending.simulate_send(context, who.identifier.value, wish)
         else:
             sending.send(context, account, wish, email=req.email)
     except e.MailLimitReached as reason:
-        keep_silent(context, who, reason)
+        raise_unless_hidden(context, who, reason)
     return Posted()
 
 
 @contract.forgot_by_sms.implements
 def forgot_by_sms(context: Context, req: contract.ForgotBySms) -> PostedSms:
-    spend(context)
-    who = recipient.with_phone(context, req.phone)
-    refuse_captcha(context, req, "forgot_password")
-    account = recipient.reached(who, sending.SMS)
+    spend_limits(context)
+    who = recipient.from_phone(context, req.phone)
+    require_captcha(context, req, "forgot_password")
+    account = recipient.reachable_account(who, sending.SMS)
     if account is not None and not account.phone_verified:
         raise e.PhoneUnverified
     sid = ""
     try:
         sid = (
-            sending.text(context, account, req) if account else sending.text_nobody(context, who.identifier.value, req)
+            sending.send_sms(context, account, req)
+            if account
+            else sending.simulate_sms(context, who.identifier.value, req)
         )
     except e.SmsLimitReached as reason:
-        keep_silent(context, who, reason)
+        raise_unless_hidden(context, who, reason)
     return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
 
 
 @contract.forgot_token.implements
 def forgot_token(context: Context, req: contract.CreateForgotToken) -> contract.ForgotTokenCreated:
     """The token is the tenant's server's to bring; it stands in the ledger that it was made for it."""
-    account = recipient.stated(context, req.email, req.username).holder
+    account = recipient.from_email_or_username(context, req.email, req.username).holder
     sending.refuse_url(context, req.reset_password_url)
     if account is None:
         raise e.UnknownAccount
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
-    wish = Wish(url=req.reset_password_url, template=req.email_template, needs_token=True)
-    made = sending.send if req.send_email else sending.token_only
+    wish = ResetOptions(url=req.reset_password_url, template=req.email_template, needs_token=True)
+    made = sending.send if req.send_email else sending.create_token
     token = made(context, account, wish, email=req.email)
     context.audit.record("password.token_made", uid=account.uid, mailed=req.send_email)
     return contract.ForgotTokenCreated(
@@ -98,36 +100,36 @@ def forgot_token(context: Context, req: contract.CreateForgotToken) -> contract.
 
 @contract.questions_by_email.implements
 def questions_by_email(context: Context, req: contract.QuestionsByEmail) -> Document:
-    _refuse_lookup(context)
+    _require_lookup_allowed(context)
     if not req.email or not accounts.is_email(req.email):
         raise e.MalformedEmail
-    return _answered(context, recipient.named(context, "email", req.email))
+    return _answered_questions(context, recipient.find(context, "email", req.email))
 
 
 @contract.questions_by_username.implements
 def questions_by_username(context: Context, req: contract.QuestionsByUsername) -> Document:
-    _refuse_off(context)
+    _require_enabled(context)
     if not req.username:
         raise e.UsernameMissing
-    return _answered(context, recipient.named(context, "username", req.username))
+    return _answered_questions(context, recipient.find(context, "username", req.username))
 
 
 @contract.questions_by_phone.implements
 def questions_by_phone(context: Context, req: contract.QuestionsByPhone) -> Document:
-    _refuse_lookup(context)
+    _require_lookup_allowed(context)
     if not req.phone:
         raise e.PhoneMissing
-    return _answered(context, recipient.named(context, "phone", req.phone))
+    return _answered_questions(context, recipient.find(context, "phone", req.phone))
 
 
 @contract.own_questions.implements
 def own_questions(context: Context, req: contract.OwnQuestions) -> Document:
-    _refuse_off(context)
+    _require_enabled(context)
     account = accounts.by_uid(context, context.account.uid)
-    return _listed(context, account.security_answers if account else ())
+    return _question_list(context, account.security_answers if account else ())
 
 
-def keep_silent(context: Context, who: AccountLookup, reason: ApiError) -> None:
+def raise_unless_hidden(context: Context, who: AccountLookup, reason: ApiError) -> None:
     """Raise why nothing was sent, unless it would tell that somebody was written to before: who has an account is."""
     if not who.is_hidden:
         raise reason
@@ -136,7 +138,7 @@ def keep_silent(context: Context, who: AccountLookup, reason: ApiError) -> None:
     context.audit.record("password.forgot_not_sent", uid=uid, reason=type(reason).__name__)
 
 
-def _refuse_off(context: Context) -> None:
+def _require_enabled(context: Context) -> None:
     settings = context.tenant.settings
     if not settings.security_questions:
         raise e.SecurityQuestionsOff
@@ -144,22 +146,22 @@ def _refuse_off(context: Context) -> None:
         context.spend("security_questions", Rate(most, 60), context.network)
 
 
-def _refuse_lookup(context: Context) -> None:
-    _refuse_off(context)
+def _require_lookup_allowed(context: Context) -> None:
+    _require_enabled(context)
     if context.tenant.settings.login_kinds == ("username",):
         raise e.UsernameLookupOnly
 
 
-def _answered(context: Context, who: AccountLookup) -> Document:
+def _answered_questions(context: Context, who: AccountLookup) -> Document:
     """Where the tenant hides who has an account, everybody seems to have answered some questions."""
     if who.is_hidden:
-        return _listed(context, account_lookup.questions_for(context, who))
+        return _question_list(context, account_lookup.questions_for(context, who))
     if who.account is None:
         raise e.UnknownAccount
-    return _listed(context, who.account.security_answers)
+    return _question_list(context, who.account.security_answers)
 
 
-def _listed(context: Context, asked: Collection[str]) -> Document:
+def _question_list(context: Context, asked: Collection[str]) -> Document:
     questions = context.tenant.settings.security_questions
     listed = [{"QuestionId": name, "Question": text} for name, text in questions.items() if name in asked]
     if not listed:

@@ -23,7 +23,7 @@ from app.identity.platform.context import Context
 _UNLOCKED: dict[str, Any] = {"is_locked": False, "lock_type": "None", "locked_until": None, "failed_attempts": 0}
 
 
-def weighed(context: Context, account: Account, password: str) -> str:
+def check_and_hash(context: Context, account: Account, password: str) -> str:
     """Return the hash of a password that the policy allows; nothing may have been written yet.
 
     Raises:
@@ -34,7 +34,7 @@ def weighed(context: Context, account: Account, password: str) -> str:
     return new_password.hash_if_allowed(context, password, new_password.profile_words(account), earlier)
 
 
-def locked(context: Context, account: Account, proof: OneTimeToken | None = None) -> Account:
+def lock_account(context: Context, account: Account, proof: OneTimeToken | None = None) -> Account:
     """Lock the account for a new password, before its proof is used up, and return it as it is now.
 
     Everybody locks the account first and its links and codes after it, so that nobody waits for one another.
@@ -46,7 +46,7 @@ def locked(context: Context, account: Account, proof: OneTimeToken | None = None
     fresh = store.change(context, account.uid, {})
     if fresh is None or fresh.is_deleted or not fresh.is_active:
         raise e.AccountBlocked
-    if proof is not None and not sending.still_reaches(fresh, proof):
+    if proof is not None and not sending.is_still_recipient(fresh, proof):
         raise e.ExpiredLink
     return fresh
 
@@ -74,16 +74,16 @@ def write(
     private |= {"is_secure_password": policy.common_check, "is_password_breached": False}
     values: dict[str, Any] = {"password_hash": password_hash, "password_changed_at": context.now}
     values |= _UNLOCKED if opens_lock else {}
-    values |= _verified(context, fresh, proved_email, private)
+    values |= _claim_mailbox(context, fresh, proved_email, private)
     after = store.change(context, fresh.uid, {**values, "private": private}) or fresh
     if not opens_lock:
         login_records.reset_failures(context.work, fresh.uid)
     events.emit(context, event, after, is_silent)
-    follow(context, after, event, template, proved_email=proved_email)
+    after_change(context, after, event, template, proved_email=proved_email)
     return after
 
 
-def follow(
+def after_change(
     context: Context, account: Account, reason: str, template: str | None = None, *, proved_email: str | None = None
 ) -> None:
     """After a new password, whoever set it: older links are over, so is what was only begun, and the owner is told, with a way
@@ -103,7 +103,7 @@ def follow(
     notifications.notify_with_alert_link(context, MailKind.PASSWORD_CHANGED, account.email, account, template=template)
 
 
-def _verified(context: Context, fresh: Account, email: str | None, private: dict[str, Any]) -> dict[str, Any]:
+def _claim_mailbox(context: Context, fresh: Account, email: str | None, private: dict[str, Any]) -> dict[str, Any]:
     """Who resets by mail holds the address. What a stranger stored before that opens nothing for him: the answers go, as
     nobody knows whose they are (decisions/0061).
     """
@@ -126,4 +126,4 @@ def _verified(context: Context, fresh: Account, email: str | None, private: dict
     return {"email_verified": True}
 
 
-__all__ = ["follow", "locked", "weighed", "write"]
+__all__ = ["after_change", "lock_account", "check_and_hash", "write"]

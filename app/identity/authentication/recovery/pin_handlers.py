@@ -9,8 +9,8 @@ from app.contract import errors as e
 from app.contract import pins as contract
 from app.contract.groups import Posted, PostedSms, SmsSent
 from app.identity.authentication.recovery import recipient, sending
-from app.identity.authentication.recovery.handlers import keep_silent, spend
-from app.identity.authentication.recovery.sending import PIN, Wish
+from app.identity.authentication.recovery.handlers import raise_unless_hidden, spend_limits
+from app.identity.authentication.recovery.sending import PIN, ResetOptions
 from app.identity.credentials.pins import service as pins
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
@@ -22,7 +22,7 @@ from app.kit import randomness
 from app.kit.errors import ApiError
 
 
-def reached(who: AccountLookup, by: str, unknown: type[ApiError] = e.UnknownAccount) -> Account | None:
+def reachable_account(who: AccountLookup, by: str, unknown: type[ApiError] = e.UnknownAccount) -> Account | None:
     """Return whose PIN a recovery by mail or SMS resets; None where it is to be answered as nobody's.
 
     Raises, unless who has an account is hidden:
@@ -30,7 +30,7 @@ def reached(who: AccountLookup, by: str, unknown: type[ApiError] = e.UnknownAcco
         AccountBlocked, NoPin: the account may not recover, or has nothing to.
     """
     try:
-        account = recipient.reached(who, by)
+        account = recipient.reachable_account(who, by)
     except e.UnknownAccount:
         raise unknown from None
     if account is None or account.has_pin:
@@ -47,10 +47,10 @@ def forgot_by_email(context: Context, req: contract.ForgotPinByEmail) -> Posted:
     pins.refuse_disabled(context.tenant.settings)
     if not accounts.is_email(req.email):
         raise e.MalformedEmail
-    return _mailed(
+    return _send_mail(
         context,
-        recipient.named(context, "email", req.email),
-        Wish(req.reset_pin_url, req.email_template),
+        recipient.find(context, "email", req.email),
+        ResetOptions(req.reset_pin_url, req.email_template),
         e.UnknownAccount,
     )
 
@@ -60,8 +60,8 @@ def forgot_by_username(context: Context, req: contract.ForgotPinByUsername) -> P
     if not req.username:
         raise e.BadParameter.names("username")
     pins.refuse_disabled(context.tenant.settings)
-    who = recipient.named(context, "username", req.username)
-    return _mailed(context, who, Wish(req.reset_pin_url, req.email_template), e.UnknownUsername)
+    who = recipient.find(context, "username", req.username)
+    return _send_mail(context, who, ResetOptions(req.reset_pin_url, req.email_template), e.UnknownUsername)
 
 
 @contract.forgot_by_sms.implements
@@ -72,32 +72,32 @@ def forgot_by_sms(context: Context, req: contract.ForgotPinBySms) -> PostedSms:
     pins.refuse_disabled(context.tenant.settings)
     if identifiers.normalize_phone(req.phone) is None:
         raise e.UnknownPhone
-    spend(context)
-    who = recipient.named(context, "phone", req.phone)
-    account = reached(who, sending.SMS, e.NotAuthenticated)
+    spend_limits(context)
+    who = recipient.find(context, "phone", req.phone)
+    account = reachable_account(who, sending.SMS, e.NotAuthenticated)
     if account is not None and not account.phone_verified:
         raise e.NotAuthenticated
     sid = ""
     try:
         if account is not None:
-            sid = sending.text(context, account, req, of=PIN)
+            sid = sending.send_sms(context, account, req, of=PIN)
         else:
-            sid = sending.text_nobody(context, who.identifier.value, req, of=PIN)
+            sid = sending.simulate_sms(context, who.identifier.value, req, of=PIN)
     except e.SmsLimitReached as reason:
-        keep_silent(context, who, reason)
+        raise_unless_hidden(context, who, reason)
     return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
 
 
-def _mailed(context: Context, who: AccountLookup, wish: Wish, unknown: type[ApiError]) -> Posted:
-    spend(context)
+def _send_mail(context: Context, who: AccountLookup, wish: ResetOptions, unknown: type[ApiError]) -> Posted:
+    spend_limits(context)
     sending.refuse_url(context, wish.url, e.PinUrlRefused)
-    account = reached(who, sending.MAIL, unknown)
+    account = reachable_account(who, sending.MAIL, unknown)
     try:
         if account is None:
-            sending.send_to_nobody(context, who.identifier.value, wish, of=PIN)
+            sending.simulate_send(context, who.identifier.value, wish, of=PIN)
         else:
             email = who.identifier.value if who.identifier.kind == "email" else None
             sending.send(context, account, wish, email=email, of=PIN)
     except e.MailLimitReached as reason:
-        keep_silent(context, who, reason)
+        raise_unless_hidden(context, who, reason)
     return Posted()

@@ -12,27 +12,27 @@ from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 
 
-def hides(context: Context) -> bool:
+def hides_accounts(context: Context) -> bool:
     """Return whether nobody is to learn who has an account: on our pages always, else as the tenant wants it."""
     return context.visit is not None or context.tenant.settings.hide_unknown_accounts
 
 
-def stated(context: Context, email: str | None, username: str | None) -> AccountLookup:
+def from_email_or_username(context: Context, email: str | None, username: str | None) -> AccountLookup:
     """Return whom an email or a username names; raises 1141 for none, 1075 and 1038 for one that is no name, 908 for both."""
     if email and username:
         raise e.BadParameter("The username must not stand beside email: exactly one identifier is expected.")
     if email and not accounts.is_email(email):
         raise e.MalformedEmail
     if email:
-        return named(context, "email", email)
+        return find(context, "email", email)
     if username is not None and not username.strip():
         raise e.UsernameMissing
     if username is None:
         raise e.EmailOrUsernameMissing
-    return named(context, "username", username)
+    return find(context, "username", username)
 
 
-def with_phone(context: Context, phone: str | None) -> AccountLookup:
+def from_phone(context: Context, phone: str | None) -> AccountLookup:
     """Return whom a phone number names; raises 1074 where numbers name nobody, 1076 missing, 1043 malformed."""
     if not context.tenant.settings.phone_login:
         raise e.PhoneLoginOff
@@ -40,15 +40,15 @@ def with_phone(context: Context, phone: str | None) -> AccountLookup:
         raise e.PhoneMissing
     if identifiers.normalize_phone(phone) is None:
         raise e.UnknownPhone
-    return named(context, "phone", phone)
+    return find(context, "phone", phone)
 
 
-def named(context: Context, kind: str, value: str) -> AccountLookup:
+def find(context: Context, kind: str, value: str) -> AccountLookup:
     """Return whom an identifier names."""
-    return account_lookup.find(context, Identifier(kind, value), is_hidden=hides(context))
+    return account_lookup.find(context, Identifier(kind, value), is_hidden=hides_accounts(context))
 
 
-def reached(who: AccountLookup, by: str) -> Account | None:
+def reachable_account(who: AccountLookup, by: str) -> Account | None:
     """Return the account that a recovery reaches by mail or SMS; None where it is to be answered as nobody's.
 
     Raises, unless who has an account is hidden:
@@ -78,7 +78,7 @@ def refuse_closed(account: Account) -> None:
         raise e.AccountBlocked
 
 
-def refuse_stranger(context: Context, account: Account | None) -> None:
+def refuse_foreign_token(context: Context, account: Account | None) -> None:
     """Raise 1409 where an access token was shown beside the key that is not of this very account."""
     shown = context.raw.bearer() or context.raw.first("access_token")
     if shown is None:

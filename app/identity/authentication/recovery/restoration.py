@@ -17,11 +17,11 @@ from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 
-_OPENS_AGAIN = (
+_REVOKED = (
     Purpose.RESET_PASSWORD, Purpose.RESET_PASSKEY, Purpose.DELETE_ACCOUNT, Purpose.ADD_EMAIL, Purpose.ADD_PHONE, Purpose.EMAIL,
     Purpose.PHONE, Purpose.SIGN_IN, Purpose.SMART_LOGIN,
 )  # fmt: skip
-_JUST_BEFORE = timedelta(minutes=1)
+_CLOCK_MARGIN = timedelta(minutes=1)
 """What an alarm tells of was done a moment before it was written."""
 
 
@@ -51,15 +51,15 @@ def restore(context: Context, token: str, password_hash: str) -> tuple[Account, 
         raise e.AccountBlocked
     alarm = one_time_tokens.spend_link(context, Purpose.ALARM, token)
     credentials.remove_since(
-        context, fresh.uid, alarm.expires_at - timedelta(minutes=security_alerts.MINUTES) - _JUST_BEFORE
+        context, fresh.uid, alarm.expires_at - timedelta(minutes=security_alerts.MINUTES) - _CLOCK_MARGIN
     )
     passkeys.restrict_after_claim(context, fresh.uid)
     private = dict(fresh.private)
     values: dict[str, Any] = {"password_hash": password_hash, "is_deleted": False, "leaves_at": None}
     values |= first_verification.remove_unproven_credentials(context, fresh, private)
-    values |= _address(context, fresh, str(alarm.facts["email"]))
+    values |= _restore_email(context, fresh, str(alarm.facts["email"]))
     after = store.change(context, fresh.uid, {**values, "private": private}) or fresh
-    for kind in _OPENS_AGAIN:
+    for kind in _REVOKED:
         one_time_tokens.close(context, fresh.uid, kind)
     one_time_tokens.close_later(context, alarm)
     context.audit.record("password.alarm", uid=fresh.uid)
@@ -81,18 +81,18 @@ def acknowledge(context: Context, token: str) -> OneTimeToken:
     return alarm
 
 
-def _address(context: Context, fresh: Account, email: str) -> dict[str, Any]:
+def _restore_email(context: Context, fresh: Account, email: str) -> dict[str, Any]:
     """Let the address of the alarm be the account's only one; where another account proved it meanwhile, it waits."""
     form = identifiers.normalize(EMAIL, email)
     holder = store.by_identifier(context, EMAIL, form)
-    if holder is not None and holder.uid != fresh.uid and not _is_displaced(context, holder, form, fresh.uid):
+    if holder is not None and holder.uid != fresh.uid and not _displace_unverified(context, holder, form, fresh.uid):
         store.remove_identifiers(context, fresh.uid, EMAIL)
         waits = [{"Type": "Primary", "Value": email, "pending": True}]
         return {"emails": waits, "email": None, "email_verified": False}
     return first_verification.claim(context, fresh, {"Type": "Primary", "Value": email})
 
 
-def _is_displaced(context: Context, holder: Account, form: str, to: str) -> bool:
+def _displace_unverified(context: Context, holder: Account, form: str, to: str) -> bool:
     """Return whether an account that held the address without a proof lost it to who just gave one."""
     locked = store.change(context, holder.uid, {})
     if locked is not None and verification.is_verified(locked, form):

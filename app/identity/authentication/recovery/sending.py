@@ -27,7 +27,7 @@ PAGE_MINUTES = 15
 
 
 @dataclass(frozen=True)
-class Forgotten:
+class ResetKind:
     """What somebody forgot, and how it is spoken of."""
 
     name: str  # in the audit trail
@@ -39,16 +39,16 @@ class Forgotten:
     has_codes: bool = False  # mails bear a code beside the link, whoever's page takes it
 
 
-PASSWORD: Final = Forgotten(
+PASSWORD: Final = ResetKind(
     "password", Purpose.RESET_PASSWORD, MailKind.RESET, SmsKind.RESET, "reset", "/reset-password"
 )
-PIN: Final = Forgotten(
+PIN: Final = ResetKind(
     "pin", Purpose.RESET_PIN, MailKind.RESET_PIN, SmsKind.RESET_PIN, "resetpin", "/reset-pin", has_codes=True
 )
 
 
 @dataclass(frozen=True)
-class Wish:
+class ResetOptions:
     """How the caller wants the message."""
 
     url: str | None = None  # a page of the relying party; ours where there is none
@@ -63,7 +63,7 @@ def refuse_url(context: Context, url: str | None, refusal: type[ApiError] = e.Re
         raise refusal
 
 
-def still_reaches(account: Account, proof: OneTimeToken) -> bool:
+def is_still_recipient(account: Account, proof: OneTimeToken) -> bool:
     """Return whether the account still has what a link or a code was sent to: a mailbox that it gave up opens nothing."""
     email, phone = proof.facts.get("email"), proof.facts.get("phone")
     known = [account.email or "", *(str(one["Value"]) for one in account.emails if not one.get("pending"))]
@@ -74,11 +74,11 @@ def still_reaches(account: Account, proof: OneTimeToken) -> bool:
 def send(
     context: Context,
     account: Account,
-    wish: Wish,
+    wish: ResetOptions,
     *,
     email: str | None = None,
     kind: MailKind | None = None,
-    of: Forgotten = PASSWORD,
+    of: ResetKind = PASSWORD,
 ) -> str:
     """Mail a link, and a code where our own page takes it or the tenant's programs do; return the link's token.
 
@@ -91,19 +91,19 @@ def send(
         UnknownAccount: the account has no address that a mail could go to.
         MailLimitReached: the recipient got as many as may be.
     """
-    address = address_of(account, email)
+    address = recipient_email(account, email)
     if not address:
         raise e.UnknownAccount
     return _mail(context, account.uid, MAIL, address, wish, account, of, kind)
 
 
-def send_to_nobody(context: Context, name: str, wish: Wish, *, of: Forgotten = PASSWORD) -> None:
+def simulate_send(context: Context, name: str, wish: ResetOptions, *, of: ResetKind = PASSWORD) -> None:
     """Do for a name that no account has what `send` does, without a mail. Raises MailLimitReached."""
     quiet = context.without_sending()
-    _mail(quiet, NOBODY, stranger(name), address_of_nobody(name), wish, None, of)
+    _mail(quiet, NOBODY, unknown_subject(name), unknown_recipient(name), wish, None, of)
 
 
-def send_apart(context: Context, account: Account, wish: Wish) -> bool:
+def send_separately(context: Context, account: Account, wish: ResetOptions) -> bool:
     """Send in a transaction of its own, so that a refusal may follow; False where the limit of mails is reached."""
     try:
         with context.work.separate_transaction() as own:
@@ -117,33 +117,33 @@ def send_apart(context: Context, account: Account, wish: Wish) -> bool:
     return True
 
 
-def token_only(
-    context: Context, account: Account, wish: Wish, *, email: str | None = None, of: Forgotten = PASSWORD
+def create_token(
+    context: Context, account: Account, wish: ResetOptions, *, email: str | None = None, of: ResetKind = PASSWORD
 ) -> str:
     """Return the token of a link that the caller brings to its owner."""
-    facts = {"attempt": wish.attempt, "email": address_of(account, email)}
+    facts = {"attempt": wish.attempt, "email": recipient_email(account, email)}
     return one_time_tokens.new_link(
         context, of.proof, account.uid, subject=MAIL, minutes=one_time_tokens.RESET_MINUTES, facts=facts
     )
 
 
-def code_only(
-    context: Context, account: Account, subject: str, *, email: str | None = None, of: Forgotten = PASSWORD
+def create_code(
+    context: Context, account: Account, subject: str, *, email: str | None = None, of: ResetKind = PASSWORD
 ) -> tuple[str, int]:
     """Return a code that the caller brings to its owner, as a mail or a message would, and its minutes."""
     minutes = context.tenant.settings.reset_code_minutes
-    facts = {"attempt": None, "email": address_of(account, email)} if subject == MAIL else {}
+    facts = {"attempt": None, "email": recipient_email(account, email)} if subject == MAIL else {}
     return one_time_tokens.new_code(
         context, of.proof, account.uid, subject=subject, minutes=minutes, facts=facts
     ), minutes
 
 
-def page_token(
+def create_page_token(
     context: Context,
     account: Account,
     minutes: int = PAGE_MINUTES,
     *,
-    of: Forgotten = PASSWORD,
+    of: ResetKind = PASSWORD,
     **facts: str | bool | list[str] | None,
 ) -> str:
     """Return a token for our own page of the new password, after a code or an expired password was right."""
@@ -151,8 +151,8 @@ def page_token(
     return one_time_tokens.new_link(context, of.proof, account.uid, subject=subject, minutes=minutes, facts=facts)
 
 
-def text(
-    context: Context, account: Account, wish: SmsOptions = DEFAULT_SMS_OPTIONS, *, of: Forgotten = PASSWORD
+def send_sms(
+    context: Context, account: Account, wish: SmsOptions = DEFAULT_SMS_OPTIONS, *, of: ResetKind = PASSWORD
 ) -> str:
     """Text a code to the account's phone number; return the message's Sid.
 
@@ -168,32 +168,32 @@ def text(
     return sid
 
 
-def text_nobody(
-    context: Context, phone: str, wish: SmsOptions = DEFAULT_SMS_OPTIONS, *, of: Forgotten = PASSWORD
+def simulate_sms(
+    context: Context, phone: str, wish: SmsOptions = DEFAULT_SMS_OPTIONS, *, of: ResetKind = PASSWORD
 ) -> str:
     """Do for a number that no account has what `text` does, without a message."""
     quiet = context.without_sending()
     minutes = context.tenant.settings.reset_code_minutes
-    code = one_time_tokens.new_code(context, of.proof, NOBODY, subject=stranger(phone), minutes=minutes)
+    code = one_time_tokens.new_code(context, of.proof, NOBODY, subject=unknown_subject(phone), minutes=minutes)
     facts = {"otp": code, "minutes": str(minutes)}
     return messaging.sms(quiet, of.sms, phone, account=None, facts=facts, wish=wish)
 
 
-def stranger(name: str) -> str:
+def unknown_subject(name: str) -> str:
     """Return what proofs for a name that no account has are kept under."""
     return hashlib.sha256(name.strip().casefold().encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def address_of(account: Account, email: str | None) -> str:
+def recipient_email(account: Account, email: str | None) -> str:
     """Return the account's address as it is kept: the one that was typed, in the account's own spelling."""
     form = identifiers.normalize_email(email) if email else None
     held = next((one["Value"] for one in account.emails if identifiers.normalize_email(one["Value"]) == form), None)
     return held or account.email or ""
 
 
-def address_of_nobody(name: str) -> str:
+def unknown_recipient(name: str) -> str:
     """Return what limits of mails are kept under: each name has its own, as each account has."""
-    return name.strip() if identifiers.normalize_email(name) else f"{stranger(name)[:32]}@unknown.invalid"
+    return name.strip() if identifiers.normalize_email(name) else f"{unknown_subject(name)[:32]}@unknown.invalid"
 
 
 def _mail(
@@ -201,9 +201,9 @@ def _mail(
     uid: str,
     subject: str,
     email: str,
-    wish: Wish,
+    wish: ResetOptions,
     account: Account | None,
-    of: Forgotten,
+    of: ResetKind,
     kind: MailKind | None = None,
 ) -> str:
     facts, reset, kind = {"attempt": wish.attempt, "email": email}, of.proof, kind or of.mail
@@ -230,7 +230,7 @@ def _mail(
     return token
 
 
-def _link(context: Context, token: str, wish: Wish, of: Forgotten) -> str:
+def _link(context: Context, token: str, wish: ResetOptions, of: ResetKind) -> str:
     if wish.url is not None:
         return allowed_addresses.with_query(wish.url, vtype=of.vtype, vtoken=token)
     asked = {"vtype": of.vtype, "vtoken": token} | ({"attempt": wish.attempt} if wish.attempt else {})

@@ -14,17 +14,17 @@ from app.contract.accounts import EmailEntry
 from app.identity.authentication.registration import requirements
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
-from app.identity.authentication.verification.service import Wish
+from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.directory.accounts import identifier_checks, identifiers, pending_accounts, store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.platform.context import Context
 
-_NOT_SENT = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
+_SEND_ERRORS = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
 
 
 @dataclass(frozen=True)
-class Place:
+class Destination:
     """Where to send what proves it."""
 
     kind: str  # email or phone
@@ -32,18 +32,18 @@ class Place:
     shown: str
 
 
-def read(context: Context, kind: str, text: str) -> Place:
+def parse(context: Context, kind: str, text: str) -> Destination:
     """Return the place that was typed. Raises MalformedPhone, MalformedEmail, EmailRefused, EmailDomainRefused."""
     settings = context.tenant.settings
     if kind == PHONE:
         number = identifier_checks.phone(identifiers.to_international(text.strip(), settings.default_country))
-        return Place(PHONE, number, number)
+        return Destination(PHONE, number, number)
     typed = identifier_checks.emails([EmailEntry(type="Primary", value=text)])
     requirements.refuse_address(settings.email_access, typed.forms[0])
-    return Place(EMAIL, typed.forms[0], typed.primary or "")
+    return Destination(EMAIL, typed.forms[0], typed.primary or "")
 
 
-def move(context: Context, held: dict[str, Any], to: Place, wish: Wish) -> Account | None:
+def change(context: Context, held: dict[str, Any], to: Destination, wish: VerificationOptions) -> Account | None:
     """Let what was registered wait for another place, and write there; None where the place has an account of its own.
 
     A limit that is reached is kept silently, as at a registration: which one it is would tell who has the place.
@@ -61,20 +61,20 @@ def move(context: Context, held: dict[str, Any], to: Place, wish: Wish) -> Accou
     context.audit.record("registration.readdressed", uid=account.uid, by=to.kind)
     try:
         _send(context, account if is_open else None, to, wish)
-    except _NOT_SENT as reason:
+    except _SEND_ERRORS as reason:
         context.audit.record("verification.not_sent", uid=account.uid, reason=type(reason).__name__)
     return account if is_open else None
 
 
-def _send(context: Context, account: Account | None, to: Place, wish: Wish) -> None:
+def _send(context: Context, account: Account | None, to: Destination, wish: VerificationOptions) -> None:
     if to.kind == PHONE and account is not None:
         phones.send(context, account.uid, to.form, account)
     elif to.kind == PHONE:
-        phones.tell_owner(context, to.form)
+        phones.send_account_exists(context, to.form)
     elif account is not None:
         verification.send(context, account, wish)
     else:
-        verification.send_to_nobody(context, to.shown, wish)
+        verification.send_account_exists(context, to.shown, wish)
 
 
-__all__ = ["Place", "move", "read"]
+__all__ = ["Destination", "change", "parse"]

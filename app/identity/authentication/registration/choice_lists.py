@@ -21,10 +21,10 @@ from app.kit.limits import Rate
 
 R = registration_data.c
 _COLUMNS = tuple(column for column in registration_data.columns if column.name != "tenant_id")
-_MOST = {"type": 100, "key": 200, "value": 1000, "code": 1000}
+_MAX_LENGTHS = {"type": 100, "key": 200, "value": 1000, "code": 1000}
 
 
-def of_type(context: Context, asked: contract.ListRecords, *, is_managed: bool) -> list[contract.RecordView]:
+def list_records(context: Context, asked: contract.ListRecords, *, is_managed: bool) -> list[contract.RecordView]:
     """Return choices of a list, the oldest first; to the public the active ones, without their codes.
 
     Raises WrongRecordType, NoRecords, NoChildRecords.
@@ -43,42 +43,42 @@ def of_type(context: Context, asked: contract.ListRecords, *, is_managed: bool) 
 
 def check_code(context: Context, record_id: str, code: str | None) -> None:
     """Raise UnknownRecord, RecordWithoutCode, RecordCodeMissing, WrongRecordCode unless the code is the choice's."""
-    row = _offered(context, record_id)
+    row = _require_active(context, record_id)
     if row.code is None:
         raise e.RecordWithoutCode
-    _refuse_code(context, row, code)
+    _check_code(context, row, code)
 
 
 def refuse_link(context: Context, record_id: str, *, source: str, code: str, needs_code: bool) -> None:
     """Raise UnknownRecord, MalformedRecord, RecordCodeMissing, WrongRecordCode unless somebody may choose it."""
-    row = _offered(context, record_id)
+    row = _require_active(context, record_id)
     if source.strip().lower() != row.type:
         raise e.MalformedRecord
     if row.code is not None and needs_code:
-        _refuse_code(context, row, code)
+        _check_code(context, row, code)
 
 
-def _offered(context: Context, record_id: str) -> Row[Any]:
-    row = _known(context, record_id[:100])
+def _require_active(context: Context, record_id: str) -> Row[Any]:
+    row = _require(context, record_id[:100])
     if not row.is_active:
         raise e.UnknownRecord
     return row
 
 
-def _refuse_code(context: Context, row: Row[Any], code: str | None) -> None:
+def _check_code(context: Context, row: Row[Any], code: str | None) -> None:
     """Compare a code. Tries are limited by address."""
     if not code:
         raise e.RecordCodeMissing
     most = context.tenant.settings.limits.availability_per_minute_per_address
     if most:
         context.spend("record_code", Rate(most, 60), context.network)
-    if not hmac.compare_digest(_code(context, row), code.encode()):
+    if not hmac.compare_digest(_decrypt_code(context, row), code.encode()):
         raise e.WrongRecordCode
 
 
 def add(context: Context, given: Sequence[contract.NewRecord]) -> None:
     """Add choices, all or none. Raises MalformedRecord, WrongRecordType, UnknownParentRecord."""
-    rows = [_new(context, one) for one in given]
+    rows = [_columns(context, one) for one in given]
     for parent in {row["parent_id"] for row in rows if row["parent_id"]}:
         _refuse_parent(context, parent)
     context.work.run(insert(registration_data), rows)
@@ -86,7 +86,7 @@ def add(context: Context, given: Sequence[contract.NewRecord]) -> None:
 
 def change(context: Context, req: contract.UpdateRecord) -> contract.RecordView:
     """Change what is said of a choice. Raises UnknownRecord, MalformedRecord, WrongRecordType, UnknownParentRecord."""
-    said = {name: value for name in _MOST if (value := getattr(req, name)) is not None}
+    said = {name: value for name in _MAX_LENGTHS if (value := getattr(req, name)) is not None}
     _refuse_malformed(said)
     values: dict[str, Any] = {name: said[name] for name in ("key", "value") if name in said}
     if "type" in said:
@@ -95,7 +95,7 @@ def change(context: Context, req: contract.UpdateRecord) -> contract.RecordView:
         _refuse_parent(context, req.parent_id, of=req.record_id)
         values["parent_id"] = req.parent_id
     if "code" in said:
-        values["code"] = _sealed(context, req.record_id, said["code"])
+        values["code"] = _encrypt_code(context, req.record_id, said["code"])
     if req.is_active is not None:
         values["is_active"] = req.is_active
     where = (R.tenant_id == context.tenant.tenant_id, R.record_id == req.record_id)
@@ -132,8 +132,8 @@ def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
     return len(older)
 
 
-def _new(context: Context, given: contract.NewRecord) -> dict[str, Any]:
-    said = {name: value for name in _MOST if (value := getattr(given, name)) is not None}
+def _columns(context: Context, given: contract.NewRecord) -> dict[str, Any]:
+    said = {name: value for name in _MAX_LENGTHS if (value := getattr(given, name)) is not None}
     if not {"type", "key", "value"} <= set(said):
         raise e.MalformedRecord
     _refuse_malformed(said)
@@ -145,7 +145,7 @@ def _new(context: Context, given: contract.NewRecord) -> dict[str, Any]:
         "key": said["key"],
         "value": said["value"],
         "parent_id": given.parent_id or None,
-        "code": _sealed(context, record_id, said.get("code")),
+        "code": _encrypt_code(context, record_id, said.get("code")),
         "is_active": given.is_active,
         "created_at": context.now,
         "modified_at": context.now,
@@ -153,14 +153,14 @@ def _new(context: Context, given: contract.NewRecord) -> dict[str, Any]:
 
 
 def _refuse_malformed(said: dict[str, str]) -> None:
-    too_long = any(len(text) > _MOST[name] for name, text in said.items())
+    too_long = any(len(text) > _MAX_LENGTHS[name] for name, text in said.items())
     if too_long or any(not said[name].strip() for name in ("key", "value") if name in said):
         raise e.MalformedRecord
 
 
 def _type(text: str) -> str:
     kind = text.strip().lower()
-    if not kind or len(kind) > _MOST["type"] or not all(letter.isalnum() or letter in "_-. " for letter in kind):
+    if not kind or len(kind) > _MAX_LENGTHS["type"] or not all(letter.isalnum() or letter in "_-. " for letter in kind):
         raise e.WrongRecordType
     return kind
 
@@ -178,7 +178,7 @@ def _types(context: Context, ids: Sequence[str]) -> dict[str, str]:
     return {row.record_id: row.type for row in context.work.all(select(R.record_id, R.type).where(*where))}
 
 
-def _known(context: Context, record_id: str) -> Row[Any]:
+def _require(context: Context, record_id: str) -> Row[Any]:
     where = (R.tenant_id == context.tenant.tenant_id, R.record_id == record_id)
     row = context.work.one(select(*_COLUMNS).where(*where))
     if row is None:
@@ -186,7 +186,7 @@ def _known(context: Context, record_id: str) -> Row[Any]:
     return row
 
 
-def _sealed(context: Context, record_id: str, code: str | None) -> bytes | None:
+def _encrypt_code(context: Context, record_id: str, code: str | None) -> bytes | None:
     return (
         context.services.encryption.encrypt(code.encode(), _associated_data(context.tenant.tenant_id, record_id))
         if code
@@ -194,7 +194,7 @@ def _sealed(context: Context, record_id: str, code: str | None) -> bytes | None:
     )
 
 
-def _code(context: Context, row: Row[Any]) -> bytes:
+def _decrypt_code(context: Context, row: Row[Any]) -> bytes:
     return context.services.encryption.decrypt(row.code, _associated_data(context.tenant.tenant_id, row.record_id))
 
 
@@ -203,7 +203,7 @@ def _associated_data(tenant_id: str, record_id: str) -> str:
 
 
 def _view(context: Context, row: Row[Any], parents: dict[str, str], *, is_managed: bool) -> contract.RecordView:
-    code = _code(context, row).decode() if is_managed and row.code else None
+    code = _decrypt_code(context, row).decode() if is_managed and row.code else None
     return contract.RecordView(
         id=row.record_id,
         code=code,

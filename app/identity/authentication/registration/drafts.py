@@ -28,7 +28,7 @@ WRITERS = frozenset({Write.ANYONE, Write.REGISTRATION})
 """Who may write at registration."""
 
 
-class Said(Protocol):
+class ProfileInput(Protocol):
     """What is said of a person, whoever says it."""
 
     email: list[EmailEntry] | None
@@ -42,7 +42,7 @@ class Said(Protocol):
     def free(self) -> dict[str, Any]: ...
 
 
-class Given(Said, Protocol):
+class RegistrationInput(ProfileInput, Protocol):
     """What the registration model says, whoever sends it."""
 
     uid: str | None
@@ -68,7 +68,7 @@ class Draft:
         return [*self.addresses.forms, self.username, self.phone, *map(self.profile.get, PROFILE_FIELDS)]
 
 
-def read(context: Context, given: Given, source: str, *, needs_password: bool = True) -> Draft:
+def read(context: Context, given: RegistrationInput, source: str, *, needs_password: bool = True) -> Draft:
     """Return the draft that a request asks for. Reads the store only where the tenant lets accounts choose their ids.
 
     Raises:
@@ -96,7 +96,7 @@ def read(context: Context, given: Given, source: str, *, needs_password: bool = 
     return Draft(uid, addresses, username, phone, profile, given.password or "", kept, uid == given.uid, given.pin_info)
 
 
-def row(context: Context, draft: Draft, **more: Any) -> dict[str, Any]:
+def to_columns(context: Context, draft: Draft, **more: Any) -> dict[str, Any]:
     """Return the account's columns, the password hashed, if there is one: a hash, one more for each security answer and for the PIN.
 
     Args:
@@ -141,7 +141,7 @@ def add(context: Context, draft: Draft, columns: dict[str, Any]) -> Account:
     held += [(USERNAME, draft.username, True)] if draft.username else []
     held += (
         [(PHONE, draft.phone, bool(columns["phone_verified"]))]
-        if draft.phone and _is_held(context, draft, columns)
+        if draft.phone and _holds_phone(context, draft, columns)
         else []
     )
     if any(entry.get("pending") and store.by_identifier(context, EMAIL, form) for form, entry in named):
@@ -152,7 +152,7 @@ def add(context: Context, draft: Draft, columns: dict[str, Any]) -> Account:
         raise taken(conflict) from None
 
 
-def _is_held(context: Context, draft: Draft, columns: dict[str, Any]) -> bool:
+def _holds_phone(context: Context, draft: Draft, columns: dict[str, Any]) -> bool:
     """Return whether the account holds its number from the beginning: not one that somebody else states, where a person
     makes the account and has another name. It is theirs as soon as they prove it."""
     is_own = bool(columns["private"].get(pending_accounts.SELF_REGISTERED))

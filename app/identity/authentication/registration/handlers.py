@@ -10,8 +10,8 @@ from app.contract.groups import NO_MAIL, NO_SMS, Deleted, Posted
 from app.contract.profile import Profile
 from app.contract.sign_in import Login
 from app.identity.authentication.registration import choice_lists, service, sott
-from app.identity.authentication.registration.service import Ask
-from app.identity.authentication.verification.service import Wish
+from app.identity.authentication.registration.service import RegistrationOptions
+from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.pins import pin_required as pin_asking
 from app.identity.credentials.pins import service as pins
@@ -28,31 +28,31 @@ from app.kit.wire import Document
 
 @contract.register.implements
 def with_sott(context: Context, req: contract.Registration) -> contract.Registered:
-    service.refuse_off(context)
+    service.require_enabled(context)
     sott.check(context, req.sott)
-    ask = asked(context, req)
-    return registered(context, req, service.register(context, service.draft(context, req, ask), ask))
+    ask = options_for(context, req)
+    return respond(context, req, service.register(context, service.read_draft(context, req, ask), ask))
 
 
 @contract.register_with_captcha.implements
 def with_captcha(context: Context, req: contract.RegistrationWithCaptcha) -> contract.Registered:
     """The captcha is spent once the rest may stand: whoever mistyped something need not solve another."""
-    service.refuse_off(context)
-    ask = asked(context, req)
-    drafted = service.draft(context, req, ask)
+    service.require_enabled(context)
+    ask = options_for(context, req)
+    drafted = service.read_draft(context, req, ask)
     captcha.require_solved(context, captcha.from_parameters(req))
-    return registered(context, req, service.register(context, drafted, ask))
+    return respond(context, req, service.register(context, drafted, ask))
 
 
 @contract.sott.implements
-def make_sott(context: Context, req: contract.CreateSott) -> contract.Sott:
-    text, ends = sott.make(context, req.time_difference)
+def create_sott(context: Context, req: contract.CreateSott) -> contract.Sott:
+    text, ends = sott.create(context, req.time_difference)
     return contract.Sott(sott=text, expiry_time=iso(ends) or "")
 
 
-def asked(context: Context, req: contract.RegistrationModel) -> Ask:
+def options_for(context: Context, req: contract.RegistrationModel) -> RegistrationOptions:
     """Return how a request of the interface registers."""
-    wish = Wish(
+    wish = VerificationOptions(
         url=req.verification_url,
         email_template=req.email_template,
         sms_template=req.sms_template,
@@ -60,9 +60,9 @@ def asked(context: Context, req: contract.RegistrationModel) -> Ask:
         welcome_template=req.welcome_email_template,
         sends_sms=not req.has_option(NO_SMS),
     )
-    return Ask(
+    return RegistrationOptions(
         wish,
-        source=service.source_of(req.referer),
+        source=service.registration_source(req.referer),
         accepts_terms=req.accept_privacy_policy,
         consents=req.consents,
         sends_mail=not req.has_option(NO_MAIL),
@@ -71,10 +71,10 @@ def asked(context: Context, req: contract.RegistrationModel) -> Ask:
     )
 
 
-def registered(
+def respond(
     context: Context,
     req: contract.RegistrationModel,
-    outcome: service.Outcome,
+    outcome: service.RegistrationResult,
     methods: tuple[str, ...] = ("pwd",),
     *,
     is_two: bool = False,
@@ -116,12 +116,12 @@ def _login(context: Context, account: Account, fields: str | None) -> Login:
 
 @contract.records.implements
 def read_records(context: Context, req: contract.ListRecords) -> Document:
-    return _listed(choice_lists.of_type(context, req, is_managed=False))
+    return _document(choice_lists.list_records(context, req, is_managed=False))
 
 
 @contract.managed_records.implements
 def read_managed_records(context: Context, req: contract.ListRecords) -> Document:
-    return _listed(choice_lists.of_type(context, req, is_managed=True))
+    return _document(choice_lists.list_records(context, req, is_managed=True))
 
 
 @contract.check_code.implements
@@ -153,5 +153,5 @@ def remove_type(context: Context, req: contract.DeleteRecordType) -> Deleted:
     return Deleted()
 
 
-def _listed(found: list[contract.RecordView]) -> Document:
+def _document(found: list[contract.RecordView]) -> Document:
     return Document(json.dumps([one.model_dump(by_alias=True) for one in found]).encode())

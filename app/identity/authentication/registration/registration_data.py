@@ -11,10 +11,10 @@ from app.identity.directory.accounts import profile_edits
 from app.identity.platform.context import Context
 
 MEMBER = "RegistrationData"
-_MOST_LINKS = 50
+_MAX_LINKS = 50
 
 
-def refuse(context: Context, given: Mapping[str, Any], held: Mapping[str, Any] | None = None) -> None:
+def refuse_invalid_links(context: Context, given: Mapping[str, Any], held: Mapping[str, Any] | None = None) -> None:
     """Refuse links that a person says of themselves where they lead to no choice, or where its code was not said.
 
     A code stands beside the id, in `Value` or in the link itself, and is not kept. What `held`, the profile as it is,
@@ -27,7 +27,7 @@ def refuse(context: Context, given: Mapping[str, Any], held: Mapping[str, Any] |
     linked = _links(given)
     if not linked:
         return
-    if len(linked) > _MOST_LINKS:
+    if len(linked) > _MAX_LINKS:
         raise e.MalformedRecord
     known = {record_id for _, record_id, _ in _links(held or {})}
     for source, record_id, code in linked:

@@ -9,7 +9,7 @@ from typing import Any
 from app.contract import errors as e
 from app.contract.configuration import EmailAccess, TenantSettings
 from app.contract.registration_form import CUSTOM, TERMS, FormField
-from app.identity.authentication.registration.drafts import Draft, Given, Said
+from app.identity.authentication.registration.drafts import Draft, ProfileInput, RegistrationInput
 from app.identity.directory.accounts import identifiers, profile_edits
 from app.identity.directory.accounts.profile import age, born_on
 from app.identity.directory.tenants import registration_form
@@ -27,7 +27,7 @@ _MISSING: dict[str, type[ApiError]] = {
 
 
 def refuse_incomplete(
-    settings: TenantSettings, given: Given, accepts_terms: bool | None, *, needs_password: bool = True
+    settings: TenantSettings, given: RegistrationInput, accepts_terms: bool | None, *, needs_password: bool = True
 ) -> None:
     """Refuse a registration that leaves out what the form requires, or breaks a rule of a field.
 
@@ -36,18 +36,18 @@ def refuse_incomplete(
             last one names the field.
         FieldsRefused: with a sentence for every field that breaks a rule.
     """
-    said = _said(given, accepts_terms)
+    said = _form_values(given, accepts_terms)
     form = registration_form.fields_of(settings)
     for field in form if registration_form.is_configured(settings) else ():
         is_needed = field.required and (needs_password or "password" not in (field.name, field.matches))
-        if is_needed and not _told(said, field.name).strip():
+        if is_needed and not _form_value(said, field.name).strip():
             raise _MISSING[field.name] if field.name in _MISSING else e.BadParameter.names(field.wire_name)
     problems = [(field.wire_name, problem) for field in form if (problem := _problem(field, form, said))]
     if problems:
         raise e.FieldsRefused(problems=problems)
 
 
-def refuse_edits(settings: TenantSettings, given: Said, *, clears: bool) -> None:
+def refuse_edits(settings: TenantSettings, given: ProfileInput, *, clears: bool) -> None:
     """Refuse an account's change that breaks a rule of the form, or empties a field that it requires.
 
     Args:
@@ -55,8 +55,8 @@ def refuse_edits(settings: TenantSettings, given: Said, *, clears: bool) -> None
 
     Raises FieldsRefused, with a sentence for every field.
     """
-    said = _said(given, None)
-    nulls = {name for name, value in _kept(given).items() if value is None}
+    said = _form_values(given, None)
+    nulls = {name for name, value in _stored_members(given).items() if value is None}
     form = registration_form.fields_of(settings)
     problems = [(field.wire_name, problem) for field in form if (problem := _problem(field, form, said))]
     for field in form:
@@ -76,7 +76,7 @@ def refuse_age(context: Context, birth_date: object) -> None:
         raise e.TooYoung
 
 
-def refuse_person(context: Context, draft: Draft) -> None:
+def refuse_registrant(context: Context, draft: Draft) -> None:
     """Refuse whom the tenant does not want.
 
     Raises EmailRefused, EmailDomainRefused, TooYoung, and PhoneLoginOff where phone numbers name nobody here.
@@ -126,9 +126,9 @@ def _domain(entry: str) -> str:
     return form.removeprefix("a@a.") if form else listed
 
 
-def _said(given: Said, accepts_terms: bool | None) -> dict[str, str]:
+def _form_values(given: ProfileInput, accepts_terms: bool | None) -> dict[str, str]:
     """Return what was given, by the names of the form; nothing but text counts as given, nor what is not kept."""
-    free = _kept(given)
+    free = _stored_members(given)
     custom = free.get("customfields")
     said: Mapping[str, Any] = {
         **free,
@@ -142,12 +142,12 @@ def _said(given: Said, accepts_terms: bool | None) -> dict[str, str]:
     return {name: _text(value) for name, value in said.items()}
 
 
-def _kept(given: Said) -> dict[str, Any]:
+def _stored_members(given: ProfileInput) -> dict[str, Any]:
     """Return what a profile takes of a body, by the names of the form: unknown members and second spellings are not kept."""
     return {name.lower(): value for name, value in profile_edits.canonical_members(given.free).items()}
 
 
-def _told(said: Mapping[str, str], name: str) -> str:
+def _form_value(said: Mapping[str, str], name: str) -> str:
     """Return what was said of a field of the form: `first_name` stands in a body as FirstName, in any letter case."""
     return said.get(name) or said.get(name if name.startswith(CUSTOM) else name.replace("_", ""), "")
 
@@ -160,7 +160,7 @@ def _text(value: Any) -> str:
 
 def _problem(field: FormField, form: tuple[FormField, ...], said: Mapping[str, str]) -> str:
     """Return what is wrong with a field that is there; the password's lengths are its policy's."""
-    text = _told(said, field.name)
+    text = _form_value(said, field.name)
     if not text:
         return ""
     if len(text) < field.min_length:
@@ -171,7 +171,7 @@ def _problem(field: FormField, form: tuple[FormField, ...], said: Mapping[str, s
         return "This is none of the choices."
     if field.rule and not _RULES[field.rule](text):
         return _SENTENCES[field.rule]
-    if field.matches and text != _told(said, field.matches):
+    if field.matches and text != _form_value(said, field.matches):
         other = next(one for one in form if one.name == field.matches)
         return f"This does not match {other.wire_name}."
     return ""

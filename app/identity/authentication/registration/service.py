@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 from app.contract import errors as e
 from app.contract.consents import ConsentAnswers
 from app.identity.authentication.registration import drafts, registration_data, requirements
-from app.identity.authentication.registration.drafts import Draft, Given
+from app.identity.authentication.registration.drafts import Draft, RegistrationInput
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
-from app.identity.authentication.verification.service import Wish
+from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials.pins import service as pins
 from app.identity.directory.accounts import (
     identifier_checks,
@@ -31,15 +31,15 @@ from app.identity.platform.context import Context
 from app.kit.limits import Rate
 
 API = "API"
-_MOST_SOURCE_LETTERS = 500
-_NOT_TEXTED = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached)
+_MAX_SOURCE_LENGTH = 500
+_SMS_ERRORS = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached)
 
 
 @dataclass(frozen=True)
-class Ask:
+class RegistrationOptions:
     """How somebody registers, beside the model itself."""
 
-    wish: Wish
+    wish: VerificationOptions
     source: str = API
     accepts_terms: bool | None = None
     consents: ConsentAnswers | None = None
@@ -51,7 +51,7 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RegistrationResult:
     """What became of it."""
 
     account: Account | None  # as it is, or will be once its address is proved; None: the address is its owner's already
@@ -65,24 +65,24 @@ class Outcome:
         return str(self.held.get("password_hash") or "")
 
 
-def refuse_off(context: Context) -> None:
+def require_enabled(context: Context) -> None:
     """Raise 1190 where the tenant takes no registrations."""
     if not context.tenant.settings.registration:
         raise e.RegistrationOff
 
 
-def draft(context: Context, given: Given, ask: Ask) -> Draft:
+def read_draft(context: Context, given: RegistrationInput, ask: RegistrationOptions) -> Draft:
     """Return what is asked for, once nothing but what others hold may refuse it. Spends from the limit of registrations.
 
     Raises:
         TooManyRequests: too many registrations from this address.
         VerificationUrlRefused, NoConsentForm, ConsentRefused, and the refusals of `demands`, `drafting` and `links`.
     """
-    spend(context)
-    return weighed(context, given, ask)
+    spend_limit(context)
+    return validate(context, given, ask)
 
 
-def weighed(context: Context, given: Given, ask: Ask) -> Draft:
+def validate(context: Context, given: RegistrationInput, ask: RegistrationOptions) -> Draft:
     """Return the draft, as `draft` does, of what is not sent yet: nothing is spent."""
     settings = context.tenant.settings
     verification.refuse_url(context, ask.wish.url)
@@ -96,18 +96,18 @@ def weighed(context: Context, given: Given, ask: Ask) -> Draft:
     drafted = drafts.read(context, given, ask.source, needs_password=ask.has_password)
     if len(drafted.addresses.forms) > identifier_checks.MOST_EMAILS:
         raise e.BadParameter(f"An account has at most {identifier_checks.MOST_EMAILS} addresses.")
-    requirements.refuse_person(context, drafted)
-    registration_data.refuse(context, given.free)
+    requirements.refuse_registrant(context, drafted)
+    registration_data.refuse_invalid_links(context, given.free)
     return drafted
 
 
-def spend(context: Context) -> None:
+def spend_limit(context: Context) -> None:
     """Take one from the limit of registrations. Raises TooManyRequests."""
     if most := context.tenant.settings.limits.register_per_minute_per_address:
         context.spend("register", Rate(most, 60), context.network)
 
 
-def register(context: Context, drafted: Draft, ask: Ask) -> Outcome:
+def register(context: Context, drafted: Draft, ask: RegistrationOptions) -> RegistrationResult:
     """Make the account and send what proves its address; one hash in every case, whoever holds the address.
 
     Raises:
@@ -125,23 +125,23 @@ def register(context: Context, drafted: Draft, ask: Ask) -> Outcome:
     private |= consent_forms.at_registration(context, consent_forms.parse_optional(context, ask.consents))
     private |= linked_identities.pending_identity(ask.brought) if ask.brought else {}
     begun = {} if waits_for else {"logins": 1, "last_login_at": context.now}
-    columns = drafts.row(context, drafted, private=private, emails=drafted.addresses.first_held, **begun)
+    columns = drafts.to_columns(context, drafted, private=private, emails=drafted.addresses.first_held, **begun)
     try:
         account = _add(context, drafted, columns)
     except e.EmailRegistered as refusal:
         if not ask.hides_taken:
-            raise _opened_elsewhere(context, drafted) or refusal from None
-        return _hidden(context, drafted, columns, ask)
+            raise _federated_refusal(context, drafted) or refusal from None
+        return _register_hidden(context, drafted, columns, ask)
     except e.PhoneTaken:
-        if waits_for != "phone" or not (ask.hides_taken or _is_anothers_word(context, drafted.phone or "")):
+        if waits_for != "phone" or not (ask.hides_taken or _is_unverified_number(context, drafted.phone or "")):
             raise
-        return _beside_number(context, drafted.phone or "", columns, ask)
+        return _register_beside_number(context, drafted.phone or "", columns, ask)
     context.audit.record("account.registered", uid=account.uid, source=ask.source[:100])
     events.emit(context, "Register", account, ask.is_silent)
     if not waits_for:
         events.emit(context, "Login", account, ask.is_silent)
     _send(context, account, ask)
-    return Outcome(account, not waits_for, waits_for, pending_accounts.pending_columns(columns))
+    return RegistrationResult(account, not waits_for, waits_for, pending_accounts.pending_columns(columns))
 
 
 def _add(context: Context, drafted: Draft, columns: dict[str, Any]) -> Account:
@@ -166,7 +166,7 @@ def refuse_taken_names(context: Context, drafted: Draft) -> None:
         raise e.PhoneTaken
 
 
-def source_of(referer: str | None) -> str:
+def registration_source(referer: str | None) -> str:
     """Return the page that somebody registered on, without what may be secret in its address; else `API`."""
     try:
         parts = urlsplit((referer or "").strip())
@@ -174,7 +174,7 @@ def source_of(referer: str | None) -> str:
         return API
     if parts.scheme not in ("http", "https") or not parts.hostname:
         return API
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"[:_MOST_SOURCE_LETTERS]
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"[:_MAX_SOURCE_LENGTH]
 
 
 def _waits_for(context: Context, drafted: Draft) -> str:
@@ -184,7 +184,9 @@ def _waits_for(context: Context, drafted: Draft) -> str:
     return "phone" if drafted.phone and not drafted.username else ""
 
 
-def _hidden(context: Context, drafted: Draft, columns: dict[str, Any], ask: Ask) -> Outcome:
+def _register_hidden(
+    context: Context, drafted: Draft, columns: dict[str, Any], ask: RegistrationOptions
+) -> RegistrationResult:
     """Answer for an address that has an account: its owner is told by mail, and nobody else.
 
     An account that never proved the address does not keep others from it: who registers now waits beside it.
@@ -193,7 +195,7 @@ def _hidden(context: Context, drafted: Draft, columns: dict[str, Any], ask: Ask)
     holders = ((form, accounts.by_email(context, form)) for form in drafted.addresses.forms)
     form, holder = next(((form, holder) for form, holder in holders if holder), ("", None))
     if holder is None:  # gone again in this very moment: as little is known as of anybody
-        return Outcome(None, waits_for="email", held=pending_accounts.pending_columns(columns))
+        return RegistrationResult(None, waits_for="email", held=pending_accounts.pending_columns(columns))
     context.audit.record("register.taken", uid=holder.uid)
     is_open = pending_accounts.is_replaceable(holder) and len(drafted.addresses.forms) == 1 and not drafted.phone
     account = None
@@ -202,15 +204,15 @@ def _hidden(context: Context, drafted: Draft, columns: dict[str, Any], ask: Ask)
             account = pending_accounts.add(context, form, columns)
             verification.send(context, account, ask.wish)
         elif ask.sends_mail:
-            verification.send_to_nobody(context, _spelling(holder, form), ask.wish)
+            verification.send_account_exists(context, _original_spelling(holder, form), ask.wish)
     except e.MailLimitReached:
         context.work.rollback()
         account = None
-    _text(context, None, drafted.phone, ask)
-    return Outcome(account, waits_for="email", held=pending_accounts.pending_columns(columns))
+    _send_sms(context, None, drafted.phone, ask)
+    return RegistrationResult(account, waits_for="email", held=pending_accounts.pending_columns(columns))
 
 
-def _opened_elsewhere(context: Context, drafted: Draft) -> e.EmailOfProvider | None:
+def _federated_refusal(context: Context, drafted: Draft) -> e.EmailOfProvider | None:
     """Return the refusal of an address whose account opens by another provider, and by no password."""
     context.work.rollback()
     holders = [accounts.by_email(context, form) for form in drafted.addresses.forms]
@@ -218,7 +220,7 @@ def _opened_elsewhere(context: Context, drafted: Draft) -> e.EmailOfProvider | N
     return e.EmailOfProvider() if is_elsewhere else None
 
 
-def _is_anothers_word(context: Context, phone: str) -> bool:
+def _is_unverified_number(context: Context, phone: str) -> bool:
     """Return whether an account that is in use only states the number: it keeps nobody out. One that was never used goes by
     the code, as the interface has it (U62, U63)."""
     context.work.rollback()
@@ -226,7 +228,9 @@ def _is_anothers_word(context: Context, phone: str) -> bool:
     return holder is not None and pending_accounts.has_unproven_phone(holder)
 
 
-def _beside_number(context: Context, phone: str, columns: dict[str, Any], ask: Ask) -> Outcome:
+def _register_beside_number(
+    context: Context, phone: str, columns: dict[str, Any], ask: RegistrationOptions
+) -> RegistrationResult:
     """Answer for a number that has an account as `_hidden` does for an address."""
     context.work.rollback()
     holder, account = accounts.by_phone(context, phone), None
@@ -236,22 +240,22 @@ def _beside_number(context: Context, phone: str, columns: dict[str, Any], ask: A
             account = pending_accounts.add(context, phone, columns)
             phones.send(context, account.uid, phone, account, ask.wish)
         else:
-            phones.tell_owner(context, phone, ask.wish)
-    except _NOT_TEXTED:
+            phones.send_account_exists(context, phone, ask.wish)
+    except _SMS_ERRORS:
         if not ask.hides_taken:
             raise
         context.work.rollback()
         account = None
-    return Outcome(account, waits_for="phone", held=pending_accounts.pending_columns(columns))
+    return RegistrationResult(account, waits_for="phone", held=pending_accounts.pending_columns(columns))
 
 
-def _spelling(holder: Account, form: str) -> str:
+def _original_spelling(holder: Account, form: str) -> str:
     """Return the address as its holder wrote it."""
     written = (str(one["Value"]) for one in holder.emails)
     return next((one for one in written if identifiers.normalize_email(one) == form), form)
 
 
-def _send(context: Context, account: Account, ask: Ask) -> None:
+def _send(context: Context, account: Account, ask: RegistrationOptions) -> None:
     """Send the link that proves the address and the code that proves the number.
 
     Where nobody is to learn whose address it is, a limit that is reached is kept silently, and only the first address is
@@ -265,17 +269,17 @@ def _send(context: Context, account: Account, ask: Ask) -> None:
                 raise
             context.audit.record("verification.not_sent", uid=account.uid, reason="MailLimitReached")
         if not ask.hides_taken:
-            verification.send_to_waiting(context, account, ask.wish)
-    _text(context, account, account.phone, ask)
+            verification.send_to_pending_addresses(context, account, ask.wish)
+    _send_sms(context, account, account.phone, ask)
 
 
-def _text(context: Context, account: Account | None, phone: str | None, ask: Ask) -> None:
+def _send_sms(context: Context, account: Account | None, phone: str | None, ask: RegistrationOptions) -> None:
     """Text the code that proves a number; one that proves nothing where the address is somebody's, as no text would tell that."""
     if not phone or not ask.wish.sends_sms:
         return
     try:
         phones.send(context, account.uid if account else phones.NOBODY, phone, account, ask.wish)
-    except _NOT_TEXTED as reason:
+    except _SMS_ERRORS as reason:
         if account is not None and not (
             account.email or ask.hides_taken
         ):  # nothing else proves anything of this account
@@ -287,13 +291,13 @@ def _text(context: Context, account: Account | None, phone: str | None, ask: Ask
 
 __all__ = [
     "API",
-    "Ask",
-    "Outcome",
-    "draft",
-    "refuse_off",
+    "RegistrationOptions",
+    "RegistrationResult",
+    "read_draft",
+    "require_enabled",
     "refuse_taken_names",
     "register",
-    "source_of",
-    "spend",
-    "weighed",
+    "registration_source",
+    "spend_limit",
+    "validate",
 ]

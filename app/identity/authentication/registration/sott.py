@@ -23,55 +23,55 @@ from app.identity.platform.context import Context
 from app.kit.reading import RawRequest
 
 SKEW = timedelta(minutes=5)
-LONGEST = timedelta(minutes=contract.LONGEST_SOTT_MINUTES)
+MAX_LIFETIME = timedelta(minutes=contract.LONGEST_SOTT_MINUTES)
 _IV = b"tu89geji340t89u2"
 _BLOCK_BITS = 128
-_MOST_LETTERS = 2_000
-_LONGEST_UNSAID = timedelta(hours=1)
+_MAX_LENGTH = 2_000
+_MAX_AMBIGUOUS_LIFETIME = timedelta(hours=1)
 _HEADER = re.compile(r"x-\w+-sott\Z")
 _TIME = re.compile(
     r"\s*(\d{4})[/-](\d{1,2})[/-](\d{1,2})[ T](\d{1,2}):(\d{1,2}):(\d{1,2})\s*([AaPp][Mm])?\s*\Z", re.ASCII
 )
 
 
-def make(context: Context, minutes: int) -> tuple[str, datetime]:
+def create(context: Context, minutes: int) -> tuple[str, datetime]:
     """Return a token that holds from now on, and its end."""
     ends = context.now + timedelta(minutes=minutes)
-    plain = f"{_stamp(context.now)}#{context.tenant.api_key}#{_stamp(ends)}".encode()
+    plain = f"{_format_time(context.now)}#{context.tenant.api_key}#{_format_time(ends)}".encode()
     padder = padding.PKCS7(_BLOCK_BITS).padder()
     encryptor = _cipher(context).encryptor()
     sealed = encryptor.update(padder.update(plain) + padder.finalize()) + encryptor.finalize()
     text = base64.b64encode(sealed).decode()
-    return f"{text}*{_mark(text)}", ends
+    return f"{text}*{_checksum(text)}", ends
 
 
 def check(context: Context, query: str | None) -> None:
     """Admit a registration: the header wins over the query. Raises SottMissing, WrongSott."""
-    shown = _of_header(context.raw) or query
+    shown = _from_header(context.raw) or query
     if not shown:
         raise e.SottMissing
-    if not is_good(context, shown):
+    if not is_valid(context, shown):
         context.audit.record("sott.refused")
         raise e.WrongSott
 
 
-def is_good(context: Context, shown: str) -> bool:
+def is_valid(context: Context, shown: str) -> bool:
     """Return whether the token was made with this tenant's secret for its key, and holds now."""
     text, _, mark = shown.replace(" ", "+").rpartition("*")  # a plus that nobody encoded is a space by now
-    if len(shown) > _MOST_LETTERS or not hmac.compare_digest(_mark(text).encode(), mark.lower().encode()):
+    if len(shown) > _MAX_LENGTH or not hmac.compare_digest(_checksum(text).encode(), mark.lower().encode()):
         return False
-    plain = _opened(context, text)
+    plain = _decrypt(context, text)
     parts = plain.split("#") if plain is not None else []
     if len(parts) != 3 or parts[1].strip().lower() != context.tenant.api_key.lower():
         return False
     return any(start - SKEW <= context.now <= end for start, end in _periods(parts[0], parts[2]))
 
 
-def _of_header(raw: RawRequest) -> str | None:
+def _from_header(raw: RawRequest) -> str | None:
     return next((value for name, value in raw.headers.items() if name.endswith("-sott") and _HEADER.match(name)), None)
 
 
-def _opened(context: Context, text: str) -> str | None:
+def _decrypt(context: Context, text: str) -> str | None:
     try:
         sealed = base64.b64decode(text.encode("ascii"), validate=True)
         decryptor = _cipher(context).decryptor()
@@ -91,14 +91,14 @@ def _periods(start: str, end: str) -> list[tuple[datetime, datetime]]:
     begun, over = _instant(first), _instant(last)
     if first is None or last is None or begun is None or over is None:
         return []
-    read = [(begun, over)] if over - begun <= LONGEST else []
+    read = [(begun, over)] if over - begun <= MAX_LIFETIME else []
     if not (first[7] or last[7]) and 1 <= int(first[4]) <= 12 and 1 <= int(last[4]) <= 12:
-        halves = [(_in_half(begun, half), _in_half(over, other)) for half in (0, 12) for other in (0, 12)]
-        read += [(early, late) for early, late in halves if timedelta() < late - early <= _LONGEST_UNSAID]
+        halves = [(_in_half_day(begun, half), _in_half_day(over, other)) for half in (0, 12) for other in (0, 12)]
+        read += [(early, late) for early, late in halves if timedelta() < late - early <= _MAX_AMBIGUOUS_LIFETIME]
     return read
 
 
-def _in_half(at: datetime, half: int) -> datetime:
+def _in_half_day(at: datetime, half: int) -> datetime:
     return at.replace(hour=at.hour % 12 + half)
 
 
@@ -114,14 +114,14 @@ def _instant(found: re.Match[str] | None) -> datetime | None:
         return None
 
 
-def _stamp(at: datetime) -> str:
+def _format_time(at: datetime) -> str:
     """With its half of the day: our own tokens are read in one way."""
     return (
         f"{at.year}/{at.month}/{at.day} {at.hour % 12 or 12}:{at.minute}:{at.second} {'PM' if at.hour >= 12 else 'AM'}"
     )
 
 
-def _mark(text: str) -> str:
+def _checksum(text: str) -> str:
     return hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from app.contract import errors as e
 from app.identity.authentication.recovery import sending
-from app.identity.authentication.recovery.sending import Wish
+from app.identity.authentication.recovery.sending import ResetOptions
 from app.identity.directory.accounts import store
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
@@ -15,7 +15,7 @@ from app.identity.platform.outbox.queue import Outbox
 FLAG = "is_password_breached"
 
 
-def refuse(context: Context, account: Account, password: str) -> None:
+def refuse_breached(context: Context, account: Account, password: str) -> None:
     """Look the right password up; nothing may have been written yet. It is asked once: then the account bears the answer.
 
     Raises:
@@ -39,6 +39,6 @@ def refuse(context: Context, account: Account, password: str) -> None:
         if fresh is not None:
             store.change(apart, account.uid, {"private": {**fresh.private, FLAG: True}})
     if action in ("notify", "change"):
-        sending.send_apart(context, account, Wish())
+        sending.send_separately(context, account, ResetOptions())
     if action == "change":
         raise e.PasswordBreached

@@ -8,7 +8,7 @@ from app.contract import errors as e
 from app.contract import phones as contract
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import completion, locks, risk_challenges, second_factor, verified_sign_in
-from app.identity.authentication.sign_in.second_factor import Pending, Way
+from app.identity.authentication.sign_in.second_factor import Authentication, PendingSignIn
 from app.identity.authentication.verification import phone_handlers, phones
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -22,66 +22,72 @@ from app.identity.platform.context import Context
 
 @contract.verify.implements
 def verify(context: Context, req: contract.VerifyPhone) -> contract.PhoneVerified:
-    phone_handlers.refuse_off(context)
-    phone_handlers.spend(context, "phone_code_try")
+    phone_handlers.require_enabled(context)
+    phone_handlers.spend_limit(context, "phone_code_try")
     if not req.otp:
         raise e.BadParameter.names("otp")
     if context.holder is not None:
-        _prove_own(context, accounts.current(context), req)
+        _verify_own(context, accounts.current(context), req)
         return contract.PhoneVerified(is_posted=True)
-    phone = phone_handlers.read(req.phone)
-    holder = phone_handlers.whose(context, phone)
-    if (found := risk_challenges.texted(context, holder.uid if holder is not None else None)) is not None:
-        return _gone_on(context, found, phone, req)
-    return _signed_in(context, _proved(context, phone, holder, req), req)
+    phone = phone_handlers.parse_phone(req.phone)
+    holder = phone_handlers.verifiable_account(context, phone)
+    if (found := risk_challenges.pending_sms_sign_in(context, holder.uid if holder is not None else None)) is not None:
+        return _complete_risk_challenge(context, found, phone, req)
+    return _sign_in(context, _verify_without_session(context, phone, holder, req), req)
 
 
-def _prove_own(context: Context, account: Account, req: contract.VerifyPhone) -> None:
+def _verify_own(context: Context, account: Account, req: contract.VerifyPhone) -> None:
     """Whoever is signed in knows the account: what else is kept there stays."""
-    if phones.asked(context, account) is not None:
-        proof = phones.spend_asked(context, account, req.otp or "")
+    if phones.requested_number(context, account) is not None:
+        proof = phones.spend_requested_code(context, account, req.otp or "")
     elif account.phone is None or account.phone_verified:
         raise e.PhoneVerifiedOrNoToken
     else:
-        proof = phones.spend(context, account.uid, account.phone, req.otp or "")
+        proof = phones.spend_code(context, account.uid, account.phone, req.otp or "")
     phones.confirm(context, proof, knows_password=True, is_silent=req.is_silent)
 
 
-def _proved(context: Context, phone: str, holder: Account | None, req: contract.VerifyPhone) -> Account:
+def _verify_without_session(context: Context, phone: str, holder: Account | None, req: contract.VerifyPhone) -> Account:
     hides = context.tenant.settings.hide_unknown_accounts
     who = account_lookup.find(context, Identifier("phone", phone), is_hidden=hides)
     who = replace(who, holder=holder)
     if who.holder is None and not hides:
         raise e.UnknownPhone
-    is_open = verified_sign_in.open_lock(context, who, locks.Proof(req.security_answer, captcha.from_parameters(req)))
+    is_open = verified_sign_in.solve_lock(
+        context, who, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
+    )
     uid = who.holder.uid if who.holder is not None else phones.NOBODY
-    proof = phones.spend(
+    proof = phones.spend_code(
         context, uid, phone, req.otp or "", is_lock_open=is_open, name=who.identifier if hides else None
     )
     return phones.confirm(context, proof, is_silent=req.is_silent)
 
 
-def _gone_on(context: Context, found: Pending, phone: str, req: contract.VerifyPhone) -> contract.PhoneVerified:
+def _complete_risk_challenge(
+    context: Context, found: PendingSignIn, phone: str, req: contract.VerifyPhone
+) -> contract.PhoneVerified:
     """End a sign-in that a risk stopped, with the code that was texted for it (interface mfa.md section 9)."""
     hides = context.tenant.settings.hide_unknown_accounts
     who = AccountLookup(context, Identifier("phone", phone), found.account, hides)
-    is_open = verified_sign_in.open_lock(context, who, locks.Proof(req.security_answer, captcha.from_parameters(req)))
+    is_open = verified_sign_in.solve_lock(
+        context, who, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
+    )
     one_time_tokens.spend_code(
         context, Purpose.FACTOR_SMS, found.account.uid, req.otp or "", subject=phone, errors=SMS_CODE, is_lock_open=is_open,
         name=who.identifier if hides else None,
     )  # fmt: skip
-    methods = (*found.way.methods, "sms", second_factor.TWO)
+    methods = (*found.way.methods, "sms", second_factor.MFA)
     way = replace(found.way, methods=methods, opens_lock=is_open, is_silent=req.is_silent)
     try:
         account = second_factor.finish(context, replace(found, way=way))
     except (e.UnknownFactorToken, e.LockedDuringStep):  # another was quicker
         raise e.ClosedSmsCode from None
-    return contract.PhoneVerified.model_construct(**dict(completion.session(context, account, way, req.fields_)))
+    return contract.PhoneVerified.model_construct(**dict(completion.begin_session(context, account, way, req.fields_)))
 
 
-def _signed_in(context: Context, account: Account, req: contract.VerifyPhone) -> contract.PhoneVerified:
+def _sign_in(context: Context, account: Account, req: contract.VerifyPhone) -> contract.PhoneVerified:
     """Begin a session, or ask for the second factor; a refusal leaves code and number as they were."""
-    login = completion.enter(
-        context, account, Way(("sms",), "phone", FactorKind.SMS, is_silent=req.is_silent), fields=req.fields_
+    login = completion.complete(
+        context, account, Authentication(("sms",), "phone", FactorKind.SMS, is_silent=req.is_silent), fields=req.fields_
     )
     return contract.PhoneVerified.model_construct(**dict(login))

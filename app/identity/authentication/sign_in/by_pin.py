@@ -13,8 +13,8 @@ from app.identity.authentication.recovery import pin_handlers as forgotten
 from app.identity.authentication.recovery import recipient, sending
 from app.identity.authentication.sign_in import completion, locks, password_reset, tenant_requirements
 from app.identity.authentication.sign_in import service as sign_in
-from app.identity.authentication.sign_in.password_reset import given
-from app.identity.authentication.sign_in.second_factor import Way, way_of
+from app.identity.authentication.sign_in.password_reset import require_parameter
+from app.identity.authentication.sign_in.second_factor import Authentication, from_facts
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -38,16 +38,16 @@ def with_pin(context: Context, req: contract.PinLogin) -> FactorLogin:
     service.refuse_disabled(settings)
     if not settings.pin.login:
         raise e.PinLoginOff
-    shown, session = given("pin", req.pin), session_tokens.find_session(context, req.session_token)
+    shown, session = require_parameter("pin", req.pin), session_tokens.find_session(context, req.session_token)
     account = accounts.by_uid(context, session.uid)
     if account is None:
         raise e.UnknownSessionToken
     service.check(context, account, shown, e.WrongPin)
     store.change(context, account.uid, {})  # everybody locks the account first, and its tickets after it
     session_tokens.spend_session(context, session)
-    way = Way((METHOD,), str(session.facts.get("kind") or "email"), is_silent=req.is_silent)
+    way = Authentication((METHOD,), str(session.facts.get("kind") or "email"), is_silent=req.is_silent)
     wish = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
-    return completion.enter(context, account, way, fields=req.fields_, wish=wish)
+    return completion.complete(context, account, way, fields=req.fields_, wish=wish)
 
 
 @contract.end_session.implements
@@ -68,27 +68,27 @@ def set_first(context: Context, req: contract.SetPinAtLogin) -> Login:
     if not req.pin:
         raise e.PinMissing
     one_time_tokens.refuse_locked(context, account)
-    way = way_of(ticket.facts["way"])
-    if (closed := sign_in.closed(context, account, Identifier(way.kind, ""))) is not None:
+    way = from_facts(ticket.facts["way"])
+    if (closed := sign_in.sign_in_refusal(context, account, Identifier(way.kind, ""))) is not None:
         raise closed
     hashed = service.hash_new_pin(context, req.pin)
     store.change(context, account.uid, {})  # as above
     if not continuation_tokens.spend(context, ticket):
         raise e.UnknownPinToken
     account = service.set_pin(context, account, hashed, service.SET, is_silent=req.is_silent)
-    return completion.plain(completion.session(context, account, way, after=tenant_requirements.PIN))
+    return completion.to_login(completion.begin_session(context, account, way, after=tenant_requirements.PIN))
 
 
 @contract.change.implements
 def change(context: Context, req: contract.ChangePin) -> Posted:
     service.refuse_disabled(context.tenant.settings)
     account = accounts.current(context)
-    old, new = given("oldpin", req.old_pin), given("newpin", req.new_pin)
-    renew(context, account, old, new, is_silent=req.is_silent)
+    old, new = require_parameter("oldpin", req.old_pin), require_parameter("newpin", req.new_pin)
+    change_pin(context, account, old, new, is_silent=req.is_silent)
     return Posted()
 
 
-def renew(context: Context, account: Account, old: str, new: str, *, is_silent: bool = False) -> Account:
+def change_pin(context: Context, account: Account, old: str, new: str, *, is_silent: bool = False) -> Account:
     """Give an account another PIN by the present one.
 
     Raises NoPin, WrongCurrentPin, BadParameter, and the refusals of a lock.
@@ -106,16 +106,16 @@ def renew(context: Context, account: Account, old: str, new: str, *, is_silent: 
 @contract.reset_by_token.implements
 def reset_by_token(context: Context, req: contract.ResetPinByToken) -> Posted:
     service.refuse_disabled(context.tenant.settings)
-    token, new = given("resettoken", req.reset_token), given("pin", req.pin)
-    password_reset.spend(context)
+    token, new = require_parameter("resettoken", req.reset_token), require_parameter("pin", req.pin)
+    password_reset.spend_limit(context)
     try:
-        by_link(context, token, new, is_silent=req.is_silent)
+        reset_with_link(context, token, new, is_silent=req.is_silent)
     except e.UsedLink:
         raise e.UsedPinLink from None
     return Posted()
 
 
-def by_link(context: Context, token: str, new: str, *, is_silent: bool = False) -> Account:
+def reset_with_link(context: Context, token: str, new: str, *, is_silent: bool = False) -> Account:
     """Use a link for a new PIN; a refused PIN leaves it unused. Of many at once one wins.
 
     Raises UnknownLink, UsedLink, ExpiredLink, AccountBlocked, NoPin and BadParameter.
@@ -124,51 +124,54 @@ def by_link(context: Context, token: str, new: str, *, is_silent: bool = False) 
     account = accounts.by_uid(context, peeked.uid)
     if account is None:
         raise e.UnknownLink
-    _refuse_without(account)
-    if not sending.still_reaches(account, peeked):
+    _require_pin(account)
+    if not sending.is_still_recipient(account, peeked):
         raise e.ExpiredLink
     hashed = service.hash_new_pin(context, new)
     one_time_tokens.spend_link(context, Purpose.RESET_PIN, token)
-    return reset(context, account, hashed, is_silent=is_silent)
+    return reset_pin(context, account, hashed, is_silent=is_silent)
 
 
 @contract.reset_by_code.implements
 def reset_by_code(context: Context, req: contract.ResetPinByCode) -> Posted:
     service.refuse_disabled(context.tenant.settings)
-    otp, new = given("otp", req.otp), given("pin", req.pin)
-    password_reset.spend(context)
-    who = _one_of(context, req)
+    otp, new = require_parameter("otp", req.otp), require_parameter("pin", req.pin)
+    password_reset.spend_limit(context)
+    who = _read_identifier(context, req)
     by, errors = (sending.SMS, SMS_CODE) if who.identifier.kind == "phone" else (sending.MAIL, MAIL_CODE)
-    account, shown = forgotten.reached(who, by), locks.Proof(req.security_answer, captcha.from_parameters(req))
-    proof, is_open = password_reset.checked(context, who, account, otp, by, errors, shown, kind=Purpose.RESET_PIN)
+    account, shown = (
+        forgotten.reachable_account(who, by),
+        locks.LockSolution(req.security_answer, captcha.from_parameters(req)),
+    )
+    proof, is_open = password_reset.check_code(context, who, account, otp, by, errors, shown, kind=Purpose.RESET_PIN)
     if account is None:
         raise errors.wrong
-    if not sending.still_reaches(account, proof):
+    if not sending.is_still_recipient(account, proof):
         raise errors.closed
     hashed = service.hash_new_pin(context, new)
     one_time_tokens.spend_checked_code(context, proof, errors=errors, is_lock_open=is_open)
-    reset(context, account, hashed, is_silent=req.is_silent)
+    reset_pin(context, account, hashed, is_silent=req.is_silent)
     return Posted()
 
 
 @contract.reset_by_answer_and_email.implements
 def reset_by_answer_and_email(context: Context, req: contract.ResetPinByAnswerAndEmail) -> Posted:
-    if not accounts.is_email(given("email", req.email)):
+    if not accounts.is_email(require_parameter("email", req.email)):
         raise e.MalformedEmail
     return _by_answer(context, Identifier("email", req.email or ""), req)
 
 
 @contract.reset_by_answer_and_phone.implements
 def reset_by_answer_and_phone(context: Context, req: contract.ResetPinByAnswerAndPhone) -> Posted:
-    return _by_answer(context, Identifier("phone", given("phone", req.phone)), req)
+    return _by_answer(context, Identifier("phone", require_parameter("phone", req.phone)), req)
 
 
 @contract.reset_by_answer_and_username.implements
 def reset_by_answer_and_username(context: Context, req: contract.ResetPinByAnswerAndUsername) -> Posted:
-    return _by_answer(context, Identifier("username", given("username", req.username)), req)
+    return _by_answer(context, Identifier("username", require_parameter("username", req.username)), req)
 
 
-def reset(context: Context, account: Account, hashed: str, *, is_silent: bool = False) -> Account:
+def reset_pin(context: Context, account: Account, hashed: str, *, is_silent: bool = False) -> Account:
     """Write a PIN in the place of one that was forgotten. What the one before would open again ends: whoever reads the
     mails of a stolen phone does not come in by them.
     """
@@ -179,32 +182,32 @@ def reset(context: Context, account: Account, hashed: str, *, is_silent: bool = 
 
 def _by_answer(context: Context, name: Identifier, req: contract.ResetPinByAnswer) -> Posted:
     service.refuse_disabled(context.tenant.settings)
-    password_reset.refuse_unasked(context, req.security_answer)
-    new = given("pin", req.pin)
-    password_reset.spend(context)
-    account = _answered(context, recipient.named(context, name.kind, name.value), req.security_answer or {})
-    reset(context, account, service.hash_new_pin(context, new), is_silent=req.is_silent)
+    password_reset.require_answers(context, req.security_answer)
+    new = require_parameter("pin", req.pin)
+    password_reset.spend_limit(context)
+    account = _verify_answers(context, recipient.find(context, name.kind, name.value), req.security_answer or {})
+    reset_pin(context, account, service.hash_new_pin(context, new), is_silent=req.is_silent)
     return Posted()
 
 
-def reset_by_answers(context: Context, who: AccountLookup, shown: Mapping[str, str], hashed: str) -> Account:
+def reset_with_answers(context: Context, who: AccountLookup, shown: Mapping[str, str], hashed: str) -> Account:
     """Write the PIN of whoever answered every question. Raises what `recovered.answering` raises, AccountBlocked, NoPin."""
-    return reset(context, _answered(context, who, shown), hashed)
+    return reset_pin(context, _verify_answers(context, who, shown), hashed)
 
 
-def _answered(context: Context, who: AccountLookup, shown: Mapping[str, str]) -> Account:
-    account = password_reset.answering(context, who, shown)
-    _refuse_without(account)
+def _verify_answers(context: Context, who: AccountLookup, shown: Mapping[str, str]) -> Account:
+    account = password_reset.verify_answers(context, who, shown)
+    _require_pin(account)
     return account
 
 
-def _refuse_without(account: Account) -> None:
+def _require_pin(account: Account) -> None:
     recipient.refuse_closed(account)
     if not account.has_pin:
         raise e.NoPin
 
 
-def _one_of(context: Context, req: contract.ResetPinByCode) -> AccountLookup:
+def _read_identifier(context: Context, req: contract.ResetPinByCode) -> AccountLookup:
     named = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
     if not named:
         raise e.BadParameter.names(req.type)
@@ -212,4 +215,4 @@ def _one_of(context: Context, req: contract.ResetPinByCode) -> AccountLookup:
         raise e.BadParameter("Exactly one identifier is expected.")
     if req.email and not accounts.is_email(req.email):
         raise e.MalformedEmail
-    return recipient.named(context, named[0], getattr(req, named[0]))
+    return recipient.find(context, named[0], getattr(req, named[0]))

@@ -21,8 +21,8 @@ from app.contract.second_factors.challenge import (
 )
 from app.contract.sign_in import Login
 from app.identity.authentication.sign_in import risks, second_factor, service, tenant_requirements
-from app.identity.authentication.sign_in.second_factor import Way
-from app.identity.authentication.sign_in.tenant_requirements import Gate
+from app.identity.authentication.sign_in.second_factor import Authentication
+from app.identity.authentication.sign_in.tenant_requirements import Requirement
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.pins import session_tokens as pin_sessions
@@ -35,13 +35,18 @@ from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 
-PLAIN: Final = ChallengeOptions()
-_OWN_KINDS: Final = ("email", "username", "phone")
+DEFAULT_OPTIONS: Final = ChallengeOptions()
+_IDENTIFIER_KINDS: Final = ("email", "username", "phone")
 """Any other kind of a way in is the provider that somebody came by."""
 
 
-def enter(
-    context: Context, account: Account, way: Way, *, fields: str | None = None, wish: ChallengeOptions = PLAIN
+def complete(
+    context: Context,
+    account: Account,
+    way: Authentication,
+    *,
+    fields: str | None = None,
+    wish: ChallengeOptions = DEFAULT_OPTIONS,
 ) -> FactorLogin:
     """Sign in somebody who passed one factor that is no password, and answer; call it before anything else is written
     that a refusal should undo.
@@ -51,38 +56,40 @@ def enter(
     Raises AccountBlocked, LoginDisabled, EmailUnverified, PhoneUnverified, PrivacyPolicyOutdated, TooManySessions; TwoFactorOn
     where the only second factor is what was proved just now.
     """
-    wanted = None if second_factor.TWO in way.methods else risks.wanted(context, account, way.channel)
+    wanted = None if second_factor.MFA in way.methods else risks.required_factor(context, account, way.channel)
     if wanted is not None:
         return challenge(context, wanted, way, wish)
-    service.admit(context, account, way.kind, is_silent=way.is_silent)
-    return session(context, account, way, fields)
+    service.complete_sign_in(context, account, way.kind, is_silent=way.is_silent)
+    return begin_session(context, account, way, fields)
 
 
-def alone(context: Context, account: Account, way: Way) -> bool:
+def try_single_factor(context: Context, account: Account, way: Authentication) -> bool:
     """Record a sign-in by one factor that is no password, where that is enough; False where the account may not, needs another,
     or must accept or agree to something first."""
     try:
-        is_enough = risks.wanted(context, account, way.channel) is None and tenant_requirements.are_clear(
+        is_enough = risks.required_factor(context, account, way.channel) is None and tenant_requirements.are_met(
             context, account
         )
     except e.TwoFactorOn:
         return False
-    return is_enough and service.enter(context, account, way.kind, is_silent=way.is_silent)
+    return is_enough and service.try_complete_sign_in(context, account, way.kind, is_silent=way.is_silent)
 
 
-def challenge(context: Context, wanted: RequiredFactor, way: Way, wish: ChallengeOptions = PLAIN) -> FactorLogin:
+def challenge(
+    context: Context, wanted: RequiredFactor, way: Authentication, wish: ChallengeOptions = DEFAULT_OPTIONS
+) -> FactorLogin:
     """Answer with what the second factor takes; what must be sent for it is sent (interface mfa.md section 1)."""
     found = second_factor.begin(context, wanted, way)
     wanted = replace(wanted, person=found.person)
-    second_factor.ask_device(context, found, wanted.kinds)
-    told = views.challenge_members(context, wanted, wish) | sent(context, wanted, wish)
+    second_factor.prompt_device(context, found, wanted.kinds)
+    told = views.challenge_members(context, wanted, wish) | send_code(context, wanted, wish)
     asked = Challenge(
         second_factor_authentication_token=found.ticket.text, expire_in=iso(found.ticket.expires_at) or "", **told
     )
     return FactorLogin(second_factor_authentication=asked, access_token=NO_SESSION, expires_in=NO_EXPIRY)
 
 
-def sent(context: Context, wanted: RequiredFactor, wish: ChallengeOptions) -> dict[str, Any]:
+def send_code(context: Context, wanted: RequiredFactor, wish: ChallengeOptions) -> dict[str, Any]:
     """Text or mail a code where that is the factor, and return the members that say so.
 
     Raises why nothing could be texted where there is no other way: 1071, 1123, 1149, 1281.
@@ -94,7 +101,7 @@ def sent(context: Context, wanted: RequiredFactor, wish: ChallengeOptions) -> di
         return {}
     try:
         shown = AUTHENTICATORS[kind].challenge(context, wanted.person, wish)
-    except second_factor.UNSENT as reason:
+    except second_factor.SEND_ERRORS as reason:
         if len(wanted.kinds) == 1 and not is_email:
             raise
         context.audit.record("second_factor.not_sent", uid=wanted.person.account.uid, reason=type(reason).__name__)
@@ -106,15 +113,20 @@ def sent(context: Context, wanted: RequiredFactor, wish: ChallengeOptions) -> di
     return {"otp_status": SmsSent(account_sid=messaging.account_sid(context), sid=shown.sid or "")}
 
 
-def session(
-    context: Context, account: Account, way: Way, fields: str | None = None, *, after: Gate | None = None
+def begin_session(
+    context: Context,
+    account: Account,
+    way: Authentication,
+    fields: str | None = None,
+    *,
+    after: Requirement | None = None,
 ) -> FactorLogin:
     """Begin a session of the interface for somebody whose sign-in is whole and recorded; raises what a gate demands,
     one beyond that which was just passed.
     """
-    tenant_requirements.refuse(context, account, way, after)
-    by_provider = {} if way.kind in _OWN_KINDS else {"provider": way.kind}
-    issued = service.issue(context, account, way.methods, **by_provider)
+    tenant_requirements.refuse_unmet(context, account, way, after)
+    by_provider = {} if way.kind in _IDENTIFIER_KINDS else {"provider": way.kind}
+    issued = service.issue_tokens(context, account, way.methods, **by_provider)
     before = account if after is None else replace(account, logins=account.logins - 1)  # who passed a gate is counted
     profile = accounts.signed_in_profile(context, before)
     return FactorLogin(
@@ -126,7 +138,7 @@ def session(
     )
 
 
-def plain(login: FactorLogin) -> Login:
+def to_login(login: FactorLogin) -> Login:
     """Return a session without the member that only logins that know of second factors have."""
     return Login.model_construct(
         profile=login.profile,

@@ -6,7 +6,7 @@ from app.contract import errors as e
 from app.contract.consents import SubmitConsentsByToken, submit
 from app.contract.sign_in import Login
 from app.identity.authentication.sign_in import completion, service, tenant_requirements
-from app.identity.authentication.sign_in.second_factor import way_of
+from app.identity.authentication.sign_in.second_factor import from_facts
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.directory.accounts.account_lookup import Identifier
 from app.identity.directory.consents import consent_required
@@ -20,11 +20,11 @@ def with_token(context: Context, req: SubmitConsentsByToken) -> Login:
     """Wrong answers use nothing up; of many that are right one begins the session."""
     forms.require_enabled(context)
     ticket, account = consent_required.pending_sign_in(context, req.consent_token)
-    answers, way = consent_required.parse_answers(context, ticket, req), way_of(ticket.facts["way"])
+    answers, way = consent_required.parse_answers(context, ticket, req), from_facts(ticket.facts["way"])
     one_time_tokens.refuse_locked(context, account)
-    if (closed := service.closed(context, account, Identifier(way.kind, ""))) is not None:
+    if (closed := service.sign_in_refusal(context, account, Identifier(way.kind, ""))) is not None:
         raise closed
     if not continuation_tokens.spend(context, ticket):
         raise e.WrongConsentToken
     account = forms.submit(context, account, answers, is_silent=req.is_silent)
-    return completion.plain(completion.session(context, account, way, after=tenant_requirements.CONSENT))
+    return completion.to_login(completion.begin_session(context, account, way, after=tenant_requirements.CONSENT))

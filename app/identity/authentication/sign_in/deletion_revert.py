@@ -18,16 +18,16 @@ _LIFETIME = timedelta(minutes=10)
 def refusal(context: Context, account: Account) -> e.AccountLeaving:
     """Return the refusal of a right password: until when the account can be kept, and a token that keeps it."""
     ends = int((context.now + _LIFETIME).timestamp())
-    sealed = context.services.encryption.encrypt(f"{ends} {account.uid}".encode(), _context(context))
+    sealed = context.services.encryption.encrypt(f"{ends} {account.uid}".encode(), _associated_data(context))
     token = base64.urlsafe_b64encode(sealed).decode()
     return e.AccountLeaving(data={"leaves_at": iso(account.leaves_at), "keep": token})
 
 
-def uid_of(context: Context, token: str) -> str | None:
+def uid_from_token(context: Context, token: str) -> str | None:
     """Return whose account a token keeps; None where it is over or not ours."""
     try:
         opened = context.services.encryption.decrypt(
-            base64.urlsafe_b64decode(token.encode()), _context(context)
+            base64.urlsafe_b64decode(token.encode()), _associated_data(context)
         ).decode()
     except (DecryptionError, ValueError, binascii.Error):
         return None
@@ -35,5 +35,5 @@ def uid_of(context: Context, token: str) -> str | None:
     return uid if int(ends) > context.now.timestamp() else None
 
 
-def _context(context: Context) -> str:
+def _associated_data(context: Context) -> str:
     return f"{context.tenant.tenant_id} keep account"

@@ -12,21 +12,21 @@ from app.identity.authentication.sign_in import (
     risk_challenges,
     service,
 )
-from app.identity.authentication.sign_in.locks import Proof
-from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.locks import LockSolution
+from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.sign_in.service import PasswordVerified
-from app.identity.authentication.verification.service import Wish
+from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials.authenticators.protocol import ChallengeOptions as FactorWish
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.second_factors import service as factors
 from app.identity.platform.context import Context
 
 ORIGIN = ("x-origin-ip", "x-origin-user-agent", "x-origin-accept-language", "x-origin-host", "x-platform")
-_MOST_ORIGIN_LETTERS = 200
+_MAX_ORIGIN_LENGTH = 200
 
 
-def _wish(req: contract.PasswordLogin) -> Wish:
-    return Wish(
+def _verification_options(req: contract.PasswordLogin) -> VerificationOptions:
+    return VerificationOptions(
         url=req.verification_url,
         email_template=req.email_template,
         sms_template=req.sms_template,
@@ -35,15 +35,15 @@ def _wish(req: contract.PasswordLogin) -> Wish:
     )
 
 
-def _note_origin(context: Context, login_url: str | None) -> None:
+def _record_origin(context: Context, login_url: str | None) -> None:
     """Note from where a server says that its visitor comes, and at which page. Nothing believes it: whoever has the API key
     may say it."""
     held = context.raw.headers
     told = {name.removeprefix("x-").replace("-", "_"): held[name] for name in ORIGIN if name in held}
-    if (page := registration.source_of(login_url)) != registration.API:
+    if (page := registration.registration_source(login_url)) != registration.API:
         told["login_url"] = page
     if told:
-        context.audit.record("sign_in.origin", **{name: text[:_MOST_ORIGIN_LETTERS] for name, text in told.items()})
+        context.audit.record("sign_in.origin", **{name: text[:_MAX_ORIGIN_LENGTH] for name, text in told.items()})
 
 
 @contract.with_password.implements
@@ -51,30 +51,38 @@ def with_password(context: Context, req: contract.PasswordLogin) -> contract.Log
     """A tenant that has second factors is asked at the login that knows of them (interface mfa.md section 1)."""
     if context.tenant.settings.two_factor != "disabled":
         raise e.TwoFactorOn
-    passed, way = _passed(context, req)
+    passed, way = _verify_password(context, req)
     if passed.wanted is not None:
-        return risk_challenges.answered(context, passed.wanted, way, req)
-    return completion.plain(completion.session(context, passed.account, way, req.fields_))
+        return risk_challenges.sign_in_or_challenge(context, passed.wanted, way, req)
+    return completion.to_login(completion.begin_session(context, passed.account, way, req.fields_))
 
 
 @with_factors_stated.implements
 def with_factors(context: Context, req: contract.PasswordLogin) -> FactorLogin:
     factors.refuse_disabled(context.tenant.settings)
-    passed, way = _passed(context, req)
+    passed, way = _verify_password(context, req)
     if passed.wanted is None:
-        return completion.session(context, passed.account, way, req.fields_)
+        return completion.begin_session(context, passed.account, way, req.fields_)
     wish = FactorWish(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
     return completion.challenge(context, passed.wanted, way, wish)
 
 
-def _passed(context: Context, req: contract.PasswordLogin) -> tuple[PasswordVerified, Way]:
+def _verify_password(context: Context, req: contract.PasswordLogin) -> tuple[PasswordVerified, Authentication]:
     settings = context.tenant.settings
-    identifier, hides = identifiers.stated(settings, req), settings.hide_unknown_accounts
-    _note_origin(context, req.login_url)
+    identifier, hides = identifiers.from_request(settings, req), settings.hide_unknown_accounts
+    _record_origin(context, req.login_url)
     if req.password_delegation:
         raise e.DelegationFailed
-    proof = Proof(req.security_answer, captcha.from_parameters(req))
+    proof = LockSolution(req.security_answer, captcha.from_parameters(req))
     passed = service.verify(
-        context, identifier, req.password, proof, hides_unknown=hides, wish=_wish(req), is_silent=req.is_silent
+        context,
+        identifier,
+        req.password,
+        proof,
+        hides_unknown=hides,
+        wish=_verification_options(req),
+        is_silent=req.is_silent,
     )
-    return passed, Way((service.PASSWORD,), identifier.kind, opens_lock=passed.opens_lock, is_silent=req.is_silent)
+    return passed, Authentication(
+        (service.PASSWORD,), identifier.kind, opens_lock=passed.opens_lock, is_silent=req.is_silent
+    )

@@ -10,7 +10,7 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account_lookup import Identifier
 
 
-def stated(settings: TenantSettings, req: PasswordLogin) -> Identifier:
+def from_request(settings: TenantSettings, req: PasswordLogin) -> Identifier:
     """Return the one identifier of the operation's body.
 
     Raises 908 for none or several, the refusal of a kind that is switched off, 1038 for what cannot be an email. No form
@@ -22,13 +22,13 @@ def stated(settings: TenantSettings, req: PasswordLogin) -> Identifier:
     if len(given) > 1:
         raise e.BadParameter("Exactly one of email, username and phone is expected.")
     identifier = Identifier(*given[0])
-    refuse_kind(settings, identifier.kind)
+    refuse_disabled_kind(settings, identifier.kind)
     if identifier.kind == "email" and not accounts.is_email(identifier.value):
         raise e.MalformedEmail
     return identifier
 
 
-def guessed(settings: TenantSettings, text: str) -> Identifier:
+def guess(settings: TenantSettings, text: str) -> Identifier:
     """Return what a person typed into the one field of the page, by the tenant's allowed kinds."""
     typed = text.strip()
     allowed = settings.login_kinds
@@ -39,7 +39,7 @@ def guessed(settings: TenantSettings, text: str) -> Identifier:
     return Identifier("username" if "username" in allowed else allowed[0], typed)
 
 
-def refuse_kind(settings: TenantSettings, kind: str) -> None:
+def refuse_disabled_kind(settings: TenantSettings, kind: str) -> None:
     """Raise the interface's refusal of a kind that the tenant does not accept: 1183, 1077, 1074, 1238."""
     allowed = settings.login_kinds
     if kind in allowed:

@@ -9,17 +9,17 @@ from typing import Any
 
 from sqlalchemy import insert, select, update
 
-from app.identity.authentication.sign_in.tables import attempts
+from app.identity.authentication.sign_in.tables import interactions
 from app.identity.platform.context import Context
 from app.kit import randomness
 
 LIFETIME = timedelta(minutes=10)  # the pending federated request (interface federation.md section 4)
 ENDED = "ended"  # the member of an attempt's request that says how it ended
-A = attempts.c
+A = interactions.c
 
 
 @dataclass(frozen=True)
-class Attempt:
+class Interaction:
     """One sign-in in one tab."""
 
     attempt_id: str
@@ -32,21 +32,23 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class InteractionIds:
     """What names an attempt that is not stored yet: a mail may bear its id before it is known whether the attempt is needed."""
 
     attempt_id: str
     binding: str = field(repr=False)
 
 
-def draw() -> Drawn:
+def new_ids() -> InteractionIds:
     """Return a new name and secret."""
-    return Drawn(randomness.token(18), randomness.token(24))
+    return InteractionIds(randomness.token(18), randomness.token(24))
 
 
-def open(context: Context, kind: str, request: dict[str, Any], drawn: Drawn | None = None) -> tuple[Attempt, str]:
+def begin(
+    context: Context, kind: str, request: dict[str, Any], drawn: InteractionIds | None = None
+) -> tuple[Interaction, str]:
     """Store a new attempt; returns it and the browser's secret of it, which goes into the attempt's cookie."""
-    drawn = drawn or draw()
+    drawn = drawn or new_ids()
     attempt_id, binding = drawn.attempt_id, drawn.binding
     now = context.now
     row = {
@@ -59,33 +61,35 @@ def open(context: Context, kind: str, request: dict[str, Any], drawn: Drawn | No
         "created_at": now,
         "expires_at": now + LIFETIME,
     }
-    context.work.run(insert(attempts), row)
-    return Attempt(attempt_id, kind, request, None, False, now, now + LIFETIME), binding
+    context.work.run(insert(interactions), row)
+    return Interaction(attempt_id, kind, request, None, False, now, now + LIFETIME), binding
 
 
-def find(context: Context, attempt_id: str) -> Attempt | None:
+def find(context: Context, attempt_id: str) -> Interaction | None:
     """Return the attempt if it lives and this browser began it (else a stolen address would let its bearer take part)."""
     where = (A.tenant_id == context.tenant.tenant_id, A.attempt_hash == randomness.digest(attempt_id))
-    row = context.work.one(select(attempts).where(*where))
+    row = context.work.one(select(interactions).where(*where))
     if row is None or row.expires_at <= context.now:
         return None
     shown = randomness.digest(context.visit.binding) if context.visit and context.visit.binding else ""
     if not hmac.compare_digest(shown, row.binding_hash):
         return None
-    return Attempt(attempt_id, row.kind, dict(row.request), row.session_id, row.is_done, row.created_at, row.expires_at)
+    return Interaction(
+        attempt_id, row.kind, dict(row.request), row.session_id, row.is_done, row.created_at, row.expires_at
+    )
 
 
-def client_of(context: Context, attempt_id: str) -> str:
+def client_id_for(context: Context, attempt_id: str) -> str:
     """Return the client id that an attempt is for, whoever began it; empty where it is for none, or gone."""
     where = (A.tenant_id == context.tenant.tenant_id, A.attempt_hash == randomness.digest(attempt_id))
     row = context.work.one(select(A.request).where(*where))
     return str(row.request.get("client_id") or "") if row is not None else ""
 
 
-def mark_signed_in(context: Context, attempt: Attempt, session_id: str) -> Attempt:
+def mark_signed_in(context: Context, attempt: Interaction, session_id: str) -> Interaction:
     """Note which session the attempt's own sign-in began."""
-    context.work.run(update(attempts).where(*_where(context, attempt)).values(session_id=session_id))
-    return Attempt(
+    context.work.run(update(interactions).where(*_where(context, attempt)).values(session_id=session_id))
+    return Interaction(
         attempt.attempt_id,
         attempt.kind,
         attempt.request,
@@ -96,28 +100,28 @@ def mark_signed_in(context: Context, attempt: Attempt, session_id: str) -> Attem
     )
 
 
-def note(context: Context, attempt: Attempt, *, lifetime: timedelta, **facts: Any) -> Attempt:
+def add_facts(context: Context, attempt: Interaction, *, lifetime: timedelta, **facts: Any) -> Interaction:
     """Keep facts beside the attempt's request, and let it live on: mail takes its time."""
     request, ends = {**attempt.request, **facts}, max(attempt.expires_at, context.now + lifetime)
-    context.work.run(update(attempts).where(*_where(context, attempt)).values(request=request, expires_at=ends))
+    context.work.run(update(interactions).where(*_where(context, attempt)).values(request=request, expires_at=ends))
     return replace(attempt, request=request, expires_at=ends)
 
 
-def locked(context: Context, attempt: Attempt) -> Attempt:
+def lock(context: Context, attempt: Interaction) -> Interaction:
     """Return the attempt as it is now; nobody else changes it until the commit."""
-    same = update(attempts).where(*_where(context, attempt)).values(is_done=A.is_done)
+    same = update(interactions).where(*_where(context, attempt)).values(is_done=A.is_done)
     row = context.work.one(same.returning(A.request, A.is_done, A.expires_at))
     if row is None:
         return replace(attempt, is_done=True)
     return replace(attempt, request=dict(row.request), is_done=row.is_done, expires_at=row.expires_at)
 
 
-def finish(context: Context, attempt: Attempt, **ended: Any) -> bool:
+def finish(context: Context, attempt: Interaction, **ended: Any) -> bool:
     """End the attempt and note how it `ended`; False where another tab or a second submit ended it before."""
     noted = {**attempt.request, ENDED: ended}
-    change = update(attempts).where(*_where(context, attempt), A.is_done.is_(False))
+    change = update(interactions).where(*_where(context, attempt), A.is_done.is_(False))
     return context.work.changed(change.values(is_done=True, request=noted)) > 0
 
 
-def _where(context: Context, attempt: Attempt) -> tuple[Any, ...]:
+def _where(context: Context, attempt: Interaction) -> tuple[Any, ...]:
     return A.tenant_id == context.tenant.tenant_id, A.attempt_hash == randomness.digest(attempt.attempt_id)

@@ -21,24 +21,24 @@ CAPTCHA, QUESTION, BLOCK = "Captcha", "SecurityQuestion", "Block"
 
 
 @dataclass(frozen=True)
-class Proof:
+class LockSolution:
     """What was shown beside the password, to open a lock."""
 
     security_answer: Mapping[str, str] | None = None
     captcha: captcha.SubmittedCaptcha = field(default_factory=captcha.SubmittedCaptcha)
 
 
-def open(context: Context, who: AccountLookup, lock: Lock, proof: Proof) -> bool:
+def solve(context: Context, who: AccountLookup, lock: Lock, proof: LockSolution) -> bool:
     """Open the lock as `_open` does; a try that it refuses is recorded."""
     try:
-        return _open(context, who, lock, proof)
+        return _check_solution(context, who, lock, proof)
     except ApiError as refusal:
         named = {"uid": who.account.uid} if who.account else {}
         context.audit.record("sign_in.refused", **named, reason="locked", lock=lock.kind, code=refusal.code)
         raise
 
 
-def _open(context: Context, who: AccountLookup, lock: Lock, proof: Proof) -> bool:
+def _check_solution(context: Context, who: AccountLookup, lock: Lock, proof: LockSolution) -> bool:
     """Return whether the proof opens the lock; False is a wrong security answer, which the caller counts.
 
     Raises:
@@ -62,22 +62,22 @@ def _open(context: Context, who: AccountLookup, lock: Lock, proof: Proof) -> boo
         )
         kept = who.account.security_answers if who.account else {}
         return security_answers.are_correct(context, kept, proof.security_answer, hides_unknown=who.is_hidden)
-    raise error(context, who, lock)
+    raise lock_refusal(context, who, lock)
 
 
-def error(context: Context, who: AccountLookup, lock: Lock) -> ApiError:
+def lock_refusal(context: Context, who: AccountLookup, lock: Lock) -> ApiError:
     """Return the refusal of somebody locked."""
     if lock.kind == CAPTCHA:
-        return told(context, who, lock, e.LockedForCaptcha())
+        return with_lock_challenge(context, who, lock, e.LockedForCaptcha())
     if lock.kind == QUESTION:
-        return told(context, who, lock, e.LockedForSecurityQuestion())
+        return with_lock_challenge(context, who, lock, e.LockedForSecurityQuestion())
     if lock.kind == BLOCK:
         return e.AccountBlocked()
     until = lock.until or context.now + timedelta(seconds=context.tenant.settings.lockout.suspend_seconds)
     return e.LockedForAWhile(data={"LoginLockedTimeout": iso(until)})
 
 
-def told(context: Context, who: AccountLookup, lock: Lock, refusal: ApiError) -> ApiError:
+def with_lock_challenge(context: Context, who: AccountLookup, lock: Lock, refusal: ApiError) -> ApiError:
     """Return the refusal with what answers the lock as its data, so that it can be asked at once."""
     asked = contract.Lock(
         captcha=captcha.challenge(context) if lock.kind == CAPTCHA else None,

@@ -6,10 +6,10 @@ from app.contract import errors as e
 from app.contract import passwords as contract
 from app.contract.groups import Posted
 from app.identity.authentication.recovery import new_password
-from app.identity.authentication.recovery.handlers import refuse_captcha
+from app.identity.authentication.recovery.handlers import require_captcha
 from app.identity.authentication.recovery.recipient import refuse_closed
 from app.identity.authentication.sign_in import locks
-from app.identity.authentication.sign_in.password_reset import end_everything, spend
+from app.identity.authentication.sign_in.password_reset import end_sessions_and_tokens, spend_limit
 from app.identity.credentials.captcha import service as captcha
 from app.identity.directory.accounts import login_records, store
 from app.identity.directory.accounts import service as accounts
@@ -23,22 +23,24 @@ EVENT = "ChangePassword"
 
 @contract.change.implements
 def change_own(context: Context, req: contract.ChangePassword) -> Posted:
-    spend(context)
+    spend_limit(context)
     account = accounts.by_uid(context, context.account.uid)
     if account is None:
         raise e.UnknownUid
     if not req.new_password:
         raise e.BadParameter.names("newpassword")
-    shown = locks.Proof(req.security_answer, captcha.from_parameters(req))
+    shown = locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     if not account.is_locked_now:  # an answer opens once: a locked account needs its own
-        refuse_captcha(context, req, "change_password")
+        require_captcha(context, req, "change_password")
     changed = change(context, account, req.old_password, req.new_password, shown, is_silent=req.is_silent)
-    end_everything(context, changed, except_session=context.account.session_id, except_token=context.account.token_hash)
+    end_sessions_and_tokens(
+        context, changed, except_session=context.account.session_id, except_token=context.account.token_hash
+    )
     return Posted()
 
 
 def change(
-    context: Context, account: Account, old: str, new: str, shown: locks.Proof, *, is_silent: bool = False
+    context: Context, account: Account, old: str, new: str, shown: locks.LockSolution, *, is_silent: bool = False
 ) -> Account:
     """Give an account another password, by the one that it has. The caller ends its other sessions.
 
@@ -51,13 +53,13 @@ def change(
     refuse_closed(account)
     lock = login_records.lock_of(account)
     context.work.release_connection()
-    is_open = lock is not None and _open(context, account, lock, shown)
+    is_open = lock is not None and _solve_lock(context, account, lock, shown)
     if not context.hashing.is_match(account.password_hash, old):
-        _count(context, account)
+        _count_failure(context, account)
         context.audit.record("password.change_refused", uid=account.uid)
         raise e.WrongCurrentPassword
-    hashed = new_password.weighed(context, account, new)
-    fresh = new_password.locked(context, account)
+    hashed = new_password.check_and_hash(context, account, new)
+    fresh = new_password.lock_account(context, account)
     if fresh.password_hash != account.password_hash:
         raise e.WrongCurrentPassword
     return new_password.write(context, fresh, hashed, is_silent=is_silent, event=EVENT, opens_lock=is_open)
@@ -65,7 +67,7 @@ def change(
 
 @contract.read_hash.implements
 def read_hash(context: Context, req: contract.ReadPasswordHash) -> contract.PasswordHash:
-    return _answer(accounts.require(context, req.uid))
+    return _response(accounts.require(context, req.uid))
 
 
 @contract.set_password.implements
@@ -75,31 +77,31 @@ def set_password(context: Context, req: contract.SetPassword) -> contract.Passwo
         raise e.PasswordRequired.names("password")
     if account.password_hash is None:
         raise e.NoEmailProfile
-    hashed = new_password.weighed(context, account, req.password)
+    hashed = new_password.check_and_hash(context, account, req.password)
     fresh = store.change(context, account.uid, {})  # one that is closed gets it too, and stays closed
     if fresh is None:
         raise e.UnknownUid
     after = new_password.write(context, fresh, hashed, is_silent=req.is_silent, event="SetPassword")
-    end_everything(context, after)
-    return _answer(after)
+    end_sessions_and_tokens(context, after)
+    return _response(after)
 
 
-def _open(context: Context, account: Account, lock: Lock, shown: locks.Proof) -> bool:
+def _solve_lock(context: Context, account: Account, lock: Lock, shown: locks.LockSolution) -> bool:
     who = AccountLookup(context, Identifier("email", account.email or account.username or ""), account, is_hidden=False)
-    if locks.open(context, who, lock, shown):
+    if locks.solve(context, who, lock, shown):
         return True
-    _count(context, account)
-    raise locks.told(context, who, lock, e.WrongQuestionOrAnswer())
+    _count_failure(context, account)
+    raise locks.with_lock_challenge(context, who, lock, e.WrongQuestionOrAnswer())
 
 
-def _count(context: Context, account: Account) -> None:
+def _count_failure(context: Context, account: Account) -> None:
     with context.work.separate_transaction() as own:
         failure = login_records.count_failure(own, account, context.tenant.settings, context.now)
     if failure.is_locked:
         context.audit.record("account.locked", uid=account.uid, lock=context.tenant.settings.lockout.type)
 
 
-def _answer(account: Account) -> contract.PasswordHash:
+def _response(account: Account) -> contract.PasswordHash:
     if account.password_hash is None:
         raise e.NoEmailProfile
     return contract.PasswordHash(password_hash=account.password_hash)

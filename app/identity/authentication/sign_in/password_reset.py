@@ -8,10 +8,10 @@ from app.contract import errors as e
 from app.contract import passwords as contract
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.recovery import new_password, recipient, sending
-from app.identity.authentication.recovery.handlers import refuse_captcha
-from app.identity.authentication.recovery.recipient import refuse_closed, refuse_stranger
+from app.identity.authentication.recovery.handlers import require_captcha
+from app.identity.authentication.recovery.recipient import refuse_closed, refuse_foreign_token
 from app.identity.authentication.sign_in import completion, locks, sessions
-from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, CodeErrors, OneTimeToken, Purpose
@@ -31,7 +31,7 @@ EVENT = "ResetPassword"
 RESET = Purpose.RESET_PASSWORD
 
 
-def spend(context: Context) -> None:
+def spend_limit(context: Context) -> None:
     """Spend what a try at a new password costs this address; raises 429."""
     if most := context.tenant.settings.limits.reset_per_minute_per_address:
         context.spend("reset", Rate(most, 60), context.network)
@@ -39,41 +39,41 @@ def spend(context: Context) -> None:
 
 @contract.reset.implements
 def reset(context: Context, req: contract.Reset) -> contract.PasswordReset:
-    spend(context)
+    spend_limit(context)
     if req.otp is None and req.email is None and req.username is None:
         return _by_link(context, req)
-    name, otp, password = _named(req)
+    name, otp, password = _read_code_request(req)
     if req.email is not None and not accounts.is_email(name):
         raise e.MalformedEmail
-    who = recipient.named(context, "email" if req.email is not None else "username", name)
-    refuse_stranger(context, who.holder)
-    return _posted(context, _by_code(context, who, sending.MAIL, otp, password, req), is_silent=req.is_silent)
+    who = recipient.find(context, "email" if req.email is not None else "username", name)
+    refuse_foreign_token(context, who.holder)
+    return _response(context, _by_code(context, who, sending.MAIL, otp, password, req), is_silent=req.is_silent)
 
 
 @contract.reset_by_sms.implements
 def reset_by_sms(context: Context, req: contract.ResetBySms) -> contract.PasswordReset:
-    spend(context)
-    who = recipient.with_phone(context, req.phone)
-    otp, password = given("otp", req.otp), given("password", req.password)
-    return _posted(
+    spend_limit(context)
+    who = recipient.from_phone(context, req.phone)
+    otp, password = require_parameter("otp", req.otp), require_parameter("password", req.password)
+    return _response(
         context, _by_code(context, who, sending.SMS, otp, password, req), FactorKind.SMS, is_silent=req.is_silent
     )
 
 
 @contract.reset_by_answer.implements
 def reset_by_answer(context: Context, req: contract.ResetByAnswer) -> contract.PasswordReset:
-    refuse_unasked(context, req.security_answer)
-    password = given("password", req.password)
-    spend(context)
-    refuse_captcha(context, req, "forgot_password")
-    account = answering(context, _one_of(context, req), req.security_answer or {})
-    hashed = new_password.weighed(context, account, password)
-    fresh = new_password.locked(context, account)
-    after = renew(context, fresh, hashed, is_silent=req.is_silent, template=req.reset_password_email_template)
-    return _posted(context, after, FactorKind.QUESTIONS, is_silent=req.is_silent)
+    require_answers(context, req.security_answer)
+    password = require_parameter("password", req.password)
+    spend_limit(context)
+    require_captcha(context, req, "forgot_password")
+    account = verify_answers(context, _read_identifier(context, req), req.security_answer or {})
+    hashed = new_password.check_and_hash(context, account, password)
+    fresh = new_password.lock_account(context, account)
+    after = set_password(context, fresh, hashed, is_silent=req.is_silent, template=req.reset_password_email_template)
+    return _response(context, after, FactorKind.QUESTIONS, is_silent=req.is_silent)
 
 
-def refuse_unasked(context: Context, shown: Mapping[str, str] | None) -> None:
+def require_answers(context: Context, shown: Mapping[str, str] | None) -> None:
     """Raise SecurityQuestionsOff, and BadParameter where nothing is answered."""
     if not context.tenant.settings.security_questions:
         raise e.SecurityQuestionsOff
@@ -81,13 +81,13 @@ def refuse_unasked(context: Context, shown: Mapping[str, str] | None) -> None:
         raise e.BadParameter.names("securityanswer")
 
 
-def answering(context: Context, who: AccountLookup, shown: Mapping[str, str]) -> Account:
+def verify_answers(context: Context, who: AccountLookup, shown: Mapping[str, str]) -> Account:
     """Return the account whose every answer is shown. Tries have a limit of their own, right ones included.
 
     Raises UnknownAccount, AccountBlocked, NoSecurityAnswers, UnknownSecurityQuestion, WrongSecurityAnswer,
     WrongQuestionOrAnswer, TooManyRequests.
     """
-    account, lockout = _answering(who), context.tenant.settings.lockout
+    account, lockout = _account_with_answers(who), context.tenant.settings.lockout
     context.spend("reset_by_answer", Rate(lockout.security_answer_attempts, lockout.suspend_seconds), who.key)
     context.work.release_connection()
     kept = account.security_answers if account else {}
@@ -103,25 +103,25 @@ def _by_code(
     context: Context, who: AccountLookup, by: str, code: str, password: str, req: contract.Reset | contract.ResetBySms
 ) -> Account:
     """Use a code for a new password. Of somebody whom it does not reach, each is wrong at the price of a wrong one."""
-    account, errors = recipient.reached(who, by), MAIL_CODE if by == sending.MAIL else SMS_CODE
+    account, errors = recipient.reachable_account(who, by), MAIL_CODE if by == sending.MAIL else SMS_CODE
     if account is not None and account.password_hash is None and not who.is_hidden:
         raise e.NoEmailProfile
-    proof, is_open = checked(context, who, account, code, by, errors, _shown(req))
+    proof, is_open = check_code(context, who, account, code, by, errors, _lock_solution(req))
     if account is None:
         raise errors.wrong
     if account.password_hash is None:
         raise e.NoEmailProfile
-    return with_code(context, account, proof, password, errors, req, is_open=is_open)
+    return reset_with_code(context, account, proof, password, errors, req, is_open=is_open)
 
 
-def checked(
+def check_code(
     context: Context,
     who: AccountLookup,
     account: Account | None,
     code: str,
     by: str,
     errors: CodeErrors,
-    shown: locks.Proof,
+    shown: locks.LockSolution,
     *,
     kind: Purpose = RESET,
 ) -> tuple[OneTimeToken, bool]:
@@ -135,8 +135,10 @@ def checked(
         LockedDuringStep: 1264, this very try locked the account without an end.
     """
     lock = account_lookup.lock_of(context, who)
-    is_open = lock is not None and _open(context, who, lock, shown)
-    uid, subject = (account.uid, by) if account else (one_time_tokens.NOBODY, sending.stranger(who.identifier.value))
+    is_open = lock is not None and _solve_lock(context, who, lock, shown)
+    uid, subject = (
+        (account.uid, by) if account else (one_time_tokens.NOBODY, sending.unknown_subject(who.identifier.value))
+    )
     name = who.identifier if who.is_hidden else None
     try:
         proof = one_time_tokens.check_code(
@@ -150,7 +152,7 @@ def checked(
     return proof, is_open
 
 
-def with_code(
+def reset_with_code(
     context: Context,
     account: Account,
     proof: OneTimeToken,
@@ -161,19 +163,19 @@ def with_code(
     is_open: bool,
 ) -> Account:
     """Use a code that was found good for a new password; a refused password leaves it unused."""
-    hashed = new_password.weighed(context, account, password)
+    hashed = new_password.check_and_hash(context, account, password)
     try:
-        fresh = new_password.locked(context, account, proof)
+        fresh = new_password.lock_account(context, account, proof)
     except e.ExpiredLink:
         raise errors.closed from None
     one_time_tokens.spend_checked_code(context, proof, errors=errors, is_lock_open=is_open)
-    return renew(
+    return set_password(
         context, fresh, hashed, is_silent=req.is_silent, template=req.reset_password_email_template,
         proved_email=proof.facts.get("email"), opens_lock=True,
     )  # fmt: skip
 
 
-def with_link(
+def reset_with_link(
     context: Context, token: str, password: str, *, is_silent: bool = False, template: str | None = None
 ) -> tuple[Account, OneTimeToken]:
     """Use a link for a new password; a refused password leaves it unused. Of many at once one wins.
@@ -184,14 +186,14 @@ def with_link(
     """
     peeked = one_time_tokens.peek_link(context, RESET, token)
     account = accounts.by_uid(context, peeked.uid)
-    refuse_stranger(context, account)
+    refuse_foreign_token(context, account)
     if account is None:
         raise e.UnknownLink
     refuse_closed(account)
-    hashed = new_password.weighed(context, account, password)
-    fresh = new_password.locked(context, account, peeked)
+    hashed = new_password.check_and_hash(context, account, password)
+    fresh = new_password.lock_account(context, account, peeked)
     proof = one_time_tokens.spend_link(context, RESET, token)
-    after = renew(
+    after = set_password(
         context,
         fresh,
         hashed,
@@ -203,7 +205,7 @@ def with_link(
     return after, proof
 
 
-def renew(
+def set_password(
     context: Context,
     fresh: Account,
     password_hash: str,
@@ -218,11 +220,11 @@ def renew(
         context, fresh, password_hash, is_silent=is_silent, event=EVENT, proved_email=proved_email, opens_lock=opens_lock,
         template=template,
     )  # fmt: skip
-    end_everything(context, after)
+    end_sessions_and_tokens(context, after)
     return after
 
 
-def end_everything(
+def end_sessions_and_tokens(
     context: Context, account: Account, *, except_session: str | None = None, except_token: str | None = None
 ) -> None:
     """End the account's sessions and tokens, but for those of who changed the password."""
@@ -241,12 +243,14 @@ def end_everything(
 def _by_link(context: Context, req: contract.Reset) -> contract.PasswordReset:
     if not req.reset_token and not req.password:
         raise e.BadParameter("The password and resettoken are required parameters.")
-    token, password = given("resettoken", req.reset_token), given("password", req.password)
-    after, _ = with_link(context, token, password, is_silent=req.is_silent, template=req.reset_password_email_template)
-    return _posted(context, after, is_silent=req.is_silent)
+    token, password = require_parameter("resettoken", req.reset_token), require_parameter("password", req.password)
+    after, _ = reset_with_link(
+        context, token, password, is_silent=req.is_silent, template=req.reset_password_email_template
+    )
+    return _response(context, after, is_silent=req.is_silent)
 
 
-def _named(req: contract.Reset) -> tuple[str, str, str]:
+def _read_code_request(req: contract.Reset) -> tuple[str, str, str]:
     """Return the name, the code and the password of a reset by code; raises 1189, 1032, 1075, 908."""
     if req.email is None and req.username is None:
         raise e.EmailOrPhoneMissing
@@ -256,30 +260,34 @@ def _named(req: contract.Reset) -> tuple[str, str, str]:
         raise e.EmailMissing
     if req.username is not None and not req.username.strip():
         raise e.UsernameMissing
-    return req.email or req.username or "", given("otp", req.otp), given("password", req.password)
+    return (
+        req.email or req.username or "",
+        require_parameter("otp", req.otp),
+        require_parameter("password", req.password),
+    )
 
 
-def given(name: str, value: str | None) -> str:
+def require_parameter(name: str, value: str | None) -> str:
     """Return a parameter that must be there; raises 908."""
     if not value:
         raise e.BadParameter.names(name)
     return value
 
 
-def _shown(req: contract.Reset | contract.ResetBySms) -> locks.Proof:
-    return locks.Proof(req.security_answer, captcha.from_parameters(req))
+def _lock_solution(req: contract.Reset | contract.ResetBySms) -> locks.LockSolution:
+    return locks.LockSolution(req.security_answer, captcha.from_parameters(req))
 
 
-def _one_of(context: Context, req: contract.ResetByAnswer) -> AccountLookup:
+def _read_identifier(context: Context, req: contract.ResetByAnswer) -> AccountLookup:
     given = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
     if len(given) != 1:
         raise e.BadParameter.names("email") if not given else e.BadParameter("Exactly one identifier is expected.")
     if req.email and not accounts.is_email(req.email):
         raise e.MalformedEmail
-    return recipient.named(context, given[0], getattr(req, given[0]))
+    return recipient.find(context, given[0], getattr(req, given[0]))
 
 
-def _answering(who: AccountLookup) -> Account | None:
+def _account_with_answers(who: AccountLookup) -> Account | None:
     """Return the account whose answers may open it; None only where nobody is to learn that there is none.
 
     Raises UnknownAccount, AccountBlocked, NoSecurityAnswers.
@@ -295,22 +303,24 @@ def _answering(who: AccountLookup) -> Account | None:
     return account
 
 
-def _open(context: Context, who: AccountLookup, lock: Lock, shown: locks.Proof) -> bool:
+def _solve_lock(context: Context, who: AccountLookup, lock: Lock, shown: locks.LockSolution) -> bool:
     """Return that the lock is open; raises the lock's refusal. One wrong answer is told as such, one of several is not."""
     context.work.release_connection()
-    if locks.open(context, who, lock, shown):
+    if locks.solve(context, who, lock, shown):
         return True
     account_lookup.count_failure(context, who)
     is_one = len(shown.security_answer or {}) == 1 and not who.is_hidden
-    raise locks.told(context, who, lock, e.WrongSecurityAnswer() if is_one else e.WrongQuestionOrAnswer())
+    raise locks.with_lock_challenge(
+        context, who, lock, e.WrongSecurityAnswer() if is_one else e.WrongQuestionOrAnswer()
+    )
 
 
-def _posted(
+def _response(
     context: Context, account: Account, channel: FactorKind = FactorKind.EMAIL, *, is_silent: bool
 ) -> contract.PasswordReset:
     """Sign in where the tenant does so; whatever else a sign-in demands is demanded here, a second factor included."""
     is_wanted = context.tenant.settings.login_on_password_reset
-    way = Way(("otp",), channel=channel, is_silent=is_silent)
-    if not is_wanted or not completion.alone(context, account, way):
+    way = Authentication(("otp",), channel=channel, is_silent=is_silent)
+    if not is_wanted or not completion.try_single_factor(context, account, way):
         return contract.PasswordReset()
-    return contract.PasswordReset(data=completion.plain(completion.session(context, account, way)))
+    return contract.PasswordReset(data=completion.to_login(completion.begin_session(context, account, way)))

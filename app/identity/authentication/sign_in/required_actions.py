@@ -15,7 +15,7 @@ from app.identity.directory.tenants import registration_form
 from app.identity.platform.context import Context
 
 
-def step(context: Context, session: BrowserSession, account: Account | None = None) -> Next | None:
+def next_step(context: Context, session: BrowserSession, account: Account | None = None) -> Next | None:
     """Return the step that stands before everything else; None where nothing does. Reads nothing where nothing is wanted."""
     settings = context.tenant.settings
     asks_pin = settings.pin.is_on and (settings.pin.required or settings.pin.ask_on_login)
@@ -34,19 +34,19 @@ def step(context: Context, session: BrowserSession, account: Account | None = No
         )
     if pins.must_set_pin(context, held):
         return Next(step=Step.PIN)
-    if lacking := missing(context, held) if settings.ask_required_fields else []:
+    if lacking := missing_fields(context, held) if settings.ask_required_fields else []:
         return Next(step=Step.MISSING_FIELDS, missing=lacking)
     return Next(step=Step.PIN, can_skip=True) if pins.is_offered(context, held) else None
 
 
-def is_barred(context: Context, session: BrowserSession, account: Account) -> bool:
+def blocks_account_pages(context: Context, session: BrowserSession, account: Account) -> bool:
     """Return whether the account's pages stay shut until the policy is accepted and the consent forms are answered, as a
     sign-in asks."""
     is_outdated = privacy_policy.must_accept(context.tenant.settings.privacy_policy, account, context.now)
     return is_outdated or bool(consent_forms.due_forms(context, account, session.authenticated_at))
 
 
-def missing(context: Context, account: Account) -> list[str]:
+def missing_fields(context: Context, account: Account) -> list[str]:
     """Return the names of the form's fields that are required and that the account's profile lacks."""
     custom: dict[str, Any] = account.profile.get("CustomFields") or {}
     lacking = []

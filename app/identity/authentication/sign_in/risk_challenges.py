@@ -13,7 +13,7 @@ from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.sign_in import Login, PasswordLogin
 from app.identity.authentication.sign_in import completion, second_factor
-from app.identity.authentication.sign_in.second_factor import Pending, Way
+from app.identity.authentication.sign_in.second_factor import Authentication, PendingSignIn
 from app.identity.credentials.authenticators import email_code
 from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorResponse
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
@@ -32,7 +32,7 @@ _SENT: Final[Mapping[FactorKind, type[ApiError]]] = {
 }
 
 
-def answered(context: Context, wanted: RequiredFactor, way: Way, req: PasswordLogin) -> Login:
+def sign_in_or_challenge(context: Context, wanted: RequiredFactor, way: Authentication, req: PasswordLogin) -> Login:
     """Sign in whoever shows the security answers with the password; everybody else is sent a code, or asked for the answers.
 
     Raises:
@@ -43,20 +43,20 @@ def answered(context: Context, wanted: RequiredFactor, way: Way, req: PasswordLo
     found, unsent = second_factor.begin(context, wanted, way), None
     for kind in wanted.kinds:
         if kind is FactorKind.QUESTIONS and req.security_answer:
-            return _by_answers(context, found, req)
+            return _with_answers(context, found, req)
         if kind is FactorKind.QUESTIONS:
-            raise e.RiskAsksQuestions(data=_told(context, found), commit_on_raise=True)
+            raise e.RiskAsksQuestions(data=_challenge_data(context, found), commit_on_raise=True)
         try:
             _send(context, found, kind, req)
-        except second_factor.UNSENT as reason:
+        except second_factor.SEND_ERRORS as reason:
             context.audit.record("second_factor.not_sent", uid=found.account.uid, reason=type(reason).__name__)
             unsent = reason
             continue
-        raise _SENT[kind](data=_told(context, found), commit_on_raise=True)
+        raise _SENT[kind](data=_challenge_data(context, found), commit_on_raise=True)
     raise unsent or e.UnknownFactorToken
 
 
-def texted(context: Context, uid: str | None) -> Pending | None:
+def pending_sms_sign_in(context: Context, uid: str | None) -> PendingSignIn | None:
     """Return the sign-in that waits for a code by text message because of a risk; None where none does. For nobody it costs what
     it does for somebody, and nothing where the tenant demands nothing.
     """
@@ -65,13 +65,13 @@ def texted(context: Context, uid: str | None) -> Pending | None:
     for ticket in continuation_tokens.of_account(
         context, ContinuationPurpose.SECOND_FACTOR, uid or continuation_tokens.NO_ACCOUNT
     ):
-        if FactorKind.SMS in ticket.facts.get(second_factor.DEMANDED, ()):
+        if FactorKind.SMS in ticket.facts.get(second_factor.DEMANDED_FACTORS, ()):
             with suppress(e.UnknownFactorToken):  # the password is another one by now
-                return second_factor.pending(context, ticket)
+                return second_factor.resume(context, ticket)
     return None
 
 
-def _by_answers(context: Context, found: Pending, req: PasswordLogin) -> Login:
+def _with_answers(context: Context, found: PendingSignIn, req: PasswordLogin) -> Login:
     """The password is weighed, and its books are kept, before the answers are: a wrong one is told in a transaction of its own."""
     context.work.commit()
     try:
@@ -79,14 +79,14 @@ def _by_answers(context: Context, found: Pending, req: PasswordLogin) -> Login:
             context, found, FactorKind.QUESTIONS, FactorResponse(answers=req.security_answer or {})
         )
     except e.TooFewAnswers:
-        raise e.RiskAsksQuestions(data=_told(context, found)) from None
+        raise e.RiskAsksQuestions(data=_challenge_data(context, found)) from None
     except e.WrongSecurityAnswer:
         raise e.WrongQuestionOrAnswer from None
     account = second_factor.finish(context, found)
-    return completion.plain(completion.session(context, account, found.way, req.fields_))
+    return completion.to_login(completion.begin_session(context, account, found.way, req.fields_))
 
 
-def _send(context: Context, found: Pending, kind: FactorKind, req: PasswordLogin) -> None:
+def _send(context: Context, found: PendingSignIn, kind: FactorKind, req: PasswordLogin) -> None:
     """Send a code, at most one in half a minute however often the password is shown."""
     if any(resend_delay.of_account(context, (second_factors.CODE_PURPOSES[kind],), found.account.uid).values()):
         return
@@ -98,7 +98,7 @@ def _send(context: Context, found: Pending, kind: FactorKind, req: PasswordLogin
     AUTHENTICATORS[kind].challenge(context, found.person, wish)
 
 
-def _told(context: Context, found: Pending) -> dict[str, Any]:
+def _challenge_data(context: Context, found: PendingSignIn) -> dict[str, Any]:
     """Return what goes on: the token of a challenge, until when, and the questions."""
     told: dict[str, Any] = {
         "SecondFactorAuthenticationToken": found.ticket.text, "ExpireIn": iso(found.ticket.expires_at)

@@ -25,7 +25,7 @@ from app.identity.platform.outbox.queue import Outbox
 from app.kit import randomness
 from app.kit.user_agents import parse_user_agent
 
-_LETTERS: Final = {
+_MESSAGES: Final = {
     "device": (MailKind.NEW_DEVICE, SmsKind.NEW_DEVICE), "browser": (MailKind.NEW_BROWSER, SmsKind.NEW_BROWSER),
     "city": (MailKind.NEW_CITY, SmsKind.NEW_CITY), "country": (MailKind.NEW_COUNTRY, SmsKind.NEW_COUNTRY),
     "ip": (MailKind.NEW_IP, SmsKind.NEW_IP),
@@ -33,12 +33,12 @@ _LETTERS: Final = {
 _REFUSALS: Final = {
     "device": e.NewDevice, "browser": e.NewBrowser, "city": e.NewCity, "country": e.NewCountry, "ip": e.NewAddress,
 }  # fmt: skip
-_NAME: Final = "name"
+_SIGNAL: Final = "name"
 """The fact of what is remembered: which of the five it is. The rest lies as a digest."""
-_RENEWED_AFTER: Final = timedelta(days=7)  # what is used each day is not written each day
+_RENEW_AFTER: Final = timedelta(days=7)  # what is used each day is not written each day
 
 
-def refuse(context: Context, account: Account) -> None:
+def refuse_new_origin(context: Context, account: Account) -> None:
     """Refuse a password's sign-in from where the account never was, where the tenant says so and has no second factors; its owner
     is told. Call it while nothing is written.
 
@@ -46,7 +46,7 @@ def refuse(context: Context, account: Account) -> None:
         NewDevice, NewBrowser, NewCity, NewCountry, NewAddress: what is new. RiskBlocked: and the account is closed now.
     """
     settings = context.tenant.settings
-    fresh = _fresh(context, account, "refuse", "block") if settings.two_factor == "disabled" else []
+    fresh = _new_signals(context, account, "refuse", "block") if settings.two_factor == "disabled" else []
     if not fresh:
         return
     is_blocked = any(getattr(settings.risk, name) == "block" for name in fresh)
@@ -54,19 +54,19 @@ def refuse(context: Context, account: Account) -> None:
         apart = replace(context, work=own, outbox=Outbox(own, context.services.clock, context.services.encryption))
         if is_blocked:
             accounts.change(apart, account.uid, {"is_active": False})
-        _tell(apart, account, fresh[0])
+        _notify(apart, account, fresh[0])
     context.audit.record(
         "sign_in.refused", uid=account.uid, reason="elsewhere", new=",".join(fresh), blocked=is_blocked
     )
     raise e.RiskBlocked if is_blocked else _REFUSALS[fresh[0]]
 
 
-def wanted(context: Context, account: Account, channel: FactorKind | None = None) -> RequiredFactor | None:
+def required_factor(context: Context, account: Account, channel: FactorKind | None = None) -> RequiredFactor | None:
     """Return what is asked of somebody who passed one factor, whichever it was: by the rules of second factors, and where the tenant
     demands it of a sign-in from elsewhere. Raises as `factors.wanted` does.
     """
-    fresh = _fresh(context, account, "demand")
-    is_again = sessions.of_person(context, account.uid) is not None
+    fresh = _new_signals(context, account, "demand")
+    is_again = sessions.current_of(context, account.uid) is not None
     found = second_factors.required_factor(context, account, channel, is_again=is_again, is_demanded=bool(fresh))
     if fresh:
         outcome = "nothing to ask" if found is None else "asked"
@@ -74,36 +74,38 @@ def wanted(context: Context, account: Account, channel: FactorKind | None = None
     return found
 
 
-def note(context: Context, account: Account) -> None:
+def remember_origin(context: Context, account: Account) -> None:
     """Remember from where a sign-in came that is whole, and tell its owner about what is new. Nothing is read or written
     where the tenant watches nothing. Call it after the account's row is locked.
     """
     stated = context.tenant.settings.risk
     if not stated.watched:
         return
-    seen, held = _seen(context), _held(context, account)
+    seen, held = _signals(context), _remembered(context, account)
     lifetime = timedelta(days=stated.remembered_days)
     for name in stated.watched:
         known = held.get(_digest(account, name, seen[name]))
-        if known is None or known.created_at + _RENEWED_AFTER <= context.now:
-            text = _text(account, name, seen[name])
-            continuation_tokens.renew(context, ContinuationPurpose.SEEN, account.uid, text, lifetime, {_NAME: name})
-    if fresh := _new(account, stated.watched, seen, held):
+        if known is None or known.created_at + _RENEW_AFTER <= context.now:
+            text = _signal_text(account, name, seen[name])
+            continuation_tokens.renew(context, ContinuationPurpose.SEEN, account.uid, text, lifetime, {_SIGNAL: name})
+    if fresh := _unseen(account, stated.watched, seen, held):
         context.audit.record("sign_in.elsewhere", uid=account.uid, new=",".join(fresh))
-        _tell(context, account, fresh[0])
+        _notify(context, account, fresh[0])
 
 
-def _fresh(context: Context, account: Account, *actions: Action) -> list[str]:
+def _new_signals(context: Context, account: Account, *actions: Action) -> list[str]:
     """Return what is new of that for which the tenant states one of these actions. Reads nothing where it states none."""
     risk = context.tenant.settings.risk
     stated = [name for name in risk.watched if getattr(risk, name) in actions]
-    return _new(account, stated, _seen(context), _held(context, account)) if stated else []
+    return _unseen(account, stated, _signals(context), _remembered(context, account)) if stated else []
 
 
-def _new(account: Account, names: Iterable[str], seen: dict[str, str], held: dict[str, ContinuationToken]) -> list[str]:
+def _unseen(
+    account: Account, names: Iterable[str], seen: dict[str, str], held: dict[str, ContinuationToken]
+) -> list[str]:
     """Return what was never seen, in the interface's order: not what nobody knows, and not where nothing is remembered to compare
     it with, at the first sign-in or the first since the tenant looks at it."""
-    remembered = {one.facts.get(_NAME) for one in held.values()}
+    remembered = {one.facts.get(_SIGNAL) for one in held.values()}
     return [
         name
         for name in names
@@ -111,10 +113,10 @@ def _new(account: Account, names: Iterable[str], seen: dict[str, str], held: dic
     ]  # fmt: skip
 
 
-def _tell(context: Context, account: Account, name: str) -> None:
+def _notify(context: Context, account: Account, name: str) -> None:
     """Tell by what the tenant chose; by mail as well where nothing could be texted."""
-    mail, sms = _LETTERS[name]
-    by, device = context.tenant.settings.risk.told_by, _said(context)
+    mail, sms = _MESSAGES[name]
+    by, device = context.tenant.settings.risk.told_by, _describe_device(context)
     template = _template(context, name, "sms")
     is_texted = by != "mail" and notifications.notify_by_sms(context, sms, account, template=template, device=device)
     if by != "sms" or not is_texted:
@@ -122,21 +124,21 @@ def _tell(context: Context, account: Account, name: str) -> None:
         notifications.notify_with_alert_link(context, mail, account.email, account, template=template, device=device)
 
 
-def _held(context: Context, account: Account) -> dict[str, ContinuationToken]:
+def _remembered(context: Context, account: Account) -> dict[str, ContinuationToken]:
     return {
         one.ticket_hash: one for one in continuation_tokens.of_account(context, ContinuationPurpose.SEEN, account.uid)
     }
 
 
-def _text(account: Account, name: str, seen: str) -> str:
+def _signal_text(account: Account, name: str, seen: str) -> str:
     return f"{account.uid} {name} {seen}"
 
 
 def _digest(account: Account, name: str, seen: str) -> str:
-    return randomness.digest(_text(account, name, seen))
+    return randomness.digest(_signal_text(account, name, seen))
 
 
-def _seen(context: Context) -> dict[str, str]:
+def _signals(context: Context) -> dict[str, str]:
     agent, place = parse_user_agent(context.agent), context.services.locations.place_of(context.address)
     return {
         "device": " ".join(one for one in (agent.device_type, agent.system) if one),
@@ -147,7 +149,7 @@ def _seen(context: Context) -> dict[str, str]:
     }
 
 
-def _said(context: Context) -> str:
+def _describe_device(context: Context) -> str:
     agent, place = parse_user_agent(context.agent), context.services.locations.place_of(context.address)
     named = ", ".join(one for one in (agent.browser, agent.system) if one)
     where = ", ".join(one for one in (place.city, place.country) if one)

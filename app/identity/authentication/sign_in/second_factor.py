@@ -36,16 +36,22 @@ from app.kit import randomness
 from app.kit.clock import iso
 
 LIFETIME: Final = timedelta(minutes=10)
-TWO: Final = "mfa"  # RFC 8176
-NEVER: Final[dict[str, Any]] = {"at": 0}
+MFA: Final = "mfa"  # RFC 8176
+_NEVER_SENT: Final[dict[str, Any]] = {"at": 0}
 _CHANNELS: Final = {"otp": FactorKind.EMAIL, "sms": FactorKind.SMS}
-DEMANDED: Final = "demanded"
+DEMANDED_FACTORS: Final = "demanded"
 """The fact of a ticket that a risk asks for: what is lent to whoever enrolled nothing."""
-UNSENT: Final = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached, e.MailLimitReached)
+SEND_ERRORS: Final = (
+    e.NoSmsConfiguration,
+    e.VoiceOtpOff,
+    e.SmsLimitReached,
+    e.SharedSmsLimitReached,
+    e.MailLimitReached,
+)
 
 
 @dataclass(frozen=True)
-class Way:
+class Authentication:
     """How somebody came in so far."""
 
     methods: tuple[str, ...]  # amr (RFC 8176), in the order passed
@@ -57,12 +63,12 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Pending:
+class PendingSignIn:
     """Somebody who passed the first factor."""
 
     ticket: ContinuationToken
     person: AccountFactors
-    way: Way
+    way: Authentication
 
     @property
     def account(self) -> Account:
@@ -71,20 +77,23 @@ class Pending:
     @property
     def is_demanded(self) -> bool:
         """Whether the factor is asked because of from where the sign-in is."""
-        return DEMANDED in self.ticket.facts
+        return DEMANDED_FACTORS in self.ticket.facts
 
 
-def begin(context: Context, wanted: RequiredFactor, way: Way) -> Pending:
+def begin(context: Context, wanted: RequiredFactor, way: Authentication) -> PendingSignIn:
     """Keep that the first factor is passed, for ten minutes."""
     uid = wanted.person.account.uid
-    facts: dict[str, Any] = {"way": kept(way), "password_changed_at": iso(wanted.person.account.password_changed_at)}
+    facts: dict[str, Any] = {
+        "way": to_facts(way),
+        "password_changed_at": iso(wanted.person.account.password_changed_at),
+    }
     if wanted.is_demanded:
-        facts[DEMANDED] = list(wanted.person.lent)
+        facts[DEMANDED_FACTORS] = list(wanted.person.lent)
     ticket = continuation_tokens.issue(context, ContinuationPurpose.SECOND_FACTOR, uid, lifetime=LIFETIME, facts=facts)
-    return Pending(ticket, replace(wanted.person, sign_in=ticket.ticket_hash), way)
+    return PendingSignIn(ticket, replace(wanted.person, sign_in=ticket.ticket_hash), way)
 
 
-def pending(context: Context, ticket: ContinuationToken | None) -> Pending:
+def resume(context: Context, ticket: ContinuationToken | None) -> PendingSignIn:
     """Return who a ticket stands for.
 
     Raises:
@@ -99,19 +108,19 @@ def pending(context: Context, ticket: ContinuationToken | None) -> Pending:
     if account is None or ticket.facts.get("password_changed_at") != iso(account.password_changed_at):
         raise e.UnknownFactorToken  # whoever set another password ends what began with the one before
     known = replace(second_factors.account_factors(context, account), sign_in=ticket.ticket_hash)
-    way = way_of(ticket.facts["way"])
-    if lent := ticket.facts.get(DEMANDED):
+    way = from_facts(ticket.facts["way"])
+    if lent := ticket.facts.get(DEMANDED_FACTORS):
         if context.tenant.settings.two_factor != "disabled" and second_factors.enrolled_kinds(
             context.tenant.settings, known
         ):
             raise e.UnknownFactorToken  # its owner enrolled one meanwhile: nothing less proves it
         known = replace(known, credentials=(), lent=tuple(FactorKind(kind) for kind in lent))
-    return Pending(ticket, replace(known, without=way.channel), way)
+    return PendingSignIn(ticket, replace(known, without=way.channel), way)
 
 
 def challenge(
-    context: Context, found: Pending, kind: FactorKind, wish: ChallengeOptions
-) -> tuple[Pending, FactorChallenge]:
+    context: Context, found: PendingSignIn, kind: FactorKind, wish: ChallengeOptions
+) -> tuple[PendingSignIn, FactorChallenge]:
     """Send what has to be sent for a factor, or begin to enrol it.
 
     Raises TooManyRequests within half a minute of the last time; a number or an address that was mistyped may be put right.
@@ -119,7 +128,7 @@ def challenge(
     one = second_factors.enabled_authenticator(context, kind)
     is_enrolled = one.is_enrolled(found.person)
     sent, target = dict(found.ticket.facts.get("sent") or {}), wish.phone or wish.email
-    last = sent.get(kind.value) or NEVER
+    last = sent.get(kind.value) or _NEVER_SENT
     is_same = is_enrolled or not target or target == last.get("to") or _digest(target) == last.get("target")
     if is_same and (left := resend_delay.seconds_left(context, last["at"])):
         raise e.TooManyRequests(retry_after_seconds=left)
@@ -131,11 +140,13 @@ def challenge(
     return replace(found, ticket=continuation_tokens.add_facts(context, found.ticket, sent=sent)), shown
 
 
-def ask(context: Context, found: Pending, kinds: tuple[FactorKind, ...], wish: ChallengeOptions) -> Pending:
+def send_preferred(
+    context: Context, found: PendingSignIn, kinds: tuple[FactorKind, ...], wish: ChallengeOptions
+) -> PendingSignIn:
     """Send the preferred factor's code at once, if it is clear where to; at most one in half a minute, however many sign-ins
     are begun. What cannot be sent leaves the choice to whoever is asked.
     """
-    if ask_device(context, found, kinds):
+    if prompt_device(context, found, kinds):
         return found
     kind = kinds[0] if kinds else None
     if kind not in second_factors.CODE_PURPOSES or (to := AUTHENTICATORS[kind].hint(found.person)) is None:
@@ -148,12 +159,12 @@ def ask(context: Context, found: Pending, kinds: tuple[FactorKind, ...], wish: C
         return replace(found, ticket=continuation_tokens.add_facts(context, found.ticket, sent={kind.value: last}))
     try:
         return challenge(context, found, kind, wish)[0]
-    except UNSENT as reason:
+    except SEND_ERRORS as reason:
         context.audit.record("second_factor.not_sent", uid=found.account.uid, kind=kind, reason=type(reason).__name__)
         return found
 
 
-def ask_device(context: Context, found: Pending, kinds: tuple[FactorKind, ...]) -> bool:
+def prompt_device(context: Context, found: PendingSignIn, kinds: tuple[FactorKind, ...]) -> bool:
     """Ask the device of whoever prefers that; returns whether that is so. One that cannot be asked now leaves the other ways."""
     if kinds[:1] != (FactorKind.PUSH,):
         return False
@@ -165,8 +176,12 @@ def ask_device(context: Context, found: Pending, kinds: tuple[FactorKind, ...]) 
 
 
 def prove(
-    context: Context, found: Pending, kind: FactorKind, answer: FactorResponse, shown: locks.Proof | None = None
-) -> Pending:
+    context: Context,
+    found: PendingSignIn,
+    kind: FactorKind,
+    answer: FactorResponse,
+    shown: locks.LockSolution | None = None,
+) -> PendingSignIn:
     """Use a proof; call it before anything is written. Whoever enrolled nothing yet enrols by it, and nobody else.
 
     Raises:
@@ -174,26 +189,26 @@ def prove(
         LockedForCaptcha, LockedForSecurityQuestion, LockedForAWhile, AccountBlocked: this very try locked it.
         and what `factors.prove` raises.
     """
-    way = replace(found.way, opens_lock=found.way.opens_lock or _is_opened(context, found.account, shown))
+    way = replace(found.way, opens_lock=found.way.opens_lock or _solves_lock(context, found.account, shown))
     if second_factors.verify_or_enrol(
-        context, found.person, kind, answer, may_enrol=may_enrol(context, found), is_lock_open=way.opens_lock
+        context, found.person, kind, answer, may_enrol=can_enrol(context, found), is_lock_open=way.opens_lock
     ):  # fmt: skip
         notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, found.account, kind)
-    methods = dict.fromkeys((*way.methods, *AUTHENTICATORS[kind].methods, TWO))
+    methods = dict.fromkeys((*way.methods, *AUTHENTICATORS[kind].methods, MFA))
     return replace(found, way=replace(way, methods=tuple(methods)))
 
 
-def may_enrol(context: Context, found: Pending) -> bool:
+def can_enrol(context: Context, found: PendingSignIn) -> bool:
     """Return whether a first proof enrols: of whoever has no factor at all, and is not asked at a risk for what the account has."""
     return not (
         found.person.lent or second_factors.enrolled_kinds(context.tenant.settings, replace(found.person, without=None))
     )
 
 
-def finish(context: Context, found: Pending) -> Account:
+def finish(context: Context, found: PendingSignIn) -> Account:
     """Use the ticket up and record the sign-in. Of many at once one wins; raises UnknownFactorToken, and why the account may not."""
     account, way = found.account, found.way
-    refusal = service.closed(context, account, Identifier(way.kind, ""))
+    refusal = service.sign_in_refusal(context, account, Identifier(way.kind, ""))
     if refusal is not None:
         raise refusal
     opens = way.opens_lock
@@ -203,11 +218,11 @@ def finish(context: Context, found: Pending) -> Account:
         raise e.LockedDuringStep
     if not continuation_tokens.spend(context, found.ticket):
         raise e.UnknownFactorToken
-    service.entered(context, account, is_silent=way.is_silent)
+    service.notify_sign_in(context, account, is_silent=way.is_silent)
     return account
 
 
-def _is_opened(context: Context, account: Account, shown: locks.Proof | None) -> bool:
+def _solves_lock(context: Context, account: Account, shown: locks.LockSolution | None) -> bool:
     """Return whether what was shown opens the account's lock; a lock that stays shut leads back to the beginning."""
     lock = login_records.lock_of(account)
     if lock is None:
@@ -217,26 +232,26 @@ def _is_opened(context: Context, account: Account, shown: locks.Proof | None) ->
         raise e.LockedDuringStep
     who = AccountLookup(context, Identifier("email", account.email or account.uid), account, is_hidden=False)
     context.work.release_connection()
-    if not locks.open(context, who, lock, shown):
+    if not locks.solve(context, who, lock, shown):
         account_lookup.count_failure(context, who)
-        raise locks.told(context, who, lock, e.WrongQuestionOrAnswer())
+        raise locks.with_lock_challenge(context, who, lock, e.WrongQuestionOrAnswer())
     return True
 
 
-def channel_of(methods: Sequence[str]) -> FactorKind | None:
+def channel_for(methods: Sequence[str]) -> FactorKind | None:
     """Return where the first factor of a session was sent, by its `amr`: what comes there once more is no second one."""
     return _CHANNELS.get(methods[0]) if methods else None
 
 
-def kept(way: Way) -> dict[str, Any]:
+def to_facts(way: Authentication) -> dict[str, Any]:
     """Return a way in as tickets keep it."""
     return {**vars(way), "methods": list(way.methods)}
 
 
-def way_of(held: Mapping[str, Any]) -> Way:
+def from_facts(held: Mapping[str, Any]) -> Authentication:
     """Return the way in that a ticket keeps."""
     channel = FactorKind(held["channel"]) if held.get("channel") else None
-    return Way(**{**held, "methods": tuple(held["methods"]), "channel": channel})
+    return Authentication(**{**held, "methods": tuple(held["methods"]), "channel": channel})
 
 
 def _digest(target: str | None) -> str | None:

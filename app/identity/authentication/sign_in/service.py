@@ -7,9 +7,9 @@ from typing import Any
 
 from app.contract import errors as e
 from app.identity.authentication.sign_in import breached_password, deletion_revert, identifiers, locks, risks, sessions
-from app.identity.authentication.sign_in.locks import Proof
+from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.verification import service as verification
-from app.identity.authentication.verification.service import Wish
+from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.passwords import new_password
 from app.identity.credentials.second_factors.service import RequiredFactor
@@ -41,10 +41,10 @@ def verify(
     context: Context,
     identifier: Identifier,
     password: str,
-    proof: Proof,
+    proof: LockSolution,
     *,
     hides_unknown: bool,
-    wish: Wish | None = None,
+    wish: VerificationOptions | None = None,
     is_silent: bool = False,
 ) -> PasswordVerified:
     """Return the account that this password opens; the sign-in is recorded on it, unless a second factor is wanted.
@@ -66,35 +66,35 @@ def verify(
             sent; programs learn it, our pages do not.
     """
     settings = context.tenant.settings
-    _spend(context)
-    identifiers.refuse_kind(settings, identifier.kind)
+    _spend_limits(context)
+    identifiers.refuse_disabled_kind(settings, identifier.kind)
     who = account_lookup.find(context, identifier, is_hidden=hides_unknown)
     account = who.account
     lock = account_lookup.lock_of(context, who)
     context.work.release_connection()
-    is_answered = lock is not None and _open(context, who, lock, proof)
+    is_answered = lock is not None and _solve_lock(context, who, lock, proof)
     is_match = context.hashing.is_match(account.password_hash if account else None, password)
     if account is None or not is_match:
-        raise _wrong(context, who, lock if is_answered else None)
+        raise _wrong_credentials(context, who, lock if is_answered else None)
     new_hash = None
     if account.password_hash and context.hashing.is_stale(account.password_hash):
         new_hash = context.hashing.hash(password)
-    _refuse_closed(context, who, identifier, lock if is_answered else None, wish)
-    breached_password.refuse(context, account, password)
-    risks.refuse(context, account)
-    wanted = risks.wanted(context, account)
-    is_admitted = _record(context, account, password, new_hash, answered=is_answered, is_whole=wanted is None)
+    _refuse_disallowed(context, who, identifier, lock if is_answered else None, wish)
+    breached_password.refuse_breached(context, account, password)
+    risks.refuse_new_origin(context, account)
+    wanted = risks.required_factor(context, account)
+    is_admitted = _record_login(context, account, password, new_hash, answered=is_answered, is_whole=wanted is None)
     if not is_admitted:
         context.audit.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
-        raise _locked_meanwhile(context, who, is_answered) or e.WrongCredentials()
+        raise _present_lock_refusal(context, who, is_answered) or e.WrongCredentials()
     is_secure = new_password.meets_policy(settings.password_policy, password, new_password.profile_words(account))
     account = accounts.record_password_strength(context, account, is_secure=is_secure)
     if wanted is None:
-        entered(context, account, is_silent=is_silent)
+        notify_sign_in(context, account, is_silent=is_silent)
     return PasswordVerified(account, wanted, is_answered)
 
 
-def _record(
+def _record_login(
     context: Context, account: Account, password: str, new_hash: str | None, *, answered: bool, is_whole: bool
 ) -> bool:
     """Record the sign-in on the account; return whether the account still admits it.
@@ -118,42 +118,44 @@ def _record(
     )
 
 
-def entered(context: Context, account: Account, *, is_silent: bool) -> None:
+def notify_sign_in(context: Context, account: Account, *, is_silent: bool) -> None:
     """Tell of a sign-in that is whole and recorded."""
     events.emit(context, "Login", account, is_silent)
-    risks.note(context, account)
+    risks.remember_origin(context, account)
 
 
-def may_enter(context: Context, account: Account, kind: str = "email") -> bool:
+def can_sign_in(context: Context, account: Account, kind: str = "email") -> bool:
     """Return whether an account that is named by an identifier of this kind may sign in at all."""
-    return not account.is_locked_now and closed(context, account, Identifier(kind, "")) is None
+    return not account.is_locked_now and sign_in_refusal(context, account, Identifier(kind, "")) is None
 
 
-def enter(context: Context, account: Account, kind: str = "email", *, is_silent: bool = False) -> bool:
+def try_complete_sign_in(context: Context, account: Account, kind: str = "email", *, is_silent: bool = False) -> bool:
     """Record a sign-in that is whole and stands on no password; False where the account may not sign in."""
-    if not may_enter(context, account, kind):
+    if not can_sign_in(context, account, kind):
         return False
     if not login_records.record_login(
         context.work, account.uid, account.password_hash, context.now, answered=False, new_hash=None
     ):
         return False
-    entered(context, account, is_silent=is_silent)
+    notify_sign_in(context, account, is_silent=is_silent)
     return True
 
 
-def admit(context: Context, account: Account, kind: str, *, is_silent: bool = False) -> None:
+def complete_sign_in(context: Context, account: Account, kind: str, *, is_silent: bool = False) -> None:
     """Record a sign-in that is whole; raises why the account may not sign in: 991, 1130, 1194, 1338 and the like."""
     one_time_tokens.refuse_locked(context, account)
-    if (refusal := closed(context, account, Identifier(kind, ""))) is not None:
+    if (refusal := sign_in_refusal(context, account, Identifier(kind, ""))) is not None:
         raise refusal
     if not login_records.record_login(
         context.work, account.uid, account.password_hash, context.now, answered=False, new_hash=None
     ):
         raise e.AccountBlocked
-    entered(context, account, is_silent=is_silent)
+    notify_sign_in(context, account, is_silent=is_silent)
 
 
-def issue(context: Context, account: Account, methods: tuple[str, ...] = (PASSWORD,), **more: object) -> IssuedTokens:
+def issue_tokens(
+    context: Context, account: Account, methods: tuple[str, ...] = (PASSWORD,), **more: object
+) -> IssuedTokens:
     """Return the tokens of the interface's own sign-in; `methods` are its `amr` (RFC 8176), `more` is kept beside."""
     facts = {"provider": "Email", "agent": context.agent, "address": context.address, "amr": list(methods), **more}
     facts["auth_time"] = int(context.now.timestamp())
@@ -165,7 +167,7 @@ def _is_over_session_limit(context: Context, account: Account) -> bool:
     limit = account.sessions_allowed
     if not limit:
         return False
-    gives_way = sessions.of_person(context, account.uid)
+    gives_way = sessions.current_of(context, account.uid)
     held = [
         one
         for one in sessions.of_account(context, account.uid)
@@ -174,7 +176,7 @@ def _is_over_session_limit(context: Context, account: Account) -> bool:
     return len(held) + tokens.count_program_sessions(context, account.uid) >= limit
 
 
-def _spend(context: Context) -> None:
+def _spend_limits(context: Context) -> None:
     limits = context.tenant.settings.limits
     if limits.sign_in_per_minute_per_address:
         context.spend("sign_in", Rate(limits.sign_in_per_minute_per_address, 60), context.network)
@@ -182,29 +184,29 @@ def _spend(context: Context) -> None:
         context.spend("sign_in_tenant", Rate(limits.sign_in_per_minute, 60))
 
 
-def _open(context: Context, who: AccountLookup, lock: Lock, proof: Proof) -> bool:
+def _solve_lock(context: Context, who: AccountLookup, lock: Lock, proof: LockSolution) -> bool:
     """Return that the lock is open; raises the refusal where it is not, and counts a wrong security answer."""
-    if locks.open(context, who, lock, proof):
+    if locks.solve(context, who, lock, proof):
         return True
     account_lookup.count_failure(context, who)
-    context.audit.record("sign_in.refused", **_named(who), reason="security answer")
-    raise locks.told(context, who, lock, e.WrongQuestionOrAnswer())
+    context.audit.record("sign_in.refused", **_audit_uid(who), reason="security answer")
+    raise locks.with_lock_challenge(context, who, lock, e.WrongQuestionOrAnswer())
 
 
-def _named(who: AccountLookup) -> dict[str, str]:
+def _audit_uid(who: AccountLookup) -> dict[str, str]:
     return {"uid": who.account.uid} if who.account else {}
 
 
-def _locked_meanwhile(context: Context, who: AccountLookup, is_answered: bool) -> ApiError | None:
+def _present_lock_refusal(context: Context, who: AccountLookup, is_answered: bool) -> ApiError | None:
     """Return the lock's error where others used up the tries while this password was weighed."""
     if is_answered:
         return None
     present = accounts.by_uid(context, who.account.uid) if who.account else None
     lock = login_records.lock_of(present) if present else unknown_identifiers.lock_of(context, who.name_hashes)
-    return locks.error(context, who, lock) if lock else None
+    return locks.lock_refusal(context, who, lock) if lock else None
 
 
-def _wrong(context: Context, who: AccountLookup, answered: Lock | None) -> ApiError:
+def _wrong_credentials(context: Context, who: AccountLookup, answered: Lock | None) -> ApiError:
     """Count the failure. One that comes too late is answered as a right password would be: the answer tells neither."""
     if who.account is None and not who.is_hidden:
         context.audit.record("sign_in.refused", reason="unknown")
@@ -212,46 +214,52 @@ def _wrong(context: Context, who: AccountLookup, answered: Lock | None) -> ApiEr
     lockout = context.tenant.settings.lockout
     failure = account_lookup.count_failure(context, who)
     reason = "password" if who.account else "unknown"
-    context.audit.record("sign_in.refused", **_named(who), reason=reason, attempts=failure.attempts)
+    context.audit.record("sign_in.refused", **_audit_uid(who), reason=reason, attempts=failure.attempts)
     is_late = failure.is_locked and failure.attempts > lockout.maximum_failed_attempts
-    if is_late and (late := _locked_meanwhile(context, who, answered is not None)):
+    if is_late and (late := _present_lock_refusal(context, who, answered is not None)):
         return late
     if failure.is_locked and who.account and answered is None:
         context.audit.record("account.locked", uid=who.account.uid, lock=lockout.type)
     if not who.is_hidden and lockout.maximum_failed_attempts and lockout.type != "none":
         left = max(0, lockout.maximum_failed_attempts - failure.attempts)
         return e.WrongCredentials(f"Identifier and password do not match. Attempts left: {left}.")
-    return _still_locked(context, who, answered, failure, e.WrongCredentials())
+    return _with_lock_challenge(context, who, answered, failure, e.WrongCredentials())
 
 
-def _still_locked(
+def _with_lock_challenge(
     context: Context, who: AccountLookup, answered: Lock | None, failure: Failure, refusal: ApiError
 ) -> ApiError:
     """Tell our own pages of the lock that the next try meets, so that they ask at once."""
     if context.visit is None or not failure.is_locked:
         return refusal
-    return locks.told(
+    return locks.with_lock_challenge(
         context, who, answered or Lock(login_records.LOCK_TYPES[context.tenant.settings.lockout.type]), refusal
     )
 
 
-def _refuse_closed(
-    context: Context, who: AccountLookup, identifier: Identifier, answered: Lock | None, wish: Wish | None
+def _refuse_disallowed(
+    context: Context,
+    who: AccountLookup,
+    identifier: Identifier,
+    answered: Lock | None,
+    wish: VerificationOptions | None,
 ) -> None:
     """Raise why the account may not sign in, though the password is right; a lock that came meanwhile goes first."""
-    refusal = closed(context, who.account, identifier) if who.account else None
+    refusal = sign_in_refusal(context, who.account, identifier) if who.account else None
     if refusal is not None:
-        late = _locked_meanwhile(context, who, answered is not None)
+        late = _present_lock_refusal(context, who, answered is not None)
         if late is None and who.account and wish is not None:
             unsent = verification.send_after_refusal(context, who.account, refusal, wish)
             late = (
                 unsent if context.visit is None and not who.is_hidden else None
             )  # 970 and 1066 say that something was sent
-        raise late or (locks.told(context, who, answered, refusal) if answered and context.visit else refusal)
+        raise late or (
+            locks.with_lock_challenge(context, who, answered, refusal) if answered and context.visit else refusal
+        )
     context.work.release_connection()
 
 
-def closed(context: Context, account: Account, identifier: Identifier) -> ApiError | None:
+def sign_in_refusal(context: Context, account: Account, identifier: Identifier) -> ApiError | None:
     """Return why an account may not sign in by an identifier of this kind; None where it may."""
     if account.is_deleted and account.leaves_at is not None and account.is_active and context.visit is not None:
         return deletion_revert.refusal(context, account)

@@ -28,8 +28,8 @@ _BY_ID = select(S.expires_at, S.client_id).where(
     S.tenant_id == bindparam("tenant"), S.session_id == bindparam("session"), S.expires_at > bindparam("now")
 )
 # Who ends the session waits for those that issue tokens in it, and finds them (SQLite has one writer at a time anyway).
-_HELD_BY_ID = _BY_ID.with_for_update(read=True, key_share=True)
-_PROOF = select(S.authenticated_at, S.created_at, S.methods).where(
+_LOCKED_BY_ID = _BY_ID.with_for_update(read=True, key_share=True)
+_AUTHENTICATION_TIMES = select(S.authenticated_at, S.created_at, S.methods).where(
     S.tenant_id == bindparam("tenant"),
     S.session_id == bindparam("session"),
     S.uid == bindparam("account"),
@@ -41,7 +41,7 @@ _OF_ACCOUNT = (
     .order_by(S.seen_at.desc())
     .limit(200)
 )
-_SEEN_EVERY = timedelta(minutes=1)  # how exactly the idle time is kept: one write a minute at most
+_TOUCH_INTERVAL = timedelta(minutes=1)  # how exactly the idle time is kept: one write a minute at most
 
 
 @dataclass(frozen=True)
@@ -72,27 +72,27 @@ def current(context: Context) -> BrowserSession | None:
     row = context.work.run(_BY_COOKIE, asked).one_or_none()
     if row is None:
         return None
-    session = _session(row)
+    session = _from_row(row)
     idle = timedelta(minutes=context.tenant.settings.session_idle_minutes)
     if context.now >= session.expires_at or (not session.is_remembered and context.now - session.seen_at > idle):
         return None
     return session
 
 
-def of_person(context: Context, uid: str) -> BrowserSession | None:
+def current_of(context: Context, uid: str) -> BrowserSession | None:
     """Return the session of this visit where it is this person's: whoever signs in then does so once more."""
     session = current(context)
     return session if session is not None and session.uid == uid else None
 
 
-def held_until(context: Context, session_id: str) -> datetime | None:
+def lock_expiry(context: Context, session_id: str) -> datetime | None:
     """Return the absolute end of a session that is not over; None for others. It cannot end while this unit of work lasts."""
     asked = {"tenant": context.tenant.tenant_id, "session": session_id, "now": context.now}
-    row = context.work.run(_HELD_BY_ID, asked).one_or_none()
+    row = context.work.run(_LOCKED_BY_ID, asked).one_or_none()
     return row.expires_at if row is not None else None
 
 
-def refreshed_until(context: Context, session_id: str, lifetime: timedelta) -> datetime | None:
+def extend_on_refresh(context: Context, session_id: str, lifetime: timedelta) -> datetime | None:
     """Return the absolute end of a session that is not over; None for others.
 
     One that an application's grant began goes on with each refresh.
@@ -107,7 +107,7 @@ def refreshed_until(context: Context, session_id: str, lifetime: timedelta) -> d
     return until if held else None
 
 
-def proved_at(context: Context, holder: TokenHolder) -> datetime | None:
+def authenticated_at(context: Context, holder: TokenHolder) -> datetime | None:
     """Return when the person behind a token last proved who they are; None where nothing says so (impersonation).
 
     That is the latest of the sign-in it was issued for, a step-up with a token of its family, and a sign-in or step-up of the
@@ -122,7 +122,7 @@ def proved_at(context: Context, holder: TokenHolder) -> datetime | None:
         asked = {"tenant": context.tenant.tenant_id, "session": session_id, "account": holder.uid, "now": context.now}
         times += [
             row.authenticated_at
-            for row in context.work.run(_PROOF, asked)
+            for row in context.work.run(_AUTHENTICATION_TIMES, asked)
             if row.authenticated_at > row.created_at or not _is_federated(row.methods)
         ]
     return max(times, default=None)
@@ -134,7 +134,7 @@ def _is_federated(methods: object) -> bool:
 
 def touch(context: Context, session: BrowserSession) -> None:
     """Note that the session was used, at most once a minute."""
-    if context.now - session.seen_at > _SEEN_EVERY:
+    if context.now - session.seen_at > _TOUCH_INTERVAL:
         where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
         context.work.run(update(sessions).where(*where).values(seen_at=context.now))
 
@@ -146,18 +146,18 @@ def start(context: Context, uid: str, methods: tuple[str, ...], remember: bool) 
         ended = context.work.one(delete(sessions).where(*where).returning(S.session_id))
         if ended is not None:
             tokens.revoke_with_session(context, ended.session_id)
-    return _begin(context, uid, methods, _life(context, remember), remember=remember)
+    return _insert(context, uid, methods, _lifetime(context, remember), remember=remember)
 
 
-def begin_of_grant(
+def start_for_grant(
     context: Context, uid: str, methods: tuple[str, ...], client_id: str, lifetime: timedelta
 ) -> BrowserSession:
     """Begin a session without a browser, for an application's grant; it is listed and ended like others."""
-    begun, _ = _begin(context, uid, methods, lifetime, remember=True, client_id=client_id)
+    begun, _ = _insert(context, uid, methods, lifetime, remember=True, client_id=client_id)
     return begun
 
 
-def _begin(
+def _insert(
     context: Context,
     uid: str,
     methods: tuple[str, ...],
@@ -200,7 +200,7 @@ def renew(
         "methods": list(methods),
         "authenticated_at": context.now,
         "seen_at": context.now,
-        "expires_at": context.now + _life(context, remembered),
+        "expires_at": context.now + _lifetime(context, remembered),
         "is_remembered": remembered,
     }
     where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
@@ -209,7 +209,7 @@ def renew(
     return replace(session, **{**renewed, "methods": methods}), text
 
 
-def prove_again(context: Context, session: BrowserSession, methods: tuple[str, ...] = ()) -> str:
+def mark_reauthenticated(context: Context, session: BrowserSession, methods: tuple[str, ...] = ()) -> str:
     """Note that the person of the session proved who they are once more, and return its new cookie text.
 
     Args:
@@ -227,7 +227,7 @@ def prove_again(context: Context, session: BrowserSession, methods: tuple[str, .
     return text
 
 
-def note_relying_party(context: Context, session: BrowserSession, client_id: str) -> None:
+def add_relying_party(context: Context, session: BrowserSession, client_id: str) -> None:
     """Remember that this relying party got a code in the session, so that signing out can tell it."""
     if client_id not in session.relying_parties:
         where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
@@ -238,7 +238,7 @@ def of_account(context: Context, uid: str) -> list[BrowserSession]:
     """Return the account's live sessions, the one used last first."""
     rows = context.work.run(_OF_ACCOUNT, {"tenant": context.tenant.tenant_id, "account": uid, "now": context.now}).all()
     idle = context.now - timedelta(minutes=context.tenant.settings.session_idle_minutes)
-    return [_session(row) for row in rows if row.is_remembered or row.seen_at > idle]
+    return [_from_row(row) for row in rows if row.is_remembered or row.seen_at > idle]
 
 
 def end(context: Context, uid: str, session_id: str) -> bool:
@@ -247,7 +247,7 @@ def end(context: Context, uid: str, session_id: str) -> bool:
     return context.work.changed(delete(sessions).where(*where)) > 0
 
 
-def end_of_application(context: Context, uid: str, client_id: str, session_id: str | None = None) -> None:
+def end_for_application(context: Context, uid: str, client_id: str, session_id: str | None = None) -> None:
     """End the sessions that an application's grants began for the account, or one of them."""
     where = [S.tenant_id == context.tenant.tenant_id, S.uid == uid, S.client_id == client_id]
     context.work.run(delete(sessions).where(*where, *([S.session_id == session_id] if session_id else [])))
@@ -264,12 +264,12 @@ def end_all(context: Context, uid: str, except_id: str | None = None) -> int:
     return context.work.changed(delete(sessions).where(*where))
 
 
-def _life(context: Context, remember: bool) -> timedelta:
+def _lifetime(context: Context, remember: bool) -> timedelta:
     settings = context.tenant.settings
     return timedelta(days=settings.remember_days) if remember else timedelta(hours=settings.session_absolute_hours)
 
 
-def _session(row: Row[Any]) -> BrowserSession:
+def _from_row(row: Row[Any]) -> BrowserSession:
     return BrowserSession(
         session_hash=row.session_hash,
         session_id=row.session_id,

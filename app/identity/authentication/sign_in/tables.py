@@ -24,7 +24,7 @@ sessions = tenant_table(
     Index("uq_sessions_id", "tenant_id", "session_id", unique=True),
 )
 
-attempts = tenant_table(
+interactions = tenant_table(
     "attempts",
     Column("attempt_hash", Id, primary_key=True),
     Column("binding_hash", Id, nullable=False),  # digest of the browser's secret

@@ -6,7 +6,7 @@ from app.contract import errors as e
 from app.contract import verification as contract
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import completion, locks, sessions
-from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -26,7 +26,7 @@ from app.kit.limits import Rate
 @contract.by_link.implements
 def by_link(context: Context, req: contract.VerifyByLink) -> contract.Verified:
     """A HEAD request, which scanners of mail send, uses nothing up."""
-    shown = locks.Proof()
+    shown = locks.LockSolution()
     if not req.verification_token:
         proof = _spend_code(context, req.otp or "", req.email, req.uuid, shown)
     elif not one_time_tokens.has_link_form(req.verification_token):
@@ -37,16 +37,16 @@ def by_link(context: Context, req: contract.VerifyByLink) -> contract.Verified:
     else:
         _refuse_contested(context, verification.peek(context, req.verification_token), e.ClosedLink)
         proof = verification.spend_link(context, req.verification_token)
-    return _verified(context, proof, req)
+    return _confirm(context, proof, req)
 
 
 @contract.by_code.implements
 def by_code(context: Context, req: contract.VerifyByCode) -> contract.Verified:
-    shown = locks.Proof(req.security_answer, captcha.from_parameters(req))
-    return _verified(context, _spend_code(context, req.otp, req.email, req.uuid, shown), req)
+    shown = locks.LockSolution(req.security_answer, captcha.from_parameters(req))
+    return _confirm(context, _spend_code(context, req.otp, req.email, req.uuid, shown), req)
 
 
-def end_sessions(context: Context, account: Account) -> None:
+def end_sessions_if_configured(context: Context, account: Account) -> None:
     """End every session of the account, where the tenant wants that when an address is verified."""
     if context.tenant.settings.logout_on_email_verification:
         sessions.end_all(context, account.uid)
@@ -55,7 +55,7 @@ def end_sessions(context: Context, account: Account) -> None:
 
 
 def _spend_code(
-    context: Context, code: str, email: str | None, code_id: str | None, shown: locks.Proof
+    context: Context, code: str, email: str | None, code_id: str | None, shown: locks.LockSolution
 ) -> OneTimeToken:
     settings = context.tenant.settings
     if not settings.email_verification_codes:
@@ -69,11 +69,11 @@ def _spend_code(
     if not sent and email and not accounts.is_email(email):
         raise e.MalformedEmail
     hides = settings.hide_unknown_accounts
-    who = AccountLookup(context, Identifier("email", address), verification.account_of(context, address), hides)
-    uid = sent.uid if sent else _waiting_uid(who)
+    who = AccountLookup(context, Identifier("email", address), verification.find_account(context, address), hides)
+    uid = sent.uid if sent else _pending_uid(who)
     if uid is None or (who.holder is None and not hides):
         raise e.UnknownAccount if email else e.WrongMailCode
-    is_open, subject = open_lock(context, who, shown), names.normalize(EMAIL, address)
+    is_open, subject = solve_lock(context, who, shown), names.normalize(EMAIL, address)
     kind = sent.kind if sent else one_time_tokens.purpose_of_newest_code(context, verification.KINDS, uid, subject)
     proof = one_time_tokens.check_code(
         context, kind, uid, code, subject=subject, errors=MAIL_CODE, is_lock_open=is_open,
@@ -91,7 +91,7 @@ def _refuse_contested(context: Context, proof: OneTimeToken, refusal: type[ApiEr
         raise refusal
 
 
-def _waiting_uid(who: AccountLookup) -> str | None:
+def _pending_uid(who: AccountLookup) -> str | None:
     """Return under which id an address waits for its proof: nobody's, where nothing waits and that is hidden."""
     account = who.holder
     if who.is_hidden and (account is None or verification.is_verified(account, who.identifier.value)):
@@ -99,23 +99,25 @@ def _waiting_uid(who: AccountLookup) -> str | None:
     return account.uid if account else None
 
 
-def open_lock(context: Context, who: AccountLookup, shown: locks.Proof) -> bool:
+def solve_lock(context: Context, who: AccountLookup, shown: locks.LockSolution) -> bool:
     """Return whether a lock was just opened; raises the lock's refusal, or that of a wrong answer."""
     lock = account_lookup.lock_of(context, who)
     if lock is None:
         return False
     context.work.release_connection()
-    if not locks.open(context, who, lock, shown):
-        raise locks.told(context, who, lock, e.WrongQuestionOrAnswer())
+    if not locks.solve(context, who, lock, shown):
+        raise locks.with_lock_challenge(context, who, lock, e.WrongQuestionOrAnswer())
     return True
 
 
-def _verified(
+def _confirm(
     context: Context, proof: OneTimeToken, req: contract.VerifyByLink | contract.VerifyByCode
 ) -> contract.Verified:
     account = verification.confirm(context, proof, is_silent=req.is_silent, template=req.welcome_email_template)
-    end_sessions(context, account)
-    way = Way(("otp",), channel=FactorKind.EMAIL, is_silent=req.is_silent)
-    if not context.tenant.settings.login_on_email_verification or not completion.alone(context, account, way):
+    end_sessions_if_configured(context, account)
+    way = Authentication(("otp",), channel=FactorKind.EMAIL, is_silent=req.is_silent)
+    if not context.tenant.settings.login_on_email_verification or not completion.try_single_factor(
+        context, account, way
+    ):
         return contract.Verified()
-    return contract.Verified(data=completion.plain(completion.session(context, account, way, req.fields_)))
+    return contract.Verified(data=completion.to_login(completion.begin_session(context, account, way, req.fields_)))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.contract import verification as contract
 from app.identity.authentication.verification import service
-from app.identity.authentication.verification.service import Wish
+from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.directory.accounts import identifier_checks, identifiers, pending_accounts
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
@@ -18,99 +18,106 @@ from app.kit.limits import Rate
 @contract.resend.implements
 def resend(context: Context, req: contract.ResendVerification) -> contract.PostedWithId:
     """Where the tenant hides who has an account, nobody's address is answered as one that waits to be verified."""
-    _refuse_off(context)
-    _spend(context, "verification_mail", context.tenant.settings.limits.sign_in_per_minute_per_address)
+    _require_enabled(context)
+    _spend_limit(context, "verification_mail", context.tenant.settings.limits.sign_in_per_minute_per_address)
     if not req.email or not accounts.is_email(req.email):
         raise e.MalformedEmail
     service.refuse_url(context, req.verification_url)
-    wish = Wish(url=req.verification_url, email_template=req.email_template)
-    account = service.account_of(context, req.email)
+    wish = VerificationOptions(url=req.verification_url, email_template=req.email_template)
+    account = service.find_account(context, req.email)
     if context.tenant.settings.hide_unknown_accounts:
-        return _hidden(context, account, req.email, wish)
+        return _send_hidden(context, account, req.email, wish)
     if account is None:
         raise e.UnknownAccount
-    return _sent(context, account, req.email, wish)
+    return _send(context, account, req.email, wish)
 
 
 @contract.send_own.implements
 def send_own(context: Context, req: contract.SendOwnVerification) -> contract.PostedWithId:
-    _refuse_off(context)
+    _require_enabled(context)
     if context.holder is None:
         raise e.WrongClientGuid if req.client_guid else e.NotAuthenticated
     service.refuse_url(context, req.verification_url)
     account = accounts.by_uid(context, context.holder.uid)
     if account is None or not account.email:
         raise e.NoEmailProfile
-    return _sent(context, account, account.email, Wish(url=req.verification_url, email_template=req.email_template))
+    return _send(
+        context,
+        account,
+        account.email,
+        VerificationOptions(url=req.verification_url, email_template=req.email_template),
+    )
 
 
 @contract.email_availability.implements
 def email_availability(context: Context, req: contract.EmailAvailability) -> contract.Exist:
     if req.email is None:
         raise e.BadParameter.names("verificationtoken")
-    _spend(context, "availability", context.tenant.settings.limits.availability_per_minute_per_address)
+    _spend_limit(context, "availability", context.tenant.settings.limits.availability_per_minute_per_address)
     if not accounts.is_email(req.email):
         raise e.MalformedEmail
-    return _exist(context, accounts.by_email(context, req.email) is not None)
+    return _availability(context, accounts.by_email(context, req.email) is not None)
 
 
 @contract.phone_availability.implements
 def phone_availability(context: Context, req: contract.PhoneAvailability) -> contract.Exist:
     if not context.tenant.settings.phone_login:
         raise e.PhoneLoginOff
-    _spend(context, "availability", context.tenant.settings.limits.availability_per_minute_per_address)
+    _spend_limit(context, "availability", context.tenant.settings.limits.availability_per_minute_per_address)
     if req.phone is None:
         raise e.BadParameter.names("phone")
     if identifiers.normalize_phone(req.phone) is None:
         raise e.MalformedPhone
     holder = accounts.by_phone(context, req.phone)
-    return _exist(context, holder is not None and not pending_accounts.has_unproven_phone(holder))
+    return _availability(context, holder is not None and not pending_accounts.has_unproven_phone(holder))
 
 
 @contract.username_availability.implements
 def username_availability(context: Context, req: contract.UsernameAvailability) -> contract.Exist:
-    _spend(context, "availability", context.tenant.settings.limits.availability_per_minute_per_address)
+    _spend_limit(context, "availability", context.tenant.settings.limits.availability_per_minute_per_address)
     if not req.username:
         raise e.UsernameMissing
     held = accounts.by_username(context, req.username)
     if held is None or context.tenant.settings.hide_unknown_accounts:
         identifier_checks.username(context.tenant.settings, req.username)
-    return _exist(context, held is not None)
+    return _availability(context, held is not None)
 
 
-def _exist(context: Context, is_taken: bool) -> contract.Exist:
+def _availability(context: Context, is_taken: bool) -> contract.Exist:
     """Say whether a name is taken. Where nobody is to learn who has an account every name is free: the registration then
     answers alike for all, and mails the owner of one that is taken. The look-up is done in either case, as it takes time."""
     return contract.Exist(is_exist=is_taken and not context.tenant.settings.hide_unknown_accounts)
 
 
-def _sent(context: Context, account: Account, email: str, wish: Wish) -> contract.PostedWithId:
+def _send(context: Context, account: Account, email: str, wish: VerificationOptions) -> contract.PostedWithId:
     if service.is_verified(account, email):
         raise e.EmailAlreadyVerified
-    return _named(context, service.send(context, account, wish, email=email))
+    return _response(context, service.send(context, account, wish, email=email))
 
 
-def _hidden(context: Context, account: Account | None, email: str, wish: Wish) -> contract.PostedWithId:
+def _send_hidden(
+    context: Context, account: Account | None, email: str, wish: VerificationOptions
+) -> contract.PostedWithId:
     """A limit that is reached is kept silently: it would tell that somebody was written to before."""
     try:
         if account is None or service.is_verified(account, email):
-            return _named(context, service.send_to_nobody(context, email, wish))
-        return _sent(context, account, email, wish)
+            return _response(context, service.send_account_exists(context, email, wish))
+        return _send(context, account, email, wish)
     except e.MailLimitReached:
         context.work.rollback()
         context.audit.record("verification.not_sent", uid=account.uid if account else None, reason="MailLimitReached")
-        return _named(context, randomness.guid())
+        return _response(context, randomness.guid())
 
 
-def _named(context: Context, code_id: str) -> contract.PostedWithId:
+def _response(context: Context, code_id: str) -> contract.PostedWithId:
     return contract.PostedWithId(UUID=code_id if context.tenant.settings.email_verification_codes else None)
 
 
-def _refuse_off(context: Context) -> None:
+def _require_enabled(context: Context) -> None:
     if context.tenant.settings.email_verification == "disabled":
         raise e.EmailVerificationOff
 
 
-def _spend(context: Context, what: str, amount: int) -> None:
+def _spend_limit(context: Context, what: str, amount: int) -> None:
     if amount:
         context.spend(what, Rate(amount, 60), context.network)

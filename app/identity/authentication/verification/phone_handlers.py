@@ -19,26 +19,26 @@ from app.kit.limits import Rate
 @contract.send_code.implements
 def send_code(context: Context, req: contract.SendPhoneCode) -> PostedSms:
     """Without an access token for the account that has the number; with one for the number that its account gave last."""
-    refuse_off(context)
-    spend(context, "phone_code")
-    phone = read(req.phone)
+    require_enabled(context)
+    spend_limit(context, "phone_code")
+    phone = parse_phone(req.phone)
     if context.holder is not None:
-        return _sent(context, _again(context, phone, req))
-    account = whose(context, phone)
+        return _response(context, _resend(context, phone, req))
+    account = verifiable_account(context, phone)
     if context.tenant.settings.hide_unknown_accounts:
-        return _sent(context, _quietly(context, account, phone, req))
+        return _response(context, _send_hidden(context, account, phone, req))
     if account is None:
         raise e.UnknownAccount
     if not account.is_active or account.is_deleted:
         raise e.AccountBlocked
     if account.phone_verified:
         raise e.PhoneVerifiedBefore
-    return _sent(context, phones.send(context, account.uid, phone, account, req))
+    return _response(context, phones.send(context, account.uid, phone, account, req))
 
 
 @contract.change.implements
 def change(context: Context, req: contract.ChangePhone) -> PostedSms:
-    refuse_off(context)
+    require_enabled(context)
     account = accounts.current(context)
     if not req.phone:
         raise e.BadParameter.names("phone")
@@ -46,23 +46,23 @@ def change(context: Context, req: contract.ChangePhone) -> PostedSms:
     if phone is None:
         raise e.MalformedPhone
     hides = context.tenant.settings.hide_unknown_accounts
-    return _sent(context, phones.ask(context, account, phone, req, hides_taken=hides))
+    return _response(context, phones.request_change(context, account, phone, req, hides_taken=hides))
 
 
 @contract.remove.implements
 def remove(context: Context, req: contract.RemovePhone) -> Deleted:
-    refuse_off(context)
+    require_enabled(context)
     phones.remove(context, accounts.current(context), is_silent=req.is_silent)
     return Deleted()
 
 
-def refuse_off(context: Context) -> None:
+def require_enabled(context: Context) -> None:
     """Raise 1074 where numbers name nobody."""
     if not context.tenant.settings.phone_login:
         raise e.PhoneLoginOff
 
 
-def whose(context: Context, phone: str) -> Account | None:
+def verifiable_account(context: Context, phone: str) -> Account | None:
     """Return the account for which a code alone proves a number: the one that has it, unless somebody else may be using that.
 
     Who holds the number need not be who uses the account that states it, where somebody signs in there already, or proved an
@@ -80,7 +80,7 @@ def whose(context: Context, phone: str) -> Account | None:
     return None if is_stated and is_contested else holder
 
 
-def read(typed: str | None) -> str:
+def parse_phone(typed: str | None) -> str:
     """Return the number of an account that a request names; raises 908 missing, 1043 malformed."""
     if not typed:
         raise e.BadParameter.names("phone")
@@ -90,16 +90,18 @@ def read(typed: str | None) -> str:
     return phone
 
 
-def spend(context: Context, what: str) -> None:
+def spend_limit(context: Context, what: str) -> None:
     """Take one from what an address may ask in a minute; raises TooManyRequests."""
     if most := context.tenant.settings.limits.sign_in_per_minute_per_address:
         context.spend(what, Rate(most, 60), context.network)
 
 
-def _again(context: Context, phone: str, wish: SmsOptions) -> str:
+def _resend(context: Context, phone: str, wish: SmsOptions) -> str:
     account = accounts.current(context)
-    if phone == phones.asked(context, account):
-        return phones.ask(context, account, phone, wish, hides_taken=context.tenant.settings.hide_unknown_accounts)
+    if phone == phones.requested_number(context, account):
+        return phones.request_change(
+            context, account, phone, wish, hides_taken=context.tenant.settings.hide_unknown_accounts
+        )
     if phone != account.phone:
         raise e.UnknownPhone
     if account.phone_verified:
@@ -107,7 +109,7 @@ def _again(context: Context, phone: str, wish: SmsOptions) -> str:
     return phones.send(context, account.uid, phone, account, wish)
 
 
-def _quietly(context: Context, account: Account | None, phone: str, wish: SmsOptions) -> str:
+def _send_hidden(context: Context, account: Account | None, phone: str, wish: SmsOptions) -> str:
     """Text a code to a number that waits for its proof, to no other; what a limit keeps back is answered as sent, as it would
     tell that somebody was written to before. Returns the message's Sid.
     """
@@ -115,7 +117,7 @@ def _quietly(context: Context, account: Account | None, phone: str, wish: SmsOpt
     try:
         if account is not None and waits:
             return phones.send(context, account.uid, phone, account, wish)
-        return phones.send_to_nobody(context, phone, wish)
+        return phones.simulate_send(context, phone, wish)
     except e.SmsLimitReached as reason:
         context.work.rollback()
         context.audit.record(
@@ -124,6 +126,6 @@ def _quietly(context: Context, account: Account | None, phone: str, wish: SmsOpt
         return ""
 
 
-def _sent(context: Context, sid: str) -> PostedSms:
+def _response(context: Context, sid: str) -> PostedSms:
     """Answer alike, whether a message went out or not."""
     return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))

@@ -19,7 +19,7 @@ from app.identity.messaging.service import DEFAULT_SMS_OPTIONS, SmsOptions
 from app.identity.platform import events
 from app.identity.platform.context import Context
 
-_NEXT = "next"
+_REQUESTED = "next"
 """The subject of the code for another number: an account asks for one at a time."""
 
 
@@ -37,7 +37,7 @@ def send(
     return sid
 
 
-def send_to_nobody(context: Context, phone: str, wish: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
+def simulate_send(context: Context, phone: str, wish: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
     """Do for a number that nobody has what `send` does, without a message. Raises as `send` does."""
     return send(
         context.without_sending(),
@@ -48,7 +48,7 @@ def send_to_nobody(context: Context, phone: str, wish: SmsOptions = DEFAULT_SMS_
     )
 
 
-def tell_owner(context: Context, phone: str, wish: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
+def send_account_exists(context: Context, phone: str, wish: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
     """Text a number that has an account that it has one; it costs what `send` does. Raises as `send` does."""
     one_time_tokens.new_code(context, Purpose.PHONE, NOBODY, subject=phone)
     facts = {"url": f"{context.issuer}/login"}
@@ -57,7 +57,7 @@ def tell_owner(context: Context, phone: str, wish: SmsOptions = DEFAULT_SMS_OPTI
     return sid
 
 
-def ask(
+def request_change(
     context: Context, account: Account, phone: str, wish: SmsOptions = DEFAULT_SMS_OPTIONS, *, hides_taken: bool = False
 ) -> str:
     """Text a code to another number, which is the account's once it is proved; return the message's Sid.
@@ -74,7 +74,7 @@ def ask(
     is_taken = holder is not None and holder.uid != account.uid and holder.phone_verified
     if is_taken and not hides_taken:
         raise e.PhoneTaken
-    code = one_time_tokens.new_code(context, Purpose.ADD_PHONE, account.uid, subject=_NEXT, facts={"phone": phone})
+    code = one_time_tokens.new_code(context, Purpose.ADD_PHONE, account.uid, subject=_REQUESTED, facts={"phone": phone})
     context.audit.record("phone.asked", uid=account.uid)
     if is_taken:
         facts = {"url": f"{context.issuer}/login"}
@@ -85,20 +85,20 @@ def ask(
     return messaging.sms(context, SmsKind.CHANGE_PHONE, phone, account=account, facts=facts, wish=wish)
 
 
-def asked(context: Context, account: Account) -> str | None:
+def requested_number(context: Context, account: Account) -> str | None:
     """Return the number that the account asked for and did not prove yet."""
-    sent = sent_codes.newest_code(context, Purpose.ADD_PHONE, account.uid, _NEXT)
+    sent = sent_codes.newest_code(context, Purpose.ADD_PHONE, account.uid, _REQUESTED)
     return str(sent.facts["phone"]) if sent is not None and sent.state == sent_codes.OPEN else None
 
 
-def is_asked_one_held(context: Context, uid: str) -> bool:
+def is_requested_number_verified(context: Context, uid: str) -> bool:
     """Return whether the number that the account asked for last is its own by now."""
-    sent, account = sent_codes.newest_code(context, Purpose.ADD_PHONE, uid, _NEXT), store.by_uid(context, uid)
+    sent, account = sent_codes.newest_code(context, Purpose.ADD_PHONE, uid, _REQUESTED), store.by_uid(context, uid)
     is_held = account is not None and account.phone_verified
     return sent is not None and account is not None and is_held and account.phone == sent.facts["phone"]
 
 
-def spend(
+def spend_code(
     context: Context, uid: str, phone: str, code: str, *, is_lock_open: bool = False, name: Identifier | None = None
 ) -> OneTimeToken:
     """Use the code of a number that the account states as its own. Raises as `proofs.spend_code` does."""
@@ -107,9 +107,11 @@ def spend(
     )
 
 
-def spend_asked(context: Context, account: Account, code: str) -> OneTimeToken:
+def spend_requested_code(context: Context, account: Account, code: str) -> OneTimeToken:
     """Use the code of the number that the account asked for. Raises as `proofs.spend_code` does."""
-    return one_time_tokens.spend_code(context, Purpose.ADD_PHONE, account.uid, code, subject=_NEXT, errors=SMS_CODE)
+    return one_time_tokens.spend_code(
+        context, Purpose.ADD_PHONE, account.uid, code, subject=_REQUESTED, errors=SMS_CODE
+    )
 
 
 def confirm(context: Context, proof: OneTimeToken, *, knows_password: bool = False, is_silent: bool = False) -> Account:
@@ -133,14 +135,14 @@ def confirm(context: Context, proof: OneTimeToken, *, knows_password: bool = Fal
     values: dict[str, Any] = {"phone": phone, "phone_verified": True}
     if not (is_other or knows_password):
         values |= first_verification.remove_unverified(context, fresh)
-    _hold(context, fresh, phone)
+    _add_identifier(context, fresh, phone)
     pending_accounts.remove_pending(context, phone)
     after = store.change(context, fresh.uid, values) or fresh
     for kind in (Purpose.PHONE, Purpose.ADD_PHONE):
         one_time_tokens.close(context, fresh.uid, kind)
     if is_other:
-        _end_codes(context, fresh)
-        _tell(context, fresh, after)
+        _revoke_codes(context, fresh)
+        _notify_changed(context, fresh, after)
     context.audit.record("phone.verified", uid=fresh.uid)
     events.emit(context, "UpdateProfile", after, is_silent)
     return after
@@ -155,19 +157,19 @@ def remove(context: Context, account: Account, *, is_silent: bool = False) -> Ac
     """
     fresh = store.change(context, account.uid, {})
     if fresh is None or fresh.phone is None:
-        raise e.NoPhoneRegistered if asked(context, account) else e.NoPhoneOnProfile
+        raise e.NoPhoneRegistered if requested_number(context, account) else e.NoPhoneOnProfile
     if not (fresh.username or any(not entry.get("pending") for entry in fresh.emails)):
         raise e.NotProcessable
     store.remove_identifiers(context, fresh.uid, PHONE)
     after = store.change(context, fresh.uid, {"phone": None, "phone_verified": False}) or fresh
     one_time_tokens.close(context, fresh.uid, Purpose.PHONE)
-    _end_codes(context, fresh)
-    _tell(context, fresh, after)
+    _revoke_codes(context, fresh)
+    _notify_changed(context, fresh, after)
     events.emit(context, "UpdateProfile", after, is_silent)
     return after
 
 
-def _hold(context: Context, fresh: Account, phone: str) -> None:
+def _add_identifier(context: Context, fresh: Account, phone: str) -> None:
     """Hold the number for its prover; whoever only stated it loses it."""
     holder = store.by_identifier(context, PHONE, phone)
     if holder is not None and holder.uid != fresh.uid:
@@ -183,13 +185,13 @@ def _hold(context: Context, fresh: Account, phone: str) -> None:
         raise e.PhoneTaken from None
 
 
-def _end_codes(context: Context, former: Account) -> None:
+def _revoke_codes(context: Context, former: Account) -> None:
     """What was texted to the number before opens nothing now."""
     one_time_tokens.close(context, former.uid, Purpose.RESET_PASSWORD, subject="sms")
     one_time_tokens.close(context, former.uid, Purpose.DELETE_ACCOUNT, subject=former.phone or "")
 
 
-def _tell(context: Context, former: Account, after: Account) -> None:
+def _notify_changed(context: Context, former: Account, after: Account) -> None:
     """Tell the mailbox, and the number that was there: a thief would take it away. A limit that is reached is kept silently."""
     notifications.notify_profile_changes(context, former, after)
     notifications.notify_by_sms(context, SmsKind.PHONE_CHANGED, former)
@@ -197,14 +199,14 @@ def _tell(context: Context, former: Account, after: Account) -> None:
 
 __all__ = [
     "NOBODY",
-    "ask",
-    "asked",
+    "request_change",
+    "requested_number",
     "confirm",
-    "is_asked_one_held",
+    "is_requested_number_verified",
     "remove",
     "send",
-    "send_to_nobody",
-    "spend",
-    "spend_asked",
-    "tell_owner",
+    "simulate_send",
+    "spend_code",
+    "spend_requested_code",
+    "send_account_exists",
 ]

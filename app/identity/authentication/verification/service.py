@@ -27,11 +27,11 @@ from app.kit.errors import ApiError
 
 VTYPE = "emailverification"
 KINDS = (Purpose.EMAIL, Purpose.ADD_EMAIL)
-_NOT_SENT = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VoiceOtpOff)
+_SEND_ERRORS = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VoiceOtpOff)
 
 
 @dataclass(frozen=True)
-class Wish:
+class VerificationOptions:
     """How the caller wants the message."""
 
     url: str | None = None  # a page of the relying party; ours where there is none
@@ -49,7 +49,7 @@ def refuse_url(context: Context, url: str | None) -> None:
         raise e.VerificationUrlRefused
 
 
-def send(context: Context, account: Account, wish: Wish, *, email: str | None = None) -> str:
+def send(context: Context, account: Account, wish: VerificationOptions, *, email: str | None = None) -> str:
     """Mail a link, and with it a code, to the account's address; return the id of the code.
 
     Raises MailLimitReached.
@@ -57,7 +57,7 @@ def send(context: Context, account: Account, wish: Wish, *, email: str | None = 
     return _mail(context, account.uid, email or account.email or "", wish, account)
 
 
-def send_to_waiting(context: Context, account: Account, wish: Wish) -> None:
+def send_to_pending_addresses(context: Context, account: Account, wish: VerificationOptions) -> None:
     """Mail a link to each address that the account may have once it is proved; limits are kept silently.
 
     Whose address somebody else has proved before learns that they have an account.
@@ -70,12 +70,12 @@ def send_to_waiting(context: Context, account: Account, wish: Wish) -> None:
             if owner is None:
                 send(context, account, wish, email=entry["Value"])
             else:
-                send_to_nobody(context, entry["Value"], wish)
+                send_account_exists(context, entry["Value"], wish)
         except e.MailLimitReached:
             context.audit.record("verification.not_sent", uid=account.uid, reason="MailLimitReached")
 
 
-def token_only(context: Context, account: Account, email: str, minutes: int = one_time_tokens.LINK_MINUTES) -> str:
+def create_token(context: Context, account: Account, email: str, minutes: int = one_time_tokens.LINK_MINUTES) -> str:
     """Return the token of a link that the caller brings to its owner."""
     subject = identifiers.normalize(EMAIL, email)
     return one_time_tokens.new_link(
@@ -83,12 +83,12 @@ def token_only(context: Context, account: Account, email: str, minutes: int = on
     )
 
 
-def code_only(context: Context, account: Account, email: str) -> str:
+def create_code(context: Context, account: Account, email: str) -> str:
     """Return a code that the caller brings to its owner."""
     return one_time_tokens.new_code(context, Purpose.EMAIL, account.uid, subject=identifiers.normalize(EMAIL, email))
 
 
-def send_again(context: Context, uid: str, email: str, wish: Wish) -> str:
+def resend(context: Context, uid: str, email: str, wish: VerificationOptions) -> str:
     """Mail as before to the address of an account, of one that waits for this proof, or of `NOBODY`; return the code's id.
 
     Raises MailLimitReached.
@@ -96,7 +96,7 @@ def send_again(context: Context, uid: str, email: str, wish: Wish) -> str:
     return _mail(context, uid, email, wish, store.by_uid(context, uid))
 
 
-def send_to_nobody(context: Context, email: str, wish: Wish) -> str:
+def send_account_exists(context: Context, email: str, wish: VerificationOptions) -> str:
     """Mail an address that has nothing to verify that it has an account, where it has one; it costs what `send` does.
 
     Raises MailLimitReached.
@@ -104,7 +104,9 @@ def send_to_nobody(context: Context, email: str, wish: Wish) -> str:
     return _mail(context, NOBODY, email, wish, None)
 
 
-def send_after_refusal(context: Context, account: Account, refusal: ApiError, wish: Wish) -> ApiError | None:
+def send_after_refusal(
+    context: Context, account: Account, refusal: ApiError, wish: VerificationOptions
+) -> ApiError | None:
     """Send what the refused sign-in waits for, in a transaction of its own; return why nothing could be sent."""
     if wish.url and not allowed_addresses.is_allowed_in_mail(context, wish.url):
         wish = replace(wish, url=None)
@@ -115,13 +117,13 @@ def send_after_refusal(context: Context, account: Account, refusal: ApiError, wi
                 send(apart, account, wish)
             elif isinstance(refusal, e.PhoneUnverified) and wish.sends_sms and account.phone:
                 phones.send(apart, account.uid, account.phone, account, wish)
-    except _NOT_SENT as reason:
+    except _SEND_ERRORS as reason:
         context.audit.record("verification.not_sent", uid=account.uid, reason=type(reason).__name__)
         return reason
     return None
 
 
-def account_of(context: Context, email: str) -> Account | None:
+def find_account(context: Context, email: str) -> Account | None:
     """Return the account that holds an address, else the one that asked last for a proof that it is theirs.
 
     Where nobody is to learn who has an account all is asked in every case: the time of the answer tells nothing.
@@ -136,7 +138,7 @@ def account_of(context: Context, email: str) -> Account | None:
     return held or asking
 
 
-def added_by(account: Account, email: str) -> str:
+def masked_owner(account: Account, email: str) -> str:
     """Return whose account, masked, an address would be added to; nothing where it makes the account its own."""
     form = identifiers.normalize_email(email)
     if first_verification.is_first_verification(account) or form == identifiers.normalize_email(account.email or ""):
@@ -154,7 +156,7 @@ def spend_link(context: Context, token: str) -> OneTimeToken:
     return one_time_tokens.spend_link(context, _kind_of(context, token), token)
 
 
-def known(context: Context, token: str) -> OneTimeToken | None:
+def find_link(context: Context, token: str) -> OneTimeToken | None:
     """Return what a link of an address stands or stood for, whatever became of it."""
     return one_time_tokens.find_link(context, _kind_of(context, token), token)
 
@@ -201,20 +203,22 @@ def confirm(
     for kind in KINDS:
         one_time_tokens.close(context, fresh.uid, kind, subject=None if is_first else proof.subject)
     if proof.kind is Purpose.ADD_EMAIL:
-        _tell_added(context, fresh.email, after, proof)
+        _notify_added(context, fresh.email, after, proof)
     events.emit(context, "EmailVerification", after, is_silent)
     template = template or proof.facts.get("welcome")
-    return welcome(context, after, template) if values.get("email_verified") else after
+    return send_welcome(context, after, template) if values.get("email_verified") else after
 
 
-def _tell_added(context: Context, to: str | None, after: Account, proof: OneTimeToken) -> None:
+def _notify_added(context: Context, to: str | None, after: Account, proof: OneTimeToken) -> None:
     """Tell the address that was there: a thief would add one of their own."""
     context.audit.record("email.added", uid=after.uid)
     shown = str(proof.facts.get("email") or proof.subject)
     notifications.notify_with_alert_link(context, MailKind.EMAIL_CHANGED, to, after, email=shown, change="added")
 
 
-def welcome(context: Context, account: Account, template: str | None = None, *, is_asked_for: bool = False) -> Account:
+def send_welcome(
+    context: Context, account: Account, template: str | None = None, *, is_asked_for: bool = False
+) -> Account:
     """Mail a welcome, once in an account's life; a limit that is reached is kept silently.
 
     One that `is_asked_for` may come again; over the limit it raises MailLimitReached.
@@ -248,9 +252,9 @@ def _entry(context: Context, fresh: Account, entries: list[dict[str, Any]], proo
     """Return the entry of the address that was proved, which is held and verified from now on."""
     held = next((one for one in entries if identifiers.normalize_email(one["Value"]) == proof.subject), None)
     if held is None:
-        held = _added(context, fresh, entries, proof)
+        held = _add_entry(context, fresh, entries, proof)
     elif held.pop("pending", None):
-        _hold(context, fresh, proof.subject)
+        _add_identifier(context, fresh, proof.subject)
         held["Type"] = "Primary" if fresh.email is None else _not_primary(held["Type"])
     else:
         store.set_verified(context, fresh.uid, EMAIL, proof.subject, True)
@@ -258,18 +262,20 @@ def _entry(context: Context, fresh: Account, entries: list[dict[str, Any]], proo
     return held
 
 
-def _added(context: Context, account: Account, entries: list[dict[str, Any]], proof: OneTimeToken) -> dict[str, Any]:
+def _add_entry(
+    context: Context, account: Account, entries: list[dict[str, Any]], proof: OneTimeToken
+) -> dict[str, Any]:
     """Give the account the address that it asked for; one that it gave up since is none of its own any more."""
     if proof.kind is not Purpose.ADD_EMAIL:
         raise e.ClosedLink
-    _hold(context, account, proof.subject)
+    _add_identifier(context, account, proof.subject)
     kind = "Primary" if account.email is None else str(proof.facts.get("type") or "Secondary")
     added = {"Type": kind, "Value": str(proof.facts.get("email") or proof.subject)}
     entries.append(added)
     return added
 
 
-def _hold(context: Context, account: Account, form: str) -> None:
+def _add_identifier(context: Context, account: Account, form: str) -> None:
     try:
         store.add_identifiers(context, account.uid, [(EMAIL, form, True)])
     except store.IdentifierTaken:
@@ -280,7 +286,7 @@ def _not_primary(kind: str) -> str:
     return "Secondary" if kind.lower() == PRIMARY else kind
 
 
-def _mail(context: Context, uid: str, email: str, wish: Wish, account: Account | None) -> str:
+def _mail(context: Context, uid: str, email: str, wish: VerificationOptions, account: Account | None) -> str:
     subject = identifiers.normalize(EMAIL, email)
     language, template = notifications.page_language(context), wish.email_template
     carries = messaging.carries(context, MailKind.VERIFICATION, account=account, template=template, language=language)
@@ -293,7 +299,7 @@ def _mail(context: Context, uid: str, email: str, wish: Wish, account: Account |
     else:
         token = one_time_tokens.new_link(context, Purpose.EMAIL, uid, subject=subject, facts=kept)
         facts |= {
-            "url": _address(context, token, wish, email),
+            "url": _link(context, token, wish, email),
             "token": token,
             "minutes": str(one_time_tokens.LINK_MINUTES),
         }
@@ -320,7 +326,7 @@ def _mail(context: Context, uid: str, email: str, wish: Wish, account: Account |
     return code.code_id
 
 
-def _address(context: Context, token: str, wish: Wish, email: str) -> str:
+def _link(context: Context, token: str, wish: VerificationOptions, email: str) -> str:
     asked = {"vtype": VTYPE, "vtoken": token}
     if wish.url is None:
         asked |= {"attempt": wish.attempt} if wish.attempt else {}
@@ -330,7 +336,7 @@ def _address(context: Context, token: str, wish: Wish, email: str) -> str:
 
 
 __all__ = [
-    "KINDS", "Account", "Wish", "account_of", "added_by", "code_only", "confirm", "is_verified", "known", "peek",
-    "refuse_url", "send", "send_after_refusal", "send_again", "send_to_nobody", "send_to_waiting", "spend_link",
-    "token_only", "welcome",
+    "KINDS", "Account", "VerificationOptions", "find_account", "masked_owner", "create_code", "confirm", "is_verified", "find_link", "peek",
+    "refuse_url", "send", "send_after_refusal", "resend", "send_account_exists", "send_to_pending_addresses", "spend_link",
+    "create_token", "send_welcome",
 ]  # fmt: skip

@@ -19,7 +19,7 @@ def create(context: Context, req: CreateAccount) -> Account:
     refuse_policy_version(context.tenant.settings, req.privacy_policy)
     answers = consent_forms.parse_optional(context, req.consents)
     draft = drafts.read(context, req, req.registration_source or "API")
-    columns = drafts.row(
+    columns = drafts.to_columns(
         context,
         draft,
         email_verified=bool(req.email_verified and draft.addresses.forms),

@@ -44,7 +44,7 @@ def change(context: Context, account: Account, req: AccountChanges, names: Accou
     _end_sessions(context, changed)
     notifications.notify_profile_changes(context, changed.before, changed.after)
     if changed.has_new_password:
-        new_password.follow(context, changed.after, "UpdateProfile")
+        new_password.after_change(context, changed.after, "UpdateProfile")
     events.emit(context, "UpdateProfile", changed.after, req.is_silent)
     if changed.before.is_active and not changed.after.is_active:
         events.emit(context, "BlockAccount", changed.after, req.is_silent)

@@ -10,7 +10,15 @@ from app.contract import errors as e
 from app.contract import generated_tokens as contract
 from app.contract.smart_login import GUID
 from app.identity.authentication.passwordless import redemption, sending, smart_login
-from app.identity.authentication.passwordless.sending import MAIL, SIGN_IN, SMART, SMS, TOUCH, Kind, Wish
+from app.identity.authentication.passwordless.sending import (
+    MAIL,
+    ONE_TOUCH,
+    SIGN_IN,
+    SMART_LOGIN,
+    SMS,
+    SendOptions,
+    SignInMessage,
+)
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.directory.accounts import identifiers
@@ -68,7 +76,7 @@ def _sign_in_mail(context: Context, req: contract.EmailTokenRequest) -> tuple[Ac
         raise e.PasswordlessOff
     account = addressed(context, req)
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
-    return account, _made(context, SIGN_IN, account, req.email or account.email or "", Wish())
+    return account, _made(context, SIGN_IN, account, req.email or account.email or "", SendOptions())
 
 
 def _smart_mail(context: Context, req: contract.EmailTokenRequest) -> tuple[Account | None, Made]:
@@ -77,7 +85,7 @@ def _smart_mail(context: Context, req: contract.EmailTokenRequest) -> tuple[Acco
     account = addressed(context, req)
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
     ticket = smart_login.begin(context, _guid(req.client_guid), account).ticket_hash
-    return account, _made(context, SMART, account, req.email or account.email or "", Wish(), ticket)
+    return account, _made(context, SMART_LOGIN, account, req.email or account.email or "", SendOptions(), ticket)
 
 
 def _touch_mail(context: Context, req: contract.EmailTokenRequest) -> tuple[Account | None, Made]:
@@ -90,29 +98,34 @@ def _touch_mail(context: Context, req: contract.EmailTokenRequest) -> tuple[Acco
         raise e.MalformedEmail
     account = accounts.by_email(context, req.email)
     if account is None:
-        redemption.refuse_new(context, email=req.email)
+        redemption.refuse_registration(context, email=req.email)
     one_time_tokens.spend_server_supplied(
-        context, account.uid if account else sending.stranger(req.email), is_code=False
+        context, account.uid if account else sending.unknown_subject(req.email), is_code=False
     )
-    wish = Wish(registers=True, name=req.name or "")
+    wish = SendOptions(registers=True, name=req.name or "")
     ticket = smart_login.begin(context, _guid(req.client_guid), None, **wish.kept).ticket_hash
-    return account, _made(context, TOUCH, None, req.email, wish, ticket)
+    return account, _made(context, ONE_TOUCH, None, req.email, wish, ticket)
 
 
 def _made(
-    context: Context, kind: Kind, account: Account | None, name: str, wish: Wish, ticket: str | None = None
+    context: Context,
+    kind: SignInMessage,
+    account: Account | None,
+    name: str,
+    wish: SendOptions,
+    ticket: str | None = None,
 ) -> Made:
     """A code in place of the token where the tenant's mails of that type hold codes alone."""
     if sending.carries_code(context, kind):
-        return sending.code(context, kind.proof, account, name, MAIL, wish, ticket)
-    return sending.link(context, kind, account, name, wish, ticket), sending.minutes(context)
+        return sending.create_code(context, kind.proof, account, name, MAIL, wish, ticket)
+    return sending.create_link(context, kind, account, name, wish, ticket), sending.link_minutes(context)
 
 
 def _sign_in_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
     if not context.tenant.settings.passwordless_sms:
         raise e.PasswordlessOff
     account = _proved(context, req)
-    return account, sending.code(context, Purpose.SIGN_IN, account, "", SMS, Wish())[0]
+    return account, sending.create_code(context, Purpose.SIGN_IN, account, "", SMS, SendOptions())[0]
 
 
 def _smart_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
@@ -121,7 +134,7 @@ def _smart_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account
         raise e.SmartLoginOff
     account = _proved(context, req)
     ticket = smart_login.begin(context, _guid(req.client_guid), account).ticket_hash
-    return account, sending.code(context, Purpose.SMART_LOGIN, account, "", SMS, Wish(), ticket)[0]
+    return account, sending.create_code(context, Purpose.SMART_LOGIN, account, "", SMS, SendOptions(), ticket)[0]
 
 
 def _touch_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
@@ -135,10 +148,12 @@ def _touch_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account
         raise e.UnknownPhone
     account = accounts.by_phone(context, form)
     if account is None:
-        redemption.refuse_new(context)
-    one_time_tokens.spend_server_supplied(context, account.uid if account else sending.stranger(form), is_code=True)
-    wish = Wish(registers=True, name=req.name or "")
-    return account, sending.code(context, Purpose.ONE_TOUCH, None, form, SMS, wish)[0]
+        redemption.refuse_registration(context)
+    one_time_tokens.spend_server_supplied(
+        context, account.uid if account else sending.unknown_subject(form), is_code=True
+    )
+    wish = SendOptions(registers=True, name=req.name or "")
+    return account, sending.create_code(context, Purpose.ONE_TOUCH, None, form, SMS, wish)[0]
 
 
 def _proved(context: Context, req: contract.SmsCodeRequest) -> Account:

@@ -86,7 +86,7 @@ def _verify_token(context: Context, email: str | None, seconds: int) -> contract
     account = accounts.require_by_email(context, email)
     _refuse_verified(context, account, email or "")
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
-    token = verification.token_only(context, account, email or "", max(1, seconds // 60))
+    token = verification.create_token(context, account, email or "", max(1, seconds // 60))
     context.audit.record("token.made", uid=account.uid, kind="emailverification")
     return contract.VerificationToken(verification_token=token, expires_in=presented_sign_ins.end(context, seconds))
 
@@ -102,8 +102,8 @@ def _of_verification(context: Context, account: Account, req: contract.EmailToke
     email = req.email or account.email or ""
     _refuse_verified(context, account, email)
     if context.tenant.settings.email_verification_codes:
-        return verification.code_only(context, account, email), one_time_tokens.CODE_MINUTES
-    return verification.token_only(context, account, email), one_time_tokens.LINK_MINUTES
+        return verification.create_code(context, account, email), one_time_tokens.CODE_MINUTES
+    return verification.create_token(context, account, email), one_time_tokens.LINK_MINUTES
 
 
 def _of_another_address(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
@@ -114,20 +114,22 @@ def _of_another_address(context: Context, account: Account, req: contract.EmailT
 
 def _of_a_reset(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
     if context.tenant.settings.reset_password_codes:
-        return sending.code_only(context, account, sending.MAIL, email=req.email)
-    return sending.token_only(context, account, sending.Wish(), email=req.email), one_time_tokens.RESET_MINUTES
+        return sending.create_code(context, account, sending.MAIL, email=req.email)
+    return sending.create_token(
+        context, account, sending.ResetOptions(), email=req.email
+    ), one_time_tokens.RESET_MINUTES
 
 
 def _of_a_pin(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
     _refuse_without_pin(account)
-    return sending.token_only(
-        context, account, sending.Wish(), email=req.email, of=sending.PIN
+    return sending.create_token(
+        context, account, sending.ResetOptions(), email=req.email, of=sending.PIN
     ), one_time_tokens.RESET_MINUTES
 
 
 def _of_a_pin_by_sms(context: Context, account: Account, _: contract.SmsCodeRequest) -> str:
     _refuse_without_pin(account)
-    return sending.code_only(context, account, sending.SMS, of=sending.PIN)[0]
+    return sending.create_code(context, account, sending.SMS, of=sending.PIN)[0]
 
 
 def _refuse_without_pin(account: Account) -> None:
@@ -168,7 +170,7 @@ _RESETS = ("forgotpassword", FORGOT_PIN)
 _SMS_CODES: dict[str, Callable[[Context, Account, contract.SmsCodeRequest], str]] = {
     "addphone": _of_a_new_number,
     "phoneidverification": _of_the_number,
-    "forgotpassword": lambda context, account, _: sending.code_only(context, account, sending.SMS)[0],
+    "forgotpassword": lambda context, account, _: sending.create_code(context, account, sending.SMS)[0],
     FORGOT_PIN: _of_a_pin_by_sms,
     "deleteuser": lambda context, account, _: deletion.code_only(context, account),
 }

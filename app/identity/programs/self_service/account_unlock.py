@@ -42,9 +42,9 @@ def open_lock(context: Context, account: Account, lock_answer: LOCK, captcha_ans
     if lock is None:
         return False
     who = AccountLookup(context, Identifier("email", account.email or ""), account, is_hidden=False)
-    shown = locks.Proof(lock_answer.security_answer, captcha.from_parameters(captcha_answer))
+    shown = locks.LockSolution(lock_answer.security_answer, captcha.from_parameters(captcha_answer))
     context.work.release_connection()
-    if not locks.open(context, who, lock, shown):
+    if not locks.solve(context, who, lock, shown):
         context.audit.record("unlock.refused", uid=account.uid)
         raise e.WrongQuestionOrAnswer
     return True

@@ -80,7 +80,7 @@ def confirm(context: Context, token: str) -> Account:
     """Use a link: its account leaves. Of many at once one wins. Raises WrongDeleteToken, UsedLink, ExpiredLink."""
     proof = peek(context, token)
     fresh = store.change(context, proof.uid, {})
-    if fresh is not None and not sending.still_reaches(fresh, proof):
+    if fresh is not None and not sending.is_still_recipient(fresh, proof):
         raise e.ExpiredLink
     try:
         one_time_tokens.spend_link(context, Purpose.DELETE_ACCOUNT, token)
@@ -150,7 +150,7 @@ def leave(context: Context, uid: str, *, is_silent: bool = False) -> Account:
 
 def keep_by(context: Context, token: str) -> bool:
     """Undo a deletion by the token that a refused sign-in gave; returns whether there was one to undo."""
-    uid = deletion_revert.uid_of(context, token)
+    uid = deletion_revert.uid_from_token(context, token)
     return uid is not None and keep(context, uid)
 
 

@@ -62,7 +62,7 @@ def ask(context: Context, account: Account, new: NewAddress, *, hides_taken: boo
             context, MailKind.ACCOUNT_EXISTS, shown, account=None, facts=facts, language=language, counted=as_if_free
         )
     else:
-        facts["added_by"] = verification.added_by(account, form)
+        facts["added_by"] = verification.masked_owner(account, form)
         messaging.mail(
             context, MailKind.ADD_EMAIL, shown, account=account, facts=facts, template=new.template, language=language
         )

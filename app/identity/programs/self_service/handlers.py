@@ -8,9 +8,9 @@ from app.contract.accounts import ReadOwnAccount
 from app.contract.accounts import read_own as read_own_account
 from app.contract.groups import Deleted, Posted, PostedSms, SmsSent, Uid
 from app.contract.profile import Profile
-from app.identity.authentication.recovery.handlers import refuse_captcha
+from app.identity.authentication.recovery.handlers import require_captcha
 from app.identity.authentication.sign_in import tenant_requirements
-from app.identity.authentication.sign_in.second_factor import way_of
+from app.identity.authentication.sign_in.second_factor import from_facts
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import service as accounts
@@ -33,7 +33,7 @@ def read_own(context: Context, req: ReadOwnAccount) -> Profile:
     account = accounts.current(context)
     is_theirs = account.email_verified or context.tenant.settings.email_verification == "disabled"
     if req.welcome_email_template and is_theirs and context.raw.method != "HEAD":
-        account = verification.welcome(context, account, req.welcome_email_template)
+        account = verification.send_welcome(context, account, req.welcome_email_template)
     return _profile(account, req.fields_)
 
 
@@ -42,7 +42,7 @@ def update(context: Context, req: contract.UpdateOwnAccount) -> contract.OwnProf
     if not context.raw.body.strip():
         raise e.BadPutBody("The body is empty.")
     own = accounts.current(context)
-    refuse_captcha(context, req, "update_profile")
+    require_captcha(context, req, "update_profile")
     account = profile.update(context, own, req)
     return contract.OwnProfile(data=_profile(account, req.fields_))
 
@@ -77,7 +77,7 @@ def send_welcome(context: Context, req: contract.SendWelcomeEmail) -> Posted:
     account = accounts.current(context)
     if not account.email:
         raise e.NoEmailOnProfile
-    verification.welcome(context, account, req.welcome_email_template, is_asked_for=True)
+    verification.send_welcome(context, account, req.welcome_email_template, is_asked_for=True)
     return Posted()
 
 
@@ -85,10 +85,10 @@ def send_welcome(context: Context, req: contract.SendWelcomeEmail) -> Posted:
 def accept_policy(context: Context, req: contract.AcceptPolicy) -> Profile:
     """The token that a refused sign-in gave for this is a session from here on, unless something else stands before it."""
     account = privacy_policy.accept(context, accounts.current(context))
-    way = context.account.facts.get(tenant_requirements.BEFORE)
-    if isinstance(way, dict) and not tenant_requirements.are_clear(context, account, tenant_requirements.POLICY):
+    way = context.account.facts.get(tenant_requirements.AUTHENTICATION_FACT)
+    if isinstance(way, dict) and not tenant_requirements.are_met(context, account, tenant_requirements.POLICY):
         tokens.revoke_both(context, context.account.token_hash)
-        tenant_requirements.refuse(context, account, way_of(way), tenant_requirements.POLICY)
+        tenant_requirements.refuse_unmet(context, account, from_facts(way), tenant_requirements.POLICY)
     return _profile(account, req.fields_)
 
 

@@ -13,7 +13,7 @@ from app.contract.sign_in import Login
 from app.identity.authentication.federation import linking, token_handoff
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.sign_in import completion
-from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.credentials.passkeys import store as passkeys
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import linked_identities
@@ -32,9 +32,13 @@ _OWN: Final = linked_identities.OWN_PROVIDER.lower()
 @contract.sign_in.implements
 def sign_in(context: Context, req: contract.Ping) -> Login:
     """The browser's sign-in was whole, and is counted: this is the session of it that the program gets."""
-    account, methods, provider = token_handoff.signed_in(context, token_handoff.found(context, _guid(req.client_guid)))
+    account, methods, provider = token_handoff.redeem_sign_in(
+        context, token_handoff.find_finished(context, _guid(req.client_guid))
+    )
     before = replace(account, logins=max(0, account.logins - 1))
-    return completion.plain(completion.session(context, before, Way(methods, provider), req.fields_))
+    return completion.to_login(
+        completion.begin_session(context, before, Authentication(methods, provider), req.fields_)
+    )
 
 
 @contract.link.implements
@@ -45,7 +49,7 @@ def link(context: Context, req: contract.Link) -> Posted:
         if req.client_guid:
             return _linked_by_guid(context, account, req.client_guid, is_silent=req.is_silent)
         raise e.BadParameter.names("candidatetoken")
-    found = token_handoff.candidate_of(context, req.candidate_token)
+    found = token_handoff.find_candidate(context, req.candidate_token)
     if found is None:
         raise _not_linkable(context, account, req.candidate_token)
     claimed, ticket = found
@@ -104,15 +108,15 @@ def is_last_way_in(context: Context, account: Account, one: Identity) -> bool:
     has_passkey = settings.passkeys and any(
         not held.facts.get(passkeys.SECOND_FACTOR_ONLY) for held in passkeys.by_account(context, account.uid)
     )
-    working = [offered.name for offered in connections.offered(context)]
+    working = [offered.name for offered in connections.active_connections(context)]
     return not linked_identities.can_sign_in_without(
         account, one.provider, one.subject, has_passkey=has_passkey, working=working
     )
 
 
 def _linked_by_guid(context: Context, account: Account, guid: str, *, is_silent: bool) -> Posted:
-    found = token_handoff.found(context, guid)
-    claimed = token_handoff.claimed_of(found)
+    found = token_handoff.find_finished(context, guid)
+    claimed = token_handoff.identity_for(found)
     if claimed is None:
         raise refusals.NotLinkable
     _link(context, account, claimed, is_silent=is_silent)

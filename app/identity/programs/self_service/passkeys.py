@@ -8,7 +8,7 @@ from app.contract.passkeys import account as contract
 from app.contract.passkeys.shapes import ListedPasskeys, OwnRegisterBegin, PublicKey
 from app.contract.second_factors.account import OwnFactor
 from app.identity.authentication.sign_in.passkeys import management
-from app.identity.authentication.sign_in.passkeys.sign_in import refuse_off
+from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
 from app.identity.credentials.passkeys import store
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
@@ -16,14 +16,14 @@ from app.identity.platform.context import Context
 
 @contract.begin.implements
 def begin(context: Context, req: OwnFactor) -> OwnRegisterBegin:  # noqa: ARG001 - the token names the account
-    refuse_off(context)
+    require_enabled(context)
     told = management.begin_adding(context, accounts.current(context))
     return OwnRegisterBegin(register_begin_credential=PublicKey(publicKey=told), publicKey=told)
 
 
 @contract.add.implements
 def add(context: Context, req: contract.AddPasskey) -> ListedPasskeys:
-    refuse_off(context)
+    require_enabled(context)
     account = accounts.current(context)
     management.add(context, account, req.credential)
     return all_of(context, account.uid)
@@ -31,7 +31,7 @@ def add(context: Context, req: contract.AddPasskey) -> ListedPasskeys:
 
 @contract.listed.implements
 def listed(context: Context, req: OwnFactor) -> ListedPasskeys:  # noqa: ARG001 - as above
-    refuse_off(context)
+    require_enabled(context)
     return some_of(context, accounts.current(context).uid)
 
 

@@ -11,7 +11,7 @@ from app.identity.authentication.registration import registration_data, requirem
 from app.identity.authentication.sign_in import sessions
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
-from app.identity.authentication.verification.service import Wish
+from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials import notifications
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import identifier_checks, privacy_policy, profile_edits
@@ -46,7 +46,7 @@ def update(context: Context, account: Account, req: UpdateOwnAccount, *, session
     verification.refuse_url(context, req.verification_url)
     _refuse_answers(context, account, req.security_question_answer)
     requirements.refuse_edits(settings, req, clears=req.null_support)
-    registration_data.refuse(context, req.free, account.profile)
+    registration_data.refuse_invalid_links(context, req.free, account.profile)
     wanted = account_changes.read(context, account, req, req, writers=WRITERS, clears=req.null_support, is_own=True)
     if wanted.addresses and len(wanted.addresses.forms) > identifier_checks.MOST_EMAILS:
         raise e.EmailUpdateRefused
@@ -103,15 +103,15 @@ def _follow_up(context: Context, changed: Changed, req: UpdateOwnAccount, sessio
         sessions.end_all(context, after.uid, keep)
         tokens.revoke_all(context, after.uid, keep, context.holder.token_hash if context.holder else None)
         context.audit.record("sessions.ended", uid=after.uid, reason="password")
-        new_password.follow(context, after, "UpdateProfile")
-    wish = Wish(
+        new_password.after_change(context, after, "UpdateProfile")
+    wish = VerificationOptions(
         url=req.verification_url,
         email_template=req.email_template,
         sms_template=req.sms_template,
         is_voice_otp=req.is_voice_otp,
     )
     if before.email is None and req.email:
-        verification.send_to_waiting(context, after, wish)
+        verification.send_to_pending_addresses(context, after, wish)
     is_first_number = before.phone is None and after.phone is not None and context.tenant.settings.phone_login
     if is_first_number and after.phone and not req.has_option(NO_SMS):
         phones.send(context, after.uid, after.phone, after, wish)

@@ -88,7 +88,7 @@ def remove_older(context: Context, req: contract.LegacyRemoval) -> Deleted:
 
 @passkeys.begin_own.implements
 def begin_passkey(context: Context, req: contract.OwnFactor) -> RegisterBegin:  # noqa: ARG001 - as above
-    return second_factor.beginning(context, second_factors.account_factors(context, accounts.current(context)))
+    return second_factor.begin_for(context, second_factors.account_factors(context, accounts.current(context)))
 
 
 @passkeys.enrol_own.implements

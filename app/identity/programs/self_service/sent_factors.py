@@ -65,8 +65,8 @@ def mail_code(context: Context, req: email.SendOwnEmailCode) -> Posted:
         return Posted()
     if identifiers.normalize_email(typed) is None:
         raise e.MalformedEmail
-    phone_handlers.spend(context, "factor_code")
-    who = recipient.named(context, "email", typed)
+    phone_handlers.spend_limit(context, "factor_code")
+    who = recipient.find(context, "email", typed)
     found = who.holder
     if not who.is_hidden and found is not None:
         recipient.refuse_closed(found)

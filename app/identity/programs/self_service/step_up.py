@@ -38,7 +38,7 @@ def begin(context: Context, req: contract.BeginStepUp) -> Challenge:
         RequiredFactor(known, kinds),
         ChallengeOptions(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri),
     )
-    told = views.challenge_members(context, wanted, wish) | completion.sent(context, wanted, wish)
+    told = views.challenge_members(context, wanted, wish) | completion.send_code(context, wanted, wish)
     ends = iso(context.now + second_factor.LIFETIME) or ""
     return Challenge(second_factor_authentication_token=randomness.guid(), expire_in=ends, **told)
 

@@ -46,7 +46,7 @@ def revoke(context: Context, uid: str, client_id: str) -> None:
     """
     consents.take_back(context, uid, client_id)
     codes.drop(context, uid, client_id)
-    sessions.end_of_application(context, uid, client_id)
+    sessions.end_for_application(context, uid, client_id)
     tokens.revoke_client(context, uid, client_id)
     context.audit.record("consent.revoked", uid=uid, client_id=client_id)
 

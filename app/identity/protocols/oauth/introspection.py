@@ -52,7 +52,7 @@ def revoke(context: Context, client: Application, req: RevocationRequest) -> Non
         if row.client_id == client.client_id:
             sid = row.session_id or row.facts.get(tokens.SID)
             if row.uid is not None and sid is not None:
-                sessions.end_of_application(context, row.uid, client.client_id, sid)
+                sessions.end_for_application(context, row.uid, client.client_id, sid)
             tokens.revoke_family(context, row.family_id)
             context.audit.record("refresh_token.revoked", uid=row.uid, client_id=client.client_id)
         return

@@ -24,8 +24,8 @@ from app.identity.platform.outbound import ProviderUnavailable
 from app.kit.oauth_client import OAuth2Client, OAuthError
 from app.kit.public_addresses import Resolver
 
-_MOST_LETTERS: Final = 8_000
-_SPENT: Final = frozenset({"invalid_grant", "bad_verification_code"})  # the second is GitHub's
+_MAX_CODE_LENGTH: Final = 8_000
+_INVALID_CODE_ERRORS: Final = frozenset({"invalid_grant", "bad_verification_code"})  # the second is GitHub's
 
 
 @dataclass(frozen=True)
@@ -42,16 +42,18 @@ class OAuth2Provider:
         del hint, again, language
         if not (self.secret or self.settings.pkce):
             raise ProviderUnavailable("neither a secret nor a verifier would protect the code")
-        return led(self.settings, self._endpoints(), asked, scope=self.settings.scope)
+        return authorization_url(self.settings, self._endpoints(), asked, scope=self.settings.scope)
 
     def claimed(self, asked: AuthenticationRequest, answer: Mapping[str, str], now: datetime) -> ProviderIdentity:
         del now
-        token = exchanged(self.resolver, self.settings, self.secret, self._endpoints(), asked, code_of(answer))
-        access_token = token_of(token)
+        token = exchange_code(self.resolver, self.settings, self.secret, self._endpoints(), asked, read_code(answer))
+        access_token = read_access_token(token)
         told = outbound.get_json_object(self.resolver, self.settings.userinfo_endpoint or "", access_token)
         names = self.settings.names
         if self.settings.emails_endpoint:
-            told = told | _mailbox(outbound.get_json(self.resolver, self.settings.emails_endpoint, access_token), names)
+            told = told | _primary_email(
+                outbound.get_json(self.resolver, self.settings.emails_endpoint, access_token), names
+            )
         return identity_from_claims(self.name, names, told)
 
     def _endpoints(self) -> Endpoints:
@@ -60,7 +62,7 @@ class OAuth2Provider:
         return Endpoints(said.authorization_endpoint or "", said.token_endpoint or "", method)
 
 
-def led(
+def authorization_url(
     settings: ConnectionSettings, endpoints: Endpoints, asked: AuthenticationRequest, *, scope: str, **more: str
 ) -> str:
     """Return where the browser is led, with state and PKCE."""
@@ -75,17 +77,17 @@ def led(
     return str(address)
 
 
-def code_of(answer: Mapping[str, str]) -> str:
+def read_code(answer: Mapping[str, str]) -> str:
     """Return the code with which a browser came back. Raises ProviderDenied where there is none."""
     if "error" in answer:
         raise ProviderDenied(f"it answered {answer['error'][:40]!r}")
     code = answer.get("code", "")
-    if not 0 < len(code) <= _MOST_LETTERS:
+    if not 0 < len(code) <= _MAX_CODE_LENGTH:
         raise ProviderDenied("there is no code")
     return code
 
 
-def exchanged(
+def exchange_code(
     resolver: Resolver,
     settings: ConnectionSettings,
     secret: str,
@@ -101,7 +103,7 @@ def exchanged(
                 endpoints.token, grant_type="authorization_code", code=code, **proof
             )
         except OAuthError as refusal:
-            if str(refusal.error) in _SPENT:
+            if str(refusal.error) in _INVALID_CODE_ERRORS:
                 raise ProviderDenied("the code is not good") from None
             raise ProviderUnavailable(f"the token endpoint answered {str(refusal.error)[:40]!r}") from None
         except (HTTPError, InvalidURL, AuthlibBaseError, *PARSE_ERRORS) as problem:  # its text may bear the secret
@@ -109,7 +111,7 @@ def exchanged(
     return answer
 
 
-def token_of(answer: Mapping[str, Any]) -> str:
+def read_access_token(answer: Mapping[str, Any]) -> str:
     """Return the access token. Raises ProviderUnavailable where there is none that can be sent."""
     token = answer.get("access_token")
     if not isinstance(token, str) or not token or not token.isascii() or not token.isprintable():
@@ -132,7 +134,7 @@ def _client(
     )
 
 
-def _mailbox(told: Any, names: Mapping[str, str]) -> dict[str, Any]:
+def _primary_email(told: Any, names: Mapping[str, str]) -> dict[str, Any]:
     """Return the primary address of a list such as GitHub's, and whether it is verified there."""
     listed = [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
     primary: dict[str, Any] = next((one for one in listed if one.get("primary") is True), {})

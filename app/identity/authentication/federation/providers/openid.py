@@ -18,10 +18,10 @@ from joserfc.errors import JoseError
 
 from app.contract.connections import ConnectionSettings
 from app.identity.authentication.federation.providers.oauth2 import (
-    code_of,
-    exchanged,
-    led,
-    token_of,
+    authorization_url,
+    exchange_code,
+    read_access_token,
+    read_code,
 )
 from app.identity.directory.identity_provider import AuthenticationRequest, ProviderIdentity, identity_from_claims
 from app.identity.platform import outbound
@@ -29,7 +29,7 @@ from app.identity.platform.openid_metadata import PARSE_ERRORS, Endpoints, Provi
 from app.identity.platform.outbound import ProviderUnavailable
 
 GOOGLE = "https://accounts.google.com"
-_OF_GOOGLE: Final = ("gmail.com", "googlemail.com")
+_GOOGLE_DOMAINS: Final = ("gmail.com", "googlemail.com")
 SCOPE: Final = "openid profile email"
 _SKEW_SECONDS: Final = 60
 _DIGESTS: Final[Mapping[str, Any]] = {"256": hashlib.sha256, "384": hashlib.sha384, "512": hashlib.sha512}
@@ -62,26 +62,26 @@ class OpenIdProvider:
         return self.settings.issuer or ""
 
     def address(self, asked: AuthenticationRequest, *, hint: str, again: bool, language: str) -> str:
-        anew = {"prompt": "login", "max_age": "0"} if again and can_ask_anew(self.issuer) else {}
+        anew = {"prompt": "login", "max_age": "0"} if again and supports_reauthentication(self.issuer) else {}
         wishes = {"login_hint": hint, "ui_locales": language, **anew}
         stated = {name: value for name, value in wishes.items() if value}
         scope = self.settings.scope or SCOPE
         endpoints = self._endpoints(self.metadata_cache.metadata(self.issuer))
-        return led(self.settings, endpoints, asked, scope=scope, nonce=asked.nonce, **stated)
+        return authorization_url(self.settings, endpoints, asked, scope=scope, nonce=asked.nonce, **stated)
 
     def claimed(self, asked: AuthenticationRequest, answer: Mapping[str, str], now: datetime) -> ProviderIdentity:
         said = self.metadata_cache.metadata(self.issuer)
         self._check_issuer(answer, said)
-        token = exchanged(
-            self.metadata_cache.resolver, self.settings, self.secret, self._endpoints(said), asked, code_of(answer)
+        token = exchange_code(
+            self.metadata_cache.resolver, self.settings, self.secret, self._endpoints(said), asked, read_code(answer)
         )
         claims = self._checked(str(token.get("id_token") or ""), token.get("access_token"), said, asked, now)
         names = self.settings.names
         if said.userinfo and not claims.get(names["email"]):
-            claims = self._with_userinfo(claims, said.userinfo, token_of(token))
+            claims = self._with_userinfo(claims, said.userinfo, read_access_token(token))
         claimed = identity_from_claims(self.name, names, claims)
-        gives_email = _gives(self.issuer, claimed.email or "", claims)
-        return replace(claimed, gives_email=gives_email, is_anew=_is_anew(claims, asked.since))
+        gives_email = _owns_mailbox_domain(self.issuer, claimed.email or "", claims)
+        return replace(claimed, gives_email=gives_email, is_anew=_is_reauthenticated(claims, asked.since))
 
     def _endpoints(self, said: ProviderMetadata) -> Endpoints:
         stated = self.settings.token_endpoint_auth_method
@@ -140,16 +140,16 @@ class OpenIdProvider:
         return {**told, **claims}
 
 
-def can_ask_anew(issuer: str | None) -> bool:
+def supports_reauthentication(issuer: str | None) -> bool:
     """Return whether a provider can be told to ask for a proof, whoever is signed in there. Google refuses to be told."""
     return issuer not in (None, GOOGLE)
 
 
-def _gives(issuer: str, email: str, claims: Mapping[str, Any]) -> bool:
+def _owns_mailbox_domain(issuer: str, email: str, claims: Mapping[str, Any]) -> bool:
     """Return whether Google gives mailboxes of that domain; of others it knows only that somebody read a mail there once
     (developers.google.com/identity/sign-in/web/backend-auth). Other providers make no such difference."""
     domain = email.rpartition("@")[2].lower()
-    return issuer != GOOGLE or domain in _OF_GOOGLE or claims.get("hd") == domain
+    return issuer != GOOGLE or domain in _GOOGLE_DOMAINS or claims.get("hd") == domain
 
 
 def _is_fresh(claims: Mapping[str, Any], now: datetime) -> bool:
@@ -160,7 +160,7 @@ def _is_fresh(claims: Mapping[str, Any], now: datetime) -> bool:
     return all(one - _SKEW_SECONDS <= at for one in begins) and at < ends + _SKEW_SECONDS  # type: ignore[operator]  # numbers
 
 
-def _is_anew(claims: Mapping[str, Any], since: datetime | None) -> bool:
+def _is_reauthenticated(claims: Mapping[str, Any], since: datetime | None) -> bool:
     """Return whether a proof was asked for anew, and is one. Some keep silent, although they have to say so with `max_age`
     (section 3.1.2.1), and some do not ask: theirs is a proof, but not a new one."""
     proved_at: Any = claims.get("auth_time")

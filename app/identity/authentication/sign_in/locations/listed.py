@@ -13,7 +13,7 @@ from app.identity.platform.locations import UNKNOWN_PLACE, Locations, Place
 log = logging.getLogger("gatehouse.locations")
 
 
-class List:
+class ListFormat:
     """Any file that is text."""
 
     def reads(self, file: Path) -> bool:  # noqa: ARG002 - the protocol's signature

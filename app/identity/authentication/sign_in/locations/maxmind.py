@@ -11,19 +11,19 @@ import maxminddb
 
 from app.identity.platform.locations import UNKNOWN_PLACE, Locations, Place
 
-_MARK: Final = b"\xab\xcd\xefMaxMind.com"
-_MOST_FROM_END: Final = 128 * 1024
+_MARKER: Final = b"\xab\xcd\xefMaxMind.com"
+_MAX_FROM_END: Final = 128 * 1024
 _LANGUAGE: Final = "en"
 """One for all: from where an account signed in is compared by its name."""
 
 
-class Maxmind:
+class MaxmindFormat:
     """A file that has the format's mark near its end."""
 
     def reads(self, file: Path) -> bool:
         with file.open("rb") as held:
-            held.seek(max(0, held.seek(0, os.SEEK_END) - _MOST_FROM_END))
-            return _MARK in held.read()
+            held.seek(max(0, held.seek(0, os.SEEK_END) - _MAX_FROM_END))
+            return _MARKER in held.read()
 
     def open(self, file: Path) -> Locations:
         return MaxmindLocations(file)

@@ -9,8 +9,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
-from app.identity.authentication.sign_in.locations.listed import List
-from app.identity.authentication.sign_in.locations.maxmind import Maxmind
+from app.identity.authentication.sign_in.locations.listed import ListFormat
+from app.identity.authentication.sign_in.locations.maxmind import MaxmindFormat
 from app.identity.platform.locations import UNKNOWN_PLACE, LocationFormat, Locations, NoLocations, Place
 from app.settings import SettingsError
 
@@ -18,10 +18,10 @@ log = logging.getLogger("gatehouse.locations")
 
 GROUP: Final = "gatehouse.locations"
 """The entry points by which an installed package brings a source of its own; they are asked before ours."""
-_OURS: Final[tuple[LocationFormat, ...]] = (Maxmind(), List())
+_BUILT_IN: Final[tuple[LocationFormat, ...]] = (MaxmindFormat(), ListFormat())
 
 
-class Sheltered:
+class FailSafeLocations:
     """A source whose failures cost nobody a sign-in: what it cannot tell is not known."""
 
     def __init__(self, source: Locations) -> None:
@@ -49,17 +49,17 @@ def locations(file: str) -> Locations:
         return NoLocations()
     path = Path(file)
     try:
-        return Sheltered(next(one for one in _sources() if one.reads(path)).open(path))
+        return FailSafeLocations(next(one for one in _formats() if one.reads(path)).open(path))
     except OSError as problem:
         raise SettingsError(f"GATEHOUSE_LOCATIONS_FILE cannot be read: {problem.strerror}.") from None
     except ValueError as problem:
         raise SettingsError(f"GATEHOUSE_LOCATIONS_FILE tells no places: {problem}.") from None
 
 
-def _sources() -> Iterator[LocationFormat]:
+def _formats() -> Iterator[LocationFormat]:
     for point in entry_points(group=GROUP):
         yield point.load()()
-    yield from _OURS
+    yield from _BUILT_IN
 
 
-__all__ = ["GROUP", "Sheltered", "locations"]
+__all__ = ["GROUP", "FailSafeLocations", "locations"]

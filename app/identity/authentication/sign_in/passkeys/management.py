@@ -21,7 +21,7 @@ from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 
-_MOST_NAME_LETTERS = 60
+_MAX_NAME_LENGTH = 60
 
 
 def begin_adding(
@@ -37,14 +37,14 @@ def begin_adding(
 def add(context: Context, account: Account, credential: PresentedCredential, name: str = "") -> Credential:
     """Keep another passkey, and tell its owner by mail. Raises PasskeyRefused, PasskeyMisconfigured."""
     found = ceremonies.verify_registration(context, CeremonyUse.ADD, credential, account.uid)
-    kept = ceremonies.add_passkey(context, found, account.uid, **_named(name))
-    return _added(context, account, kept)
+    kept = ceremonies.add_passkey(context, found, account.uid, **_name_fact(name))
+    return _notify_added(context, account, kept)
 
 
 def add_factor(context: Context, account: Account, credential: PresentedCredential) -> Credential:
     """Keep another passkey as second factor (row M30)."""
     found = ceremonies.verify_registration(context, CeremonyUse.FACTOR, credential, account.uid)
-    return _added(context, account, ceremonies.add_passkey(context, found, account.uid, store.FACTOR))
+    return _notify_added(context, account, ceremonies.add_passkey(context, found, account.uid, store.FACTOR))
 
 
 def replace_all(context: Context, account: Account, found: NewPasskey) -> Credential:
@@ -63,19 +63,19 @@ def replace_all(context: Context, account: Account, found: NewPasskey) -> Creden
     credentials.remove_pending(context, account.uid)
     marks: dict[str, Any] = {store.SET_BY_EMAIL: True} if is_one else {}
     kept = ceremonies.add_passkey(context, found, account.uid, **marks)
-    return _added(context, account, kept)
+    return _notify_added(context, account, kept)
 
 
 def rename(context: Context, account: Account, passkey_id: str, name: str) -> None:
     """Let the owner call a passkey something; raises UnknownPasskey."""
-    held = _one(context, account.uid, passkey_id)
-    credentials.set_values(context, held, facts={**held.facts, "name": name.strip()[:_MOST_NAME_LETTERS]})
+    held = _require(context, account.uid, passkey_id)
+    credentials.set_values(context, held, facts={**held.facts, "name": name.strip()[:_MAX_NAME_LENGTH]})
 
 
 def remove(context: Context, account: Account, passkey_id: str) -> None:
     """Remove a passkey, and tell its owner by mail; with the last second factor the codes on paper go. Raises UnknownPasskey."""
     accounts.lock(context, account.uid)
-    held = _one(context, account.uid, passkey_id)
+    held = _require(context, account.uid, passkey_id)
     is_last = held.kind == store.FACTOR and len(credentials.by_kind(context, account.uid, store.FACTOR)) == 1
     if is_last:
         second_factors.remove(context, account.uid, FactorKind.PASSKEY)
@@ -85,14 +85,14 @@ def remove(context: Context, account: Account, passkey_id: str) -> None:
     notifications.notify(context, MailKind.PASSKEY_REMOVED, account.email, account)
 
 
-def _one(context: Context, uid: str, passkey_id: str) -> Credential:
+def _require(context: Context, uid: str, passkey_id: str) -> Credential:
     held = next((one for one in store.by_account(context, uid) if one.credential_id == passkey_id), None)
     if held is None:
         raise e.UnknownPasskey
     return held
 
 
-def _added(context: Context, account: Account, kept: Credential) -> Credential:
+def _notify_added(context: Context, account: Account, kept: Credential) -> Credential:
     context.audit.record("passkey.added", uid=account.uid, passkey=kept.credential_id, kind=kept.kind)
     notifications.notify_with_alert_link(
         context, MailKind.PASSKEY_ADDED, account.email, account
@@ -100,5 +100,5 @@ def _added(context: Context, account: Account, kept: Credential) -> Credential:
     return kept
 
 
-def _named(name: str) -> dict[str, str]:
-    return {"name": name.strip()[:_MOST_NAME_LETTERS]} if name.strip() else {}
+def _name_fact(name: str) -> dict[str, str]:
+    return {"name": name.strip()[:_MAX_NAME_LENGTH]} if name.strip() else {}

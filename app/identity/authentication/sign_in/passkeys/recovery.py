@@ -12,10 +12,10 @@ from app.contract.messages import MailKind
 from app.contract.passkeys import signing_in as contract
 from app.contract.passkeys.shapes import PresentedCredential, PublicKey, RegisterBegin
 from app.identity.authentication.recovery import new_password, recipient, sending
-from app.identity.authentication.recovery.handlers import refuse_captcha, spend
+from app.identity.authentication.recovery.handlers import require_captcha, spend_limits
 from app.identity.authentication.sign_in import password_reset
 from app.identity.authentication.sign_in.passkeys import management
-from app.identity.authentication.sign_in.passkeys.sign_in import refuse_off
+from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
 from app.identity.credentials.authenticators.passkey import user_entity
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToken, Purpose
@@ -36,7 +36,7 @@ KIND = Purpose.RESET_PASSKEY
 
 
 @dataclass(frozen=True)
-class Wish:
+class RecoveryOptions:
     """How the mail is wanted."""
 
     url: str | None = None
@@ -46,61 +46,63 @@ class Wish:
 
 @contract.forgot.implements
 def forgot(context: Context, req: contract.Forgot) -> Posted:
-    refuse_off(context)
-    spend(context)
+    require_enabled(context)
+    spend_limits(context)
     if not req.email or not accounts.is_email(req.email):
         raise e.MalformedEmail
-    refuse_captcha(context, req, "forgot_password")
+    require_captcha(context, req, "forgot_password")
     if req.reset_passkey_url and not allowed_addresses.is_allowed_in_mail(context, req.reset_passkey_url):
         raise e.PasskeyUrlRefused
-    who = recipient.named(context, "email", req.email)
-    account = _reached(context, who)
+    who = recipient.find(context, "email", req.email)
+    account = _recipient(context, who)
     if account is None and not who.is_hidden:
         raise e.NoPasskey
-    send(context, account, req.email, Wish(req.reset_passkey_url, req.email_template), is_hidden=who.is_hidden)
+    send(
+        context, account, req.email, RecoveryOptions(req.reset_passkey_url, req.email_template), is_hidden=who.is_hidden
+    )
     return Posted()
 
 
 @contract.begin_reset.implements
 def begin(context: Context, req: contract.ResetBegin) -> RegisterBegin:
-    return RegisterBegin(register_begin_credential=PublicKey(publicKey=begin_with(context, req.vtoken)))
+    return RegisterBegin(register_begin_credential=PublicKey(publicKey=begin_with_link(context, req.vtoken)))
 
 
 @contract.finish_reset.implements
 def finish(context: Context, req: contract.ResetFinish) -> Posted:
-    finish_with(context, req.vtoken, req.credential)
+    finish_with_link(context, req.vtoken, req.credential)
     return Posted()
 
 
-def for_page(context: Context, who: AccountLookup, attempt: str | None) -> None:
+def send_from_page(context: Context, who: AccountLookup, attempt: str | None) -> None:
     """Mail a link as our page asks for it: nothing differs between a name that has passkeys and one that has none."""
-    send(context, _reached(context, who), who.identifier.value, Wish(attempt=attempt), is_hidden=True)
+    send(context, _recipient(context, who), who.identifier.value, RecoveryOptions(attempt=attempt), is_hidden=True)
 
 
-def begin_with(context: Context, token: str, wanted: CreationPreferences = DEFAULT_PREFERENCES) -> dict[str, Any]:
+def begin_with_link(context: Context, token: str, wanted: CreationPreferences = DEFAULT_PREFERENCES) -> dict[str, Any]:
     """Return the options of a new passkey for who holds a link, which stays unused. Raises what `held_by` does."""
-    refuse_off(context)
-    password_reset.spend(context)
-    account, proof = held_by(context, token)
+    require_enabled(context)
+    password_reset.spend_limit(context)
+    account, proof = peek(context, token)
     return ceremonies.begin_registration(
         context, CeremonyUse.RESET, user_entity(account), (), wanted, proof=proof.proof_id
     )
 
 
-def finish_with(context: Context, token: str, credential: PresentedCredential) -> Account:
+def finish_with_link(context: Context, token: str, credential: PresentedCredential) -> Account:
     """Set a passkey in the place of all those of the sign-in; every session and token ends. Of many at once one wins."""
-    refuse_off(context)
-    password_reset.spend(context)
-    account, proof = held_by(context, token)
+    require_enabled(context)
+    password_reset.spend_limit(context)
+    account, proof = peek(context, token)
     found = ceremonies.verify_registration(context, CeremonyUse.RESET, credential, account.uid)
     if found.ticket.facts.get("proof") != proof.proof_id:
         raise e.PasskeyRefused
-    fresh = new_password.locked(context, account, proof)
+    fresh = new_password.lock_account(context, account, proof)
     one_time_tokens.spend_link(context, KIND, token)
     _claim(context, fresh, proof)
     management.replace_all(context, fresh, found)
     one_time_tokens.close(context, fresh.uid, KIND)
-    password_reset.end_everything(context, fresh)
+    password_reset.end_sessions_and_tokens(context, fresh)
     return fresh
 
 
@@ -122,22 +124,22 @@ def _claim(context: Context, fresh: Account, proof: OneTimeToken) -> None:
     context.audit.record("account.claimed", uid=fresh.uid)
 
 
-def held_by(context: Context, token: str) -> tuple[Account, OneTimeToken]:
+def peek(context: Context, token: str) -> tuple[Account, OneTimeToken]:
     """Return whose a link is; raises UnknownLink, UsedLink, ExpiredLink, AccountBlocked."""
     proof = one_time_tokens.peek_link(context, KIND, token)
     account = accounts.by_uid(context, proof.uid)
     if account is None:
         raise e.UnknownLink
     recipient.refuse_closed(account)
-    if not sending.still_reaches(account, proof):
+    if not sending.is_still_recipient(account, proof):
         raise e.ExpiredLink
     return account, proof
 
 
-def send(context: Context, account: Account | None, name: str, wish: Wish, *, is_hidden: bool) -> None:
+def send(context: Context, account: Account | None, name: str, wish: RecoveryOptions, *, is_hidden: bool) -> None:
     """Mail a link; for nobody the same work is done, and nothing is sent. A limit that is reached is kept silently where
     who has an account is hidden; else it raises MailLimitReached."""
-    uid, subject = (account.uid, sending.MAIL) if account else (NOBODY, sending.stranger(name))
+    uid, subject = (account.uid, sending.MAIL) if account else (NOBODY, sending.unknown_subject(name))
     quiet = context if account else context.without_sending()
     facts = {"attempt": wish.attempt, "email": name.strip() if account is None else _spelling(account, name)}
     try:
@@ -157,9 +159,9 @@ def send(context: Context, account: Account | None, name: str, wish: Wish, *, is
     context.audit.record("passkey.forgot", uid=account.uid if account else None)
 
 
-def _reached(context: Context, who: AccountLookup) -> Account | None:
+def _recipient(context: Context, who: AccountLookup) -> Account | None:
     """Return the account that has passkeys to be replaced, and a mailbox that is proved to be its owner's."""
-    account = recipient.reached(who, sending.MAIL)
+    account = recipient.reachable_account(who, sending.MAIL)
     held = store.by_account(context, account.uid if account else NOBODY)
     is_theirs = account is not None and bool(account.email) and not first_verification.is_first_verification(account)
     return account if held and is_theirs else None
@@ -171,11 +173,11 @@ def _spelling(account: Account, email: str) -> str:
     return next((one for one in written if accounts.normalize("email", one) == form), account.email or "")
 
 
-def _link(context: Context, token: str, wish: Wish) -> str:
+def _link(context: Context, token: str, wish: RecoveryOptions) -> str:
     if wish.url is not None:
         return allowed_addresses.with_query(wish.url, vtype=VTYPE, vtoken=token)
     asked = {"vtoken": token} | ({"attempt": wish.attempt} if wish.attempt else {})
     return f"{context.issuer}/passkeys/reset?{urlencode(asked)}"
 
 
-__all__ = ["KIND", "VTYPE", "begin_with", "finish_with", "for_page", "held_by"]
+__all__ = ["KIND", "VTYPE", "begin_with_link", "finish_with_link", "send_from_page", "peek"]

@@ -12,9 +12,9 @@ from app.contract.registration import Registered
 from app.identity.authentication.registration import handlers as registration
 from app.identity.authentication.registration import service
 from app.identity.authentication.registration.drafts import Draft
-from app.identity.authentication.registration.service import Ask, Outcome
+from app.identity.authentication.registration.service import RegistrationOptions, RegistrationResult
 from app.identity.authentication.sign_in import second_factor
-from app.identity.authentication.sign_in.passkeys.sign_in import refuse_off
+from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse, NewPasskey
 from app.identity.credentials.passkeys.options import UserEntity
@@ -26,8 +26,8 @@ from app.kit import randomness
 
 @contract.begin_sign_up.implements
 def begin(context: Context, req: contract.SignUpBegin) -> RegisterBegin:
-    refuse_off(context)
-    service.refuse_off(context)
+    require_enabled(context)
+    service.require_enabled(context)
     ceremonies.spend_lookup(context)
     email = req.identifier.strip()
     if not accounts.is_email(email):
@@ -42,17 +42,17 @@ def begin(context: Context, req: contract.SignUpBegin) -> RegisterBegin:
 
 @contract.finish_sign_up.implements
 def finish(context: Context, req: contract.SignUpFinish) -> Registered:
-    refuse_off(context)
-    service.refuse_off(context)
+    require_enabled(context)
+    service.require_enabled(context)
     found = ceremonies.verify_registration(context, CeremonyUse.SIGN_UP, req.passkey_credential)
     email = str(found.ticket.facts["name"])
     given = req if req.email else req.model_copy(update={"email": [EmailEntry(type="Primary", value=email)]})
-    ask = replace(registration.asked(context, req), has_password=False)
-    outcome = registered(context, found, service.draft(context, given, ask), ask)
-    return registration.registered(context, req, outcome, methods(found), is_two=found.is_user_verified)
+    ask = replace(registration.options_for(context, req), has_password=False)
+    outcome = register(context, found, service.read_draft(context, given, ask), ask)
+    return registration.respond(context, req, outcome, methods_for(found), is_two=found.is_user_verified)
 
 
-def registered(context: Context, found: NewPasskey, drafted: Draft, ask: Ask) -> Outcome:
+def register(context: Context, found: NewPasskey, drafted: Draft, ask: RegistrationOptions) -> RegistrationResult:
     """Make the account that the passkey was made for, under the id that the passkey bears; raises PasskeyRefused.
 
     Where nobody is to learn whose an address is and it is somebody's, the passkey waits all the same: its maker may name
@@ -71,9 +71,9 @@ def registered(context: Context, found: NewPasskey, drafted: Draft, ask: Ask) ->
     return outcome
 
 
-def methods(found: NewPasskey) -> tuple[str, ...]:
+def methods_for(found: NewPasskey) -> tuple[str, ...]:
     """Return the `amr` of whoever just made a passkey: it counts as two factors where it verified them."""
-    return (found.method, second_factor.TWO) if found.is_user_verified else (found.method,)
+    return (found.method, second_factor.MFA) if found.is_user_verified else (found.method,)
 
 
-__all__ = ["methods", "refuse_off", "registered"]
+__all__ = ["methods_for", "require_enabled", "register"]

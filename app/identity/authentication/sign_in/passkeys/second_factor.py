@@ -9,7 +9,7 @@ from app.contract.passkeys import second_factor as contract
 from app.contract.passkeys.shapes import LoginBegin, PublicKey, RegisterBegin
 from app.contract.second_factors.challenge import MT, FactorKind, FactorLogin
 from app.identity.authentication.sign_in import second_factor, second_factors
-from app.identity.authentication.sign_in.second_factor import Pending
+from app.identity.authentication.sign_in.second_factor import PendingSignIn
 from app.identity.credentials.authenticators.protocol import AccountFactors, ChallengeOptions, FactorResponse
 from app.identity.credentials.second_factors import service as factors
 from app.identity.directory.accounts import login_records
@@ -27,16 +27,16 @@ def begin_enrolment(context: Context, req: contract.EnrolmentBegin) -> RegisterB
     if req.second_factor_authentication_token is not None:
         found = _pending(context, req.second_factor_authentication_token)
         _refuse_enrolled(context, found)
-        return beginning(context, found.person)
+        return begin_for(context, found.person)
     if context.holder is None:
         raise e.BadParameter.names("secondfactorauthenticationtoken")
-    return beginning(context, factors.account_factors(context, accounts.current(context)))
+    return begin_for(context, factors.account_factors(context, accounts.current(context)))
 
 
 @contract.enrol.implements
 def enrol(context: Context, req: contract.PasskeyProof) -> FactorLogin:
     _refuse_enrolled(context, _pending(context, req.second_factor_authentication_token))
-    return _answered(context, req)
+    return _complete(context, req)
 
 
 @contract.begin.implements
@@ -54,32 +54,32 @@ def prove(context: Context, req: contract.PasskeyProof) -> FactorLogin:
     found = _pending(context, req.second_factor_authentication_token)
     if not factors.enabled_authenticator(context, KIND).is_enrolled(found.person):
         raise e.PasskeyFactorNotEnrolled
-    return _answered(context, req)
+    return _complete(context, req)
 
 
-def beginning(context: Context, person: AccountFactors) -> RegisterBegin:
+def begin_for(context: Context, person: AccountFactors) -> RegisterBegin:
     """Return the options of a passkey that is to be a second factor. Raises PasskeyFactorOff, PasskeyMisconfigured."""
     shown = factors.enabled_authenticator(context, KIND).begin(context, person, ChallengeOptions())
     return RegisterBegin(register_begin_credential=PublicKey(publicKey=dict(shown.options or {})))
 
 
-def _answered(context: Context, req: contract.PasskeyProof) -> FactorLogin:
+def _complete(context: Context, req: contract.PasskeyProof) -> FactorLogin:
     shown: dict[str, Any] = req.credential.model_dump(by_alias=True, exclude_none=True)
-    return second_factors.answered(context, req, KIND, FactorResponse(credential=shown))
+    return second_factors.complete(context, req, KIND, FactorResponse(credential=shown))
 
 
-def _pending(context: Context, text: str) -> Pending:
-    found = second_factor.pending(context, continuation_tokens.find(context, ContinuationPurpose.SECOND_FACTOR, text))
+def _pending(context: Context, text: str) -> PendingSignIn:
+    found = second_factor.resume(context, continuation_tokens.find(context, ContinuationPurpose.SECOND_FACTOR, text))
     factors.enabled_authenticator(context, KIND)
     if login_records.lock_of(found.account) is not None and not found.way.opens_lock:
         raise e.LockedDuringStep
     return found
 
 
-def _refuse_enrolled(context: Context, found: Pending) -> None:
+def _refuse_enrolled(context: Context, found: PendingSignIn) -> None:
     """Whoever has a second factor proves that one; with the password alone nobody enrols another."""
-    if not second_factor.may_enrol(context, found):
+    if not second_factor.can_enrol(context, found):
         raise e.FactorEnrolledBefore
 
 
-__all__ = ["beginning"]
+__all__ = ["begin_for"]

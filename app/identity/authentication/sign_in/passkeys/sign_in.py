@@ -10,7 +10,7 @@ from app.contract.passkeys import signing_in as contract
 from app.contract.passkeys.shapes import LoginBegin, PresentedCredential, PublicKey
 from app.contract.second_factors.challenge import FactorLogin
 from app.identity.authentication.sign_in import completion, identifiers, risks, second_factor, service
-from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.one_time_tokens.service import NOBODY
@@ -23,48 +23,48 @@ from app.identity.directory.accounts.account_lookup import AccountLookup, Identi
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.platform.context import Context
 
-_LENGTHS: Final = (16, 20, 32, 48)  # of ids that common authenticators make
-_AT_LEAST: Final = 3
+_ID_LENGTHS: Final = (16, 20, 32, 48)  # of ids that common authenticators make
+_MIN_SHOWN: Final = 3
 """As many passkeys everybody seems to have, where it is hidden who has an account: few have more."""
 
 
 @contract.begin_sign_in.implements
 def begin(context: Context, req: contract.SignInBegin) -> LoginBegin:
-    refuse_off(context)
+    require_enabled(context)
     ceremonies.refuse_misconfigured(context)
     if not req.identifier.strip():
         raise e.BadParameter.names("identifier")
     ceremonies.spend_lookup(context)
     is_hidden = context.tenant.settings.hide_unknown_accounts
-    who = account_lookup.find(
-        context, identifiers.guessed(context.tenant.settings, req.identifier), is_hidden=is_hidden
-    )
-    allowed = _hidden(context, who) if is_hidden else _told(context, who, req)
+    who = account_lookup.find(context, identifiers.guess(context.tenant.settings, req.identifier), is_hidden=is_hidden)
+    allowed = _padded_passkeys(context, who) if is_hidden else _account_passkeys(context, who, req)
     uid = who.account.uid if who.account is not None else None
     return LoginBegin(
-        login_begin_credential=_asked(ceremonies.begin_authentication(context, CeremonyUse.SIGN_IN, uid, allowed))
+        login_begin_credential=_public_key(ceremonies.begin_authentication(context, CeremonyUse.SIGN_IN, uid, allowed))
     )
 
 
 @contract.finish_sign_in.implements
 def finish(context: Context, req: contract.SignInFinish) -> FactorLogin:
-    refuse_off(context)
-    return _entered(context, req, CeremonyUse.SIGN_IN)
+    require_enabled(context)
+    return _sign_in(context, req, CeremonyUse.SIGN_IN)
 
 
 @contract.begin_autofill.implements
 def begin_autofill(context: Context, req: contract.AutofillBegin) -> LoginBegin:  # noqa: ARG001 - it asks nothing
-    refuse_no_autofill(context)
-    return LoginBegin(login_begin_credential=_asked(ceremonies.begin_authentication(context, CeremonyUse.AUTOFILL)))
+    require_autofill(context)
+    return LoginBegin(
+        login_begin_credential=_public_key(ceremonies.begin_authentication(context, CeremonyUse.AUTOFILL))
+    )
 
 
 @contract.finish_autofill.implements
 def finish_autofill(context: Context, req: contract.SignInFinish) -> FactorLogin:
-    refuse_no_autofill(context)
-    return _entered(context, req, CeremonyUse.AUTOFILL)
+    require_autofill(context)
+    return _sign_in(context, req, CeremonyUse.AUTOFILL)
 
 
-def proved(
+def verify(
     context: Context, use: CeremonyUse, credential: PresentedCredential
 ) -> tuple[Account, VerifiedPasskey, tuple[str, ...]]:
     """Return whose passkey was shown, and the `amr` of it: `mfa` among them where it counts as two factors.
@@ -81,44 +81,44 @@ def proved(
         context.audit.record("passkey.refused", uid=account.uid, reason="beside a first factor alone")
         raise e.PasskeyRefused
     if found.counts_as_two:
-        return account, found, (found.method, second_factor.TWO)
-    wanted = None if found.is_user_verified else risks.wanted(context, account)
+        return account, found, (found.method, second_factor.MFA)
+    wanted = None if found.is_user_verified else risks.required_factor(context, account)
     if wanted is not None and not wanted.person.lent:
         context.audit.record("passkey.refused", uid=account.uid, reason="user not verified")
         raise e.PasskeyRefused
     return account, found, (found.method,)
 
 
-def refuse_off(context: Context) -> None:
+def require_enabled(context: Context) -> None:
     """Raise 1320 where the tenant has no passkeys."""
     if not context.tenant.settings.passkeys:
         raise e.PasskeysOff
 
 
-def refuse_no_autofill(context: Context) -> None:
+def require_autofill(context: Context) -> None:
     """Raise 1320, or 1326 where the tenant offers passkeys by a button alone."""
-    refuse_off(context)
+    require_enabled(context)
     if context.tenant.settings.passkey_settings.selection == "button":
         raise e.PasskeyAutofillOff
 
 
-def _entered(context: Context, req: contract.SignInFinish, use: CeremonyUse) -> FactorLogin:
+def _sign_in(context: Context, req: contract.SignInFinish, use: CeremonyUse) -> FactorLogin:
     try:
-        account, _, methods = proved(context, use, req.credential)
+        account, _, methods = verify(context, use, req.credential)
     except e.PasskeyRefused as refusal:
-        raise _without_any(context, req.credential) or refusal from None
+        raise _no_passkey_refusal(context, req.credential) or refusal from None
     if not account.email:
         raise e.PasskeyNeedsEmail
     wish = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
-    way = Way(methods, is_silent=req.is_silent)
-    return completion.enter(context, account, way, fields=req.fields_, wish=wish)
+    way = Authentication(methods, is_silent=req.is_silent)
+    return completion.complete(context, account, way, fields=req.fields_, wish=wish)
 
 
 def _hides(context: Context) -> bool:
     return context.visit is not None or context.tenant.settings.hide_unknown_accounts
 
 
-def _without_any(context: Context, credential: PresentedCredential) -> e.NoPasskey | None:
+def _no_passkey_refusal(context: Context, credential: PresentedCredential) -> e.NoPasskey | None:
     """Return 1323 where the handle names an account that has no passkey any more: it is not guessed, and tells nobody's name."""
     uid = options.uid_from_handle(credential.response.user_handle)
     if uid is None or _hides(context) or accounts.by_uid(context, uid) is None or store.by_account(context, uid):
@@ -126,16 +126,16 @@ def _without_any(context: Context, credential: PresentedCredential) -> e.NoPassk
     return e.NoPasskey()
 
 
-def _told(context: Context, who: AccountLookup, req: contract.SignInBegin) -> list[dict[str, Any]]:
+def _account_passkeys(context: Context, who: AccountLookup, req: contract.SignInBegin) -> list[dict[str, Any]]:
     """Return the passkeys of the account that is named; raises why there are none: 938, 970, 1324, 1323."""
     account = who.account
     if account is None:
         raise e.UnknownAccount
     if not account.email:
         raise e.PasskeyNeedsEmail
-    refusal = service.closed(context, account, Identifier("email", account.email))
+    refusal = service.sign_in_refusal(context, account, Identifier("email", account.email))
     if isinstance(refusal, e.EmailUnverified):
-        wish = verification.Wish(url=req.verification_url, email_template=req.email_template)
+        wish = verification.VerificationOptions(url=req.verification_url, email_template=req.email_template)
         raise verification.send_after_refusal(context, account, refusal, wish) or refusal
     held = store.by_account(context, account.uid)
     if not held:
@@ -143,26 +143,26 @@ def _told(context: Context, who: AccountLookup, req: contract.SignInBegin) -> li
     return [store.descriptor(one) for one in held]
 
 
-def _hidden(context: Context, who: AccountLookup) -> list[dict[str, Any]]:
+def _padded_passkeys(context: Context, who: AccountLookup) -> list[dict[str, Any]]:
     """Return the passkeys of whoever is named, among invented ones, the same at every try. Neither their number nor their order
     nor what is known of their devices tells the two apart.
     """
     held = store.by_account(context, who.account.uid if who.account else NOBODY)
     shown = {store.raw_id(one) for one in held}
-    invented = (_invented(context, f"{who.name_hash} passkey {n}") for n in range(max(0, _AT_LEAST - len(shown))))
+    invented = (_decoy_id(context, f"{who.name_hash} passkey {n}") for n in range(max(0, _MIN_SHOWN - len(shown))))
     return [
         {"type": "public-key", "id": store.encode_base64url(raw), "transports": []}
         for raw in sorted({*shown, *invented}, key=lambda raw: account_lookup.keyed_digest(context, raw.hex()))
     ]
 
 
-def _invented(context: Context, name: str) -> bytes:
+def _decoy_id(context: Context, name: str) -> bytes:
     drawn = bytes.fromhex(account_lookup.keyed_digest(context, name))
-    return hashlib.sha512(drawn).digest()[: _LENGTHS[drawn[0] % len(_LENGTHS)]]
+    return hashlib.sha512(drawn).digest()[: _ID_LENGTHS[drawn[0] % len(_ID_LENGTHS)]]
 
 
-def _asked(told: dict[str, Any]) -> PublicKey:
+def _public_key(told: dict[str, Any]) -> PublicKey:
     return PublicKey(publicKey=told)
 
 
-__all__ = ["proved", "refuse_no_autofill", "refuse_off"]
+__all__ = ["verify", "require_autofill", "require_enabled"]

@@ -13,7 +13,7 @@ from app.contract.messages import MailKind
 from app.contract.second_factors import push as contract
 from app.contract.second_factors.challenge import MT, FactorKind, FactorLogin
 from app.identity.authentication.sign_in import completion, second_factor
-from app.identity.authentication.sign_in.second_factors.answering import known, waiting
+from app.identity.authentication.sign_in.second_factors.answering import find_pending, find_unlocked
 from app.identity.credentials import notifications
 from app.identity.credentials.authenticators import push
 from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorResponse
@@ -26,7 +26,7 @@ _WIDTH: Final = range(80, 1_001)
 
 @contract.resend.implements
 def resend(context: Context, req: MT) -> Posted:
-    found = waiting(context, req.second_factor_authentication_token)
+    found = find_unlocked(context, req.second_factor_authentication_token)
     _, shown = second_factor.challenge(context, found, FactorKind.PUSH, ChallengeOptions())
     if shown.sent_to is None:
         raise e.PushNotEnrolled
@@ -36,12 +36,12 @@ def resend(context: Context, req: MT) -> Posted:
 @contract.ping.implements
 def ping(context: Context, req: contract.PushPing) -> FactorLogin:
     try:
-        found = known(context, req.second_factor_authentication_token)
+        found = find_pending(context, req.second_factor_authentication_token)
     except (e.UnknownFactorToken, e.ExpiredFactorToken):
         raise e.WrongPushToken from None
     found = second_factor.prove(context, found, FactorKind.PUSH, FactorResponse())
     account = second_factor.finish(context, found)
-    return completion.session(context, account, found.way, req.fields_)
+    return completion.begin_session(context, account, found.way, req.fields_)
 
 
 @contract.answer.implements

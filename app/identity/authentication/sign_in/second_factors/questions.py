@@ -6,7 +6,7 @@ from app.contract import errors as e
 from app.contract.second_factors import questions as contract
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.identity.authentication.sign_in import second_factor
-from app.identity.authentication.sign_in.second_factors.answering import answered, known, refuse_without
+from app.identity.authentication.sign_in.second_factors.answering import complete, find_pending, refuse_unavailable
 from app.identity.credentials.authenticators.protocol import FactorResponse
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.platform.context import Context
@@ -14,18 +14,18 @@ from app.identity.platform.context import Context
 
 @contract.with_new_answers.implements
 def with_new_answers(context: Context, req: contract.EnrolAnswersAtLogin) -> FactorLogin:
-    found = known(context, req.second_factor_authentication_token)
-    refuse_without(context, found, FactorKind.QUESTIONS)
-    if not second_factor.may_enrol(context, found):
+    found = find_pending(context, req.second_factor_authentication_token)
+    refuse_unavailable(context, found, FactorKind.QUESTIONS)
+    if not second_factor.can_enrol(context, found):
         raise e.FactorEnrolledBefore
-    return answered(context, req, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), found)
+    return complete(context, req, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), found)
 
 
 @contract.with_answers.implements
 def with_answers(context: Context, req: contract.ProveAnswersAtLogin) -> FactorLogin:
     """What is shown here proves, and enrols nothing."""
-    found = known(context, req.second_factor_authentication_token)
-    refuse_without(context, found, FactorKind.QUESTIONS)
+    found = find_pending(context, req.second_factor_authentication_token)
+    refuse_unavailable(context, found, FactorKind.QUESTIONS)
     if not AUTHENTICATORS[FactorKind.QUESTIONS].is_enrolled(found.person):
         raise e.QuestionFactorNotEnrolled
-    return answered(context, req, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), found)
+    return complete(context, req, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), found)

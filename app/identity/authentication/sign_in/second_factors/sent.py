@@ -7,8 +7,13 @@ from app.contract.groups import Posted, SmsSent
 from app.contract.second_factors import email, sms
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.identity.authentication.sign_in import second_factor
-from app.identity.authentication.sign_in.second_factor import Pending
-from app.identity.authentication.sign_in.second_factors.answering import answered, known, refuse_without, waiting
+from app.identity.authentication.sign_in.second_factor import PendingSignIn
+from app.identity.authentication.sign_in.second_factors.answering import (
+    complete,
+    find_pending,
+    find_unlocked,
+    refuse_unavailable,
+)
 from app.identity.credentials.authenticators import email_code
 from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorChallenge, FactorResponse
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
@@ -18,26 +23,26 @@ from app.identity.platform.context import Context
 
 @sms.with_sms.implements
 def with_sms(context: Context, req: sms.SmsProof) -> FactorLogin:
-    found = known(context, req.second_factor_authentication_token)
+    found = find_pending(context, req.second_factor_authentication_token)
     try:
-        refuse_without(context, found, FactorKind.SMS)
+        refuse_unavailable(context, found, FactorKind.SMS)
     except e.SmsFactorOff:
         raise e.SmsFactorOffAtLogin from None
     if not req.otp:
         raise e.FactorCodeMissing
     if not _has_number(context, found):
         raise e.SmsFactorOff
-    return answered(context, req, FactorKind.SMS, FactorResponse(code=req.otp), found)
+    return complete(context, req, FactorKind.SMS, FactorResponse(code=req.otp), found)
 
 
 @sms.set_number.implements
 def set_number(context: Context, req: sms.SetNumberAtLogin) -> SmsSent:
     """Whoever has the password alone names no number beside a factor that is there."""
-    found = waiting(context, req.second_factor_authentication_token)
-    refuse_without(context, found, FactorKind.SMS)
+    found = find_unlocked(context, req.second_factor_authentication_token)
+    refuse_unavailable(context, found, FactorKind.SMS)
     if not req.phone_no_2fa:
         raise e.BadParameter.names("phoneno2fa")
-    if not second_factor.may_enrol(context, found):
+    if not second_factor.can_enrol(context, found):
         raise e.FactorPhoneFixed
     wish = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
     return texted(context, AUTHENTICATORS[FactorKind.SMS].begin(context, found.person, wish))
@@ -45,8 +50,8 @@ def set_number(context: Context, req: sms.SetNumberAtLogin) -> SmsSent:
 
 @sms.text_again.implements
 def text_again(context: Context, req: sms.ResendSms) -> SmsSent:
-    found = waiting(context, req.second_factor_authentication_token)
-    refuse_without(context, found, FactorKind.SMS)
+    found = find_unlocked(context, req.second_factor_authentication_token)
+    refuse_unavailable(context, found, FactorKind.SMS)
     if not _has_number(context, found):
         raise e.NoPhoneRegistered
     wish = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp)
@@ -57,12 +62,12 @@ def text_again(context: Context, req: sms.ResendSms) -> SmsSent:
 
 @email.mail_code.implements
 def mail_code(context: Context, req: email.SendEmailCode) -> Posted:
-    found = waiting(context, req.second_factor_authentication_token)
-    refuse_without(context, found, FactorKind.EMAIL)
+    found = find_unlocked(context, req.second_factor_authentication_token)
+    refuse_unavailable(context, found, FactorKind.EMAIL)
     if not req.to:
         raise e.EmailMissing
     one = AUTHENTICATORS[FactorKind.EMAIL]
-    if not one.is_enrolled(found.person) and not second_factor.may_enrol(context, found):
+    if not one.is_enrolled(found.person) and not second_factor.can_enrol(context, found):
         raise one.missing
     one.challenge(context, found.person, ChallengeOptions(email=req.to, email_template=req.email_template_2fa))
     return Posted()
@@ -70,10 +75,10 @@ def mail_code(context: Context, req: email.SendEmailCode) -> Posted:
 
 @email.with_email.implements
 def with_email(context: Context, req: email.EmailProof) -> FactorLogin:
-    found = known(context, req.second_factor_authentication_token)
-    refuse_without(context, found, FactorKind.EMAIL)
+    found = find_pending(context, req.second_factor_authentication_token)
+    refuse_unavailable(context, found, FactorKind.EMAIL)
     answer = FactorResponse(code=email_code.require_code(req.otp), email=req.to)
-    return answered(context, req, FactorKind.EMAIL, answer, found)
+    return complete(context, req, FactorKind.EMAIL, answer, found)
 
 
 def texted(context: Context, shown: FactorChallenge) -> SmsSent:
@@ -81,9 +86,9 @@ def texted(context: Context, shown: FactorChallenge) -> SmsSent:
     return SmsSent(account_sid=messaging.account_sid(context), sid=shown.sid or "")
 
 
-def _has_number(context: Context, found: Pending) -> bool:
+def _has_number(context: Context, found: PendingSignIn) -> bool:
     """Return whether a code could come back: to the number that is enrolled, or to one that may be."""
     known = found.person
     if AUTHENTICATORS[FactorKind.SMS].is_enrolled(known):
         return True
-    return bool(known.begun(FactorKind.SMS)) and second_factor.may_enrol(context, found)
+    return bool(known.begun(FactorKind.SMS)) and second_factor.can_enrol(context, found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract.hub import Next, Step
 from app.identity.authentication.sign_in import interactions, sessions
-from app.identity.authentication.sign_in.interactions import Attempt
+from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -48,11 +48,11 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
     step = decision.decide(context, request, asked.client, sessions.current(context), None)
     if step.step not in _PAGES:
         return step
-    attempt, binding = interactions.open(context, KIND, request.to_store())
+    attempt, binding = interactions.begin(context, KIND, request.to_store())
     return step.model_copy(update={"attempt": attempt.attempt_id, "binding": binding})
 
 
-def advance(context: Context, attempt: Attempt, session: BrowserSession | None) -> Next:
+def advance(context: Context, attempt: Interaction, session: BrowserSession | None) -> Next:
     """Return the next step of an interaction: LOGIN or REGISTER, CONSENT, or the redirect with a code or an error."""
     request, client = _reread(context, attempt)
     if client is None:
@@ -62,7 +62,7 @@ def advance(context: Context, attempt: Attempt, session: BrowserSession | None) 
     return decision.decide(context, request, client, session, attempt)
 
 
-def answer_consent(context: Context, attempt: Attempt, session: BrowserSession | None, allow: bool) -> Next:
+def answer_consent(context: Context, attempt: Interaction, session: BrowserSession | None, allow: bool) -> Next:
     """Store the answer and return the next step; the session is checked again."""
     request, client = _reread(context, attempt)
     if client is None:
@@ -81,7 +81,7 @@ def answer_consent(context: Context, attempt: Attempt, session: BrowserSession |
     return decision.finish(context, request, client, session, attempt)
 
 
-def start_again(context: Context, attempt: Attempt) -> Next:
+def start_again(context: Context, attempt: Interaction) -> Next:
     """Return the relying party of an interaction that has ended, where the user may start again."""
     request, client = _reread(context, attempt)
     return Next(
@@ -89,7 +89,7 @@ def start_again(context: Context, attempt: Attempt) -> Next:
     )
 
 
-def _reread(context: Context, attempt: Attempt) -> tuple[Authorization, Application | None]:
+def _reread(context: Context, attempt: Interaction) -> tuple[Authorization, Application | None]:
     """Return the attempt's request, and its client as it stands now: None where it is gone or gave the address up."""
     request = Authorization.model_validate(attempt.request)
     client = context.application(client_id=request.client_id)

@@ -8,7 +8,7 @@ response has one of the values, or is an error.
 import re
 from collections.abc import Collection, Sequence
 
-from app.identity.authentication.sign_in.second_factor import TWO as MFA
+from app.identity.authentication.sign_in.second_factor import MFA as MFA
 from app.identity.protocols.oauth.authorize.request import Asked, Authorization, Redirected
 
 ONE, TWO = "1", "2"

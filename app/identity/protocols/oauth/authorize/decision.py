@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from app.contract.hub import Next, ScopeView, Step
 from app.identity.authentication.sign_in import interactions, required_actions, sessions
-from app.identity.authentication.sign_in.interactions import Attempt
-from app.identity.authentication.sign_in.second_factor import TWO, channel_of
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.second_factor import MFA, channel_for
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts import service as accounts
@@ -26,7 +26,7 @@ def decide(
     request: Authorization,
     client: Application,
     session: BrowserSession | None,
-    attempt: Attempt | None,
+    attempt: Interaction | None,
 ) -> Next:
     """Return LOGIN or REGISTER, CONSENT, or the answer at the redirect address."""
     if session is None:
@@ -41,7 +41,7 @@ def decide(
 
 
 def before_consent(
-    context: Context, request: Authorization, client: Application, session: BrowserSession | None, attempt: Attempt
+    context: Context, request: Authorization, client: Application, session: BrowserSession | None, attempt: Interaction
 ) -> Next | None:
     """Return the step that must come before an answer about consent: LOGIN or a refusal; None where there is none."""
     if session is None:
@@ -49,12 +49,12 @@ def before_consent(
     return _before_consent(context, request, client, session, attempt, _account(context, session, attempt))
 
 
-def _is_fresh(session: BrowserSession, attempt: Attempt | None) -> bool:
+def _is_fresh(session: BrowserSession, attempt: Interaction | None) -> bool:
     """Return whether the user authenticated within this interaction."""
     return attempt is not None and session.authenticated_at >= attempt.created_at
 
 
-def _account(context: Context, session: BrowserSession, attempt: Attempt | None) -> Account | None:
+def _account(context: Context, session: BrowserSession, attempt: Interaction | None) -> Account | None:
     """Return the account of a session older than the interaction; None for a fresh sign-in, which was checked when it happened."""
     return None if _is_fresh(session, attempt) else accounts.by_uid(context, session.uid)
 
@@ -64,7 +64,7 @@ def _before_consent(
     request: Authorization,
     client: Application,
     session: BrowserSession,
-    attempt: Attempt | None,
+    attempt: Interaction | None,
     account: Account | None,
 ) -> Next | None:
     if _is_fresh(session, attempt):
@@ -82,7 +82,7 @@ def _second_factor(
     request: Authorization,
     client: Application,
     session: BrowserSession,
-    attempt: Attempt | None,
+    attempt: Interaction | None,
     account: Account | None,
 ) -> Next | None:
     """Return the second-factor step where the request asks for two factors and the session has one.
@@ -90,10 +90,10 @@ def _second_factor(
     A voluntary `acr` (OpenID Connect Core section 5.5.1.1) lets an account without a second factor continue; an essential one
     is refused.
     """
-    if not request.wants_two or TWO in session.methods:
+    if not request.wants_two or MFA in session.methods:
         return None
     held = account or accounts.by_uid(context, session.uid)
-    if held is None or not second_factors.kinds_of_account(context, held, channel_of(session.methods)):
+    if held is None or not second_factors.kinds_of_account(context, held, channel_for(session.methods)):
         is_short = request.demanded_acr and acr_values.met(request, session.methods) is None
         return refuse(context, request, attempt, acr_values.unmet()) if is_short else None
     if prompt.NONE in request.prompt:
@@ -114,11 +114,11 @@ def _unmet(
     request: Authorization,
     client: Application,
     session: BrowserSession,
-    attempt: Attempt | None,
+    attempt: Interaction | None,
     account: Account | None,
 ) -> Next | None:
     """Return the step of an action that the tenant still requires of the account; None where there is none."""
-    step = required_actions.step(context, session, account)
+    step = required_actions.next_step(context, session, account)
     if step is None or (step.can_skip and prompt.NONE in request.prompt):
         return None
     if prompt.NONE in request.prompt:
@@ -131,7 +131,7 @@ def _unmet(
 
 
 def finish(
-    context: Context, request: Authorization, client: Application, session: BrowserSession, attempt: Attempt | None
+    context: Context, request: Authorization, client: Application, session: BrowserSession, attempt: Interaction | None
 ) -> Next:
     """Respond with a code; so is a second submit of the same form, which finds the interaction ended."""
     if attempt is not None and not interactions.finish(context, attempt, uid=session.uid):
@@ -144,7 +144,7 @@ def again(
     request: Authorization,
     client: Application,
     session: BrowserSession | None,
-    attempt: Attempt | None,
+    attempt: Interaction | None,
 ) -> Next:
     """Answer an ended attempt once more, for a second submit of its form: a browser follows the last answer alone.
 
@@ -165,7 +165,7 @@ def again(
 
 
 def _may_have_another(
-    context: Context, request: Authorization, client: Application, session: BrowserSession, attempt: Attempt | None
+    context: Context, request: Authorization, client: Application, session: BrowserSession, attempt: Interaction | None
 ) -> bool:
     account = accounts.by_uid(context, session.uid)
     if account is None or not _is_usable(account):
@@ -182,7 +182,7 @@ def _code(context: Context, request: Authorization, client: Application, session
     if request.demanded_acr and acr is None:
         return refuse(context, request, None, acr_values.unmet())
     sessions.touch(context, session)
-    sessions.note_relying_party(context, session, client.client_id)
+    sessions.add_relying_party(context, session, client.client_id)
     kept = request.model_dump(
         mode="json", exclude_defaults=True, exclude={"state", "prompt", "ui_locales", "display", "login_hint"}
     )
@@ -192,7 +192,7 @@ def _code(context: Context, request: Authorization, client: Application, session
     return answers.code(request, codes.issue(context, code))
 
 
-def refuse(context: Context, request: Authorization, attempt: Attempt | None, problem: Redirected) -> Next:
+def refuse(context: Context, request: Authorization, attempt: Interaction | None, problem: Redirected) -> Next:
     """Answer with an error and end the attempt."""
     if attempt is not None:
         interactions.finish(context, attempt, problem=[problem.error, problem.description])
@@ -227,7 +227,7 @@ def _must_ask(context: Context, request: Authorization, client: Application, uid
 
 
 def _login(
-    context: Context, request: Authorization, client: Application, attempt: Attempt | None, account: Account | None
+    context: Context, request: Authorization, client: Application, attempt: Interaction | None, account: Account | None
 ) -> Next:
     if prompt.NONE in request.prompt:
         return refuse(context, request, attempt, Redirected("login_required", "The user must sign in."))
@@ -250,7 +250,7 @@ def _login(
 
 
 def _consent(
-    context: Context, request: Authorization, client: Application, attempt: Attempt | None, account: Account | None
+    context: Context, request: Authorization, client: Application, attempt: Interaction | None, account: Account | None
 ) -> Next:
     if prompt.NONE in request.prompt:
         return refuse(context, request, attempt, Redirected("consent_required", "The user must be asked."))

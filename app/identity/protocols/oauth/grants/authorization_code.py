@@ -43,7 +43,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if request["redirect_uri"] != req.redirect_uri:
         raise InvalidGrant("The redirect_uri differs.")
     _verify(request, req.code_verifier)
-    ends_at = sessions.held_until(context, code.session_id) if code.session_id is not None else None
+    ends_at = sessions.lock_expiry(context, code.session_id) if code.session_id is not None else None
     if code.session_id is not None and ends_at is None:
         raise InvalidGrant("The session was ended.")  # signing a session out also ends its unused codes
     account = issuing.living(context, code.uid)

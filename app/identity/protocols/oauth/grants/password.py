@@ -12,8 +12,8 @@ from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope
 from app.contract.oauth_tokens import TokenRequest, TokenResponse
 from app.identity.authentication.sign_in import identifiers, sessions, tenant_requirements
 from app.identity.authentication.sign_in import service as sign_in
-from app.identity.authentication.sign_in.locks import Proof
-from app.identity.authentication.verification.service import Wish
+from app.identity.authentication.sign_in.locks import LockSolution
+from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuing, resources
@@ -36,9 +36,11 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     resource = resources.wanted(context, client, None, req.resource)
     refreshes = "refresh_token" in client.settings.grant_types
     scope = scope if refreshes else tuple(name for name in scope if name != issuing.OFFLINE)
-    identifier = identifiers.guessed(context.tenant.settings, req.username)
+    identifier = identifiers.guess(context.tenant.settings, req.username)
     try:
-        passed = sign_in.verify(context, identifier, req.password, Proof(), hides_unknown=True, wish=Wish())
+        passed = sign_in.verify(
+            context, identifier, req.password, LockSolution(), hides_unknown=True, wish=VerificationOptions()
+        )
     except TooManyRequests as refusal:
         raise SlowDown(retry_after_seconds=refusal.retry_after_seconds) from None
     except ApiError as refusal:
@@ -46,13 +48,13 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if passed.wanted is not None:
         raise InvalidGrant("A second factor is needed, which this grant cannot ask for.")
     account = passed.account
-    if not tenant_requirements.are_clear(context, account):
+    if not tenant_requirements.are_met(context, account):
         raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
     facts: dict[str, Any] = {"auth_time": int(context.now.timestamp()), "amr": [sign_in.PASSWORD]}
     if resource is not None:
         facts["resource"] = resource
     lifetime = issuing.refresh_life(context, client) if refreshes else issuing.access_life(context, client)
-    begun = sessions.begin_of_grant(context, account.uid, (sign_in.PASSWORD,), client.client_id, lifetime)
+    begun = sessions.start_for_grant(context, account.uid, (sign_in.PASSWORD,), client.client_id, lifetime)
     granted = client.granted(scope)
     grant = Grant(NAME, granted, account.uid, begun.session_id, begun.expires_at, resource=resource, facts=facts)
     return issuing.answer(context, client, issuer, grant, account)

@@ -38,7 +38,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     session_id = spent.session_id or facts.get(SID)
     ends_at = None
     if session_id is not None:
-        ends_at = sessions.refreshed_until(context, session_id, issuing.refresh_life(context, client, facts))
+        ends_at = sessions.extend_on_refresh(context, session_id, issuing.refresh_life(context, client, facts))
         if ends_at is None and not issuing.outlives_session(client, granted.split()):
             raise InvalidGrant("The session was ended.")
     grant = Grant(NAME, scope, spent.uid, session_id, ends_at, spent.family_id, resource=resource, facts=facts)
