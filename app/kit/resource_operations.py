@@ -91,7 +91,8 @@ def _draft(resource: Resource, address: Address, does: Does) -> Draft:
         for path in (address.path, *address.also)
     ]
     request, response = _models(resource, address, verb)
-    summary = does.summary or verb.summary.format(one=resource.noun, many=resource.many)
+    words = "Set the {one}." if verb is CREATE and resource.is_singleton else verb.summary
+    summary = does.summary or words.format(one=resource.noun, many=resource.many)
     return Draft(
         resource,
         address,

@@ -75,6 +75,27 @@ SAMPLES: dict[str, Sample] = {
         key={"questionId": "QuestionId"},
         malformed=({"question": " "}, "question"),
     ),
+    "push": Sample(
+        item=lambda number: {"Message": f"Is it you? {number}", "AWSsettings": {"SecretAccessKey": "secret-of-sns"}},
+        change=lambda number: {"Message": f"Really? {number}"},
+        key={},
+        malformed=({"QRCodeWidth": 5}, "QRCodeWidth"),
+    ),
+    "duo": Sample(
+        item=lambda number: {"ClientId": f"DI{number}", "ClientSecret": "secret-of-duo", "IsEnabled": False},
+        change=lambda number: {"ClientId": f"DX{number}"},
+        key={},
+        malformed=({"ApiHost": "evil.example"}, "ApiHost"),
+    ),
+    "two_factor": Sample(
+        item=lambda number: {"IsSecondFactorAuthenticatorEnabled": True, "MinimumSecurityQuestionsToAsk": number},
+        change=lambda number: {"IsSecondFactorAuthenticatorEnabled": False},
+        key={},
+        malformed=(
+            {"IsSecondFactorAuthenticatorEnabled": True, "MinimumSecurityQuestionsToAsk": 0},
+            "MinimumSecurityQ",
+        ),
+    ),
     "sample_hooks": Sample(
         item=_hook,
         change=lambda number: {"DisplayName": f"other {number}", "Headers": {}},

@@ -1,20 +1,20 @@
-"""Management programs read and write what second factors go through outside (interface tenant-config.md section 8)."""
+"""Management programs read and write what second factors go through outside (interface tenant-config.md section 8).
+
+Secrets are answered as `********`; in a request that leaves them as they are."""
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from app.contract import errors as e
-from app.contract.auth import M
-from app.contract.error_profiles import MANAGE
-from app.contract.operations import operation
-from app.kit.operation import Accept
-from app.kit.wire import Nothing, Wire
+from app.contract.resources import singleton
+from app.kit.resource import COMPUTED, CREATE, READ, SECRET, UPDATE, Does, InSettings, Kept, Malformed
+from app.kit.wire import Wire
 
-MASKED = "********"
-"""What stands in an answer for a secret; in a request it leaves the secret as it is."""
 Text = Annotated[str | None, Field(max_length=500)]
-Secret = Annotated[str | None, Field(max_length=20_000)]
+Url = Annotated[Text, AfterValidator(lambda url: url or None)]
+Secret = Annotated[str | None, Field(max_length=20_000), SECRET]
+Arn = Annotated[Text, Field(alias="PlatformARN")]
 
 
 class AwsSettings(Wire):
@@ -25,89 +25,82 @@ class AwsSettings(Wire):
 
 class AndroidSettings(Wire):
     enabled: bool = False
-    platform_arn: Text = Field(default=None, alias="PlatformARN")
-    playstore_url: Text = None
-    service_json: Secret = None
+    platform_arn: Arn = None
+    playstore_url: Annotated[Url, Kept("store_url")] = None
+    service_json: Annotated[Secret, Kept("/push.service_json")] = None
 
 
 class IosSettings(Wire):
     enabled: bool = False
-    appstore_url: Text = None
-    platform_arn: Text = Field(default=None, alias="PlatformARN")
+    appstore_url: Annotated[Url, Kept("store_url")] = None
+    platform_arn: Arn = None
     bundle_id: Text = None
-    apns_certificate: Secret = None
+    apns_certificate: Annotated[Secret, Kept("/push.apns_certificate")] = None
     environment: Text = None
 
 
 class PushNotificationSettings(Wire):
     """Secrets are answered as `********`; in a request that leaves them as they are."""
 
-    is_enabled: bool = True
-    notification_service: Text = None
-    custom_app_name: Text = None
+    is_enabled: Annotated[bool, Kept("/second_factors.push")] = True
+    notification_service: Annotated[Text, Kept("service")] = None
+    custom_app_name: Annotated[Text, Kept("app_name")] = None
     qr_code_width: int | None = Field(default=None, alias="QRCodeWidth")
     message: Text = None
-    aws_settings: AwsSettings | None = Field(default=None, alias="AWSsettings")
-    android_settings: AndroidSettings | None = None
-    ios_settings: IosSettings | None = Field(default=None, alias="IOSsettings")
+    aws_settings: Annotated[AwsSettings | None, Kept("")] = Field(default=None, alias="AWSsettings")
+    android_settings: Annotated[AndroidSettings | None, Kept("android")] = None
+    ios_settings: Annotated[IosSettings | None, Kept("ios")] = Field(default=None, alias="IOSsettings")
 
 
 class DuoAuthenticatorSettings(Wire):
     """The secret is answered as `********`; in a request that leaves it as it is."""
 
-    is_enabled: bool = True
+    is_enabled: Annotated[bool, Kept("/second_factors.duo")] = True
     client_id: Text = None
     client_secret: Secret = None
     api_host: Text = None
-    redirect_uris: list[str] = Field(default_factory=list, alias="RedirectURIs", max_length=50)
+    redirect_uris: Annotated[list[str], Malformed(e.MalformedDuoRedirect)] = Field(
+        default_factory=list, alias="RedirectURIs", max_length=50
+    )
 
 
 class TwoFactorConfig(Wire):
     """Which second factors are on."""
 
-    is_second_factor_authenticator_enabled: bool
-    is_required: bool = False
-    is_authenticator_enabled: bool = False
-    is_email_otp_authenticator_enabled: bool = False
-    is_sms_otp_authenticator_enabled: bool = False
-    is_security_question_as_mfa_enabled: bool = Field(default=False, alias="IsSecurityQuestionAsMFAEnabled")
-    minimum_security_questions_to_ask: int = Field(default=2, ge=1, le=10)
-    is_push_authenticator_enabled: bool = False
-    is_duo_authenticator_enabled: bool = False
-    is_passkey_mfa_enabled: bool = Field(default=False, alias="IsPasskeyMFAEnabled")
+    is_second_factor_authenticator_enabled: Annotated[bool, COMPUTED]
+    is_required: Annotated[bool, COMPUTED] = False
+    is_authenticator_enabled: Annotated[bool, Kept("/second_factors.totp")] = False
+    is_email_otp_authenticator_enabled: Annotated[bool, Kept("/second_factors.email")] = False
+    is_sms_otp_authenticator_enabled: Annotated[bool, Kept("/second_factors.sms")] = False
+    is_security_question_as_mfa_enabled: Annotated[bool, Kept("/second_factors.security_questions")] = Field(
+        default=False, alias="IsSecurityQuestionAsMFAEnabled"
+    )
+    minimum_security_questions_to_ask: Annotated[int, Kept("/second_factors.minimum_questions")] = Field(
+        default=2, ge=1, le=10
+    )
+    is_push_authenticator_enabled: Annotated[bool, Kept("/second_factors.push")] = False
+    is_duo_authenticator_enabled: Annotated[bool, Kept("/second_factors.duo")] = False
+    is_passkey_mfa_enabled: Annotated[bool, Kept("/second_factors.passkey")] = Field(
+        default=False, alias="IsPasskeyMFAEnabled"
+    )
 
 
-_PUSH, _DUO, _CONFIG = (
-    f"/v2/manage/2fa/{name}" for name in ("push-notification-settings", "duo-authenticator-settings", "config")
-)
+_AREA, _AT = "second_factor_settings", "/v2/manage/2fa"
 
-read_push = operation(
-    "second_factor_settings.read_push", f"GET {_PUSH}", Nothing, PushNotificationSettings, auth=M, scope="security:read",
-    error_profile=MANAGE, errors=(e.NoPushSettings,), summary="Read the push notification settings.",
+PUSH = singleton(
+    _AREA, f"{_AT}/push-notification-settings", PushNotificationSettings, kind="push", noun="push notification settings",
+    verbs=(Does(READ, "read_push"), Does(CREATE, "add_push"), Does(UPDATE, "change_push")), scope="security",
+    backing=InSettings("push"), unset=e.NoPushSettings,
 )  # fmt: skip
-add_push = operation(
-    "second_factor_settings.add_push", f"POST {_PUSH}", PushNotificationSettings, PushNotificationSettings, auth=M,
-    scope="security:create", error_profile=MANAGE, accepts=Accept.JSON, summary="Set the push notification settings.",
+DUO = singleton(
+    _AREA, f"{_AT}/duo-authenticator-settings", DuoAuthenticatorSettings, kind="duo", noun="Duo settings",
+    verbs=(Does(READ, "read_duo"), Does(UPDATE, "change_duo")), scope="security", backing=InSettings("duo"),
+    unset=e.DuoMisconfigured,
 )  # fmt: skip
-change_push = operation(
-    "second_factor_settings.change_push", f"PUT {_PUSH}", PushNotificationSettings, PushNotificationSettings, auth=M,
-    scope="security:update", error_profile=MANAGE, accepts=Accept.JSON, errors=(e.NoPushSettings,),
-    summary="Replace the push notification settings.",
-)  # fmt: skip
-read_duo = operation(
-    "second_factor_settings.read_duo", f"GET {_DUO}", Nothing, DuoAuthenticatorSettings, auth=M, scope="security:read",
-    error_profile=MANAGE, errors=(e.DuoMisconfigured,), summary="Read the Duo settings.",
-)  # fmt: skip
-change_duo = operation(
-    "second_factor_settings.change_duo", f"PUT {_DUO}", DuoAuthenticatorSettings, DuoAuthenticatorSettings, auth=M,
-    scope="security:update", error_profile=MANAGE, accepts=Accept.JSON, errors=(e.MalformedDuoRedirect,),
-    summary="Replace the Duo settings.",
-)  # fmt: skip
-read_config = operation(
-    "second_factor_settings.read_config", f"GET {_CONFIG}", Nothing, TwoFactorConfig, auth=M, scope="security:read", error_profile=MANAGE,
-    summary="Read which second factors are on.",
-)  # fmt: skip
-change_config = operation(
-    "second_factor_settings.change_config", f"PUT {_CONFIG}", TwoFactorConfig, TwoFactorConfig, auth=M, scope="security:update",
-    error_profile=MANAGE, accepts=Accept.JSON, summary="Set which second factors are on.",
+CONFIG = singleton(
+    _AREA, f"{_AT}/config", TwoFactorConfig, kind="two_factor", noun="second factors", scope="security", backing=InSettings(),
+    verbs=(
+        Does(READ, "read_config", "Read which second factors are on."),
+        Does(UPDATE, "change_config", "Set which second factors are on."),
+    ),
 )  # fmt: skip
