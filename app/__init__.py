@@ -91,7 +91,7 @@ def _protected(app: WSGIApplication, settings: Settings) -> ForwardedHeaders:
     return protect(
         app,
         scheme="https" if settings.public_scheme == "https" else "http",
-        hub_domain=settings.hub_domain,
+        domain=settings.hub_domain,
         trusted_proxies=settings.trusted_proxies,
         is_served=lambda host: hostname_of(host) == api,
         plain_hosts={inside.hostname} if inside.scheme == "http" and inside.hostname else frozenset(),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from app.commands.refusals import Refusal, in_words
-from app.commands.serving import LOOPBACK, application, outbox_job, room
+from app.commands.serving import LOOPBACK, application, hash_limits, outbox_job
 from app.kit import logs
 from app.kit.admission import Application
 from app.kit.serving import serve as serve_http
@@ -63,7 +63,7 @@ def _serve(settings: Settings, bind: str, shop_port: int, people: list[Person]) 
             lambda: house_and_guests(settings, shop_port, bind, people),
             bind=bind,
             background=[outbox_job(settings)],
-            room=room(settings, "both"),
+            hash_limits=hash_limits(settings, "both"),
             on_ready=say,
         )
     except (ValueError, OSError) as problem:

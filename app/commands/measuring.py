@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -55,11 +56,16 @@ def begin(settings: Settings, wings: str, workers: int) -> Measuring:
         exposition = metrics.Exposition(settings.metrics_bind, shared.path if shared else None, collectors)
     except ValueError:
         raise Refusal(f"GATEHOUSE_METRICS_BIND is {settings.metrics_bind!r}; it must be host:port.") from None
-    observers, on_refusal = (metrics.measure(settings.api_hostname),), metrics.count_refusals()
+    observers, on_refusal = (metrics.request_metrics(partial(surface_of, settings)),), metrics.count_refusals()
     if shared is None:
         return Measuring((exposition,), observers, on_refusal)
     path = shared.path
     return Measuring((exposition,), observers, on_refusal, lambda process: metrics.forget(process, path), shared.remove)
+
+
+def surface_of(settings: Settings, host: str) -> str:
+    """Return the metrics label of a host: the API's, or a tenant's."""
+    return "api" if host.lower() == settings.api_hostname else "tenant"
 
 
 class SharedFolder:

@@ -73,7 +73,7 @@ def run(settings: Settings, wings: str, bind: str, workers: int, jobs: list[Job]
             on_refusal=measuring.on_refusal,
             on_end_of_worker=measuring.on_end_of_worker,
             reserved_paths=PATHS,
-            room=room(settings, wings),
+            hash_limits=hash_limits(settings, wings),
             limits=Limits(lame_duck_seconds=settings.drain_seconds),
             on_ready=say,
         )
@@ -95,13 +95,13 @@ def application(settings: Settings, wings: str, observers: tuple[RequestObserver
     return replace(wing, wsgi=observed(Health(made, health_checks(settings, wings)), settings, observers))
 
 
-def room(settings: Settings, wings: str) -> HashLimits:
+def hash_limits(settings: Settings, wings: str) -> HashLimits:
     """Return how many requests that hash may run at once: two per hash, because each spends part of its time on other work.
 
     A hub apart hashes nothing: there they wait for the identity service, which has a queue of its own.
     """
     threads = max(HashLimits.threads, 4 * settings.hashes_at_once)
-    return HashLimits(places=threads if wings == "hub" else 2 * settings.hashes_at_once, threads=threads)
+    return HashLimits(running=threads if wings == "hub" else 2 * settings.hashes_at_once, threads=threads)
 
 
 def observed(made: WSGIApplication, settings: Settings, observers: tuple[RequestObserver, ...] = ()) -> WSGIApplication:
@@ -116,9 +116,9 @@ def observed(made: WSGIApplication, settings: Settings, observers: tuple[Request
 def health_checks(settings: Settings, wings: str) -> dict[str, Check]:
     """Return what must answer for this process to be ready."""
     if wings == "hub":
-        from app.kit.client import reachable  # noqa: PLC0415 - only a hub apart asks over HTTP
+        from app.kit.client import check_reachable  # noqa: PLC0415 - only a hub apart asks over HTTP
 
-        return {"identity": lambda: reachable(f"{settings.api_url.rstrip('/')}/health/live")}
+        return {"identity": lambda: check_reachable(f"{settings.api_url.rstrip('/')}/health/live")}
     from app.identity.entry.health import checks  # noqa: PLC0415 - a hub apart has no store
 
     return checks(settings)

@@ -1,8 +1,11 @@
 """The visit: what the hub tells the identity service about the browser in front of it, signed with every call."""
 
 import base64
+from typing import Final
 
 from pydantic import BaseModel
+
+VISIT_HEADER: Final = "X-Gatehouse-Visit"
 
 
 class Visit(BaseModel):

@@ -11,12 +11,13 @@ from typing import Final
 
 import httpx  # noqa: TID251 - this is the door
 
+from app.contract.visit import VISIT_HEADER
 from app.contract.visit import Visit as SignedVisit
 from app.kit import randomness
 from app.kit.client import Client, ResponseHeaders, wsgi_transport
 from app.kit.clock import Clock
 from app.kit.probed_http import ProbedHttp
-from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, signature
+from app.kit.signing import SIGNATURE_HEADER, signature
 
 TIMEOUTS: Final = httpx.Timeout(10.0, connect=1.0, pool=1.0)
 """Seconds. A sign-in may wait for its hash and for an external provider; `WatchedHttp` stops waiting earlier if the service hangs."""

@@ -1,6 +1,6 @@
-"""Admission control for requests that may compute a password hash, between server and application (decisions/0152).
+"""Admission control for requests that may compute an expensive hash, between server and application (decisions/0152).
 
-The application names the queue a request waits in; the server lets it wait without a thread, and passes a request that
+The application names the queue slot of a request; the server lets it wait without a thread, and passes a request that
 would wait too long to the application, which refuses it in its own error format.
 """
 
@@ -15,20 +15,20 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 @dataclass(frozen=True)
 class QueueSlot:
-    """Where a request waits: tenants are served in turn, and within a tenant its classes of work."""
+    """Where a request waits: owners are served round-robin, and within an owner its classes of work."""
 
-    tenant: str
-    """A name unique to the tenant; empty for all unknown tenants, so that an invented name gains nothing."""
+    owner: str
+    """A unique name; empty for all unknown owners, so that an invented name gains nothing."""
     work: str
 
 
 QueueSlotOf = Callable[[Mapping[str, Any]], QueueSlot | None]
-"""Given the environment of a WSGI call: where it waits for a hash, or None for a request that computes none."""
+"""Returns the slot for the environment of a WSGI call; None if the request computes no hash."""
 
 
 @dataclass(frozen=True)
 class Application:
-    """A WSGI application, and which of its requests may compute a hash."""
+    """A WSGI application that tells which of its requests may compute a hash."""
 
     wsgi: WSGIApplication
     queue_slot: QueueSlotOf = lambda _environ: None
@@ -40,10 +40,10 @@ class Application:
 
 
 class Shed(Exception):
-    """A request that waited too long for a hash, or would: `unavailable_status` is 429 if most requests ahead are its own tenant's."""
+    """A request that waited too long for a hash, or would; `unavailable_status` is 429 if its owner has most requests ahead."""
 
     def __init__(self, status: int, retry_after_seconds: int) -> None:
-        super().__init__(f"no place in the queue of password hashes; retry after {retry_after_seconds} s")
+        super().__init__(f"the queue for hashes is full; retry after {retry_after_seconds} s")
         self.unavailable_status = status
         self.retry_after_seconds = retry_after_seconds
 

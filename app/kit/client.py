@@ -1,4 +1,4 @@
-"""A catalogue called over HTTP: send the request, return the response or raise the declared error."""
+"""The typed client of a catalogue: sends a request, returns the response or raises the declared error."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ Sign = Callable[[str, str, bytes], Mapping[str, str]]
 
 
 class ServiceUnavailable(Exception):
-    """The identity service did not answer, answered 503, or answered something that is not declared.
+    """The service did not answer, answered 503, or answered with an undeclared error.
 
-    `reference` is the service's own reference where it gave one; `status` what the page should answer.
+    `reference` is the service's reference for support, if it gave one; `status` is for the caller's own response.
     """
 
     def __init__(self, status: int = 503, reference: str = "") -> None:
-        super().__init__(f"the identity service answered {status}")
+        super().__init__(f"the service answered {status}")
         self.status = status
         self.reference = reference
 
@@ -46,7 +46,7 @@ class ResponseHeaders(Protocol):
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back."""
+    """A response."""
 
     status: int
     headers: ResponseHeaders
@@ -62,10 +62,10 @@ def http_transport(http: httpx.Client) -> Transport:
 
     def send(method: str, address: str, body: bytes, headers: Mapping[str, str]) -> Reply:
         try:
-            answer = http.request(method, address, content=body or None, headers=headers)
+            reply = http.request(method, address, content=body or None, headers=headers)
         except httpx.HTTPError as problem:
             raise ServiceUnavailable from problem
-        return Reply(answer.status_code, answer.headers, answer.content)
+        return Reply(reply.status_code, reply.headers, reply.content)
 
     return send
 
@@ -136,25 +136,25 @@ class Client:
 
         Raises:
             ApiError: the class that the operation declares for the code answered.
-            ServiceUnavailable: no answer, or none that is declared.
+            ServiceUnavailable: no response, or an undeclared one.
         """
-        address, body, headers = _written(operation, req)
+        address, body, headers = _encoded(operation, req)
         sent = dict(headers)
         if body:
             sent["Content-Type"] = "application/json"
         path, mark, query = address.partition("?")
-        sent.update(self._sign(operation.method, unquote(path) + mark + query, body))  # as the service reads it
-        answer = self._transport(operation.method, address, body, sent)
+        sent.update(self._sign(operation.method, unquote(path) + mark + query, body))  # decoded, as the service sees it
+        reply = self._transport(operation.method, address, body, sent)
         if self._on_response is not None:
-            self._on_response(answer.headers)
-        if 200 <= answer.status < 300:
+            self._on_response(reply.headers)
+        if 200 <= reply.status < 300:
             if issubclass(operation.response, Document):
-                return operation.response(answer.content, answer.headers.get("content-type") or "")
-            return operation.response.model_validate_json(answer.content)
-        raise _error(operation, answer)
+                return operation.response(reply.content, reply.headers.get("content-type") or "")
+            return operation.response.model_validate_json(reply.content)
+        raise _error(operation, reply)
 
 
-def _written(operation: AnyOperation, req: Wire) -> tuple[str, bytes, dict[str, str]]:
+def _encoded(operation: AnyOperation, req: Wire) -> tuple[str, bytes, dict[str, str]]:
     shape = shape_of(operation.request)
     held = req.model_dump(mode="json", by_alias=True, exclude_none=True)
     by_field = _aliases(type(req))
@@ -179,28 +179,28 @@ def _aliases(request: type[Wire]) -> dict[str, str]:
     return {name: info.alias or name for name, info in request.model_fields.items()}
 
 
-def _error(operation: AnyOperation, answer: Reply) -> Exception:
+def _error(operation: AnyOperation, reply: Reply) -> Exception:
     try:
-        body = json.loads(answer.content)
+        body = json.loads(reply.content)
     except ValueError:
-        return ServiceUnavailable(503 if answer.status in (502, 503, 504) else 500)
+        return ServiceUnavailable(503 if reply.status in (502, 503, 504) else 500)
     code = body.get("ErrorCode", body.get("errorCode", body.get("error")))
     text = body.get("Description") or body.get("description") or body.get("error_description")
-    if answer.status >= 500:
-        return ServiceUnavailable(503 if answer.status == 503 else 500, str(text or ""))
-    known = next((kind for kind in operation.every_error if kind.code == code and kind.status == answer.status), None)
+    if reply.status >= 500:
+        return ServiceUnavailable(503 if reply.status == 503 else 500, str(text or ""))
+    known = next((kind for kind in operation.every_error if kind.code == code and kind.status == reply.status), None)
     if known is None:
         known = next((kind for kind in operation.every_error if kind.code == code), None)
     if known is None:
         return ServiceUnavailable(500, f"undeclared {code}")
     problems = [(entry["FieldName"], entry["ErrorMessage"]) for entry in body.get("Errors") or ()]
-    wait = answer.headers.get("retry-after")
+    wait = reply.headers.get("retry-after")
     return known(text, data=body.get("Data"), problems=problems, retry_after_seconds=int(wait) if wait else None)
 
 
 __all__ = ["ApiError", "Client", "Reply", "ServiceUnavailable", "ResponseHeaders", "http_transport", "wsgi_transport"]
 
 
-def reachable(url: str) -> None:
-    """Raise where no server answers 200 at the address within 2 seconds."""
+def check_reachable(url: str) -> None:
+    """Raise unless a server answers 200 at the address within 2 seconds."""
     httpx.get(url, timeout=2).raise_for_status()

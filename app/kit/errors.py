@@ -1,11 +1,11 @@
-"""The errors that cross the border.
+"""Errors of the API.
 
-    ApiError            code, status and sentence, stated once as a class
+    ApiError            code, status and sentence, declared once as a class
     └─ OAuthError       `error` / `error_description` instead of a number (RFC 6749 section 5.2)
 
-An error is raised at the bottom, mapped once by `server.py`, raised again as the same class by `client.py`.
-The status is an attribute of the class; codes repeat across families with different statuses, so an operation
-that answers a code at another status states `TheError.at(400)` in its `errors` (decisions/0001).
+An error is raised by a service, mapped once by `server.py`, and raised again as the same class by `client.py`.
+The status is an attribute of the class; codes repeat across operations with different statuses, so an operation
+that answers a code at another status declares `TheError.at(400)` in its `errors` (decisions/0001).
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 
 
 class ApiError(Exception):
-    """A refusal with a code of its own.
+    """A refusal with a code.
 
     Args:
         description: replaces the class's own description, for example to name a parameter.
@@ -29,7 +29,7 @@ class ApiError(Exception):
     message: ClassVar[str] = "Operation failed due to an unknown error"
     description: str = "An unexpected failure. Try again later."
     camel: ClassVar[bool] = False  # the interface spells a few bodies errorCode, message, description
-    original: ClassVar[type["ApiError"] | None] = None  # the class that an `.at()` declares at another status
+    original: ClassVar[type["ApiError"] | None] = None  # the class of which this is an `.at()`
 
     def __init__(
         self,
@@ -49,19 +49,19 @@ class ApiError(Exception):
 
     @classmethod
     def at(cls, status: int) -> type[Self]:
-        """Return this error as answered at another status by the operation that states it so."""
+        """Return this error with another status, for the `errors` of an operation."""
         plain: Any = cls
-        kind: type[Self] = _restated(plain, status)
+        kind: type[Self] = _with_status(plain, status)
         return kind
 
     @classmethod
     def names(cls, parameter: str) -> Self:
-        """Return the refusal of a missing parameter, in the interface's own sentence."""
+        """Return the refusal of a missing parameter, in the interface's wording."""
         return cls(f"The {parameter} is a required parameter.")
 
 
 @cache
-def _restated(cls: Any, status: int) -> Any:
+def _with_status(cls: Any, status: int) -> Any:
     return type(cls.__name__, (cls,), {"status": status, "original": cls, "__module__": cls.__module__})
 
 
@@ -75,8 +75,7 @@ class OAuthError(ApiError):
 def declared_as(error: ApiError, declared: Sequence[type[ApiError]]) -> type[ApiError] | None:
     """Return the class under which an operation declares this error, or None.
 
-    An exact or inherited class wins; a service that raises the plain class is answered as the `.at()` that
-    the operation states of it.
+    An exact or inherited class wins; a plain class matches an `.at()` of it that the operation declares.
     """
     for kind in declared:
         if isinstance(error, kind) or (kind.original is not None and isinstance(error, kind.original)):

@@ -1,4 +1,4 @@
-"""What operators see of each request: one log line, and where asked for a measurement and a trace. WSGI middleware."""
+"""WSGI middleware that logs each request and reports it to observers."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ RequestObserver = Callable[[str, str, int, float], object]
 class Instrumented:
     """Assigns every request an id and logs it. The query is never logged, because it may contain keys and tokens.
 
-    The id of a trusted proxy (`X-Request-Id`) is taken where it is well-formed. A call of the hub from another process goes
-    on under the id of the browser's request, once its signature is believed.
+    A well-formed id of a trusted proxy (`X-Request-Id`) is kept. The application may bind another id to the request, for a
+    call that belongs to an earlier request.
     """
 
     def __init__(
@@ -49,14 +49,14 @@ class Instrumented:
         try:
             return self._app(environ, start)
         finally:
-            self._tell(environ, seen[0], monotonic() - begun)
+            self._report(environ, seen[0], monotonic() - begun)
 
     def _id_of(self, environ: WSGIEnvironment) -> str:
         sent = environ.pop("HTTP_X_REQUEST_ID", "")
-        is_believed = bool(sent) and self._proxies.believe(environ.get("REMOTE_ADDR", "")) and request_ids.is_id(sent)
-        return sent if is_believed else request_ids.new()
+        is_trusted = bool(sent) and self._proxies.trusts(environ.get("REMOTE_ADDR", "")) and request_ids.is_id(sent)
+        return sent if is_trusted else request_ids.new()
 
-    def _tell(self, environ: WSGIEnvironment, status: int, seconds: float) -> None:
+    def _report(self, environ: WSGIEnvironment, status: int, seconds: float) -> None:
         method = environ["REQUEST_METHOD"] if environ["REQUEST_METHOD"] in _METHODS else "other"
         host = environ.get("HTTP_HOST", "")
         if log.isEnabledFor(logging.INFO):

@@ -24,19 +24,19 @@ REDIS_OPTIONS: Final[dict[str, Any]] = {
     "socket_connect_timeout": 1,
     "retry": Retry(NoBackoff(), 1, supported_errors=(ConnectionLost,)),
 }
-"""Reconnect once after a lost connection, and wait once for a server that hangs. By default redis-py retries ten times."""
+"""Reconnect once after a lost connection, and wait once for a server that hangs. redis-py retries ten times by default."""
 
 
 @dataclass(frozen=True)
 class Rate:
-    """`amount` times in `seconds`."""
+    """`amount` requests in `seconds`."""
 
     amount: int
     seconds: int
 
 
 class OverLimit(Exception):
-    """The limit is used up; `retry_after_seconds` tells for how long."""
+    """The limit is used up for `retry_after_seconds`."""
 
     def __init__(self, retry_after_seconds: int) -> None:
         super().__init__(f"over the limit for {retry_after_seconds} s")
@@ -50,7 +50,7 @@ class LimitsUnavailable(Exception):
 
 
 class Limits:
-    """Spends from windows that slide."""
+    """Rate limits with sliding windows."""
 
     def __init__(self, redis_url: str = "", clock: Clock | None = None) -> None:
         self._storage: Storage = RedisStorage(redis_url, **REDIS_OPTIONS) if redis_url else WindowCounts()
@@ -59,16 +59,16 @@ class Limits:
         self._clock = clock or SystemClock()
 
     def spend(self, what: str, rate: Rate, *who: str) -> None:
-        """Take one from the window of `what` and `who`.
+        """Count one event in the window of `what` and `who`.
 
         Raises:
-            OverLimit: nothing is left.
-            LimitsUnavailable: Redis is gone.
+            OverLimit: the window is used up.
+            LimitsUnavailable: Redis does not answer.
         """
         self._ask(self._windows.hit, rate, what, *who)
 
     def demand(self, what: str, rate: Rate, *who: str) -> None:
-        """Raise OverLimit where the window is used up, without taking from it: for counts of failures."""
+        """Raise OverLimit if the window is used up, without counting an event: for limits on failures."""
         self._ask(self._windows.test, rate, what, *who)
 
     def _ask(self, question: Callable[..., bool], rate: Rate, *who: str) -> None:
@@ -77,13 +77,13 @@ class Limits:
             self._circuit.admit()
             with measured():
                 is_allowed = question(item, *who)
-            self._circuit.worked()
+            self._circuit.record_answer()
             if is_allowed:
                 return
             stats = self._windows.get_window_stats(item, *who)
         except CircuitOpen:
             raise LimitsUnavailable("Redis did not answer recently.") from None
         except Exception as problem:
-            self._circuit.failed() if isinstance(problem, RedisHangs) else self._circuit.worked()
+            self._circuit.record_timeout() if isinstance(problem, RedisHangs) else self._circuit.record_answer()
             raise LimitsUnavailable(str(problem)) from problem
         raise OverLimit(max(1, ceil(stats.reset_time - self._clock.now().timestamp())))

@@ -1,4 +1,4 @@
-"""Prometheus metrics, on a port of their own. Labels are few and bounded: nothing that a client invents becomes one."""
+"""Prometheus metrics, on a port of their own. Labels are few and bounded: no client input becomes one."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ log = logging.getLogger("gatehouse.metrics")
 _BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 
 
-def measure(api_host: str) -> RequestObserver:
-    """Return what counts and times each request, by kind of host, method and status."""
+def request_metrics(surface_of: Callable[[str], str]) -> RequestObserver:
+    """Return the observer that counts and times requests by surface (of few values, from the host), method and status."""
     requests = Counter("gatehouse_requests", "Requests answered.", ("surface", "method", "status"))
     seconds = Histogram("gatehouse_request_seconds", "Time to the answer.", ("surface", "method"), buckets=_BUCKETS)
 
-    def told(host: str, method: str, status: int, took: float) -> None:
-        surface = "api" if host.lower() == api_host else "tenant"
+    def observe(host: str, method: str, status: int, took: float) -> None:
+        surface = surface_of(host)
         requests.labels(surface, method, status).inc()
         seconds.labels(surface, method).observe(took)
 
-    return told
+    return observe
 
 
 def count_refusals() -> Callable[[str, int], None]:
     """Return the counter of requests refused before they reach the application, by reason and status."""
     refused = Counter("gatehouse_refused", "Requests refused before the application answered.", ("reason", "status"))
 
-    def told(reason: str, status: int) -> None:
+    def observe(reason: str, status: int) -> None:
         refused.labels(reason, status).inc()
 
-    return told
+    return observe
 
 
 def forget(process: int, shared: Path) -> None:
-    """Take the gauges of a process that has ended out of the sums; its counters stay, as the requests were answered."""
+    """Remove the gauges of a process that has ended from the sums; its counters stay, because they count answered requests."""
     mark_process_dead(process, str(shared))  # type: ignore[no-untyped-call]  # the library states no types here
 
 

@@ -24,21 +24,21 @@ class Nonces:
         self._redis = Redis.from_url(redis_url, socket_timeout=2, socket_connect_timeout=2) if redis_url else None
         self._window = window_seconds
         self._lock = threading.Lock()
-        self._taken: dict[int, set[str]] = {}  # by the second that the signature names
+        self._taken: dict[int, set[str]] = {}  # by the signature's time in Unix seconds
         self._cleared_at = 0
 
     def take(self, nonce: str, at: int, now: int) -> bool:
-        """Claim the nonce; return False if it was claimed before. `at` is the signature's time, both are Unix seconds.
+        """Claim the nonce; return False if it was claimed before. `at` is the signature's time; both are Unix seconds.
 
-        Costs one round trip where there is Redis.
+        Costs one round trip to Redis, if configured.
 
         Raises:
-            LimitsUnavailable: Redis is gone, or memory is full: nobody could tell a repetition.
+            LimitsUnavailable: Redis does not answer or memory is full, so a replay could not be detected.
         """
         if self._redis is None:
             return self._take_in_memory(nonce, at, now)
         try:
-            # A window more: for another instance, whose clock goes behind ours, the signature holds longer.
+            # One window more, because the signature is valid longer for an instance whose clock is behind.
             lifetime = at + self._window - now + 1 + self._window
             return bool(self._redis.set(f"gatehouse:nonce:{nonce}", b"", nx=True, ex=max(lifetime, 1)))
         except RedisError as problem:
@@ -53,6 +53,6 @@ class Nonces:
             if nonce in held:
                 return False
             if sum(map(len, self._taken.values())) >= MOST_IN_MEMORY:
-                raise LimitsUnavailable("more calls of the hub than are remembered")
+                raise LimitsUnavailable("more nonces than memory holds")
             held.add(nonce)
             return True

@@ -1,8 +1,7 @@
 """An HTTP transport for a service that may hang: a slow call checks the service's liveness probe.
 
-A slow answer (a queued password hash, an external provider) is waited for until the client's timeout. A service that does
-not answer its liveness probe, which has its own thread, fails the call at once, and later calls fail immediately until it
-answers again.
+A call waits for a slow response until the client's timeout. If the service does not answer its liveness probe, which has a
+thread of its own, the call fails at once, and later calls fail immediately until the probe answers again.
 """
 
 from __future__ import annotations
@@ -13,14 +12,14 @@ from concurrent.futures import TimeoutError as StillWaiting
 from contextvars import copy_context
 from typing import Final
 
-import httpx  # noqa: TID251 - the hub's way out, beside kit/client
+import httpx  # noqa: TID251 - a transport of kit/client
 
 from app.kit.client import Reply, ServiceUnavailable, Transport, http_transport
 from app.kit.health import LIVE
 from app.kit.time_budget import CircuitBreaker, CircuitOpen
 
 QUIET_SECONDS: Final = 2.2
-"""How long a call may go without an answer before the service is asked whether it lives. The page's answer is due within 3 s."""
+"""How long a call may go without a response before the liveness probe is called. Pages are due within 3 s."""
 PROBE_SECONDS: Final = 0.5
 _MOST_CALLS: Final = 128
 
@@ -35,13 +34,13 @@ class ProbedHttp:
         self._calls = ThreadPoolExecutor(_MOST_CALLS, thread_name_prefix="call")
 
     def __call__(self, method: str, address: str, body: bytes, headers: Mapping[str, str]) -> Reply:
-        """Return the answer; raises ServiceUnavailable, at once while the service hangs."""
+        """Return the response; raises ServiceUnavailable, at once while the service hangs."""
         try:
             if self._circuit.admit():
                 self._refuse_dead()
         except CircuitOpen:
             raise ServiceUnavailable from None
-        # In a thread of its own, because nothing else can leave a call that is waiting for its answer.
+        # In a separate thread, because a blocked call cannot be abandoned otherwise.
         call = self._calls.submit(copy_context().run, self._send, method, address, body, headers)
         try:
             return call.result(QUIET_SECONDS)
@@ -53,6 +52,6 @@ class ProbedHttp:
         try:
             self._http.get(LIVE, timeout=PROBE_SECONDS)
         except httpx.HTTPError as problem:
-            self._circuit.failed()
+            self._circuit.record_timeout()
             raise ServiceUnavailable from problem
-        self._circuit.worked()
+        self._circuit.record_answer()

@@ -1,6 +1,6 @@
-"""What stands before the application: proxies that are believed, and HTTPS that is demanded. Both are WSGI middleware.
+"""WSGI middleware before the application: header fields of trusted proxies, and HTTPS only.
 
-app = protect(app, scheme="https", hub_domain="example.com", trusted_proxies=["10.0.0.0/8"])
+app = protect(app, scheme="https", domain="example.com", trusted_proxies=["10.0.0.0/8"])
 """
 
 import ipaddress
@@ -27,7 +27,7 @@ logger = logging.getLogger("gatehouse.proxies")
 
 @dataclass(frozen=True)
 class Proxies:
-    """The proxies whose word on the client is taken: addresses, networks, or `unix` for a socket file."""
+    """Trusted proxies: addresses, networks, or `unix` for a socket file."""
 
     networks: tuple[Network, ...] = ()
     trusts_unix: bool = False
@@ -50,17 +50,17 @@ class Proxies:
                 raise ValueError(f"{entry!r} is not the address or network of a trusted proxy: {error}") from error
         return cls(tuple(networks), "unix" in entries)
 
-    def believe(self, peer: str) -> bool:
-        """Whether the other end of a connection is one of them; an empty `peer` is a socket file's."""
-        return self.include(read_address(peer)) if peer else self.trusts_unix
+    def trusts(self, peer: str) -> bool:
+        """Return whether the peer of a connection is a trusted proxy; the peer of a socket file is empty."""
+        return self.includes(read_address(peer)) if peer else self.trusts_unix
 
-    def include(self, address: Address | None) -> bool:
-        """Whether `address` is one of them."""
+    def includes(self, address: Address | None) -> bool:
+        """Return whether `address` is in one of the networks."""
         return address is not None and any(address in network for network in self.networks)
 
 
 def read_address(text: str) -> Address | None:
-    """One hop of X-Forwarded-For: an address, with or without a port; None for anything else."""
+    """Return the address of one hop of X-Forwarded-For, with or without a port; None for anything else."""
     text = text.strip()
     if text.startswith("["):
         text = text[1:].partition("]")[0]
@@ -74,7 +74,7 @@ def read_address(text: str) -> Address | None:
 
 
 def network_of(text: str) -> str:
-    """The network that one subscriber has: the /64 of an IPv6 address, an IPv4 address itself; any other text as it is."""
+    """Return the network of one subscriber: the /64 of an IPv6 address, an IPv4 address itself; any other text unchanged."""
     address = read_address(text)
     if isinstance(address, ipaddress.IPv6Address):
         return str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
@@ -83,108 +83,108 @@ def network_of(text: str) -> str:
 
 @dataclass(frozen=True)
 class ForwardedHeaders:
-    """Puts what trusted proxies say in the place of what the socket says, and takes the header fields away from all.
+    """Applies the forwarded header fields of trusted proxies to the environment, and removes them in every case.
 
-    Nobody after this sees `X-Forwarded-*` or `Forwarded`: who wants the client's address reads REMOTE_ADDR.
+    The application never sees `X-Forwarded-*` or `Forwarded`; REMOTE_ADDR is the client's address.
     """
 
     app: WSGIApplication
     proxies: Proxies
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        said = {key: environ.pop(key) for key in list(environ) if key.startswith(FORWARDED)}
-        if said:
-            self._weigh(environ, said)
+        forwarded = {key: environ.pop(key) for key in list(environ) if key.startswith(FORWARDED)}
+        if forwarded:
+            self._apply_trusted(environ, forwarded)
         return self.app(environ, start_response)
 
     def as_seen(self, environ: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the environment as the application will see it, without calling it."""
-        said = {key: value for key, value in environ.items() if key.startswith(FORWARDED)}
-        if not said:
+        forwarded = {key: value for key, value in environ.items() if key.startswith(FORWARDED)}
+        if not forwarded:
             return environ
-        seen = {key: value for key, value in environ.items() if key not in said}
-        self._weigh(seen, said)
+        seen = {key: value for key, value in environ.items() if key not in forwarded}
+        self._apply_trusted(seen, forwarded)
         return seen
 
-    def _weigh(self, environ: WSGIEnvironment, said: dict[str, Any]) -> None:
+    def _apply_trusted(self, environ: WSGIEnvironment, forwarded: dict[str, Any]) -> None:
         peer = environ.get("REMOTE_ADDR", "")
-        if self.proxies.believe(peer):
-            self._believe(environ, said)
-        elif "HTTP_X_FORWARDED_PROTO" in said:
+        if self.proxies.trusts(peer):
+            self._apply(environ, forwarded)
+        elif "HTTP_X_FORWARDED_PROTO" in forwarded:
             _warn_once(peer)
 
-    def _believe(self, environ: WSGIEnvironment, said: dict[str, Any]) -> None:
-        hops_back = self._client(environ, _values(said, "HTTP_X_FORWARDED_FOR"))
-        scheme = _at(hops_back, _values(said, "HTTP_X_FORWARDED_PROTO")).lower()
+    def _apply(self, environ: WSGIEnvironment, forwarded: dict[str, Any]) -> None:
+        hops_back = self._client(environ, _hops(forwarded, "HTTP_X_FORWARDED_FOR"))
+        scheme = _at(hops_back, _hops(forwarded, "HTTP_X_FORWARDED_PROTO")).lower()
         if scheme in {"http", "https"}:
             environ["wsgi.url_scheme"] = scheme
-        host = _at(hops_back, _values(said, "HTTP_X_FORWARDED_HOST"))
+        host = _at(hops_back, _hops(forwarded, "HTTP_X_FORWARDED_HOST"))
         if HOST.fullmatch(host):
             environ["HTTP_HOST"] = host
 
     def _client(self, environ: WSGIEnvironment, hops: Sequence[str]) -> int:
-        """Walk from the nearest hop outwards to the first that is not ours; return how many steps that was."""
+        """Walk from the nearest hop outwards to the first that is no trusted proxy; return the number of steps."""
         steps = 0
         for hop in reversed(hops):
             address = read_address(hop)
             if address is None:
-                break  # whoever wrote this is the last one we can name
+                break  # the hop that wrote this is the last known address
             steps += 1
             environ["REMOTE_ADDR"] = str(address)
-            if not self.proxies.include(address):
+            if not self.proxies.includes(address):
                 break
         return max(steps, 1)
 
 
 @lru_cache(maxsize=100)
 def _warn_once(peer: str) -> None:
-    """The usual cause of a redirect to HTTPS that never ends is a proxy that nobody named."""
+    """An unlisted proxy is the usual cause of an endless redirect to HTTPS."""
     logger.warning("Forwarded header fields from %s are not believed: it is not listed as a trusted proxy", peer)
 
 
-def _values(said: dict[str, Any], key: str) -> list[str]:
-    return [value.strip() for value in str(said.get(key, "")).split(",") if value.strip()]
+def _hops(forwarded: dict[str, Any], key: str) -> list[str]:
+    return [value.strip() for value in str(forwarded.get(key, "")).split(",") if value.strip()]
 
 
 def _at(hops_back: int, values: Sequence[str]) -> str:
-    """What the proxy next to the client wrote; one that overwrites instead of adding leaves a single value."""
+    """Return the value of the proxy next to the client; a proxy that overwrites instead of appending leaves a single value."""
     return values[max(len(values) - hops_back, 0)] if values else ""
 
 
 def hostname_of(host: str) -> str:
-    """A Host field without port and final dot, in lower case."""
+    """Return a Host field without port and trailing dot, in lower case."""
     name = host if host.startswith("[") and host.endswith("]") else re.sub(r":[0-9]*$", "", host)
     return name.lower().rstrip(".")
 
 
 def is_local(host: str) -> bool:
-    """Whether browsers keep requests to `host` on the machine: `localhost` and all below it."""
+    """Return whether browsers resolve `host` to the loopback address: `localhost` and all names below it."""
     name = hostname_of(host)
     return name == "localhost" or name.endswith(".localhost")
 
 
-def nothing_else(_host: str) -> bool:
-    """No host outside the hub domain is ours."""
+def no_other_host(_host: str) -> bool:
+    """Serve no host outside the domain."""
     return False
 
 
 @dataclass(frozen=True)
 class HttpsOnly:
-    """Leads plain HTTP to HTTPS, and tells browsers to come by HTTPS from then on.
+    """Redirects plain HTTP to HTTPS, and sends Strict-Transport-Security.
 
-    A page that is asked for is redirected; anything that carries a body or changes something is refused, because a
-    silent redirect would leave the client sending its secret in the clear for ever. Hosts below `localhost` are exempt.
+    GET and HEAD are redirected; other methods are refused, because a client that is redirected silently would go on
+    sending its secrets in the clear. Hosts below `localhost` are exempt.
     """
 
     app: WSGIApplication
-    hub_domain: str
-    """Only hosts in it are led anywhere: the Host field of a stranger is no address to redirect to."""
-    is_served: Callable[[str], bool] = nothing_else
-    """Says of a host name outside `hub_domain` that it is ours all the same (a tenant's own domain)."""
+    domain: str
+    """Only hosts in it are redirected, because the Host field is the client's input."""
+    is_served: Callable[[str], bool] = no_other_host
+    """Whether a host name outside `domain` is served too (a customer's own domain)."""
     plain_hosts: Collection[str] = field(default_factory=frozenset)
-    """Host names that may come over plain HTTP: those by which our own parts call one another."""
+    """Host names that may use plain HTTP: those of internal calls."""
     plain_paths: tuple[str, ...] = ("/health/",)
-    """Path prefixes that may, for probes that know no name."""
+    """Path prefixes that may use plain HTTP: those of probes, which know no host name."""
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         host = environ.get("HTTP_HOST", "")
@@ -194,9 +194,9 @@ class HttpsOnly:
             return self.app(environ, _with_hsts(start_response))
         if hostname_of(host) in self.plain_hosts or environ.get("PATH_INFO", "").startswith(self.plain_paths):
             return self.app(environ, start_response)
-        return self._lead(environ, start_response, host)
+        return self._redirect(environ, start_response, host)
 
-    def _lead(self, environ: WSGIEnvironment, start_response: StartResponse, host: str) -> Iterable[bytes]:
+    def _redirect(self, environ: WSGIEnvironment, start_response: StartResponse, host: str) -> Iterable[bytes]:
         address = self._secure_address(host)
         if address is None:
             return _answer(start_response, HTTPStatus.MISDIRECTED_REQUEST, WRONG_HOST)
@@ -208,11 +208,11 @@ class HttpsOnly:
         return _answer(start_response, HTTPStatus.PERMANENT_REDIRECT, b"", ("Location", location))
 
     def _secure_address(self, host: str) -> str | None:
-        """Where `host` is served over HTTPS: at the port of the hub domain, when that names one."""
+        """Return where `host` is served over HTTPS: at the port of the domain, if it has one; None if it is not served."""
         if not HOST.fullmatch(host):
             return None
-        name, domain = hostname_of(host), hostname_of(self.hub_domain)
-        port = self.hub_domain.rpartition(":")[2] if ":" in self.hub_domain else ""
+        name, domain = hostname_of(host), hostname_of(self.domain)
+        port = self.domain.rpartition(":")[2] if ":" in self.domain else ""
         if name == domain or name.endswith(f".{domain}"):
             return f"{name}:{port}" if port else name
         return name if self.is_served(name) else None
@@ -238,16 +238,16 @@ def protect(
     app: WSGIApplication,
     *,
     scheme: Literal["http", "https"],
-    hub_domain: str,
+    domain: str,
     trusted_proxies: Iterable[str] = (),
-    is_served: Callable[[str], bool] = nothing_else,
+    is_served: Callable[[str], bool] = no_other_host,
     plain_hosts: Collection[str] = (),
 ) -> ForwardedHeaders:
-    """Put both before `app`, as the settings say. With `scheme` "http", plain HTTP is served everywhere.
+    """Return `app` behind both, as the settings say. With `scheme` "http", plain HTTP is served everywhere.
 
     Raises:
         ValueError: a trusted proxy is not an address.
     """
     if scheme == "https":
-        app = HttpsOnly(app, hub_domain, is_served, frozenset(map(hostname_of, plain_hosts)))
+        app = HttpsOnly(app, domain, is_served, frozenset(map(hostname_of, plain_hosts)))
     return ForwardedHeaders(app, Proxies.of(trusted_proxies))

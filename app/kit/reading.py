@@ -1,4 +1,4 @@
-"""Reads a request into its model: bodies, queries, headers, and what no request may contain."""
+"""Reads a request into its model, and refuses malformed and dangerous input."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ INSIDE = "gatehouse.inside"
 
 @dataclass
 class RawRequest:
-    """A request as it arrived, before anything is believed of it."""
+    """A request as it arrived, before authentication."""
 
     method: str
     path: str
@@ -52,7 +52,7 @@ class RawRequest:
 
     @property
     def has_few_parameters(self) -> bool:
-        """Whether the query is read at all: one with more parameters than any client sends is refused."""
+        """Whether the query has few enough parameters to be read; more are refused."""
         return self.query_text.count("&") < _MOST_FIELDS
 
     @cached_property
@@ -79,8 +79,8 @@ class RawRequest:
         return value.strip() or None if scheme.lower() == "bearer" else None
 
 
-def refuse_dangerous(operation: AnyOperation, raw: RawRequest) -> None:
-    """Refuse an address with what is dangerous in it, or with a flood of parameters: error 1214 of the interface."""
+def filter_address(operation: AnyOperation, raw: RawRequest) -> None:
+    """Refuse a path or query with dangerous content or too many parameters (error 1214 of the interface)."""
     if not raw.has_few_parameters:
         raise operation.error_profile.dangerous("The address has too many parameters.")
     for name, value in (*raw.query_pairs, *raw.parameters.items()):
@@ -92,23 +92,23 @@ def refuse_dangerous(operation: AnyOperation, raw: RawRequest) -> None:
 def read_body(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
     """Return the body's members.
 
-    Raises the family's refusals: a wrong content type, a body that is not one JSON object (or not form-encoded), is
-    too large, nests too deeply, or holds what is dangerous, and no body where the request states one. What only our
-    pages ask (`public` is false) may hold markup: they hand over raw requests, and say themselves what they refuse.
+    Raises the error profile's refusals: a wrong content type; a body that is not one JSON object (or form-encoded), is
+    too large, nests too deeply or holds dangerous content; a missing body. Requests of internal operations may hold
+    markup: their callers pass raw input on and filter it themselves.
     """
     error_profile = operation.error_profile
     unreadable = error_profile.body_error(raw.method)
     no_object = operation.body.no_object or unreadable
     if raw.too_large or len(raw.body) > MOST_BODY_BYTES:
         raise unreadable(f"The body is larger than {MOST_BODY_BYTES} bytes.")
-    wanted = shape_of(operation.request)
+    shape = shape_of(operation.request)
     if not raw.body.strip():
-        if wanted.needs_body and raw.method in WRITES:
+        if shape.needs_body and raw.method in WRITES:
             if raw.media_type and raw.media_type not in operation.body.accepts.value:
                 raise _bad_content_type(operation)
             raise no_object("The body is empty.")
         return {}
-    if not wanted.has_body and raw.method in ("GET", "HEAD"):
+    if not shape.has_body and raw.method in ("GET", "HEAD"):
         return {}
     if raw.media_type not in operation.body.accepts.value and not raw.media_type.endswith("+json"):
         raise _bad_content_type(operation)
@@ -156,7 +156,7 @@ def _read_json(
 def read_request(operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> Wire:
     """Return the operation's request.
 
-    Raises the family's `bad_parameter`, naming the first parameter that is missing or malformed.
+    Raises the error profile's `bad_parameter`, naming the first parameter that is missing or malformed.
     """
     shape = shape_of(operation.request)
     is_read = shape.places[From.BODY] or operation.request.model_config.get("extra") == "allow"
@@ -166,7 +166,7 @@ def read_request(operation: AnyOperation, raw: RawRequest, body: dict[str, Any])
         for name, wire in shape.places[place].items():
             for stray in {lowered.get(wire.lower(), wire), lowered.get(name.lower(), name)}:
                 if stray.lower() not in shape.body_spellings:
-                    values.pop(stray, None)  # a body member must not stand in for the address
+                    values.pop(stray, None)  # a body member must not replace a path, query or header parameter
             found = _find(raw, place, wire)
             if found is not None:
                 values[name] = found

@@ -1,8 +1,8 @@
-"""Finds the operations at an address.
+"""Finds the operations at a method and path.
 
-Fixed path segments ignore letter case, parameters keep theirs. A segment that is fixed somewhere is never a parameter there, whatever
-follows it: beside `/accounts/{id}` and `/accounts/search` no account is found at `/accounts/search/password`. A tree by segments: the
-cost does not grow with the number of operations, and building it for 500 takes milliseconds.
+Fixed path segments ignore letter case, parameters keep theirs. A segment that is fixed in one path is never a parameter
+at that place, whatever follows it: beside `/books/{id}` and `/books/search`, `/books/search/pages` matches no parameter. A tree of
+segments: lookup does not slow down with the number of operations, and building it for 500 takes milliseconds.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ class _Node:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What stands at an address: operations by method, and the path's parameters."""
+class Match:
+    """The operations at a path, by method, and the path's parameters."""
 
     methods: Mapping[str, list[AnyOperation]]
     parameters: Mapping[str, str]
 
 
 class Router:
-    """A catalogue's addresses.
+    """The paths of a catalogue.
 
     Args:
-        reserved: fixed paths that operations will own which are not there yet: nothing stands at them or below.
+        reserved: fixed paths for future operations: nothing matches at them or below.
     """
 
     def __init__(self, operations: Iterable[AnyOperation], reserved: Iterable[str] = ()) -> None:
@@ -44,7 +44,7 @@ class Router:
                 self._add(method, path, operation)
 
     def _node(self, path: str) -> _Node:
-        """Return the path's node, made where it is not there."""
+        """Return the path's node, created if it does not exist."""
         node = self._root
         for segment in path.strip("/").split("/"):
             if segment.startswith("{"):
@@ -64,23 +64,23 @@ class Router:
         if any(other.when == operation.when for other in held):
             raise ValueError(f"{method} {path} belongs to {held[0].name} already; {operation.name} needs a `when`")
         held.append(operation)
-        held.sort(key=lambda one: not one.when)  # the one without a condition answers last
+        held.sort(key=lambda one: not one.when)  # the one without a condition comes last
 
-    def find(self, path: str) -> Found | None:
-        """Return what stands at the path; fixed segments win over parameters, which may bear several names."""
+    def find(self, path: str) -> Match | None:
+        """Return the operations at the path; fixed segments win over parameters, which may have several names."""
         return _walk(self._root, path.strip("/").split("/"), 0, [])
 
     def owns(self, path: str) -> bool:
-        """Return whether some operation stands at the path, whatever its method."""
+        """Return whether any operation has the path, whatever its method."""
         return self.find(path) is not None
 
 
 _Pairs = list[tuple[str, str]]
 
 
-def _walk(node: _Node, segments: list[str], at: int, parameters: _Pairs) -> Found | None:
+def _walk(node: _Node, segments: list[str], at: int, parameters: _Pairs) -> Match | None:
     if at == len(segments):
-        return Found(node.methods, dict(parameters)) if node.methods else None
+        return Match(node.methods, dict(parameters)) if node.methods else None
     child = node.fixed.get(segments[at].lower())
     if child is not None:
         return _walk(child, segments, at + 1, parameters)
@@ -88,21 +88,21 @@ def _walk(node: _Node, segments: list[str], at: int, parameters: _Pairs) -> Foun
         return None
     hits = [_walk(child, segments, at + 1, [*parameters, (name, segments[at])]) for name, child in node.open]
     found = [hit for hit in hits if hit is not None]
-    return _together(found) if len(found) > 1 else next(iter(found), None)
+    return _merged(found) if len(found) > 1 else next(iter(found), None)
 
 
-def _together(found: list[Found]) -> Found:
-    """Return paths that differ in a parameter's name alone as the one address that they are."""
+def _merged(found: list[Match]) -> Match:
+    """Merge paths that differ only in the name of a parameter."""
     methods: dict[str, list[AnyOperation]] = {}
     parameters: dict[str, str] = {}
-    for hit in reversed(found):  # what was stated first wins
+    for hit in reversed(found):  # the first declaration wins
         methods.update(hit.methods)
         parameters.update(hit.parameters)
-    return Found(methods, parameters)
+    return Match(methods, parameters)
 
 
 def choose(operations: list[AnyOperation], query_names: Iterable[str]) -> AnyOperation | None:
-    """Return the operation that the query's names select: a met `when` first, else the one without."""
+    """Return the operation that the query's names select: one with a matching `when` first, else the one without."""
     present = {name.lower() for name in query_names}
     for operation in operations:
         if not operation.when or any(name in present for name in operation.when):

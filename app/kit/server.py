@@ -1,7 +1,6 @@
-"""A catalogue as a WSGI application: find the operation, open the call, read the request, answer, map errors.
+"""A catalogue as a WSGI application: finds the operation, opens the context, reads the request, calls the handler, maps errors.
 
-It stands on WSGI itself: routes, bodies and errors are the catalogue's, so that a framework before it would find nothing
-to do and take as long again.
+Plain WSGI: the catalogue defines routes, bodies and errors, so a web framework would only add its cost.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from app.kit import request_ids
 from app.kit.admission import SHED, Shed
 from app.kit.errors import ApiError, OAuthError, declared_as
 from app.kit.operation import AnyOperation, Catalogue, Host
-from app.kit.reading import INSIDE, MOST_BODY_BYTES, RawRequest, read_body, read_request, refuse_dangerous
-from app.kit.routing import Found, Router, choose
+from app.kit.reading import INSIDE, MOST_BODY_BYTES, RawRequest, filter_address, read_body, read_request
+from app.kit.routing import Match, Router, choose
 from app.kit.throttled_log import ThrottledLog
 from app.kit.wire import Document, Wire
 
@@ -32,23 +31,23 @@ log = logging.getLogger("gatehouse.api")
 
 Req = TypeVar("Req", bound=Wire)
 Res = TypeVar("Res", bound="Wire | Document")
-CallT = TypeVar("CallT")
+ContextT = TypeVar("ContextT")
 JSON = "application/json"
-MOST_RUNS = 3  # of one call that the store gave up in favour of another
-NO_CODE = 0  # nothing stands at the address: no part of the interface, so none of its numbers (interface errors.md)
+MOST_RUNS = 3  # of one request whose transaction the store aborted
+NO_CODE = 0  # no operation at the address: not a part of the interface, so no error code (interface errors.md)
 _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
 
 @dataclass
 class Answer:
-    """A whole answer."""
+    """A complete response."""
 
     status: int
     content: bytes = b""
     headers: list[tuple[str, str]] = field(default_factory=list)
 
     def send(self, method: str, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer the server's call; raises where a header's value would begin another header."""
+        """Send the response (PEP 3333); raises ValueError if a header's value holds a line break."""
         if any("\n" in value or "\r" in value for _, value in self.headers):
             raise ValueError("a header's value holds a line break")
         if self.status != HTTPStatus.NO_CONTENT:
@@ -57,23 +56,25 @@ class Answer:
         return [] if method == "HEAD" else [self.content]
 
 
-class Border(Protocol[CallT]):
-    """What the owner of the operations adds: who calls, and the unit of work around a handler."""
+class RequestLifecycle(Protocol[ContextT]):
+    """The lifecycle of a request, supplied by the owner of the operations: authentication, and the unit of work around a handler."""
 
-    def open(self, operation: AnyOperation, raw: RawRequest) -> CallT:
-        """Admit the program (keys, secrets, client, hub) and open the call. Raises the family's refusals."""
+    def open(self, operation: AnyOperation, raw: RawRequest) -> ContextT:
+        """Authenticate the calling program and open the request's context. Raises the error profile's refusals."""
 
-    def admit_person(self, call: CallT, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
-        """Admit what may stand in the body too: an access token, a client's credentials."""
+    def admit_person(self, context: ContextT, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
+        """Authenticate credentials that may be in the body too: an access token, a client's credentials."""
 
-    def close(self, call: CallT, refusal: Exception | None) -> None:
-        """Commit, or roll back and write the books that survive a refusal."""
+    def close(self, context: ContextT, refusal: Exception | None) -> None:
+        """Commit, or roll back and write the audit entries that survive a refusal."""
 
-    def may_run_again(self, call: CallT, problem: Exception) -> bool:
-        """Return whether the whole call may be run once more as if it had never been; it is rolled back then."""
+    def may_retry(self, context: ContextT, problem: Exception) -> bool:
+        """Return whether the whole request may be run again; it is rolled back then."""
 
-    def headers(self, call: CallT | None, operation: AnyOperation | None, raw: RawRequest) -> Iterable[tuple[str, str]]:
-        """Return headers to add to the answer (CORS, cost, tenant version)."""
+    def headers(
+        self, context: ContextT | None, operation: AnyOperation | None, raw: RawRequest
+    ) -> Iterable[tuple[str, str]]:
+        """Return headers to add to the response (CORS, cost, versions)."""
 
 
 class Server:
@@ -85,12 +86,12 @@ class Server:
     def __init__(
         self,
         catalogue: Catalogue,
-        border: Border[Any],
+        lifecycle: RequestLifecycle[Any],
         host_of: Callable[[RawRequest], Host],
         reserved: Iterable[str] = (),
     ) -> None:
         self.catalogue = catalogue
-        self.border = border
+        self.lifecycle = lifecycle
         self._host_of = host_of
         self._unavailable = ThrottledLog(log)
         if missing := [operation.name for operation in catalogue if not operation.is_implemented]:
@@ -109,8 +110,8 @@ class Server:
         """Serve the catalogue (PEP 3333)."""
         return self.answer(raw_request(environ)).send(environ["REQUEST_METHOD"], start_response)
 
-    def standing(self, host: Host, method: str, path: str) -> list[AnyOperation]:
-        """Return the operations at an address, of which the query's names choose one."""
+    def operations_at(self, host: Host, method: str, path: str) -> list[AnyOperation]:
+        """Return the operations at a method and path; `choose` selects one by the query."""
         found = self._router(host).find(path)
         return found.methods.get(method, []) if found is not None else []
 
@@ -129,42 +130,42 @@ class Server:
         raw.parameters = found.parameters
         return self._run(operation, raw)
 
-    def _wrong_method(self, found: Found, raw: RawRequest) -> Answer:
-        """Refuse as the family of what stands here does, and say what would be answered (RFC 9110 section 15.5.6)."""
+    def _wrong_method(self, found: Match, raw: RawRequest) -> Answer:
+        """Refuse the method, with the error profile of the operations at the path and `Allow` (RFC 9110 section 15.5.6)."""
         error_profile = next(held[0].error_profile for held in found.methods.values())
         response = self._write_error((error_profile.wrong_method or _WrongMethod)(), raw, None, None)
         response.headers.append(("Allow", ", ".join(sorted(found.methods))))
         return response
 
     def _run(self, operation: AnyOperation, raw: RawRequest, *, runs_left: int = MOST_RUNS) -> Answer:
-        call = None
+        context = None
         if raw.shed is not None:
             return self._refuse(raw.shed, operation, raw, None)
         try:
-            refuse_dangerous(operation, raw)
-            call = self.border.open(operation, raw)
+            filter_address(operation, raw)
+            context = self.lifecycle.open(operation, raw)
             body = read_body(operation, raw)
-            self.border.admit_person(call, operation, raw, body)
-            answer = operation.handler(call, read_request(operation, raw, body))
-            self.border.close(call, None)
-        except Exception as problem:  # noqa: BLE001 - an undeclared failure is answered with a reference, whatever it is
-            if runs_left > 1 and call is not None and self.border.may_run_again(call, problem):
+            self.lifecycle.admit_person(context, operation, raw, body)
+            answer = operation.handler(context, read_request(operation, raw, body))
+            self.lifecycle.close(context, None)
+        except Exception as problem:  # noqa: BLE001 - any undeclared failure is answered with a reference
+            if runs_left > 1 and context is not None and self.lifecycle.may_retry(context, problem):
                 raw.is_repeated = True
                 return self._run(operation, raw, runs_left=runs_left - 1)
-            return self._refuse(problem, operation, raw, call)
-        return self._write(answer, operation, raw, call)
+            return self._refuse(problem, operation, raw, context)
+        return self._write(answer, operation, raw, context)
 
-    def _refuse(self, problem: Exception, operation: AnyOperation, raw: RawRequest, call: Any) -> Answer:
-        if call is not None:
+    def _refuse(self, problem: Exception, operation: AnyOperation, raw: RawRequest, context: Any) -> Answer:
+        if context is not None:
             try:
-                self.border.close(call, problem)
-            except Exception as second:  # noqa: BLE001 - as above: the answer must go out
+                self.lifecycle.close(context, problem)
+            except Exception as second:  # noqa: BLE001 - as above: a response must be sent
                 problem = second if isinstance(problem, ApiError) else problem
         known = declared_as(problem, operation.every_error) if isinstance(problem, ApiError) else None
         if isinstance(problem, ApiError) and known is not None:
-            return self._write_error(problem, raw, call, operation, known.status)
+            return self._write_error(problem, raw, context, operation, known.status)
         if isinstance(problem, Shed):
-            return self._write_error(_shed_as(problem, operation), raw, call, operation, problem.unavailable_status)
+            return self._write_error(_shed_as(problem, operation), raw, context, operation, problem.unavailable_status)
         broken = operation.error_profile.broken
         status = getattr(problem, "unavailable_status", broken.status)
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
@@ -175,23 +176,23 @@ class Server:
         error = broken(f"An internal error. Quote reference {raw.request_id}.")
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
             error.retry_after_seconds = getattr(problem, "retry_after_seconds", 5)
-        return self._write_error(error, raw, call, operation, status)
+        return self._write_error(error, raw, context, operation, status)
 
-    def _write(self, answer: Any, operation: AnyOperation, raw: RawRequest, call: Any) -> Answer:
+    def _write(self, answer: Any, operation: AnyOperation, raw: RawRequest, context: Any) -> Answer:
         if isinstance(answer, Document):
             kept = f"public, max-age={answer.max_age_seconds}" if answer.max_age_seconds else "no-store"
             response = _answer(200, answer.content, answer.media_type, kept)
             response.headers.extend(answer.headers.items())
         else:
             response = _answer(getattr(answer, "http_status", 200), answer.to_json())
-        response.headers.extend(self.border.headers(call, operation, raw))
+        response.headers.extend(self.lifecycle.headers(context, operation, raw))
         return response
 
     def _write_error(
         self,
         error: ApiError,
         raw: RawRequest,
-        call: Any,
+        context: Any,
         operation: AnyOperation | None,
         status: int | None = None,
     ) -> Answer:
@@ -200,13 +201,13 @@ class Server:
             response.headers.append(("Retry-After", str(error.retry_after_seconds)))
         if isinstance(error, OAuthError):
             response.headers.extend(dict(error.headers).items())
-        response.headers.extend(self.border.headers(call, operation, raw))
+        response.headers.extend(self.lifecycle.headers(context, operation, raw))
         return response
 
-    def _preflight(self, found: Found, raw: RawRequest) -> Answer:
+    def _preflight(self, found: Match, raw: RawRequest) -> Answer:
         headers = {"Allow": ", ".join(sorted({*found.methods, "OPTIONS"}))}
         for held in found.methods.values():
-            headers.update(self.border.headers(None, held[0], raw))
+            headers.update(self.lifecycle.headers(None, held[0], raw))
         return Answer(204, headers=list(headers.items()))
 
 
@@ -215,18 +216,18 @@ def _answer(status: int, content: bytes, media_type: str = JSON, kept: str = "no
     if media_type:
         headers.append(("Content-Type", _content_type(media_type)))
     if kept == "no-store":
-        headers.append(("Pragma", "no-cache"))  # RFC 6749 section 5.1 demands both of whatever holds a token
+        headers.append(("Pragma", "no-cache"))  # RFC 6749 section 5.1 requires both for tokens
     return Answer(status, content, headers)
 
 
 @lru_cache(maxsize=64)
 def _content_type(media_type: str) -> str:
-    """Text says its encoding."""
+    """Return the media type, with the encoding of text."""
     return get_content_type(media_type, "utf-8")
 
 
 def _shed_as(shed: Shed, operation: AnyOperation) -> ApiError:
-    """Return the family's own words for too many requests, or for a service that is too busy."""
+    """Return the error profile's error for too many requests or an overloaded service."""
     kinds = (kind for kind in operation.every_error if kind.status == shed.unavailable_status)
     kind = next(kinds, operation.error_profile.broken)
     sentence = "Too many requests are waiting. Try again later."
@@ -244,12 +245,12 @@ class _WrongMethod(ApiError):
 
 
 def path_of(environ: Mapping[str, Any]) -> str:
-    """Return the path as operations are found by it."""
+    """Return the decoded path, as the router expects it."""
     return "/" + str(environ.get("PATH_INFO", "")).encode("latin-1").decode(errors="replace").lstrip("/")
 
 
 def raw_request(environ: WSGIEnvironment) -> RawRequest:
-    """Return the server's request as the kernel reads it; a body over the limit is not read at all."""
+    """Return the request of a WSGI environment; a body over the limit is not read."""
     too_large, body = (get_content_length(environ) or 0) > MOST_BODY_BYTES, b""
     try:
         body = b"" if too_large else get_input_stream(environ, max_content_length=MOST_BODY_BYTES).read()

@@ -1,6 +1,6 @@
 """The time budget of a request for its dependencies (database, Redis), and a circuit breaker for those that hang.
 
-Time that a request computes or waits in a queue does not count: only what it waits for the parts.
+Only time that a request waits for dependencies counts, not its own computation or time in a queue.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TRIAL_SECONDS: Final = 10.0
 
 
 class Budget:
-    """What is left of the seconds that one request may wait."""
+    """The seconds that one request may still wait."""
 
     __slots__ = ("left_seconds",)
 
@@ -32,7 +32,7 @@ _BUDGET: ContextVar[Budget | None] = ContextVar("waiting_budget", default=None)
 
 
 def begin(seconds: float) -> None:
-    """Begin a request in the present context: it may wait that long in all."""
+    """Give the request in the current context a budget of so many seconds."""
     _BUDGET.set(Budget(seconds))
 
 
@@ -44,7 +44,7 @@ def remaining_seconds(otherwise: float) -> float:
 
 @contextmanager
 def measured() -> Iterator[None]:
-    """Take the time that the block lasts from the request's budget."""
+    """Subtract the duration of the block from the request's budget."""
     budget = _BUDGET.get()
     if budget is None:
         yield
@@ -57,7 +57,7 @@ def measured() -> Iterator[None]:
 
 
 def spend(seconds: float) -> None:
-    """Take seconds from the request's budget."""
+    """Subtract seconds from the request's budget."""
     budget = _BUDGET.get()
     if budget is not None:
         budget.left_seconds -= seconds
@@ -82,8 +82,7 @@ class CircuitOpen(Exception):
 class CircuitBreaker:
     """A circuit breaker: keeps callers from waiting for a dependency that hangs.
 
-    The first that waits in vain opens it. While it is open everybody is refused at once, but for one caller at a time,
-    every `RETRY_SECONDS`, which tries whether the part answers again.
+    The first timeout opens it. While it is open, calls are refused at once, except one trial every `RETRY_SECONDS`.
     """
 
     def __init__(self) -> None:
@@ -92,7 +91,7 @@ class CircuitBreaker:
         self._lock = threading.Lock()
 
     def admit(self) -> bool:
-        """Let the caller ask, and return whether its question is the trial; raises CircuitOpen."""
+        """Admit a call, and return whether it is the trial; raises CircuitOpen."""
         if not self._is_open:
             return False
         with self._lock:
@@ -101,12 +100,12 @@ class CircuitBreaker:
             self._next_trial_at = monotonic() + _TRIAL_SECONDS
             return True
 
-    def failed(self) -> None:
-        """Open: the part gave no answer in its time."""
+    def record_timeout(self) -> None:
+        """Open the circuit after a timeout."""
         with self._lock:
             self._is_open = True
             self._next_trial_at = monotonic() + RETRY_SECONDS
 
-    def worked(self) -> None:
-        """Close: the part answered, be it with an error."""
+    def record_answer(self) -> None:
+        """Close the circuit: the dependency answered, if only with an error."""
         self._is_open = False

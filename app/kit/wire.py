@@ -1,8 +1,8 @@
-"""How requests and responses are spelt on the wire, settled once.
+"""Base models of requests and responses: the spelling of names on the wire.
 
-PascalCase is made from the field's name; an exception stands at the field (`Field(alias="access_token")`). On input the
-exact spelling wins and other letter cases fold, but names of one model that differ only in case never do.
-Free maps stay untouched.
+Wire names are PascalCase, made from the field's name; an exception is declared at the field
+(`Field(alias="access_token")`). On input the exact spelling wins and other letter cases fold, but names of one model that
+differ only in case never do. Free maps stay untouched.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 
 class From(Enum):
-    """Where a request's field travels when it is not in the body: `Annotated[str, From.PATH]`."""
+    """The place of a request's field, if it is not in the body: `Annotated[str, From.PATH]`."""
 
     BODY = "body"
-    WHOLE = "whole"  # the body itself is this field: a free object, whose members are nobody's parameters
+    WHOLE = "whole"  # the body itself is this field: a free object
     QUERY = "query"
     PATH = "path"
     HEADER = "header"
@@ -50,9 +50,9 @@ class Wire(BaseModel):
 
     model_config = ConfigDict(alias_generator=pascal, populate_by_name=True, extra="ignore", defer_build=True)
 
-    sparse: ClassVar[bool] = False  # True: its own members that are None are left out of the answer
-    sparse_members: ClassVar[frozenset[str] | None] = None  # these alone; None: all of them
-    body_is_optional: ClassVar[bool] = False  # a request that means something without its body
+    sparse: ClassVar[bool] = False  # True: members that are None are omitted from the response
+    sparse_members: ClassVar[frozenset[str] | None] = None  # only these; None: all
+    body_is_optional: ClassVar[bool] = False  # a request is valid without its body
     _spellings: ClassVar[dict[type, tuple[frozenset[str], dict[str, str]]]] = {}
 
     @model_validator(mode="before")
@@ -73,13 +73,13 @@ class Wire(BaseModel):
         return read
 
     def to_json(self) -> bytes:
-        """Return the answer's bytes."""
+        """Return the response as JSON."""
         return self.__pydantic_serializer__.to_json(
             self, by_alias=True, exclude=self._absent() if self.sparse else None
         )
 
     def _absent(self) -> dict[str, Any]:
-        """What is left out: a sparse part of a sparse answer leaves its own out, any other part shows its nulls."""
+        """Return the omitted members: a sparse part of a sparse response omits its own nulls, any other part shows them."""
         held, mine = ((name, getattr(self, name)) for name in type(self).model_fields), self.sparse_members
         parts = {
             name: value._absent()
@@ -91,18 +91,18 @@ class Wire(BaseModel):
 
 
 class Lower(Wire):
-    """A model whose names are the fields' without underscores, as the interface's older requests spell them."""
+    """A model whose wire names are the fields' names without underscores, as in older requests."""
 
     model_config = ConfigDict(alias_generator=lower)
 
 
 class Nothing(Wire):
-    """A request without fields, or the empty object as an answer."""
+    """A request without fields, or an empty object as response."""
 
 
 @dataclass(frozen=True)
 class Document:
-    """An answer that is not a JSON object made from a model: key sets, signed JWTs, prepared bytes."""
+    """A response that is not made from a model: key sets, signed JWTs, prepared bytes."""
 
     content: bytes
     media_type: str = "application/json"  # empty where there is no content
@@ -112,11 +112,13 @@ class Document:
 
 @dataclass(frozen=True)
 class Shape:
-    """Where each field of a request travels: field name -> wire name, per place."""
+    """The place of each field of a request: field name -> wire name, per place."""
 
     places: Mapping[From, Mapping[str, str]]
     required_body: tuple[str, ...]
-    body_spellings: frozenset[str]  # in lower case: names that may stand in the body, whatever else may bear them
+    body_spellings: frozenset[
+        str
+    ]  # in lower case: names that are read from the body, even if another place has them too
     body_is_optional: bool = False
 
     @property
@@ -125,12 +127,12 @@ class Shape:
 
     @property
     def needs_body(self) -> bool:
-        """Whether a request without a body is refused: where anything of it travels there, unless it says otherwise."""
+        """Whether a request without a body is refused: if it has body fields, unless `body_is_optional`."""
         return self.has_body and not self.body_is_optional
 
 
 def _wire_name(name: str, info: Any) -> str:
-    """Outside the body names are lower-case without underscores, whatever the model's alias generator makes."""
+    """Return the wire name; outside the body it is lower-case without underscores, unless declared at the field."""
     stated = info.alias_priority == 2
     if not stated and any(isinstance(mark, From) and mark is not From.BODY for mark in info.metadata):
         return lower(name)
@@ -157,7 +159,7 @@ _shapes: dict[type[Wire], Shape] = {}
 
 
 def shape_of(request: type[Wire]) -> Shape:
-    """Return the request's shape; read once per class, on first use."""
+    """Return the request's shape, computed once per class."""
     known = _shapes.get(request)
     if known is None:
         places: dict[From, dict[str, str]] = {place: {} for place in From}

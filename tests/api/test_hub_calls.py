@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 
 from app.contract import errors as e
 from app.contract import hub, hub_security
-from app.contract.visit import Visit
+from app.contract.visit import VISIT_HEADER, Visit
 from app.hub.identity_client import IdentityClient
 from app.identity import create_app, create_service
 from app.identity.platform.context import Context
@@ -21,7 +21,8 @@ from app.identity.platform.services import Services
 from app.identity.platform.store.database import StoreContended
 from app.kit import randomness
 from app.kit.nonces import Nonces
-from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, signature
+from app.kit.operation import Operation
+from app.kit.signing import SIGNATURE_HEADER, signature
 from tests.support.identity_service import before_the_store, make_services
 from tests.support.oauth_world import World
 from tests.support.servers import Redis
@@ -155,7 +156,7 @@ def test_a_call_that_the_store_gave_up_is_run_again(
             raise StoreContended("gave way")
         raise e.HubRefused("the second run came as far as the first")
 
-    monkeypatch.setitem(hub.tenant._handlers, 0, contended)
+    monkeypatch.setattr(Operation, "handler", property(lambda _operation: contended))
     answer = WsgiClient(server).get(**a_call(apart, tenant=world.name))
     assert "the second run" in answer.text
     assert len(runs) == 2

@@ -140,7 +140,7 @@ def background(stop: threading.Event) -> None:
 
 
 def main(settings: dict[str, Any]) -> int:
-    limits, room = Limits(**settings.pop("limits", {})), HashLimits(**settings.pop("room", {}))
+    limits, hash_limits = Limits(**settings.pop("limits", {})), HashLimits(**settings.pop("hash_limits", {}))
     if not settings.pop("job_falls", False):
         falls.set()
     bind = settings.pop("bind", "127.0.0.1:0")
@@ -148,7 +148,7 @@ def main(settings: dict[str, Any]) -> int:
         lambda: Application(Health(raising, {}), queue_slot),
         bind=bind,
         limits=limits,
-        room=room,
+        hash_limits=hash_limits,
         background=[background],
         on_refusal=lambda reason, status: say(f"refused {reason} {status}"),
         on_ready=lambda address: say(f"ready {address}"),

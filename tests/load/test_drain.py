@@ -212,7 +212,7 @@ def test_ctrl_c_is_no_lame_duck(serving: Callable[..., Served], workers: int) ->
 
 def test_what_does_not_finish_in_time_is_answered_503(serving: Callable[..., Served]) -> None:
     """One request runs, one waits for a thread, one waits for its turn to hash: each is told to come back, none gets 500."""
-    served = serving(threads=1, room={"places": 1, "threads": 1}, limits={"drain_seconds": 0.5})
+    served = serving(threads=1, hash_limits={"running": 1, "threads": 1}, limits={"drain_seconds": 0.5})
     asked = [served.connect(get("/slow/30")) for _ in range(2)]
     asked += [served.connect(post("/turn/30", b"")) for _ in range(2)]
     time.sleep(ARRIVAL_SECONDS)

@@ -16,11 +16,11 @@ from app.contract.auth import AuthScheme, Host
 from app.contract.configuration import RequestLimits
 from app.contract.openapi import load_catalogue
 from app.contract.operations import CATALOGUE
-from app.contract.visit import Visit
+from app.contract.visit import VISIT_HEADER, Visit
 from app.kit import randomness
 from app.kit.operation import AnyOperation
 from app.kit.reading import INSIDE
-from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, signature
+from app.kit.signing import SIGNATURE_HEADER, signature
 from app.kit.wire import shape_of
 from tests.support.machines import machine
 from tests.support.tenant_server import TenantServer

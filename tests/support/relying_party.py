@@ -19,14 +19,14 @@ from werkzeug.test import TestResponse
 
 from app.contract import hub
 from app.contract.hub import Next, Step
-from app.contract.visit import Visit
+from app.contract.visit import VISIT_HEADER, Visit
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from app.kit.clock import FixedClock
 from app.kit.reading import INSIDE
-from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, signature
+from app.kit.signing import SIGNATURE_HEADER, signature
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from app.identity.administration.configuration.reading import read
 from app.identity.administration.resources import handlers
 from app.identity.administration.resources.stores import store_of
 from app.identity.entry import callers
-from app.identity.entry.server import Border
+from app.identity.entry.server import IdentityLifecycle
 from app.identity.platform.resources.items import StoreAccess
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
@@ -246,7 +246,7 @@ def sample_server(services: Services) -> Server:
         def host_of(raw: RawRequest) -> Host:
             return callers.host_of(services.settings, raw.host, is_inside=raw.is_inside)
 
-        _SERVERS[id(services)] = Server(samples.CATALOGUE, Border(services), host_of, RESERVED_PATHS)
+        _SERVERS[id(services)] = Server(samples.CATALOGUE, IdentityLifecycle(services), host_of, RESERVED_PATHS)
     return _SERVERS[id(services)]
 
 

@@ -75,7 +75,7 @@ class Gate:
     def close(self, *_: object) -> None:
         return None
 
-    def may_run_again(self, *_: object) -> bool:
+    def may_retry(self, *_: object) -> bool:
         return False
 
     def headers(self, *_: object) -> Iterable[tuple[str, str]]:

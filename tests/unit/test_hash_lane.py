@@ -27,13 +27,13 @@ async def settle() -> None:
 
 def test_quiet_tenant_runs_in_the_first_round() -> None:
     async def test() -> None:
-        lane, order = HashQueue(HashLimits(places=1), patience_seconds=20), list[str]()
+        queue, order = HashQueue(HashLimits(running=1), patience_seconds=20), list[str]()
 
         async def one(place: QueueSlot) -> None:
-            grant = await lane.enter(place)
-            order.append(place.tenant)
+            grant = await queue.enter(place)
+            order.append(place.owner)
             await asyncio.sleep(0)
-            lane.leave(grant)
+            queue.leave(grant)
 
         async with asyncio.TaskGroup() as all_of_them:
             for _ in range(50):
@@ -48,16 +48,16 @@ def test_quiet_tenant_runs_in_the_first_round() -> None:
 
 def test_wait_that_can_be_foretold_is_refused_at_once() -> None:
     async def test() -> None:
-        lane = HashQueue(HashLimits(places=1), patience_seconds=1)  # a turn is taken to last 50 ms until one was seen
-        await lane.enter(LOUD)
-        line = [asyncio.create_task(lane.enter(LOUD)) for _ in range(30)]
+        queue = HashQueue(HashLimits(running=1), patience_seconds=1)  # a turn is taken to last 50 ms until one was seen
+        await queue.enter(LOUD)
+        line = [asyncio.create_task(queue.enter(LOUD)) for _ in range(30)]
         await settle()
         refused = [task for task in line if task.done()]
         assert len(refused) == 10
         shed = refused[0].exception()
         assert isinstance(shed, Shed)
         assert (shed.unavailable_status, shed.retry_after_seconds) == (429, 2)
-        quiet = asyncio.create_task(lane.enter(QUIET))
+        quiet = asyncio.create_task(queue.enter(QUIET))
         await settle()
         assert not quiet.done()
         for task in (*line, quiet):
@@ -69,12 +69,12 @@ def test_wait_that_can_be_foretold_is_refused_at_once() -> None:
 
 def test_who_waits_behind_many_tenants_is_refused_with_503() -> None:
     async def test() -> None:
-        lane = HashQueue(HashLimits(places=1), patience_seconds=1)
-        await lane.enter(LOUD)
-        line = [asyncio.create_task(lane.enter(QueueSlot(f"tenant {number}", "sign-in"))) for number in range(20)]
+        queue = HashQueue(HashLimits(running=1), patience_seconds=1)
+        await queue.enter(LOUD)
+        line = [asyncio.create_task(queue.enter(QueueSlot(f"tenant {number}", "sign-in"))) for number in range(20)]
         await settle()
         with pytest.raises(Shed) as refusal:
-            await lane.enter(QUIET)
+            await queue.enter(QUIET)
         assert refusal.value.unavailable_status == 503
         for task in line:
             task.cancel()
@@ -85,30 +85,30 @@ def test_who_waits_behind_many_tenants_is_refused_with_503() -> None:
 
 def test_who_has_waited_too_long_is_refused_and_leaves_the_line() -> None:
     async def test() -> None:
-        lane = HashQueue(HashLimits(places=1), patience_seconds=0.06)
-        lane._pace_seconds = 0.001  # it expects to be quick
-        held = await lane.enter(LOUD)
+        queue = HashQueue(HashLimits(running=1), patience_seconds=0.06)
+        queue._pace_seconds = 0.001  # it expects to be quick
+        held = await queue.enter(LOUD)
         with pytest.raises(Shed):
-            await lane.enter(QUIET)
-        lane.leave(held)
-        lane.leave(await lane.enter(LOUD))
+            await queue.enter(QUIET)
+        queue.leave(held)
+        queue.leave(await queue.enter(LOUD))
 
     looped(test)
 
 
 @pytest.mark.parametrize(
-    ("room", "status"),
-    [(HashLimits(places=1, waiting_of_tenant=2), 429), (HashLimits(places=1, waiting=2), 429)],
+    ("limits", "status"),
+    [(HashLimits(running=1, waiting_per_owner=2), 429), (HashLimits(running=1, waiting=2), 429)],
 )
-def test_line_is_bounded_however_quick_it_is(room: HashLimits, status: int) -> None:
+def test_line_is_bounded_however_quick_it_is(limits: HashLimits, status: int) -> None:
     async def test() -> None:
-        lane = HashQueue(room, patience_seconds=20)
-        lane._pace_seconds = 0.0
-        await lane.enter(LOUD)
-        line = [asyncio.create_task(lane.enter(LOUD)) for _ in range(2)]
+        queue = HashQueue(limits, patience_seconds=20)
+        queue._pace_seconds = 0.0
+        await queue.enter(LOUD)
+        line = [asyncio.create_task(queue.enter(LOUD)) for _ in range(2)]
         await settle()
         with pytest.raises(Shed) as refusal:
-            await lane.enter(LOUD)
+            await queue.enter(LOUD)
         assert refusal.value.unavailable_status == status
         for task in line:
             task.cancel()
@@ -121,11 +121,11 @@ def test_requests_that_hang_keep_neither_places_nor_all_threads() -> None:
     """A captcha's provider that does not answer: its tenant's sign-ins hold threads, and the others still sign in."""
 
     async def test() -> None:
-        lane = HashQueue(HashLimits(places=1, threads=4), patience_seconds=20)
-        hanging = [asyncio.create_task(lane.enter(LOUD)) for _ in range(8)]
+        queue = HashQueue(HashLimits(running=1, threads=4), patience_seconds=20)
+        hanging = [asyncio.create_task(queue.enter(LOUD)) for _ in range(8)]
         await asyncio.sleep(FRESH_SECONDS * 5)
         assert sum(task.done() for task in hanging) == 3
-        assert isinstance(await lane.enter(QUIET), Grant)
+        assert isinstance(await queue.enter(QUIET), Grant)
         for task in hanging:
             task.cancel()
         await asyncio.gather(*hanging, return_exceptions=True)
@@ -135,11 +135,11 @@ def test_requests_that_hang_keep_neither_places_nor_all_threads() -> None:
 
 def test_client_that_leaves_gives_its_turn_back() -> None:
     async def test() -> None:
-        lane = HashQueue(HashLimits(places=1), patience_seconds=20)
-        held = await lane.enter(LOUD)
-        gone, stays = asyncio.create_task(lane.enter(LOUD)), asyncio.create_task(lane.enter(QUIET))
+        queue = HashQueue(HashLimits(running=1), patience_seconds=20)
+        held = await queue.enter(LOUD)
+        gone, stays = asyncio.create_task(queue.enter(LOUD)), asyncio.create_task(queue.enter(QUIET))
         await settle()
-        lane.leave(held)  # the turn is `gone`'s, which is cancelled in the same moment
+        queue.leave(held)  # the turn is `gone`'s, which is cancelled in the same moment
         gone.cancel()
         assert isinstance(await stays, Grant)
 

@@ -7,17 +7,19 @@ import socket
 import threading
 import urllib.request
 from collections.abc import Iterable
+from functools import partial
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 import pytest
 from werkzeug.test import Client
 
+from app.commands.measuring import surface_of
 from app.identity.entry import health as identity_health
 from app.identity.platform.store import migrate
 from app.kit.health import Health
 from app.kit.instrumentation import Instrumented
 from app.kit.logs import bound
-from app.kit.metrics import Exposition, measure
+from app.kit.metrics import Exposition, request_metrics
 from app.kit.proxies import Proxies
 from app.settings import Settings
 from tests.support.servers import RUNTIME, Postgres, Redis
@@ -124,7 +126,9 @@ def test_a_request_that_breaks_is_told_as_500() -> None:
 
 
 def test_metrics_are_served_on_a_port_of_their_own_and_no_client_invents_a_label() -> None:
-    client = Client(Instrumented(services, (measure("api.localhost:8000"),)))
+    client = Client(
+        Instrumented(services, (request_metrics(partial(surface_of, Settings(api_host="api.localhost:8000"))),))
+    )
     client.get("/invented-path", base_url="http://invented-host.localhost:8000")
     client.open("/", method="INVENTED", base_url="http://api.localhost:8000")
     with socket.create_server(("127.0.0.1", 0)) as listener:

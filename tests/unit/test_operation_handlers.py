@@ -32,7 +32,7 @@ class Lifecycle:
     def close(self, *_: object) -> None:
         return
 
-    def may_run_again(self, *_: object) -> bool:
+    def may_retry(self, *_: object) -> bool:
         return False
 
     def headers(self, *_: object) -> list[tuple[str, str]]:

@@ -57,7 +57,7 @@ def through(settings: dict[str, Any], peer: str = CLIENT, **request: str) -> See
         seen.status, seen.headers = int(status[:3]), dict(headers)
 
     app = protect(
-        seen, **{"scheme": "https", "hub_domain": "example.com", "trusted_proxies": ["10.0.0.0/24", "::1"]} | settings
+        seen, **{"scheme": "https", "domain": "example.com", "trusted_proxies": ["10.0.0.0/24", "::1"]} | settings
     )
     seen.body = b"".join(app(environ, start_response))
     return seen
@@ -170,7 +170,7 @@ def test_a_tenants_own_domain_is_led_to_https_too() -> None:
 
 
 def test_the_port_is_that_of_the_hub_domain() -> None:
-    seen = through({"hub_domain": "example.com:8443"}, host="ACME.example.com:8080")
+    seen = through({"domain": "example.com:8443"}, host="ACME.example.com:8080")
     assert seen.headers["Location"] == "https://acme.example.com:8443/login"
 
 

@@ -88,14 +88,14 @@ def test_a_server_that_hangs_is_waited_for_once(own_postgres: Postgres) -> None:
 def test_an_open_circuit_lets_one_caller_try() -> None:
     circuit = time_budget.CircuitBreaker()
     assert circuit.admit() is False
-    circuit.failed()
+    circuit.record_timeout()
     with pytest.raises(time_budget.CircuitOpen):
         circuit.admit()
     time.sleep(time_budget.RETRY_SECONDS)
     assert circuit.admit() is True
     with pytest.raises(time_budget.CircuitOpen):
         circuit.admit()
-    circuit.worked()
+    circuit.record_answer()
     assert circuit.admit() is False
 
 

@@ -12,7 +12,7 @@ from pydantic_core import from_json
 from app.contract import errors as e
 from app.contract.auth import AuthScheme, Host
 from app.contract.validators import instant
-from app.contract.visit import Visit
+from app.contract.visit import VISIT_HEADER, Visit
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import privacy_policy
@@ -26,7 +26,7 @@ from app.identity.protocols.oauth import clients, machine_tokens
 from app.kit.operation import AnyOperation
 from app.kit.proxies import read_address
 from app.kit.reading import RawRequest
-from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, read_signature
+from app.kit.signing import SIGNATURE_HEADER, read_signature
 from app.settings import Settings
 
 FRESH = timedelta(minutes=10)

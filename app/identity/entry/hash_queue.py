@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.contract.auth import AuthScheme, Host
-from app.contract.visit import Visit
+from app.contract.visit import VISIT_HEADER, Visit
 from app.identity.entry import callers
 from app.identity.platform.services import Services
 from app.identity.protocols.oauth import machine_tokens
@@ -16,7 +16,6 @@ from app.kit.operation import AnyOperation
 from app.kit.reading import RawRequest
 from app.kit.routing import choose
 from app.kit.server import Server, path_of, raw_request
-from app.kit.signing import VISIT_HEADER
 
 
 class HashQueueRouter:
@@ -35,7 +34,7 @@ class HashQueueRouter:
         stream, query = environ["wsgi.input"], environ["QUERY_STRING"]
         body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
         host = callers.host_of(self._house.settings, environ.get("HTTP_HOST", ""))
-        standing = self._server.standing(host, environ["REQUEST_METHOD"], path_of(environ))
+        standing = self._server.operations_at(host, environ["REQUEST_METHOD"], path_of(environ))
         if not any(one.hashing is not None and one.hashing.may_hash(query, body) for one in standing):
             return None  # most requests end here
         raw = raw_request({**environ, "wsgi.input": io.BytesIO(body)})

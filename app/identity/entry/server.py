@@ -1,4 +1,4 @@
-"""The server of the catalogue: the border of the identity service."""
+"""The server of the catalogue: authentication and unit of work of each request."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from app.kit.reading import RawRequest
 from app.kit.server import Server
 
 
-class Border:
-    """Opens and closes calls."""
+class IdentityLifecycle:
+    """Opens and closes the context of each request."""
 
     def __init__(self, services: Services) -> None:
         self.services = services
@@ -105,7 +105,7 @@ class Border:
         finally:
             context.work.rollback()
 
-    def may_run_again(self, context: Context, problem: Exception) -> bool:
+    def may_retry(self, context: Context, problem: Exception) -> bool:
         """Return whether the database gave the call up in favour of another; never once part of it is committed on its own."""
         if not isinstance(problem, StoreContended) or context.cost.commits:
             return False
@@ -130,4 +130,4 @@ def make_server(services: Services) -> Server:
     def host_of(raw: RawRequest) -> Host:
         return callers.host_of(services.settings, raw.host, is_inside=raw.is_inside)
 
-    return Server(CATALOGUE, Border(services), host_of, RESERVED_PATHS)
+    return Server(CATALOGUE, IdentityLifecycle(services), host_of, RESERVED_PATHS)

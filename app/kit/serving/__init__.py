@@ -2,8 +2,8 @@
 
     serve(lambda: create_both(settings), bind="127.0.0.1:8000", workers=2)
 
-Bodies are read before a thread is taken, everything a client can be slow at has a deadline, everything it can have many
-of has a bound, and SIGTERM finishes what has arrived.
+Bodies are read before a thread is used, all client input has deadlines and bounds, and SIGTERM finishes the requests that
+have arrived.
 """
 
 import importlib
@@ -13,7 +13,7 @@ from wsgiref.types import WSGIApplication
 from app.kit.serving.address import listen, name_of
 from app.kit.serving.hash_queue import HashLimits
 from app.kit.serving.limits import Limits
-from app.kit.serving.refusals import OnRefusal, RefusalPage, nobody, plain_page
+from app.kit.serving.refusals import OnRefusal, RefusalPage, ignore_refusal, plain_page
 from app.kit.serving.supervisor import Supervisor
 from app.kit.serving.worker import Job, Plan, run_worker
 
@@ -28,11 +28,11 @@ def serve(
     bind: str,
     workers: int = 1,
     threads: int = 16,
-    room: HashLimits | None = None,
+    hash_limits: HashLimits | None = None,
     limits: Limits | None = None,
     background: Sequence[Job] = (),
     page: RefusalPage = plain_page,
-    on_refusal: OnRefusal = nobody,
+    on_refusal: OnRefusal = ignore_refusal,
     on_end_of_worker: Callable[[int], object] = str,
     reserved_paths: Sequence[str] = (),
     on_ready: Callable[[str], object] = str,
@@ -45,14 +45,14 @@ def serve(
     Args:
         make_app: makes the application; or where to import it from, `package.module:callable`.
         bind: `HOST:PORT`, `[IPV6]:PORT` or `unix:/PATH`; port 0 takes a free one.
-        threads: requests one worker computes at once, beside those of `room`.
-        room: how many requests that may compute a password hash run and wait in one worker; an `Application` says which those are.
+        threads: requests one worker computes at once, beside those of `hash_limits`.
+        hash_limits: how many requests that may compute a hash run and wait in one worker; an `Application` says which those are.
         background: jobs beside the requests, in the first worker only, started after `make_app` has returned there;
             each returns soon after its event is set.
-        on_refusal: told of each request that is refused before the application answers it; never waits.
+        on_refusal: called for each request that is refused before the application answers it; must not block.
         page: makes the body of the answers the server gives by itself.
         reserved_paths: addresses with a thread of their own each, such as those of health probes.
-        on_end_of_worker: told the process id of a worker that has ended by itself; another takes its place.
+        on_end_of_worker: called with the process id of a worker that has ended unexpectedly and is replaced.
         on_ready: called once with the real address, when every worker serves.
 
     Raises:
@@ -64,7 +64,7 @@ def serve(
     plan = Plan(
         make_app=_imported(make_app) if isinstance(make_app, str) else make_app,
         threads=threads,
-        room=room or HashLimits(),
+        hash_limits=hash_limits or HashLimits(),
         limits=limits or Limits(),
         page=page,
         on_refusal=on_refusal,

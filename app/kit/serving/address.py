@@ -47,23 +47,23 @@ def split(bind: str) -> tuple[str, int]:
     host, colon, port = bind.rpartition(":")
     if not colon or not port.isdigit() or int(port) > 65535 or (":" in host and not host.startswith("[")):
         raise ValueError(f"{bind!r} is not an address to listen on: give HOST:PORT, [IPV6]:PORT or unix:/PATH")
-    return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 -- an empty host is the operator's wish
+    return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 -- an empty host is the operator's choice
 
 
 def name_of(listener: socket.socket) -> str:
-    """Where `listener` really listens, in the form of `bind`; tells the port when it was 0."""
+    """Return where `listener` listens, in the form of `bind`, with the real port if it was 0."""
     name = listener.getsockname()
     if isinstance(name, str):
         return f"unix:{name}"
     return f"[{name[0]}]:{name[1]}" if listener.family == socket.AF_INET6 else f"{name[0]}:{name[1]}"
 
 
-def turn_away(listener: socket.socket) -> None:
-    """Let nobody begin to connect any more, while who has begun may finish (Linux; elsewhere nothing happens).
+def reject_new_connections(listener: socket.socket) -> None:
+    """Drop new connections, but let handshakes in progress finish (Linux; no effect elsewhere).
 
-    Closing a listening socket resets the connections it has not accepted yet, and some always come between the last
-    accept and the close. A socket filter that drops new SYN segments ends the coming first; those clients try again a
-    second later and find a closed door, which is a clean refusal and not a broken answer.
+    Closing a listening socket resets the connections it has not accepted yet, and some always arrive between the last
+    accept and the close. A socket filter that drops new SYN segments stops them first; those clients retry a second
+    later and get a clean connection refusal.
     """
     program = b"".join(struct.pack("=HBBI", *instruction) for instruction in DROP_NEW)
     code = ctypes.create_string_buffer(program)
@@ -77,5 +77,5 @@ def _unix(path: str) -> socket.socket:
         Path(path).unlink()
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
-    Path(path).chmod(0o666)  # the proxy in front runs as somebody else; the folder says who may come
+    Path(path).chmod(0o666)  # the proxy in front runs as another user; the folder's permissions restrict access
     return listener

@@ -10,7 +10,7 @@ from app.kit.serving.refusals import Gone, Reason, Refusal
 
 
 class Bodies:
-    """Reads the bodies of one process, and knows how much of them it holds."""
+    """Reads the request bodies of one process, and counts how many bytes are held."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -19,7 +19,7 @@ class Bodies:
         self._is_draining = False
 
     async def read(self, scope: HTTPScope, receive: ASGIReceiveCallable) -> bytes | None:
-        """Return the body, or None when it is over its bound; what was returned must be given to `release`.
+        """Return the body, or None if it exceeds its limit; pass a returned body to `release` afterwards.
 
         Raises:
             Refusal: it came too slowly, or too much is held already.
@@ -39,11 +39,11 @@ class Bodies:
             raise
 
     def release(self, body: bytes | None) -> None:
-        """Count out what `read` counted in."""
+        """Subtract a body that `read` added."""
         self._held_bytes -= len(body or b"")
 
     def drain(self) -> None:
-        """Give what is arriving a last moment."""
+        """Shorten the deadline of bodies that are arriving."""
         self._is_draining = True
         last = asyncio.get_running_loop().time() + self._limits.drain_arrival_seconds
         for clock in self._arriving:

@@ -17,7 +17,7 @@ from app.kit.serving.pool import GrowingPool, Pool
 from app.kit.serving.refusals import Gone, Reason, Refusal, Refusals, send_last
 
 HAS_LEFT = "gatehouse.has_left"
-"""Where the connection puts, in the scope, a callable that says whether its client is gone."""
+"""Scope key of a callable that returns whether the client has disconnected."""
 CLOSE = (b"connection", b"close")
 
 
@@ -27,12 +27,12 @@ def _is_here() -> bool:
 
 @dataclass(frozen=True)
 class Threads:
-    """Which threads run a request."""
+    """The threads that run requests."""
 
     main: Pool
     hashing: GrowingPool
-    lane: HashQueue
-    """Who may have one of `hashing`."""
+    hash_queue: HashQueue
+    """Admits requests to `hashing`."""
     reserved: Mapping[str, Pool] = field(default_factory=dict)
     """By path."""
 
@@ -72,7 +72,7 @@ class Bridge:
 
     def give_up(self) -> None:
         """Refuse what has not been answered yet with 503."""
-        self._threads.lane.give_up(Refusal(HTTPStatus.SERVICE_UNAVAILABLE, Reason.DRAINING))
+        self._threads.hash_queue.give_up(Refusal(HTTPStatus.SERVICE_UNAVAILABLE, Reason.DRAINING))
         for exchange in list(self._under_way):
             exchange.give_up()
 
@@ -80,7 +80,7 @@ class Bridge:
         """Serve one request."""
         if scope["type"] != "http":
             raise ValueError(f"not served here: {scope['type']}")
-        # Taken out, because it leads back to the scope: such a circle would wait for the garbage collector.
+        # Removed, because it refers to the scope: the reference cycle would wait for the garbage collector.
         has_left = cast(dict[str, Any], scope).pop(HAS_LEFT, _is_here)
         unread: ASGIReceiveCallable | None = receive
         try:
@@ -105,26 +105,26 @@ class Bridge:
             return
 
     async def _exchange(self, exchange: Exchange, unread: ASGIReceiveCallable | None, send: ASGISendCallable) -> None:
-        grant = await self._turn(exchange)
+        grant = await self._admit(exchange)
         try:
             if grant is None:
                 self._threads.take(exchange)
             else:
-                self._threads.hashing.run(exchange.run_in_turn)
+                self._threads.hashing.run(exchange.run_with_hashing)
             answer = await exchange.finished
         finally:
             if grant is not None:
-                self._threads.lane.leave(grant)
+                self._threads.hash_queue.leave(grant)
         if answer is not None:
             await self._answer(answer, unread, send)
 
-    async def _turn(self, exchange: Exchange) -> Grant | None:
-        """Wait for the turn of a request that may compute a hash; None for any other, and where the application has to shed it."""
-        place = self._app.queue_slot(exchange.environ)
-        if place is None:
+    async def _admit(self, exchange: Exchange) -> Grant | None:
+        """Wait until a request that may compute a hash is admitted; return None for any other, and for one that is shed."""
+        slot = self._app.queue_slot(exchange.environ)
+        if slot is None:
             return None
         try:
-            return await self._threads.lane.enter(place)
+            return await self._threads.hash_queue.enter(slot)
         except Shed as shed:
             exchange.environ[SHED] = shed
             self._refusals.note(Reason.HASHES, shed.unavailable_status)
@@ -137,7 +137,7 @@ class Bridge:
 
     @staticmethod
     def _check_host(scope: HTTPScope) -> None:
-        """RFC 9112 section 3.2: a request without exactly one Host is answered 400; the tenant hangs on it."""
+        """RFC 9112 section 3.2: a request without exactly one Host is answered 400."""
         count = sum(name == b"host" for name, _ in scope["headers"])
         if count > 1 or (count == 0 and scope["http_version"] != "1.0"):
             raise Refusal(HTTPStatus.BAD_REQUEST, Reason.HOST)

@@ -1,4 +1,4 @@
-"""Connections that do not wait for ever: uvicorn's HTTP protocol with bounds on heads, time and number."""
+"""uvicorn's HTTP protocol with limits on header size, time and number of connections."""
 
 import asyncio
 import math
@@ -13,16 +13,16 @@ from app.kit.serving.bridge import HAS_LEFT
 from app.kit.serving.limits import Limits
 from app.kit.serving.refusals import Reason, Refusal, Refusals
 
-SETTLED_SECONDS = 1.0
-"""A connection must have waited this long before it can be made to give up its place."""
+EVICTABLE_SECONDS = 1.0
+"""A connection must have waited this long before it can be evicted."""
 PIPELINED = 16
 """Requests that may wait behind the one being answered on one connection."""
-TAKEN_BYTES = 32 * 1024
-"""What a client must take of its answer in `send_seconds`."""
+MIN_READ_BYTES = 32 * 1024
+"""What a client must read of its response in `send_seconds`."""
 
 
-class Book:
-    """All connections of one process on which the client's next move is awaited, in the order they began to wait."""
+class WaitingConnections:
+    """The connections of one process that wait for their client, in the order they began to wait."""
 
     def __init__(self, limits: Limits, refusals: Refusals) -> None:
         self.limits = limits
@@ -30,47 +30,47 @@ class Book:
         self.is_draining = False
         self._waiting: dict[Connection, tuple[float, float]] = {}
 
-    def wait_for(self, connection: "Connection", seconds: float = math.inf) -> None:
-        """Note that `connection` waits from now, for the end of a head if `seconds` are given."""
+    def add(self, connection: "Connection", seconds: float = math.inf) -> None:
+        """Record that `connection` waits from now; with `seconds`, for the end of a head."""
         now = connection.loop.time()
         self._waiting.pop(connection, None)
         self._waiting[connection] = (now, now + seconds)
 
-    def arrived(self, connection: "Connection") -> None:
-        """Note that `connection` waits no more."""
+    def remove(self, connection: "Connection") -> None:
+        """Record that `connection` no longer waits."""
         self._waiting.pop(connection, None)
 
-    def make_room(self, now: float) -> bool:
-        """Close the connection that has waited longest; False if there is none that has waited for long."""
+    def evict_longest(self, now: float) -> bool:
+        """Close the connection that has waited longest; return False if none has waited long enough."""
         connection = next(iter(self._waiting), None)
-        if connection is None or self._waiting[connection][0] > now - SETTLED_SECONDS:
+        if connection is None or self._waiting[connection][0] > now - EVICTABLE_SECONDS:
             return False
-        self.arrived(connection)
+        self.remove(connection)
         connection.transport.abort()
         return True
 
     def sweep(self, connections: "list[Connection]", now: float) -> None:
-        """Close what has waited too long for a head, or takes its answer too slowly; called about once a second."""
-        late = [connection for connection, (_, deadline) in self._waiting.items() if deadline < now]
-        for connection in late:
+        """Close connections that wait too long for a head or read their response too slowly; called about once a second."""
+        expired = [connection for connection, (_, deadline) in self._waiting.items() if deadline < now]
+        for connection in expired:
             connection.give_up(HTTPStatus.REQUEST_TIMEOUT, Reason.SLOW_HEAD)
         for connection in connections:
-            connection.check_taking(now, self.limits.send_seconds)
+            connection.check_reading(now, self.limits.send_seconds)
 
     def close_waiting(self) -> None:
-        """While draining: close connections that have no request, cut those whose request never came whole."""
+        """While draining: close connections without a request, and refuse partial requests."""
         for connection in list(self._waiting):
             connection.give_up(HTTPStatus.SERVICE_UNAVAILABLE, Reason.DRAINING)
 
-    def resting(self) -> "list[Connection]":
-        """Connections on which nothing of a request has arrived."""
-        return [connection for connection in self._waiting if connection.is_resting]
+    def idle(self) -> "list[Connection]":
+        """Return the connections on which no byte of a request has arrived."""
+        return [connection for connection in self._waiting if connection.is_idle]
 
 
 class GuardedConfig(Config):
-    """uvicorn's settings, and the book its connections are kept in."""
+    """uvicorn's settings, and the registry of waiting connections."""
 
-    book: Book
+    waiting_connections: WaitingConnections
 
 
 class Connection(HttpToolsProtocol):
@@ -80,8 +80,8 @@ class Connection(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.book = self.config.book
-        self.is_resting = True
+        self.waiting_connections = self.config.waiting_connections
+        self.is_idle = True
         self._is_in_head = False
         self._has_begun = False
         self._has_ended = False
@@ -90,29 +90,29 @@ class Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn does
         super().connection_made(transport)
-        limits, count = self.book.limits, len(self.connections)
-        self.book.wait_for(self, limits.head_seconds)
-        if count <= limits.connections or self.book.make_room(self.loop.time()):
+        limits, count = self.waiting_connections.limits, len(self.connections)
+        self.waiting_connections.add(self, limits.head_seconds)
+        if count <= limits.connections or self.waiting_connections.evict_longest(self.loop.time()):
             return
         if count > 2 * limits.connections:
             transport.abort()
         self.app = self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, Reason.CONNECTIONS)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.book.arrived(self)
+        self.waiting_connections.remove(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self.is_resting:
-            self.is_resting = False
-            self.book.wait_for(self, self.book.limits.head_seconds)
+        if self.is_idle:
+            self.is_idle = False
+            self.waiting_connections.add(self, self.waiting_connections.limits.head_seconds)
         self._has_begun = self._has_ended = False
         super().data_received(data)
         if not self._is_in_head or self.transport.is_closing():
             return
         if not (self._has_begun and self._has_ended):  # else most of `data` was the request before
             self._head_bytes += len(data)
-        if self._head_bytes > self.book.limits.head_bytes:
+        if self._head_bytes > self.waiting_connections.limits.head_bytes:
             self.give_up(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, Reason.LARGE_HEAD)
 
     def on_message_begin(self) -> None:
@@ -122,60 +122,60 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._is_in_head = False
-        limits = self.book.limits
+        limits = self.waiting_connections.limits
         size_bytes = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
         if size_bytes > limits.head_bytes or len(self.headers) > limits.head_fields:
             self.app = self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, Reason.LARGE_HEAD)
-        self.book.wait_for(self)  # for the body, which the bridge times
+        self.waiting_connections.add(self)  # for the body, which the bridge times
         super().on_headers_complete()
-        if self.book.is_draining:
+        if self.waiting_connections.is_draining:
             self.cycle.keep_alive = False
         if len(self.pipeline) > PIPELINED:
             self.transport.abort()
 
     def on_message_complete(self) -> None:
         self._has_ended = True
-        self.book.arrived(self)
+        self.waiting_connections.remove(self)
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if self.transport.is_closing() or not self.cycle.response_complete:
             return
-        self.is_resting = not self._is_in_head
-        self.book.wait_for(self, math.inf if self.is_resting else self.book.limits.head_seconds)
+        self.is_idle = not self._is_in_head
+        self.waiting_connections.add(self, math.inf if self.is_idle else self.waiting_connections.limits.head_seconds)
 
     def resume_writing(self) -> None:
         self._pending = None
         super().resume_writing()
 
     def shutdown(self) -> None:
-        """Finish what is in flight; what rests is closed by the drain, a moment later, if it still rests then."""
+        """Finish the request in flight; the drain closes idle connections a moment later."""
         if self._is_answering():
             self.cycle.keep_alive = False  # the last one to be answered; those before it in line need not close
 
     def give_up(self, status: HTTPStatus, reason: Reason) -> None:
-        """Stop waiting for the client: with an answer if it had begun a request, silently if not."""
-        self.book.arrived(self)
+        """Stop waiting for the client: with a response if it had begun a request, silently if not."""
+        self.waiting_connections.remove(self)
         if self.transport.is_closing():
             return
         if self._is_in_head and not self._is_answering():
-            self.transport.write(self.book.refusals.raw(status, reason))
+            self.transport.write(self.waiting_connections.refusals.raw(status, reason))
         self.transport.close()
 
     def _is_answering(self) -> bool:
         cycle: RequestResponseCycle | None = self.cycle  # uvicorn's annotation leaves out the None it begins with
         return cycle is not None and not cycle.response_complete
 
-    def check_taking(self, now: float, seconds: float) -> None:
-        """Cut the client off when it does not take its answer."""
+    def check_reading(self, now: float, seconds: float) -> None:
+        """Abort the connection if the client does not read its response."""
         unsent_bytes = self.transport.get_write_buffer_size()
         if unsent_bytes == 0:
             self._pending = None
         elif self._pending is None:
             self._pending = (now + seconds, unsent_bytes)
         elif now > self._pending[0]:
-            if unsent_bytes > self._pending[1] - TAKEN_BYTES:
+            if unsent_bytes > self._pending[1] - MIN_READ_BYTES:
                 self.transport.abort()
             self._pending = (now + seconds, unsent_bytes)
 
@@ -190,12 +190,12 @@ class Connection(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """Answer a malformed request like uvicorn, but with our error page, a request id and a count."""
         del msg
-        self.transport.write(self.book.refusals.raw(HTTPStatus.BAD_REQUEST, Reason.MALFORMED))
+        self.transport.write(self.waiting_connections.refusals.raw(HTTPStatus.BAD_REQUEST, Reason.MALFORMED))
         self.transport.close()
 
     def _refuse(self, status: HTTPStatus, reason: Reason) -> ASGI3Application:
         async def app(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
             if scope["type"] == "http":
-                await self.book.refusals.send(Refusal(status, reason), scope, receive, send)
+                await self.waiting_connections.refusals.send(Refusal(status, reason), scope, receive, send)
 
         return cast(ASGI3Application, app)

@@ -12,7 +12,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 @lru_cache(maxsize=1024)
 def _environ_name(name: bytes) -> str | None:
-    """The key of a header field, or None for one that is not let in.
+    """Return the key of a header field, or None for a field that is dropped.
 
     `X_Forwarded_For` and `X-Forwarded-For` would share one key, so a client could write past a proxy that sets the
     latter: names with underscores are dropped, as nginx does.
@@ -24,10 +24,7 @@ def _environ_name(name: bytes) -> str | None:
 
 
 class UnreadBody(io.RawIOBase):
-    """Stands for a body over the bound: whoever reads it raises 413, so that the application answers in its own words.
-
-    An application that does not look at the body answers as ever; it has nothing to refuse.
-    """
+    """A body over the limit: reading it raises 413, so that the application refuses it in its own format."""
 
     def readable(self) -> bool:
         return True
@@ -40,7 +37,7 @@ class UnreadBody(io.RawIOBase):
 
 
 def environ_of(scope: HTTPScope, body: bytes | None, *, is_one_of_many: bool) -> dict[str, Any]:
-    """Make the environment; `body` is None when it was over the bound."""
+    """Make the environment; `body` is None if it exceeded the limit."""
     client, server = scope.get("client"), scope.get("server")
     environ: dict[str, Any] = {
         "REQUEST_METHOD": scope["method"],

@@ -35,7 +35,7 @@ class Answer:
 
 
 class Exchange:
-    """Runs the application once. `finished` yields the whole answer, or None when nothing is left to send."""
+    """Runs the application once. `finished` yields the complete response, or None when nothing is left to send."""
 
     def __init__(
         self,
@@ -54,21 +54,21 @@ class Exchange:
         self._headers: Headers = []
         self._written: list[bytes] = []
         self._is_streaming = False
-        self._has_turn = False
+        self._may_hash = False
 
     @property
     def environ(self) -> dict[str, Any]:
-        """What the application is called with."""
+        """The WSGI environment."""
         return self._environ
 
-    def run_in_turn(self) -> None:
-        """Call the application, in a thread that may wait for a hash."""
-        self._has_turn = True
+    def run_with_hashing(self) -> None:
+        """Call the application in a thread that may wait for a hash."""
+        self._may_hash = True
         self.run()
 
     @property
     def is_read(self) -> bool:
-        """Whether the request only asks to be shown something."""
+        """Whether the method is safe: GET or HEAD."""
         return self._environ["REQUEST_METHOD"] in {"GET", "HEAD"}
 
     @property
@@ -91,7 +91,7 @@ class Exchange:
             self._finish(answer)
 
     def _call(self) -> Answer | None:
-        may_wait.set(self._has_turn)
+        may_wait.set(self._may_hash)
         iterable = self._app(self._environ, self._start_response)
         try:
             return self._gather(iterable)
@@ -141,7 +141,7 @@ class Exchange:
         return 0
 
     def _taken(self) -> list[bytes]:
-        """What the application gave to `write`."""
+        """Return and clear what the application passed to `write`."""
         written, self._written[:] = list(self._written), []
         return written
 
@@ -161,19 +161,19 @@ class Exchange:
             if not self._status:
                 raise RuntimeError("the application never called start_response")
             self._is_streaming = True
-            self._wait_for(
+            self._run_in_loop(
                 self._send({"type": "http.response.start", "status": self._status, "headers": self._headers})
             )
-        self._wait_for(self._send({"type": "http.response.body", "body": block, "more_body": not is_last}))
+        self._run_in_loop(self._send({"type": "http.response.body", "body": block, "more_body": not is_last}))
 
-    def _wait_for(self, sending: Any) -> None:
+    def _run_in_loop(self, sending: Any) -> None:
         asyncio.run_coroutine_threadsafe(sending, self._loop).result()
 
     def _finish(self, answer: Answer | None) -> None:
         self._loop.call_soon_threadsafe(self._settle, answer, None)
 
     def _fail(self, error: Exception) -> None:
-        """Answer 500 while that is possible; a stream is cut off, so that nobody takes half of it for the whole."""
+        """Answer 500 while that is possible; a stream is cut off, so that no client takes half of it for the whole."""
         reason = error if self._is_streaming else Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, Reason.BROKEN)
         self._loop.call_soon_threadsafe(self._settle, None, reason)
 

@@ -1,7 +1,7 @@
-"""The queue for requests that may compute a password hash: they wait in the event loop, round-robin across tenants.
+"""The queue for requests that may compute an expensive hash: they wait in the event loop, round-robin across owners.
 
-A hash takes a CPU for tens of milliseconds, so these requests are bounded by CPUs and not by threads. They wait here as
-coroutines, have threads of their own (`GrowingPool`), and no other request is ever behind them.
+A hash takes a CPU for tens of milliseconds, so CPUs and not threads bound these requests. They wait here as coroutines
+and run in a separate pool of threads (`GrowingPool`), so no other request waits behind them.
 """
 
 import asyncio
@@ -17,8 +17,8 @@ from app.kit.fair_queue import FairQueue
 
 FRESH_SECONDS: Final = 0.25
 FRESH_HASHES: Final = 4
-"""A request counts against `places` for so long, and for as long as so many hashes take. One that takes longer waits for something
-else, for example a captcha provider, and occupies no CPU."""
+"""A request counts against `running` for `FRESH_SECONDS`, and for at least the duration of `FRESH_HASHES` hashes. One that takes
+longer waits for something else, for example a remote service, and occupies no CPU."""
 _FIRST_PACE_SECONDS: Final = 0.05
 _PACE_WEIGHT: Final = 0.1
 _LONGEST_RETRY_SECONDS: Final = 60
@@ -26,20 +26,20 @@ _LONGEST_RETRY_SECONDS: Final = 60
 
 @dataclass(frozen=True)
 class HashLimits:
-    """How many requests that may compute a hash run and wait."""
+    """How many requests that may compute a hash run and wait in one process."""
 
-    places: int = 4
-    """Run at once, of those that began a moment ago."""
+    running: int = 4
+    """Fresh requests that run at once."""
     threads: int = 32
-    """Run at once in all."""
+    """Requests that run at once in all."""
     waiting: int = 1024
-    """Wait at once in all."""
-    waiting_of_tenant: int = 256
-    """Wait at once of one tenant, or of all unknown ones together."""
+    """Requests that wait at once in all."""
+    waiting_per_owner: int = 256
+    """Requests of one owner that wait at once; all unknown owners count as one."""
 
     @property
-    def threads_of_tenant(self) -> int:
-        """The most threads one tenant may hold, so that its hanging requests leave threads to the others."""
+    def threads_per_owner(self) -> int:
+        """The most threads one owner may hold, so that its hanging requests leave threads to the others."""
         return max(1, self.threads * 3 // 4)
 
 
@@ -47,7 +47,7 @@ class HashLimits:
 class Grant:
     """Permission to run."""
 
-    tenant: str
+    owner: str
     is_fresh: bool = True
     ageing: asyncio.TimerHandle | None = None
 
@@ -56,13 +56,13 @@ Waiter = asyncio.Future[Grant]
 
 
 class HashQueue:
-    """Lets requests run in turn. Used by the event loop's thread alone.
+    """Admits requests in turn. Used by the event loop's thread only.
 
-    What would wait longer than `patience_seconds` is shed: at its arrival where that can be foretold, else when the time is up.
+    A request that would wait longer than `patience_seconds` is shed: on arrival if the estimate says so, else when the time is up.
     """
 
-    def __init__(self, room: HashLimits, patience_seconds: float, hash_seconds: Callable[[], float] = float) -> None:
-        self._room = room
+    def __init__(self, limits: HashLimits, patience_seconds: float, hash_seconds: Callable[[], float] = float) -> None:
+        self._limits = limits
         self._hash_seconds = hash_seconds
         self._patience_seconds = patience_seconds
         self._fresh = 0
@@ -71,25 +71,25 @@ class HashQueue:
         self._pace_seconds = _FIRST_PACE_SECONDS
         self._granted_at: float | None = None
 
-    async def enter(self, place: QueueSlot) -> Grant:
+    async def enter(self, slot: QueueSlot) -> Grant:
         """Wait for permission to run; release it with `leave`. Raises Shed."""
         loop = asyncio.get_running_loop()
-        if not self._queue and self._has_room_for(place.tenant):
-            return self._grant(loop, place.tenant)
-        refusal = self._foretold(place)
-        if refusal.retry_after_seconds > self._patience_seconds or self._is_full(place):
+        if not self._queue and self._may_run(slot.owner):
+            return self._grant(loop, slot.owner)
+        refusal = self._estimate(slot)
+        if refusal.retry_after_seconds > self._patience_seconds or self._is_full(slot):
             raise refusal
-        turn: Waiter = loop.create_future()
-        waiting = (place.tenant, turn)
-        self._queue.push(place.tenant, place.work, waiting)
-        self._serve()  # those before may all be of tenants that have their threads already
-        clock = loop.call_later(self._patience_seconds, self._give_up, place, waiting, refusal)
+        waiter: Waiter = loop.create_future()
+        waiting = (slot.owner, waiter)
+        self._queue.push(slot.owner, slot.work, waiting)
+        self._serve()  # all requests ahead may belong to owners that hold all their threads
+        clock = loop.call_later(self._patience_seconds, self._give_up, slot, waiting, refusal)
         try:
-            return await turn
+            return await waiter
         except asyncio.CancelledError:
-            self._queue.discard(place.tenant, place.work, waiting)
-            if turn.done() and not turn.cancelled() and turn.exception() is None:
-                self.leave(turn.result())
+            self._queue.discard(slot.owner, slot.work, waiting)
+            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+                self.leave(waiter.result())
             raise
         finally:
             clock.cancel()
@@ -100,9 +100,9 @@ class HashQueue:
             grant.ageing.cancel()
         self._fresh -= grant.is_fresh
         grant.is_fresh = False
-        self._running[grant.tenant] -= 1
-        if not self._running[grant.tenant]:
-            del self._running[grant.tenant]
+        self._running[grant.owner] -= 1
+        if not self._running[grant.owner]:
+            del self._running[grant.owner]
         self._serve()
 
     def give_up(self, refusal: Exception) -> None:
@@ -111,28 +111,28 @@ class HashQueue:
             if not waiting[1].done():
                 waiting[1].set_exception(refusal)
 
-    def _has_room_for(self, tenant: str) -> bool:
-        return self._has_room() and self._running[tenant] < self._room.threads_of_tenant
+    def _may_run(self, owner: str) -> bool:
+        return self._has_capacity() and self._running[owner] < self._limits.threads_per_owner
 
-    def _has_room(self) -> bool:
-        return self._fresh < self._room.places and self._running.total() < self._room.threads
+    def _has_capacity(self) -> bool:
+        return self._fresh < self._limits.running and self._running.total() < self._limits.threads
 
-    def _is_full(self, place: QueueSlot) -> bool:
-        is_own = self._queue.size_of(place.tenant) >= self._room.waiting_of_tenant
-        return is_own or len(self._queue) >= self._room.waiting
+    def _is_full(self, slot: QueueSlot) -> bool:
+        is_own = self._queue.size_of(slot.owner) >= self._limits.waiting_per_owner
+        return is_own or len(self._queue) >= self._limits.waiting
 
-    def _foretold(self, place: QueueSlot) -> Shed:
-        """What the request is refused with, if it is; 429 if most requests ahead of it are its own tenant's."""
-        ahead, own = self._queue.ahead(place.tenant, place.work), self._queue.own_ahead(place.tenant, place.work)
+    def _estimate(self, slot: QueueSlot) -> Shed:
+        """Return the refusal for this slot, with the estimated wait; 429 if its owner has most of the requests ahead."""
+        ahead, own = self._queue.ahead(slot.owner, slot.work), self._queue.own_ahead(slot.owner, slot.work)
         wait_seconds = math.ceil((ahead + 1) * self._pace_seconds)
         status = HTTPStatus.TOO_MANY_REQUESTS if own * 2 > ahead else HTTPStatus.SERVICE_UNAVAILABLE
         return Shed(status, min(max(1, wait_seconds), _LONGEST_RETRY_SECONDS))
 
-    def _grant(self, loop: asyncio.AbstractEventLoop, tenant: str) -> Grant:
-        grant = Grant(tenant)
+    def _grant(self, loop: asyncio.AbstractEventLoop, owner: str) -> Grant:
+        grant = Grant(owner)
         grant.ageing = loop.call_later(max(FRESH_SECONDS, FRESH_HASHES * self._hash_seconds()), self._age, grant)
         self._fresh += 1
-        self._running[tenant] += 1
+        self._running[owner] += 1
         return grant
 
     def _age(self, grant: Grant) -> None:
@@ -142,25 +142,25 @@ class HashQueue:
 
     def _serve(self) -> None:
         """Start as many requests as there is capacity for."""
-        while self._queue and self._has_room():
-            waiting = self._queue.pop(self._has_room_for)
+        while self._queue and self._has_capacity():
+            waiting = self._queue.pop(self._may_run)
             if waiting is None:
                 return
-            tenant, turn = waiting
-            if not turn.done():
-                loop = turn.get_loop()
-                self._note_pace(loop.time())
-                turn.set_result(self._grant(loop, tenant))
+            owner, waiter = waiting
+            if not waiter.done():
+                loop = waiter.get_loop()
+                self._update_pace(loop.time())
+                waiter.set_result(self._grant(loop, owner))
         if not self._queue:
             self._granted_at = None
 
-    def _note_pace(self, now: float) -> None:
-        """Learn how long one turn takes, from the time between two while others wait."""
+    def _update_pace(self, now: float) -> None:
+        """Update the average time between two permits while requests wait."""
         if self._granted_at is not None:
             self._pace_seconds += _PACE_WEIGHT * (now - self._granted_at - self._pace_seconds)
         self._granted_at = now
 
-    def _give_up(self, place: QueueSlot, waiting: tuple[str, Waiter], refusal: Shed) -> None:
-        self._queue.discard(place.tenant, place.work, waiting)
+    def _give_up(self, slot: QueueSlot, waiting: tuple[str, Waiter], refusal: Shed) -> None:
+        self._queue.discard(slot.owner, slot.work, waiting)
         if not waiting[1].done():
             waiting[1].set_exception(refusal)

@@ -1,4 +1,4 @@
-"""The threads that run the application, and the lines before them."""
+"""The threads that run the application, and their queues."""
 
 import logging
 import threading
@@ -11,10 +11,9 @@ logger = logging.getLogger("gatehouse.serving")
 
 
 class Pool:
-    """A fixed number of threads behind bounded lines, first come first served.
+    """A fixed number of threads behind bounded first-in first-out queues.
 
-    Reads (GET and HEAD) have a line of their own, and a quarter of the threads for them alone: what only shows is quick,
-    what changes something may have to wait its turn (a password's hash does), and must not keep pages waiting with it.
+    Reads (GET and HEAD) have a separate queue and a quarter of the threads reserved, so that slow writes do not delay pages.
     """
 
     def __init__(self, *, threads: int, waiting: int) -> None:
@@ -30,7 +29,7 @@ class Pool:
             thread.start()
 
     def take(self, work: Work, *, is_read: bool) -> bool:
-        """Put `work` in its line, or return False when too many wait there already."""
+        """Queue `work`; return False if its queue is full."""
         if is_read:
             if self._ready.qsize() >= self._waiting:
                 return False
@@ -48,7 +47,7 @@ class Pool:
         return True
 
     def close(self) -> None:
-        """Let the threads end after what is in line."""
+        """Stop the threads after the queued work."""
         for _ in self._threads:
             self._ready.put(None)
 

@@ -1,4 +1,4 @@
-"""Answers that the server gives itself, without a thread: 400, 408, 431, 503."""
+"""Responses of the server itself, without a thread: 400, 408, 431, 503."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ logger = logging.getLogger("gatehouse.serving")
 _REQUEST_ID = request_ids.HEADER.lower()
 
 RefusalPage = Callable[[int, str], tuple[str, bytes]]
-"""(status, the request's Accept header) -> (content type, body): lets the caller bring words and a look of its own."""
+"""(status, the request's Accept header) -> (content type, body): lets the caller supply its own page."""
 
 REASONS = {
     400: "The request names no host, or several.",
@@ -28,7 +28,7 @@ REASONS = {
 
 
 def plain_page(status: int, accept: str) -> tuple[str, bytes]:
-    """One English sentence, when nobody brought a page."""
+    """Return one English sentence; the default page."""
     del accept
     return "text/plain; charset=utf-8", (REASONS.get(status) or HTTPStatus(status).phrase).encode() + b"\n"
 
@@ -63,33 +63,33 @@ class Refusal(Exception):
 
 
 class Gone(Exception):
-    """The client left before its request was whole."""
+    """The client disconnected before its request was complete."""
 
 
-def nobody(_reason: Reason, _status: int) -> None:
-    """Take no note."""
+def ignore_refusal(_reason: Reason, _status: int) -> None:
+    """Do nothing; the default of `on_refusal`."""
     return
 
 
 class Refusals:
-    """Sends refusals, each with `Connection: close`, as what is left of the request would be in the way of the next."""
+    """Sends refusals, each with `Connection: close`, because the unread rest of the request would precede the next one."""
 
     def __init__(
-        self, page: RefusalPage = plain_page, *, retry_after_seconds: int, on_refusal: OnRefusal = nobody
+        self, page: RefusalPage = plain_page, *, retry_after_seconds: int, on_refusal: OnRefusal = ignore_refusal
     ) -> None:
         self._page = page
         self._on_refusal = on_refusal
-        self._told = ThrottledLog(logger)
+        self._log = ThrottledLog(logger)
         self._retry_after = str(retry_after_seconds).encode()
 
     def note(self, reason: Reason, status: int, request_id: str | None = None) -> None:
         """Count a refusal, and log one a second for each reason; without `request_id` the application gives the request its id."""
         self._on_refusal(reason, status)
         named = {"request_id": request_id} if request_id else {}
-        self._told.write(reason, "serving.refused", reason=reason, status=status, **named)
+        self._log.write(reason, "serving.refused", reason=reason, status=status, **named)
 
     def raw(self, status: int, reason: Reason) -> bytes:
-        """The answer as bytes, for a connection whose request never became one."""
+        """Return the response as bytes, for a connection without a valid request."""
         request_id = request_ids.new()
         self.note(reason, status, request_id)
         content_type, body = self._page(status, "")
@@ -102,7 +102,7 @@ class Refusals:
     async def send(
         self, refusal: Refusal, scope: HTTPScope, unread: ASGIReceiveCallable | None, send: ASGISendCallable
     ) -> None:
-        """Answer with a refusal, then take what is `unread` of the request, so that the client gets to read the answer."""
+        """Send a refusal, then read the `unread` rest of the request, so that the client can read the response."""
         status = refusal.status
         request_id = request_ids.new()
         self.note(refusal.reason, status, request_id)

@@ -1,4 +1,4 @@
-"""Several serving processes on one socket: start them, restart the fallen, pass the signal on, wait for the last."""
+"""Several worker processes on one socket: start them, restart those that end, forward signals, wait for all."""
 
 import contextlib
 import logging
@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from app.kit.clock import monotonic
-from app.kit.serving.address import turn_away
+from app.kit.serving.address import reject_new_connections
 from app.kit.serving.worker import RESTART_AFTER_SECONDS, Job, Plan, run_worker
 
 WATCHED = {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD}
@@ -18,7 +18,7 @@ logger = logging.getLogger("gatehouse.serving")
 
 
 class Supervisor:
-    """The parent. It forks before there are threads, and never runs the application itself."""
+    """The parent process. It forks before there are threads, and never runs the application itself."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Supervisor:
         self._not_ready = workers
 
     def run(self, on_ready: Callable[[], object]) -> int:
-        """Serve until told to stop; return the exit status: 1 when a worker cannot even start."""
+        """Serve until a signal to stop; return the exit status: 1 if a worker cannot start."""
         signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
         for number in range(self._workers):
             self._fork(number)
@@ -50,12 +50,12 @@ class Supervisor:
 
     def _watch(self, on_ready: Callable[[], object]) -> int:
         while True:
-            told = signal.sigtimedwait(WATCHED, 0.05 if self._not_ready else 1.0)
+            received = signal.sigtimedwait(WATCHED, 0.05 if self._not_ready else 1.0)
             if self._not_ready and self._count_ready() == 0:
                 on_ready()
-            if told is not None and told.si_signo != signal.SIGCHLD:
+            if received is not None and received.si_signo != signal.SIGCHLD:
                 return 0
-            for number, status in self._fallen():
+            for number, status in self._reap():
                 if self._not_ready:
                     logger.error("A worker process cannot start; exit status %s", status)
                     return 1
@@ -68,17 +68,17 @@ class Supervisor:
         sys.stderr.flush()
         process = os.fork()
         if process == 0:
-            self._be_worker(number)
+            self._run_as_worker(number)
         self._number_of[process] = number
 
-    def _be_worker(self, number: int) -> None:
-        """Run as a worker, and never return into what the parent was doing."""
+    def _run_as_worker(self, number: int) -> None:
+        """Run as a worker; never returns."""
         status = 1
         try:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, WATCHED)
             os.close(self._ready_from)
             jobs = self._background if number == 0 else ()
-            run_worker(self._plan, self._listener, background=jobs, on_ready=self._say_ready)
+            run_worker(self._plan, self._listener, background=jobs, on_ready=self._report_ready)
             status = 0
         except BaseException:
             logger.exception("A worker process failed")
@@ -87,7 +87,7 @@ class Supervisor:
             sys.stderr.flush()
             os._exit(status)
 
-    def _say_ready(self) -> None:
+    def _report_ready(self) -> None:
         os.write(self._ready_to, b"r")
 
     def _count_ready(self) -> int:
@@ -95,26 +95,26 @@ class Supervisor:
             self._not_ready -= len(os.read(self._ready_from, self._not_ready))
         return self._not_ready
 
-    def _fallen(self) -> list[tuple[int, int]]:
-        """Workers that have ended, with their exit status (negative: the signal)."""
-        fallen = []
+    def _reap(self) -> list[tuple[int, int]]:
+        """Return the workers that have ended, with their exit status (negative: the signal)."""
+        ended_workers = []
         for process in list(self._number_of):
             ended, status = os.waitpid(process, os.WNOHANG)
             if ended:
                 self._on_end(ended)
-                fallen.append((self._number_of.pop(process), os.waitstatus_to_exitcode(status)))
-        return fallen
+                ended_workers.append((self._number_of.pop(process), os.waitstatus_to_exitcode(status)))
+        return ended_workers
 
     def _stop(self) -> None:
         """Drain the workers, and close our listening socket with theirs: later connections would hang in its backlog."""
-        self._tell()
+        self._terminate_workers()
         self._wait_as_lame_duck(0.0 if self._not_ready else self._plan.limits.lame_duck_seconds)
-        turn_away(self._listener)
+        reject_new_connections(self._listener)
         self._listener.close()
         for process in list(self._number_of):
             os.waitpid(process, 0)
 
-    def _tell(self) -> None:
+    def _terminate_workers(self) -> None:
         for process in self._number_of:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGTERM)
@@ -123,8 +123,8 @@ class Supervisor:
         """Wait until the workers close their sockets: when the time is up, at a second signal, or when all have ended."""
         ends_at = monotonic() + seconds
         while self._number_of and (left := ends_at - monotonic()) > 0:
-            told = signal.sigtimedwait(WATCHED, left)
-            self._fallen()
-            if told is not None and told.si_signo != signal.SIGCHLD:
-                self._tell()
+            received = signal.sigtimedwait(WATCHED, left)
+            self._reap()
+            if received is not None and received.si_signo != signal.SIGCHLD:
+                self._terminate_workers()
                 return

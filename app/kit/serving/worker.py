@@ -1,4 +1,4 @@
-"""One serving process: its event loop, its threads, its background jobs, and its end."""
+"""One serving process: event loop, threads, background jobs, and graceful shutdown."""
 
 import asyncio
 import contextlib
@@ -20,20 +20,20 @@ import uvicorn
 from uvicorn._types import ASGIApplication
 
 from app.kit.admission import Application
-from app.kit.serving.address import BACKLOG, turn_away
+from app.kit.serving.address import BACKLOG, reject_new_connections
 from app.kit.serving.bridge import Bridge, Threads
-from app.kit.serving.connections import Book, Connection, GuardedConfig
+from app.kit.serving.connections import Connection, GuardedConfig, WaitingConnections
 from app.kit.serving.hash_queue import HashLimits, HashQueue
 from app.kit.serving.limits import Limits
 from app.kit.serving.pool import GrowingPool, Pool
-from app.kit.serving.refusals import OnRefusal, RefusalPage, Refusals, nobody, plain_page
+from app.kit.serving.refusals import OnRefusal, RefusalPage, Refusals, ignore_refusal, plain_page
 
 GRACE_SECONDS = 0.5
-"""While draining, a connection that rests this long is closed: a client that is busy on it has learnt by then."""
+"""While draining, a connection that is idle this long is closed; an active client has seen `Connection: close` by then."""
 ARRIVAL_SECONDS = 0.1
-"""How long connections that are half open when the drain begins may take to open."""
-LAST_WORDS_SECONDS = 0.5
-"""How long the refusals of what did not finish may take to be sent."""
+"""How long connections in their TCP handshake when the drain begins may take to complete it."""
+LAST_RESPONSES_SECONDS = 0.5
+"""How long the refusals of unfinished requests may take to be sent."""
 SWEEP_TICKS = 10
 """uvicorn ticks ten times a second."""
 RESTART_AFTER_SECONDS = 1.0
@@ -45,14 +45,14 @@ Job = Callable[[threading.Event], None]
 
 @dataclass(frozen=True)
 class Plan:
-    """What each process of one server does."""
+    """The configuration of each worker process."""
 
     make_app: Callable[[], WSGIApplication]
     threads: int
-    room: HashLimits
+    hash_limits: HashLimits
     limits: Limits = field(default_factory=Limits)
     page: RefusalPage = plain_page
-    on_refusal: OnRefusal = nobody
+    on_refusal: OnRefusal = ignore_refusal
     is_one_of_many: bool = False
     reserved_paths: Sequence[str] = ()
     """Paths with their own thread each: they are answered even while every other thread hangs."""
@@ -63,7 +63,7 @@ class Server(uvicorn.Server):
 
     def __init__(self, config: GuardedConfig, bridge: Bridge, plan: Plan, on_ready: Callable[[], object]) -> None:
         super().__init__(config)
-        self.book = config.book
+        self.waiting_connections = config.waiting_connections
         self._bridge = bridge
         self._limits = plan.limits
         self._on_ready = on_ready
@@ -87,29 +87,29 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accept what has connected, close the door, finish what is in flight.
+        """Accept the connections in the backlog, close the listeners, and finish the requests in flight.
 
-        Every request that has arrived is answered, with `Connection: close`. Half of one has a few seconds to become whole.
-        What does not finish in time is answered 503.
+        Every request that has arrived is answered, with `Connection: close`. A partial request has a few seconds to arrive.
+        Unfinished requests are answered 503.
         """
         loop = asyncio.get_running_loop()
         ends_at = loop.time() + self._limits.drain_seconds
-        self.book.is_draining = True
+        self.waiting_connections.is_draining = True
         for connection in self._connections():
             connection.shutdown()
         for listener in sockets or []:
-            turn_away(listener)
+            reject_new_connections(listener)
         await asyncio.sleep(ARRIVAL_SECONDS)
-        await self._close_door(sockets or [])
+        await self._close_listeners(sockets or [])
         self._bridge.bodies.drain()
         await self._wait_until_empty(min(ends_at, loop.time() + GRACE_SECONDS))
-        for connection in self.book.resting():
+        for connection in self.waiting_connections.idle():
             connection.transport.close()
         await self._wait_until_empty(min(ends_at, loop.time() + self._limits.drain_arrival_seconds))
-        self.book.close_waiting()
+        self.waiting_connections.close_waiting()
         await self._wait_until_empty(ends_at)
         self._bridge.give_up()
-        await self._wait_until_sent(loop.time() + LAST_WORDS_SECONDS)
+        await self._wait_until_sent(loop.time() + LAST_RESPONSES_SECONDS)
         for task in list(self.server_state.tasks):
             task.cancel()
 
@@ -118,7 +118,7 @@ class Server(uvicorn.Server):
 
         Ctrl-C reaches a worker twice, from the terminal and from its parent: both before the next tick, which drains.
         """
-        self.force_exit = self.force_exit or (self.book.is_draining and sig == signal.SIGINT)
+        self.force_exit = self.force_exit or (self.waiting_connections.is_draining and sig == signal.SIGINT)
         if sig == signal.SIGTERM and self._leaves_at is None and self._limits.lame_duck_seconds > 0 and self._loop:
             self._bridge.is_leaving = True
             self._leaves_at = self._loop.time() + self._limits.lame_duck_seconds
@@ -127,7 +127,7 @@ class Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """As uvicorn's, but does not raise the signal again at the end: a drained process has ended well."""
+        """Handle signals like uvicorn, but do not raise the signal again at the end: a drained process exits with status 0."""
         before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGTERM, signal.SIGINT)}
         try:
             yield
@@ -139,10 +139,10 @@ class Server(uvicorn.Server):
         return [cast(Connection, connection) for connection in self.server_state.connections]
 
     def _sweep(self) -> None:
-        self.book.sweep(self._connections(), asyncio.get_running_loop().time())
+        self.waiting_connections.sweep(self._connections(), asyncio.get_running_loop().time())
 
-    async def _close_door(self, sockets: Sequence[socket.socket]) -> None:
-        """Stop listening without dropping who has connected but was not accepted yet: the kernel would reset them."""
+    async def _close_listeners(self, sockets: Sequence[socket.socket]) -> None:
+        """Stop listening, but accept the connections in the backlog first: the kernel would reset them."""
         for server in self.servers:
             server.close()
         for listener in sockets:
@@ -186,10 +186,10 @@ def run_worker(
     app = made if isinstance(made, Application) else Application(made)
     threads = _threads(plan, app)
     bridge = Bridge(app, threads, refusals, plan.limits, is_one_of_many=plan.is_one_of_many)
-    _spare_what_stays()
+    _freeze_loaded_objects()
     server = Server(_config(bridge, plan.limits, refusals), bridge, plan, on_ready)
     stop = threading.Event()
-    jobs = [threading.Thread(target=_keep_up, args=(job, stop), daemon=True) for job in background]
+    jobs = [threading.Thread(target=_run_job, args=(job, stop), daemon=True) for job in background]
     for thread in jobs:
         thread.start()
     try:
@@ -202,14 +202,14 @@ def run_worker(
 
 
 def _threads(plan: Plan, app: Application) -> Threads:
-    lane = HashQueue(plan.room, plan.limits.hash_wait_seconds, app.hash_seconds)
+    hash_queue = HashQueue(plan.hash_limits, plan.limits.hash_wait_seconds, app.hash_seconds)
     main = Pool(threads=plan.threads, waiting=plan.limits.waiting)
     reserved = {path: Pool(threads=1, waiting=plan.limits.waiting) for path in plan.reserved_paths}
-    return Threads(main, GrowingPool(plan.room.threads), lane, reserved)
+    return Threads(main, GrowingPool(plan.hash_limits.threads), hash_queue, reserved)
 
 
-def _keep_up(job: Job, stop: threading.Event) -> None:
-    """Run the job; one that falls is started again, since nobody would notice mail that is no longer sent."""
+def _run_job(job: Job, stop: threading.Event) -> None:
+    """Run the job, and restart it if it fails."""
     while not stop.is_set():
         try:
             job(stop)
@@ -235,32 +235,32 @@ def _config(bridge: Bridge, limits: Limits, refusals: Refusals) -> GuardedConfig
         backlog=BACKLOG,
         timeout_keep_alive=limits.keep_alive_seconds,
     )
-    config.book = Book(limits, refusals)
+    config.waiting_connections = WaitingConnections(limits, refusals)
     return config
 
 
 def _raise_file_limit() -> None:
-    """Every connection is an open file; the soft limit of 1,024 is history."""
+    """Raise the soft limit of open files (often 1,024): every connection is one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 65536 if hard == resource.RLIM_INFINITY else min(65536, hard)
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _spare_what_stays() -> None:
-    """Take what was loaded out of the garbage collector's rounds: half a million objects that live as long as the process.
+def _freeze_loaded_objects() -> None:
+    """Exclude the loaded objects from garbage collection: half a million that live as long as the process.
 
-    Walking them was measured at several times the cost of the request that happened to set it off.
+    A full collection over them was measured at several times the cost of the request that triggered it.
     """
     gc.collect()
     gc.freeze()
 
 
 def _keep_one_arena() -> None:
-    """Let all threads allocate from one heap (glibc), before there are any.
+    """Let all threads allocate from one heap (glibc); call it before there are any.
 
-    With a heap per thread each keeps the 19 MiB of the last password it hashed: 16 threads were measured at 325 MB, and
-    at 53 MB with one heap, in the same time. Python's own lock lets no two threads race for it.
+    With a heap per thread each keeps the 19 MiB of its last hash: 16 threads were measured at 325 MB, and at 53 MB with
+    one heap, at the same speed, because Python's lock keeps threads from competing for it.
     """
     m_arena_max = -8
     with contextlib.suppress(OSError, AttributeError):

@@ -72,7 +72,7 @@ class Database:
     def note(self, problem: BaseException | None) -> None:
         """Take note of a driver's error: of one that says that the server hangs, so that nobody else waits for it."""
         if getattr(problem, "is_hang", False):
-            self._circuit.failed()
+            self._circuit.record_timeout()
 
     @contextmanager
     def write_lock(self) -> Iterator[int]:
@@ -92,13 +92,13 @@ class Database:
             is_trial = self._circuit.admit()
             with time_budget.measured():
                 yield int(patience * 4) * 250  # in steps, so that few transactions have to set it anew
-            self._circuit.worked()
+            self._circuit.record_answer()
         except BaseException as problem:
             self.writing.release()
             if isinstance(problem, time_budget.CircuitOpen):
                 raise StoreUnavailable("Another process is holding the write lock of the file.") from None
             if is_trial or monotonic() - begun >= 1.0:  # only another process's lock takes that long
-                self._circuit.failed()
+                self._circuit.record_timeout()
             raise
 
     def release_write_lock(self) -> None:
@@ -111,10 +111,10 @@ class Database:
         try:
             connection.exec_driver_sql("SELECT 1")
         except DBAPIError as problem:
-            self._circuit.failed()
+            self._circuit.record_timeout()
             connection.close()
             raise StoreUnavailable(_sentence(problem)) from problem
-        self._circuit.worked()
+        self._circuit.record_answer()
         return connection
 
     def _connected(self) -> Connection:

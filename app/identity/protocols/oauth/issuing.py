@@ -76,7 +76,6 @@ def answer(
     context: Context, client: Application, issuer: Issuer, grant: Grant, account: Account | None
 ) -> TokenResponse:
     """Issue the tokens of a grant. They end with its session, unless they outlive it."""
-    settings = client.settings
     scope = resources.narrowed(context, client, grant.scope, grant.resource)
     facts = {**grant.facts, "issuer": issuer.url, "gty": grant.kind}
     facts["aud"] = resources.audience(context, client, scope, grant.resource)
@@ -88,7 +87,6 @@ def answer(
         facts[tokens.SID] = grant.session_id
     ends_at = None if outlives else grant.session_ends_at
     lifetime = _lifetime(context, client, facts, ends_at)
-    made = _signed_access_token(context, client, replace(grant, scope=scope, facts=facts), lifetime)
     issued = tokens.issue(
         context,
         uid=grant.uid,
@@ -98,10 +96,10 @@ def answer(
         scope=" ".join(scope),
         facts=facts,
         access_seconds=lifetime,
-        refresh_seconds=settings.refresh_token_seconds,
-        with_refresh=account is not None and "refresh_token" in settings.grant_types,
+        refresh_seconds=client.settings.refresh_token_seconds,
+        with_refresh=account is not None and "refresh_token" in client.settings.grant_types,
         family_id=grant.family_id,
-        access_token=made,
+        access_token=_signed_access_token(context, client, replace(grant, scope=scope, facts=facts), lifetime),
     )
     id_token = None
     if account is not None and OPENID in grant.scope and issuer.protocol == "oidc":
