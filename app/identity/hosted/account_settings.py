@@ -75,7 +75,7 @@ def confirm_deletion(context: Context, req: contract.ConfirmDeletionRequest) -> 
 
 @contract.keep_account.implements
 def keep_account(context: Context, req: contract.KeepRequest) -> Posted:
-    if not deletion.keep_by(context, req.token):
+    if not deletion.revert_by_token(context, req.token):
         raise e.WrongDeleteToken
     return Posted()
 

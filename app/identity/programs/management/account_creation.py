@@ -12,7 +12,7 @@ from app.identity.platform.context import Context
 
 
 def create(context: Context, req: CreateAccount) -> Account:
-    """Create an account with everything that the request says of it. No mail is sent.
+    """Create an account from the request. Sends no email.
 
     Raises what `drafting` refuses, UnknownPolicyVersion, NoConsentForm and ConsentRefused.
     """

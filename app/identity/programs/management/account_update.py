@@ -17,7 +17,7 @@ from app.identity.directory.accounts.refusals import refuse_policy_version
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.identity.programs.self_service import account_changes
-from app.identity.programs.self_service.account_changes import Changed, Columns
+from app.identity.programs.self_service.account_changes import ChangedAccount, Columns
 
 UNLOCKED: dict[str, Any] = {"is_locked": False, "lock_type": "None", "locked_until": None, "failed_attempts": 0}
 LOCKED: dict[str, Any] = {"is_locked": True, "lock_type": "Block", "locked_until": None}
@@ -96,7 +96,7 @@ def _verify(context: Context, req: AccountChanges, fresh: Account, values: Colum
         store.set_verified(context, fresh.uid, PHONE, phone, req.phone_id_verified)
 
 
-def _end_sessions(context: Context, changed: Changed) -> None:
+def _end_sessions(context: Context, changed: ChangedAccount) -> None:
     before, after = changed.before, changed.after
     is_closed = not after.is_active or after.is_deleted or after.login_disabled
     was_closed = not before.is_active or before.is_deleted or before.login_disabled

@@ -129,7 +129,7 @@ def _sign_in_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Accou
 
 
 def _smart_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
-    """`clientguid` names the device: a code that approves whichever waits would approve a stranger's."""
+    """Approve the device named by `clientguid`; without it the code could approve an attacker's device."""
     if not context.tenant.settings.smart_login:
         raise e.SmartLoginOff
     account = _proved(context, req)

@@ -1,4 +1,4 @@
-"""Tokens and codes that the tenant's servers bring to people themselves (interface account.md rows A18 to A21)."""
+"""One-time tokens and codes that the tenant's servers deliver themselves (interface account.md rows A18 to A21)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operations by which the tenant's servers check that somebody proved once more who they are (mfa.md rows M75 to M77)."""
+"""Operations by which the tenant's servers check a step-up authentication (mfa.md rows M75 to M77)."""
 
 from __future__ import annotations
 

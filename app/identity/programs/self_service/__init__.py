@@ -1,1 +1,1 @@
-"""What people change on their own accounts: profile, names, addresses, consent to the privacy policy, and leaving."""
+"""Self-service: an account's owner changes profile, identifiers, factors and consents, and deletes the account."""

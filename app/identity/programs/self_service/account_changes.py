@@ -1,6 +1,6 @@
-"""One change of an account, whoever asks for it: read and checked, hashed, then written to the row that is locked.
+"""A change of an account: the request is read and checked, secrets are hashed, then the locked row is written.
 
-Servers (account.md row A05) and people (user.md row U16) differ in what they may say; how it is done is told here once.
+Shared by the tenant's servers (account.md row A05) and the account's owner (user.md row U16), who may set different fields.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ Columns = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a request asks, checked; nothing of it needs the store any more."""
+class AccountChange:
+    """A checked change that needs no further look-up."""
 
     edits: profile_edits.Edits
     addresses: Emails | None = None
@@ -45,11 +45,11 @@ class Wanted:
     answers: dict[str, str] = field(default_factory=dict, repr=False)
     pin_info: PinInfo | None = field(default=None, repr=False)
     pin_hash: str | None = field(default=None, repr=False)
-    is_own: bool = False  # a person says it of themselves: an address is theirs once it is proved
+    is_own: bool = False  # requested by the account's owner: an address counts once it is verified
 
 
 @dataclass(frozen=True)
-class Changed:
+class ChangedAccount:
     """An account before and after."""
 
     before: Account
@@ -70,8 +70,8 @@ def read(
     clears: bool,
     drops_username: bool = False,
     is_own: bool = False,
-) -> Wanted:
-    """Return what a request asks of an account. Costs one hash for a password and one for each security answer.
+) -> AccountChange:
+    """Return the checked change of a request. Costs one hash for a password and one for each security answer.
 
     Raises:
         BadParameter and the refusals of `naming`, `editing`, `passwords.setting`: malformed members.
@@ -94,33 +94,33 @@ def read(
     context.work.release_connection()
     kept = security_answers.hash_answers(context, req.security_question_answer or {})
     pin_hash = pins.hash_from_profile(context, req.pin_info)
-    return Wanted(
+    return AccountChange(
         edits, addresses, username, drops_username, phone, password_hash, kept, req.pin_info, pin_hash, is_own
     )
 
 
 def write(
-    context: Context, uid: str, wanted: Wanted, more: Callable[[Account, Columns], Columns] | None = None
-) -> Changed:
-    """Write a change and return the account before and after it.
+    context: Context, uid: str, change: AccountChange, more: Callable[[Account, Columns], Columns] | None = None
+) -> ChangedAccount:
+    """Write a change; return the account before and after it.
 
-    The row is locked before it is read again, so that two changes at once lose nothing of one another.
+    The row is locked before it is read again, so that concurrent changes do not overwrite each other.
 
     Args:
-        more: given the locked account and the columns so far, returns further columns.
+        more: returns further columns, given the locked account and the columns so far.
 
     Raises:
-        UnknownUid: it was deleted meanwhile.
-        EmailUpdateRefused: other addresses than it has; those have operations of their own.
-        WrongCurrentPin: its owner says another PIN here, where nobody asks for the present one.
-        UsernameTaken, EmailRegistered, PhoneTaken: another account of the tenant has it.
+        UnknownUid: the account was deleted meanwhile.
+        EmailUpdateRefused: the addresses differ from the account's; they have operations of their own.
+        WrongCurrentPin: the owner sends another PIN here, where the current PIN is not checked.
+        UsernameTaken, EmailRegistered, PhoneTaken: another account of the tenant holds it.
     """
     fresh = store.change(context, uid, {})
     if fresh is None:
         raise e.UnknownUid
-    values = {**_free(context, wanted, fresh), **_secrets(context, wanted, fresh)}
+    values = {**_profile(context, change, fresh), **_secrets(context, change, fresh)}
     try:
-        values.update(_identifiers(context, wanted, fresh))
+        values.update(_identifiers(context, change, fresh))
     except store.IdentifierTaken as conflict:
         raise taken(conflict) from None
     if more is not None:
@@ -128,58 +128,58 @@ def write(
     after = store.change(context, uid, values)
     if after is None:
         raise e.UnknownUid
-    return Changed(fresh, after)
+    return ChangedAccount(fresh, after)
 
 
-def _free(context: Context, wanted: Wanted, fresh: Account) -> Columns:
-    profile = wanted.edits.apply(fresh.profile)
+def _profile(context: Context, change: AccountChange, fresh: Account) -> Columns:
+    profile = change.edits.apply(fresh.profile)
     return {"profile": profile, "profile_modified_at": context.now} if profile != fresh.profile else {}
 
 
-def _secrets(context: Context, wanted: Wanted, fresh: Account) -> Columns:
-    private = {**fresh.private, **previous_locale.remember(fresh, wanted.edits.apply(fresh.profile), context.now)}
+def _secrets(context: Context, change: AccountChange, fresh: Account) -> Columns:
+    private = {**fresh.private, **previous_locale.remember(fresh, change.edits.apply(fresh.profile), context.now)}
     values: Columns = {}
-    if wanted.is_own and wanted.pin_hash and fresh.has_pin:
+    if change.is_own and change.pin_hash and fresh.has_pin:
         raise e.WrongCurrentPin("A PIN that is set is changed with the present one.")
-    private |= pins.private_entry(context, fresh.uid, fresh.pin, wanted.pin_info, wanted.pin_hash)
-    if wanted.answers:
-        private["security_answers"] = {**fresh.security_answers, **wanted.answers}
-    if wanted.password_hash:
+    private |= pins.private_entry(context, fresh.uid, fresh.pin, change.pin_info, change.pin_hash)
+    if change.answers:
+        private["security_answers"] = {**fresh.security_answers, **change.answers}
+    if change.password_hash:
         policy = context.tenant.settings.password_policy
         earlier = [fresh.password_hash, *fresh.password_history] if fresh.password_hash else fresh.password_history
         private["password_history"] = earlier[: max(0, policy.history - 1)]
         private |= {"is_secure_password": policy.common_check, "is_password_breached": False}
-        values = {"password_hash": wanted.password_hash, "password_changed_at": context.now}
+        values = {"password_hash": change.password_hash, "password_changed_at": context.now}
     return {**values, "private": private} if private != fresh.private or values else {}
 
 
-def _identifiers(context: Context, wanted: Wanted, fresh: Account) -> Columns:
-    """Take and let go identifiers; return the columns that show them. Raises store.Taken, 1174."""
+def _identifiers(context: Context, change: AccountChange, fresh: Account) -> Columns:
+    """Add and remove identifiers; return their columns. Raises store.IdentifierTaken, EmailUpdateRefused (1174)."""
     values: Columns = {}
-    taken_now = []
-    if wanted.addresses is not None:
-        held = {identifiers.normalize_email(entry["Value"]) for entry in fresh.emails if not entry.get("pending")}
-        if held and held != set(wanted.addresses.forms):
+    added = []
+    if change.addresses is not None:
+        present = {identifiers.normalize_email(entry["Value"]) for entry in fresh.emails if not entry.get("pending")}
+        if present and present != set(change.addresses.forms):
             raise e.EmailUpdateRefused
-        if not held and wanted.is_own:
-            values.update(_own_addresses(context, wanted.addresses))
-        elif not held:
-            values.update(email=wanted.addresses.primary, emails=wanted.addresses.shown)
-            taken_now += [(EMAIL, form, False) for form in wanted.addresses.forms]
-    if wanted.phone is not None and fresh.phone is None:
-        values["phone"] = wanted.phone
-        if not (wanted.is_own and pending_accounts.is_phone_claimable(context, wanted.phone)):
-            taken_now.append((PHONE, wanted.phone, False))
-    if wanted.drops_username or (wanted.username is not None and wanted.username != fresh.username):
+        if not present and change.is_own:
+            values.update(_own_addresses(context, change.addresses))
+        elif not present:
+            values.update(email=change.addresses.primary, emails=change.addresses.shown)
+            added += [(EMAIL, form, False) for form in change.addresses.forms]
+    if change.phone is not None and fresh.phone is None:
+        values["phone"] = change.phone
+        if not (change.is_own and pending_accounts.is_phone_claimable(context, change.phone)):
+            added.append((PHONE, change.phone, False))
+    if change.drops_username or (change.username is not None and change.username != fresh.username):
         store.remove_identifiers(context, fresh.uid, USERNAME)
-        values["username"] = wanted.username
-        taken_now += [(USERNAME, wanted.username, True)] if wanted.username else []
-    store.add_identifiers(context, fresh.uid, taken_now)
+        values["username"] = change.username
+        added += [(USERNAME, change.username, True)] if change.username else []
+    store.add_identifiers(context, fresh.uid, added)
     return values
 
 
 def _own_addresses(context: Context, addresses: Emails) -> Columns:
-    """Return the addresses that somebody says are theirs; they wait for a proof. Raises store.Taken where that may be told."""
+    """Return the columns of claimed addresses, pending verification. Raises store.IdentifierTaken unless the tenant hides accounts."""
     if not context.tenant.settings.hide_unknown_accounts:
         for form in addresses.forms:
             if store.by_identifier(context, EMAIL, form) is not None:

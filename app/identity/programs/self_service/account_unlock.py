@@ -1,4 +1,4 @@
-"""People open the lock of their own account while they are still signed in (interface user.md row U25)."""
+"""A signed-in owner unlocks the account (interface user.md row U25)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from app.identity.platform.context import Context
 
 
 def unlock(context: Context, account: Account, req: Unlock) -> None:
-    """Unlock an account that too many failures locked for a captcha or a security question.
+    """Unlock an account that failed attempts locked until a captcha or a security question is solved.
 
     Raises:
-        BadPutBody: nothing was shown.
+        BadPutBody: no answer was sent.
         UnlockedAlready: there is no lock.
-        LockedForAWhile, AccountBlocked: this lock opens by waiting, or not by its owner.
+        LockedForAWhile, AccountBlocked: the lock ends with time, or the owner cannot end it.
         WrongCaptcha, WrongQuestionOrAnswer and others of `locks.open`.
     """
     if captcha.from_parameters(req).is_empty and not req.security_answer:
@@ -34,17 +34,17 @@ def unlock(context: Context, account: Account, req: Unlock) -> None:
 
 
 def open_lock(context: Context, account: Account, lock_answer: LOCK, captcha_answer: CAP) -> bool:
-    """Return whether a lock of the account was just opened; False where none holds.
+    """Return whether a lock of the account was solved; False where the account is not locked.
 
-    Raises the lock's refusal, or that of a wrong answer, which counts.
+    Raises the lock's error, or the error of a wrong answer, which counts as a failure.
     """
     lock = login_records.lock_of(account)
     if lock is None:
         return False
     who = AccountLookup(context, Identifier("email", account.email or ""), account, is_hidden=False)
-    shown = locks.LockSolution(lock_answer.security_answer, captcha.from_parameters(captcha_answer))
+    solution = locks.LockSolution(lock_answer.security_answer, captcha.from_parameters(captcha_answer))
     context.work.release_connection()
-    if not locks.solve(context, who, lock, shown):
+    if not locks.solve(context, who, lock, solution):
         context.audit.record("unlock.refused", uid=account.uid)
         raise e.WrongQuestionOrAnswer
     return True

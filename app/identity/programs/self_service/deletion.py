@@ -1,4 +1,4 @@
-"""People delete their account: asked for by mail or by a code, then kept for a while, then removed (user.md rows U18 to U21)."""
+"""Account deletion by its owner: confirmed by link or code, kept for a grace period, then removed (user.md rows U18 to U21)."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ PATH = "/delete-account"
 
 
 def ask(context: Context, account: Account, url: str | None = None, template: str | None = None) -> None:
-    """Mail a link that deletes the account.
+    """Email a link that deletes the account.
 
     Raises:
-        NoEmailOnProfile: there is no address to mail to.
-        NotProcessable: the address is not verified, so it may be somebody else's.
-        VerificationUrlRefused: the page is not on the tenant's whitelist.
+        NoEmailOnProfile: the account has no address.
+        NotProcessable: the address is not verified, so another person may own it.
+        VerificationUrlRefused: the page is not on the tenant's allow list.
         MailLimitReached.
     """
     if not account.email:
@@ -55,21 +55,21 @@ def ask(context: Context, account: Account, url: str | None = None, template: st
 
 
 def token_only(context: Context, account: Account) -> str:
-    """Return the token of a link that the caller brings to its owner."""
+    """Return the token of a link that the caller delivers to the owner."""
     return one_time_tokens.new_link(
         context, Purpose.DELETE_ACCOUNT, account.uid, subject=account.uid, facts={"email": account.email}
     )
 
 
 def code_only(context: Context, account: Account) -> str:
-    """Return a code that the caller brings to its owner. Raises NoPhoneOnProfile."""
+    """Return a code that the caller delivers to the owner. Raises NoPhoneOnProfile."""
     if not account.phone or not account.phone_verified:
         raise e.NoPhoneOnProfile
     return one_time_tokens.new_code(context, Purpose.DELETE_ACCOUNT, account.uid, subject=account.phone)
 
 
 def peek(context: Context, token: str) -> OneTimeToken:
-    """Return what a link stands for, without using it. Raises WrongDeleteToken, UsedLink, ExpiredLink."""
+    """Return the link's one-time token without spending it. Raises WrongDeleteToken, UsedLink, ExpiredLink."""
     try:
         return one_time_tokens.peek_link(context, Purpose.DELETE_ACCOUNT, token)
     except e.UnknownLink:
@@ -77,24 +77,24 @@ def peek(context: Context, token: str) -> OneTimeToken:
 
 
 def confirm(context: Context, token: str) -> Account:
-    """Use a link: its account leaves. Of many at once one wins. Raises WrongDeleteToken, UsedLink, ExpiredLink."""
+    """Spend a link and delete its account; of concurrent uses one succeeds. Raises WrongDeleteToken, UsedLink, ExpiredLink."""
     proof = peek(context, token)
     fresh = store.change(context, proof.uid, {})
     if fresh is not None and not sending.is_still_recipient(fresh, proof):
         raise e.ExpiredLink
     try:
         one_time_tokens.spend_link(context, Purpose.DELETE_ACCOUNT, token)
-    except e.UnknownLink:  # the account is gone meanwhile, and its links with it
+    except e.UnknownLink:  # the account was deleted meanwhile, and its links with it
         raise e.WrongDeleteToken from None
-    return leave(context, proof.uid)
+    return delete(context, proof.uid)
 
 
 def send_code(context: Context, account: Account, wish: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
     """Send a code that deletes the account; return the message's Sid.
 
-    A number that nobody proved may be anybody's: whoever holds no more than a session could write their own there.
+    The number must be verified: a thief with a stolen session could otherwise enter their own.
 
-    Raises NoPhoneOnProfile, RequestInvalid where nothing sends text messages, SmsLimitReached, SharedSmsLimitReached.
+    Raises NoPhoneOnProfile, RequestInvalid where no SMS gateway is configured, SmsLimitReached, SharedSmsLimitReached.
     """
     if not account.phone or not account.phone_verified:
         raise e.NoPhoneOnProfile
@@ -110,23 +110,23 @@ def send_code(context: Context, account: Account, wish: SmsOptions = DEFAULT_SMS
 def confirm_code(
     context: Context, account: Account, code: str, *, is_lock_open: bool = False, is_silent: bool = False
 ) -> None:
-    """Use a code: the account leaves. Raises NoPhoneOnProfile, and what `proofs.spend_code` does."""
+    """Spend a code and delete the account. Raises NoPhoneOnProfile, and as `one_time_tokens.spend_code` does."""
     if not account.phone or not account.phone_verified:
         raise e.NoPhoneOnProfile
     one_time_tokens.spend_code(
         context, Purpose.DELETE_ACCOUNT, account.uid, code, subject=account.phone, errors=SMS_CODE,
         is_lock_open=is_lock_open,
     )  # fmt: skip
-    leave(context, account.uid, is_silent=is_silent)
+    delete(context, account.uid, is_silent=is_silent)
 
 
-def leave(context: Context, uid: str, *, is_silent: bool = False) -> Account:
-    """Delete an account: at once, or, where the tenant keeps such accounts for some days, after these.
+def delete(context: Context, uid: str, *, is_silent: bool = False) -> Account:
+    """Delete an account: at once, or after the tenant's grace period (`deletion_days`).
 
-    Until then nobody is signed in to it, and whoever knows its password may keep it; so may the mailbox that was told of
-    a change, by its alarm: a thief would delete what they cannot hold.
+    During the grace period all sessions are ended, and a sign-in with the password may revert the deletion. So may the link of
+    a security alert, since a thief may delete an account that they are about to lose.
 
-    Raises WrongDeleteToken: it is gone already, or on its way.
+    Raises WrongDeleteToken: the account is deleted already.
     """
     account = store.change(context, uid, {})
     if account is None or account.is_deleted:
@@ -148,14 +148,14 @@ def leave(context: Context, uid: str, *, is_silent: bool = False) -> Account:
     return after
 
 
-def keep_by(context: Context, token: str) -> bool:
-    """Undo a deletion by the token that a refused sign-in gave; returns whether there was one to undo."""
+def revert_by_token(context: Context, token: str) -> bool:
+    """Revert a deletion by the token of a refused sign-in; return whether there was one."""
     uid = deletion_revert.uid_from_token(context, token)
-    return uid is not None and keep(context, uid)
+    return uid is not None and revert(context, uid)
 
 
-def keep(context: Context, uid: str) -> bool:
-    """Undo a deletion while the account is still there; returns whether there was one."""
+def revert(context: Context, uid: str) -> bool:
+    """Revert a deletion within the grace period; return whether there was one."""
     account = store.change(context, uid, {})
     if account is None or account.leaves_at is None or account.leaves_at <= context.now:
         return False

@@ -1,4 +1,4 @@
-"""People add, remove and order the addresses of their account (interface user.md rows U23, U24)."""
+"""An account's owner adds, removes and reorders its email addresses (interface user.md rows U23, U24)."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ from app.identity.platform.context import Context
 
 @dataclass(frozen=True)
 class NewAddress:
-    """An address that somebody wants to add, and how it is asked for."""
+    """An address to add, and how its verification email looks."""
 
     email: str
     type: str
-    url: str | None = None  # a page of the relying party; ours where there is none
+    url: str | None = None  # the relying party's page; None: the hosted page
     template: str | None = None
 
 
 def ask(context: Context, account: Account, new: NewAddress, *, hides_taken: bool) -> None:
-    """Mail a link and a code to another address; it is the account's when it is proved.
+    """Email a link and a code to a new address, which is added once it is verified.
 
-    With `hides_taken` an address of somebody else is answered as a free one; its owner is told by mail.
+    With `hides_taken` another account's address is answered like a free one; its owner gets an email.
 
     Raises:
-        MalformedEmail, EmailTypeMissing: as they say.
-        EmailActionRefused: a second primary address.
+        MalformedEmail, EmailTypeMissing.
+        EmailActionRefused: there is a primary address already.
         EmailNotAddable: the account has an address that is not verified yet.
-        EmailUpdateRefused: the account has as many as may be.
-        EmailTaken: it is one of the account's own. EmailRegistered: another account has it.
-        EmailRefused, EmailDomainRefused, VerificationUrlRefused: the tenant does not want that.
+        EmailUpdateRefused: the account has the maximum number of addresses.
+        EmailTaken: the account has it already. EmailRegistered: another account has it.
+        EmailRefused, EmailDomainRefused, VerificationUrlRefused: the tenant's settings refuse it.
         MailLimitReached.
     """
     form, owner = _free(context, account, new)
     if owner is not None and not hides_taken:
         raise e.EmailRegistered
     shown = identifiers.display_email(new.email)
-    _wait_for(context, account, new, form)
+    _add_pending(context, account, new, form)
     facts = _proof(context, account, new, form, shown)
     language = notifications.page_language(context)
     if owner is not None:
@@ -70,16 +70,16 @@ def ask(context: Context, account: Account, new: NewAddress, *, hides_taken: boo
 
 
 def token_only(context: Context, account: Account, new: NewAddress) -> str:
-    """Return the token of a link that the caller brings to its owner; raises as `ask` does, but for the limit of mails."""
+    """Return the token of a link that the caller delivers; raises as `ask` does, except MailLimitReached."""
     form, owner = _free(context, account, new)
     if owner is not None:
         raise e.EmailRegistered
-    _wait_for(context, account, new, form)
+    _add_pending(context, account, new, form)
     return _link(context, account, new, form)
 
 
 def confirm_code(context: Context, account: Account, email: str, code: str) -> Account:
-    """Confirm the address that the code was sent to: one to add, or one that the account has and did not prove.
+    """Verify the address that the code was sent to: a new one, or an unverified one of the account.
 
     Raises the four refusals of a mailed code, MalformedEmail, EmailRegistered, EmailVerifiedBefore.
     """
@@ -92,8 +92,8 @@ def confirm_code(context: Context, account: Account, email: str, code: str) -> A
 
 
 def remove(context: Context, account: Account, email: str | None, *, is_silent: bool = False) -> Account:
-    """Take an address away; where it was the primary one, the next takes its place. Both are told by mail, and the one
-    that was primary may object.
+    """Remove an address; the next one becomes primary if it was the primary one. Both get an email; the former primary
+    address gets a link that reverts the change.
 
     Raises MalformedEmail, EmailNotOnProfile, LastEmail.
     """
@@ -105,14 +105,14 @@ def remove(context: Context, account: Account, email: str | None, *, is_silent: 
     gone = next((entry for entry in fresh.emails if entry not in left), None)
     if gone is None:
         raise e.EmailNotOnProfile
-    if not _may_go(fresh, gone, left):
+    if not _is_removable(fresh, gone, left):
         raise e.LastEmail
-    after = _keep(context, fresh, left)
+    after = _store_order(context, fresh, left)
     one_time_tokens.close(context, account.uid, subject=form)
     _end_links(context, account.uid)
     context.audit.record("email.removed", uid=account.uid)
-    told = [None if gone.get("pending") else gone["Value"], after.email]
-    for to in told:
+    recipients = [None if gone.get("pending") else gone["Value"], after.email]
+    for to in recipients:
         mail = notifications.notify_with_alert_link if to == fresh.email else notifications.notify
         mail(context, MailKind.EMAIL_CHANGED, to, after, before=fresh, email=gone["Value"], change="removed")
     events.emit(context, "UpdateProfile", after, is_silent)
@@ -120,7 +120,7 @@ def remove(context: Context, account: Account, email: str | None, *, is_silent: 
 
 
 def make_primary(context: Context, account: Account, email: str) -> Account:
-    """Let another verified address of the account be its first; the old first one is told by mail.
+    """Make another verified address the primary one; the former primary address gets an email.
 
     Raises MalformedEmail, EmailNotOnProfile, EmailNotAddable.
     """
@@ -135,7 +135,7 @@ def make_primary(context: Context, account: Account, email: str) -> Account:
         raise e.EmailNotAddable
     if chosen is fresh.emails[0]:
         return fresh
-    after = _keep(context, fresh, [chosen, *(entry for entry in fresh.emails if entry is not chosen)])
+    after = _store_order(context, fresh, [chosen, *(entry for entry in fresh.emails if entry is not chosen)])
     _end_links(context, account.uid)
     context.audit.record("email.primary_changed", uid=account.uid)
     shown = after.email or ""
@@ -158,8 +158,8 @@ def _free(context: Context, account: Account, new: NewAddress) -> tuple[str, Acc
     return form, owner
 
 
-def _wait_for(context: Context, account: Account, new: NewAddress, form: str) -> None:
-    """Let the address stand in the profile as one that is not proved yet."""
+def _add_pending(context: Context, account: Account, new: NewAddress, form: str) -> None:
+    """Add the address to the profile as pending."""
     fresh = _locked(context, account)
     others = [entry for entry in fresh.emails if identifiers.normalize_email(entry["Value"]) != form]
     waiting = {"Type": new.type.strip(), "Value": identifiers.display_email(new.email), "pending": True}
@@ -172,7 +172,7 @@ def _link(context: Context, account: Account, new: NewAddress, form: str) -> str
 
 
 def _proof(context: Context, account: Account, new: NewAddress, form: str, shown: str) -> dict[str, str]:
-    """Make what proves the address, as far as the mail holds it, and return what the mail says."""
+    """Issue the link and the code that the email template contains; return the template's values."""
     carries = messaging.carries(
         context,
         MailKind.ADD_EMAIL,
@@ -182,9 +182,7 @@ def _proof(context: Context, account: Account, new: NewAddress, form: str, shown
     )
     facts: dict[str, str] = {}
     if carries in ("link", "otp"):
-        one_time_tokens.close(
-            context, account.uid, Purpose.ADD_EMAIL, subject=form
-        )  # the half that is not made anew is over, too
+        one_time_tokens.close(context, account.uid, Purpose.ADD_EMAIL, subject=form)
     if carries != "otp":
         token = _link(context, account, new, form)
         page = allowed_addresses.with_query(
@@ -212,17 +210,19 @@ def _refuse(context: Context, account: Account, new: NewAddress, form: str) -> N
     verification.refuse_url(context, new.url)
 
 
-def _may_go(fresh: Account, gone: dict[str, Any], left: list[dict[str, Any]]) -> bool:
-    """Return whether an account keeps an address without this one, and a proved one where this one is proved."""
+def _is_removable(fresh: Account, gone: dict[str, Any], left: list[dict[str, Any]]) -> bool:
+    """Return whether an address remains without this one, and a verified one if this one is verified."""
     if gone.get("pending"):
         return True
-    held = [entry for entry in left if not entry.get("pending")]
-    is_proved = verification.is_verified(fresh, gone["Value"])
-    return any(verification.is_verified(fresh, entry["Value"]) for entry in held) if is_proved else bool(held)
+    remaining = [entry for entry in left if not entry.get("pending")]
+    is_verified = verification.is_verified(fresh, gone["Value"])
+    return (
+        any(verification.is_verified(fresh, entry["Value"]) for entry in remaining) if is_verified else bool(remaining)
+    )
 
 
 def _end_links(context: Context, uid: str) -> None:
-    """What was mailed to the addresses before opens nothing now. Alarms stay: a thief would end them in this way."""
+    """Revoke reset and deletion links sent to the previous addresses. Alert links stay valid: a thief could otherwise void them."""
     one_time_tokens.close(context, uid, Purpose.RESET_PASSWORD)
     one_time_tokens.close(context, uid, Purpose.DELETE_ACCOUNT)
 
@@ -234,8 +234,8 @@ def _locked(context: Context, account: Account) -> Account:
     return fresh
 
 
-def _keep(context: Context, fresh: Account, entries: list[dict[str, Any]]) -> Account:
-    """Write the addresses in this order; the first is the primary one, or else the first that is proved. Pending ones follow."""
+def _store_order(context: Context, fresh: Account, entries: list[dict[str, Any]]) -> Account:
+    """Store the addresses in this order: the primary one first, else the first verified one; pending ones last."""
     waiting = [entry for entry in entries if entry.get("pending")]
     proved = {entry["Value"]: verification.is_verified(fresh, entry["Value"]) for entry in entries}
     held = [{**entry, "verified": proved[entry["Value"]]} for entry in entries if not entry.get("pending")]

@@ -1,4 +1,4 @@
-"""The operations by which people change their own accounts, with an access token of theirs."""
+"""Operations by which an account's owner changes it, with an access token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Identities of other providers: signed in with, linked and unlinked by programs."""
+"""Identities of external providers: programs sign in with them, link and unlink them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OWN: Final = linked_identities.OWN_PROVIDER.lower()
 
 @contract.sign_in.implements
 def sign_in(context: Context, req: contract.Ping) -> Login:
-    """The browser's sign-in was whole, and is counted: this is the session of it that the program gets."""
+    """Return the program's session of a browser sign-in that is complete and recorded already."""
     account, methods, provider = token_handoff.redeem_sign_in(
         context, token_handoff.find_finished(context, _guid(req.client_guid))
     )
@@ -82,8 +82,9 @@ def unlink(context: Context, req: contract.Unlink) -> Deleted:
 
 
 def remove(context: Context, account: Account, provider: str, subject: str, *, is_silent: bool = False) -> Account:
-    """Unlink an identity and return the account as it is then. Raises IdentityElsewhere, and LastWayIn where nothing else opens
-    the account: of two that are taken away at once the last one stays.
+    """Unlink an identity; return the changed account.
+
+    Raises IdentityElsewhere, and LastWayIn where no other sign-in method remains, also under concurrent removals.
     """
     fresh = account_store.change(context, account.uid, {}) or account
     held = next((one for one in linked_identities.of(fresh) if one.key == (provider, subject)), None)
@@ -95,15 +96,14 @@ def remove(context: Context, account: Account, provider: str, subject: str, *, i
 
 
 def take_away(context: Context, fresh: Account, one: Identity, *, is_silent: bool = False) -> Account:
-    """Unlink an identity of an account, which is locked; with it goes every sign-in that is not whole yet, or not handed over to a
-    program: it may have begun by it."""
+    """Unlink an identity of a locked account, and revoke sign-ins in progress, which may have begun with it."""
     after = linking.unlink(context, fresh, one, is_silent=is_silent)
     continuation_tokens.revoke_all(context, fresh.uid, ContinuationPurpose.SECOND_FACTOR, *token_handoff.KINDS)
     return after
 
 
 def is_last_way_in(context: Context, account: Account, one: Identity) -> bool:
-    """Return whether nothing but this identity opens the account, as the tenant has it today."""
+    """Return whether the account has no other sign-in method under the tenant's current settings."""
     settings = context.tenant.settings
     has_passkey = settings.passkeys and any(
         not held.facts.get(passkeys.SECOND_FACTOR_ONLY) for held in passkeys.by_account(context, account.uid)
@@ -125,8 +125,7 @@ def _linked_by_guid(context: Context, account: Account, guid: str, *, is_silent:
 
 
 def _link(context: Context, account: Account, claimed: ProviderIdentity, *, is_silent: bool) -> None:
-    """What stands for the identity is spent in the same transaction, once the account is locked. Whoever was signed in when its owner
-    took it back, in this very moment, links nothing to it."""
+    """Link the identity to the locked account. Raises NotAuthenticated where the session was revoked at the same moment."""
     try:
         linking.link(context, account, claimed, is_silent=is_silent)
     except linked_identities.TooManyIdentities:
@@ -143,8 +142,7 @@ def _refuse_off(context: Context) -> None:
 
 
 def _not_linkable(context: Context, account: Account, token: str) -> Exception:
-    """Return why a text that is no candidate links nothing. Somebody else's sign-in has an account, which is never merged into
-    another one."""
+    """Return the error for a token that is no candidate. The token of another account's sign-in never merges accounts."""
     holder = tokens.find(context, token)
     if holder is None or holder.expires_at <= context.now:
         return refusals.WrongCandidate()
@@ -154,12 +152,12 @@ def _not_linkable(context: Context, account: Account, token: str) -> Exception:
 
 
 def _refuse_not_there(context: Context, account: Account, provider: str, subject: str) -> None:
-    held = {one.key for one in linked_identities.of(account)}
-    if (provider, subject) in held:
+    linked = {one.key for one in linked_identities.of(account)}
+    if (provider, subject) in linked:
         return
     if provider not in contract.PROVIDERS and provider not in context.tenant.settings.connections:
         raise refusals.UnknownProvider
-    if not held:
+    if not linked:
         raise refusals.NothingToUnlink
     raise refusals.IdentityElsewhere if provider in _providers(account) else refusals.UnknownIdentity
 

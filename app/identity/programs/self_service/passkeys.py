@@ -1,4 +1,4 @@
-"""The operations by which people keep their own passkeys (interface mfa.md rows M57-M60)."""
+"""Operations on the signed-in account's passkeys (interface mfa.md rows M57-M60)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from app.identity.platform.context import Context
 @contract.begin.implements
 def begin(context: Context, req: OwnFactor) -> OwnRegisterBegin:  # noqa: ARG001 - the token names the account
     require_enabled(context)
-    told = management.begin_adding(context, accounts.current(context))
-    return OwnRegisterBegin(register_begin_credential=PublicKey(publicKey=told), publicKey=told)
+    options = management.begin_adding(context, accounts.current(context))
+    return OwnRegisterBegin(register_begin_credential=PublicKey(publicKey=options), publicKey=options)
 
 
 @contract.add.implements

@@ -1,4 +1,4 @@
-"""People accept the tenant's privacy policy, version by version (interface user.md rows U27, U28)."""
+"""Acceptance of the tenant's privacy policy, by version (interface user.md rows U27, U28)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.identity.platform.context import Context
 
 
 def accept(context: Context, account: Account) -> Account:
-    """Keep that the present version was accepted, from where and when.
+    """Record the acceptance of the current version, with source and time.
 
     Raises NoPrivacyPolicy, PolicyAcceptedAlready.
     """
@@ -32,8 +32,8 @@ def accept(context: Context, account: Account) -> Account:
 
 
 def history(context: Context, account: Account) -> PolicyHistory:
-    """Return what the account accepted. Raises NoPrivacyPolicy where the tenant has none."""
+    """Return the accepted versions, the newest first. Raises NoPrivacyPolicy where the tenant has none."""
     if not context.tenant.settings.privacy_policy.versions:
         raise e.NoPrivacyPolicy
-    held = [AcceptedPolicy.model_validate(entry) for entry in privacy_policy.history_of(account)]
-    return PolicyHistory(uid=account.uid, current=held[0] if held else None, history=held)
+    accepted = [AcceptedPolicy.model_validate(entry) for entry in privacy_policy.history_of(account)]
+    return PolicyHistory(uid=account.uid, current=accepted[0] if accepted else None, history=accepted)

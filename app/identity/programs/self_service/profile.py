@@ -1,4 +1,4 @@
-"""People change their profile and what they are known by (interface user.md rows U16, U17, U22)."""
+"""An account's owner changes its profile and its username (interface user.md rows U16, U17, U22)."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from app.identity.directory.accounts.service import Account
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.identity.programs.self_service import account_changes
-from app.identity.programs.self_service.account_changes import Changed, Wanted
+from app.identity.programs.self_service.account_changes import AccountChange, ChangedAccount
 
 WRITERS = frozenset({Write.ANYONE})
 
 
 def update(context: Context, account: Account, req: UpdateOwnAccount, *, session_id: str | None = None) -> Account:
-    """Change an account as its owner says, and return it as it is then.
+    """Change an account on behalf of its owner; return the changed account.
 
     Args:
-        session_id: the browser session that goes on where the password changes.
+        session_id: the browser session that survives a password change.
 
     Raises:
-        PrivacyPolicyOutdated: the present privacy policy is not accepted yet.
-        FieldsRefused: what breaks a rule of the tenant's form, or empties a field that it requires.
-        SecurityQuestionsOff: the tenant asks none.
+        PrivacyPolicyOutdated: the current privacy policy is not accepted yet.
+        FieldsRefused: a value breaks a rule of the tenant's form, or empties a required field.
+        SecurityQuestionsOff: the tenant has none.
         UnknownRecord, MalformedRecord, RecordCodeMissing, WrongRecordCode: a link to one of the tenant's lists.
         NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached: the code for a first number could not be sent.
-        UnknownSecurityQuestion: it is none of the tenant's, or, once there are answers, none that was answered.
-        EmailRefused, EmailDomainRefused, TooYoung: the tenant does not want that.
-        VerificationUrlRefused: the page is not on the tenant's whitelist.
+        UnknownSecurityQuestion: not one of the tenant's or, once the account has answers, not an answered one.
+        EmailRefused, EmailDomainRefused, TooYoung: the tenant's settings refuse it.
+        VerificationUrlRefused: the page is not on the tenant's allow list.
     """
     settings = context.tenant.settings
     if privacy_policy.must_accept(settings.privacy_policy, account, context.now):
@@ -47,38 +47,38 @@ def update(context: Context, account: Account, req: UpdateOwnAccount, *, session
     _refuse_answers(context, account, req.security_question_answer)
     requirements.refuse_edits(settings, req, clears=req.null_support)
     registration_data.refuse_invalid_links(context, req.free, account.profile)
-    wanted = account_changes.read(context, account, req, req, writers=WRITERS, clears=req.null_support, is_own=True)
-    if wanted.addresses and len(wanted.addresses.forms) > identifier_checks.MOST_EMAILS:
+    change = account_changes.read(context, account, req, req, writers=WRITERS, clears=req.null_support, is_own=True)
+    if change.addresses and len(change.addresses.forms) > identifier_checks.MOST_EMAILS:
         raise e.EmailUpdateRefused
-    for form in wanted.addresses.forms if wanted.addresses else ():
+    for form in change.addresses.forms if change.addresses else ():
         requirements.refuse_address(settings.email_access, form)
-    requirements.refuse_age(context, wanted.edits.stated.get("BirthDate"))
-    changed = _written(context, account, wanted)
+    requirements.refuse_age(context, change.edits.stated.get("BirthDate"))
+    changed = _write(context, account, change)
     _follow_up(context, changed, req, session_id)
     events.emit(context, "UpdateProfile", changed.after, req.is_silent)
     return changed.after
 
 
 def set_username(context: Context, account: Account, username: str | None, *, is_silent: bool = False) -> Account:
-    """Give an account a username, or another one; its owner is told by mail.
+    """Set the account's username; the owner gets an email.
 
     Raises UsernameMissing, MalformedUsername, UsernameFormatRefused, UsernameTaken.
     """
     if not username:
         raise e.UsernameMissing
-    wanted = Wanted(
+    change = AccountChange(
         profile_edits.Edits(), username=identifier_checks.username(context.tenant.settings, username, account.username)
     )
-    changed = _written(context, account, wanted)
+    changed = _write(context, account, change)
     notifications.notify_profile_changes(context, changed.before, changed.after)
     events.emit(context, "UpdateProfile", changed.after, is_silent)
     return changed.after
 
 
-def _written(context: Context, account: Account, wanted: Wanted) -> Changed:
-    """Write the change; raises NotAuthenticated where the account is gone in this very moment, and with it who asks."""
+def _write(context: Context, account: Account, change: AccountChange) -> ChangedAccount:
+    """Write the change; raises NotAuthenticated where the account was deleted meanwhile."""
     try:
-        return account_changes.write(context, account.uid, wanted)
+        return account_changes.write(context, account.uid, change)
     except e.UnknownUid:
         raise e.NotAuthenticated from None
 
@@ -95,8 +95,8 @@ def _refuse_answers(context: Context, account: Account, answers: dict[str, str] 
         raise e.BadParameter("The SecurityQuestionAnswer must not be empty.")
 
 
-def _follow_up(context: Context, changed: Changed, req: UpdateOwnAccount, session_id: str | None) -> None:
-    """Do what the change asks for: mails, and the end of other sessions after a new password."""
+def _follow_up(context: Context, changed: ChangedAccount, req: UpdateOwnAccount, session_id: str | None) -> None:
+    """Send the emails of the change, and end other sessions after a new password."""
     before, after = changed.before, changed.after
     if changed.has_new_password:
         keep = session_id or (context.holder.session_id if context.holder else None)

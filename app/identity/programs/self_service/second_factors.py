@@ -1,4 +1,4 @@
-"""The operations by which people keep their own second factors (interface mfa.md section 3)."""
+"""Operations on the signed-in account's second factors (interface mfa.md section 3)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def prove_totp(context: Context, req: contract.OwnTotp) -> Profile:
 
 
 def proved(context: Context, kind: FactorKind, answer: FactorResponse, fields: str | None) -> Profile:
-    """Enrol a factor by its first proof, or prove it once more, and return the profile."""
+    """Enrol a factor by its first verification, or verify it again; return the profile."""
     if context.tenant.settings.two_factor == "disabled":
         raise e.TwoFactorOff
     account = accounts.current(context)
@@ -105,7 +105,7 @@ def remove_passkey(context: Context, req: contract.OwnFactor) -> Deleted:  # noq
 
 
 def older(req: contract.LegacyRemoval | contract.LegacyManagedRemoval) -> FactorKind:
-    """Return which of the two is meant; raises FactorRemovalRefused for neither and for both."""
+    """Return the requested one of the two factors; raises FactorRemovalRefused for neither and for both."""
     if req.authenticator == req.otp_authenticator:
         raise e.FactorRemovalRefused
     return FactorKind.TOTP if req.authenticator else FactorKind.SMS
@@ -126,7 +126,7 @@ def enrol(
     is_lock_open: bool = False,
     replaces: bool = False,
 ) -> None:
-    """Enrol a factor by its first proof, or prove it once more; the owner is told of a new one."""
+    """Enrol a factor by its first verification, or verify it again; a new factor is notified by email."""
     if second_factors.verify_or_enrol(
         context, known, kind, answer, may_enrol=True, is_lock_open=is_lock_open, replaces=replaces
     ):
@@ -134,13 +134,13 @@ def enrol(
 
 
 def remove(context: Context, account: Account, kind: FactorKind) -> None:
-    """Remove a factor, and tell the owner."""
+    """Remove a factor and notify the owner."""
     second_factors.remove(context, account.uid, kind)
     notifications.notify_factor_change(context, MailKind.FACTOR_REMOVED, account, kind)
 
 
 def renew(context: Context, account: Account) -> list[str]:
-    """Make backup codes; the owner is told where they take the place of others."""
+    """Generate backup codes; replacing existing ones notifies the owner."""
     had_some = bool(second_factors.account_factors(context, account).enrolled(FactorKind.BACKUP_CODE))
     codes = second_factors.generate_backup_codes(context, account, is_first=False)
     if had_some:

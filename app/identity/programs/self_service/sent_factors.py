@@ -1,4 +1,4 @@
-"""Factors that people answer with what they know or are sent: their number, their mailbox, their questions (mfa.md section 3)."""
+"""Operations on the SMS, email and security-question factors of the signed-in account (mfa.md section 3)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from app.identity.programs.self_service.account_unlock import open_lock
 
 @sms.prove_sms.implements
 def prove_sms(context: Context, req: sms.OwnSms) -> Profile:
-    """The number that was named last takes the place of the one that is there."""
+    """A newly requested number replaces the enrolled one."""
     second_factors.refuse_unavailable(context, FactorKind.SMS)
     if not req.otp:
         raise e.BadParameter.names("otp")

@@ -1,4 +1,4 @@
-"""The operations by which somebody who is signed in proves once more who they are (interface mfa.md section 7)."""
+"""Step-up authentication of a signed-in account (interface mfa.md section 7)."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def _by_factor(
     answer: FactorResponse,
     req: contract.StepUpByApp | contract.StepUpBySms | contract.StepUpByBackupCode | contract.StepUpByEmail | None,
 ) -> ValidationToken:
-    """Use a proof of a factor that is enrolled: nothing is enrolled by it."""
+    """Verify an enrolled factor; this enrols none."""
     _refuse_off(context)
     account = accounts.current(context)
     known = second_factors.account_factors(context, account)
