@@ -2,6 +2,7 @@
 
 python -m tools.compare_interface          compare what the table starts from with this tree
 python -m tools.compare_interface BEFORE   compare another checkout (it prints both by its own `gatehouse`) with this tree
+python -m tools.compare_interface --record add the new names of this tree to the table; read what it added before you commit
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ TABLE, BEFORE = FOLDER / "renames.yaml", FOLDER / "before"
 SECTIONS = ("operations", "components", "schemes", "tags", "texts")
 _REF = "#/components/schemas/"
 _ERRORS = re.compile(r"\w+: .*; \w+: ")  # `901: The API key is unauthorized; 908: …`
+_NEW = re.compile(
+    r"openapi > (?:paths|components > schemas|tags): '(?P<name>[^']+)' is new|routes: '\w+ \w+ (?P<path>\S+) .*' is new"
+)
 _TEXTS = {"summary", "description"}
 
 
@@ -42,13 +46,15 @@ class Interface:
 class Renames:
     """The table of renames. Remembers which of its entries met a name."""
 
-    def __init__(self, table: dict[str, dict[str, str]]) -> None:
+    def __init__(self, table: dict[str, Any]) -> None:
         self._table = table
+        self.added: frozenset[str] = frozenset(table.get("added", ()))
+        """Addresses, components and tags that are new in this tree, and no rename."""
         self._met: set[tuple[str, str]] = set()
 
     def of(self, section: str) -> Callable[[str], str]:
         """Return the translation of one section; a name that the table does not have stays."""
-        names = self._table[section]
+        names: dict[str, str] = self._table[section]
 
         def renamed(name: str) -> str:
             if name in names:
@@ -69,7 +75,12 @@ class Renames:
 
 def table() -> Renames:
     """Return the committed table."""
-    return Renames(yaml.safe_load(TABLE.read_text(encoding="utf-8")))
+    return Renames(_read_table())
+
+
+def _read_table() -> dict[str, Any]:
+    read: dict[str, Any] = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    return {"added": [], **read}
 
 
 def before() -> Interface:
@@ -138,7 +149,12 @@ def differences(old: Interface, new: Interface) -> list[str]:
     """Return one sentence for each difference. The order of operations, members and errors does not count."""
     found = [f"routes: {' '.join(words)!r} is gone" for words in sorted(old.routes - new.routes)]
     found += [f"routes: {' '.join(words)!r} is new" for words in sorted(new.routes - old.routes)]
-    return [*found, *_unlike(_ordered(old.document), _ordered(new.document), "openapi")]
+    return [*found, *_unlike(_compared(old.document), _compared(new.document), "openapi")]
+
+
+def _compared(document: dict[str, Any]) -> dict[str, Any]:
+    ordered: dict[str, Any] = _ordered(document)
+    return {**ordered, "tags": {entry["name"]: entry for entry in document.get("tags", ())}}
 
 
 def _ordered(value: Any) -> Any:
@@ -166,11 +182,65 @@ def _unlike(old: Any, new: Any, place: str) -> Iterator[str]:
 
 def compare(old: Interface, new: Interface, renames: Renames) -> list[str]:
     """Return what differs besides the renames, and the renames that rename nothing."""
-    return [*differences(renamed(old, renames), new), *renames.unused()]
+    found = differences(renamed(old, renames), new)
+    return [one for one in found if _added(one) not in renames.added] + renames.unused()
+
+
+def _added(sentence: str) -> str:
+    """Return what a sentence says is new: a path, the name of a component or tag, the address of a route; empty for others."""
+    match = _NEW.fullmatch(sentence)
+    return (match["path"] or match["name"]) if match else ""
+
+
+def record() -> None:
+    """Write the new names of this tree into the table, and what is new besides."""
+    kept, old = _read_table(), before()
+    new = of_code(old)
+    pairs: dict[str, dict[str, str]] = {section: {} for section in SECTIONS}
+    names = {_address(words): words for words in new.routes}
+    for words in old.routes:
+        pairs["operations"] |= {a: b for a, b in zip(words, names.get(_address(words), words), strict=True) if a != b}
+    _collect(_by_name(old.document), _by_name(new.document), "", pairs)
+    found = {section: dict(sorted({**pairs[section]}.items())) for section in SECTIONS}
+    left = differences(renamed(old, Renames(found)), new)
+    made = {**found, "added": sorted({_added(one) for one in left} - {""})}
+    head = "".join(line for line in TABLE.read_text(encoding="utf-8").splitlines(keepends=True) if line.startswith("#"))
+    TABLE.write_text(head + yaml.safe_dump(made, sort_keys=False, allow_unicode=True, width=200), encoding="utf-8")
+    print(f"{sum(map(len, made.values())) - sum(map(len, kept.values()))} more entries")
+
+
+def _address(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words of a route without the operation's name, which only a `?when` may follow."""
+    place = -2 if words[-1].startswith("?") else -1
+    return (*words[:place], *words[place:][1:])
+
+
+def _collect(old: Any, new: Any, key: str, pairs: dict[str, dict[str, str]]) -> None:
+    """Collect the names that differ at one place of both documents."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in old.keys() & new.keys():
+            _collect(old[name], new[name], name, pairs)
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for one, other in zip(old, new, strict=True):
+            _collect(one, other, key, pairs)
+    elif isinstance(old, str) and isinstance(new, str) and old != new:
+        section = {"$ref": "components", "operationId": "operations", "tags": "tags"}.get(
+            key, "texts" if key in _TEXTS else ""
+        )
+        if section and not (_ERRORS.match(old) and _ordered(old) == _ordered(new)):
+            pairs[section][old.removeprefix(_REF)] = new.removeprefix(_REF)
+
+
+def _by_name(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the document without the list of tags, whose places say nothing."""
+    return {name: part for name, part in document.items() if name != "tags"}
 
 
 def main(arguments: list[str]) -> int:
     """Print the differences; the exit status is 1 if there are any."""
+    if arguments == ["--record"]:
+        record()
+        return 0
     old = of_tree(Path(arguments[0])) if arguments else before()
     found = compare(old, of_code(old), table())
     print("\n".join(found) or "Equal but for the table of renames.")
