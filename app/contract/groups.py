@@ -33,7 +33,7 @@ class PW(Lower):
     prevent_webhook_header: Annotated[bool, From.HEADER] = Field(default=False, alias="X-PreventWebhook")
 
     @property
-    def is_silent(self) -> bool:
+    def suppress_webhook(self) -> bool:
         return self.prevent_webhook or self.prevent_webhook_header
 
 

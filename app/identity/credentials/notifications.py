@@ -60,7 +60,7 @@ def notify_by_sms(
     """Text a notice to the account's proved number; returns whether that could be done. What cannot be texted refuses nothing."""
     if not (account.phone and account.phone_verified):
         return False
-    told, wish = {**facts, "url": f"{context.issuer}/forgot-password"}, PlainSmsOptions(template)
+    told, options = {**facts, "url": f"{context.issuer}/forgot-password"}, PlainSmsOptions(template)
     try:
         messaging.sms(
             context,
@@ -68,7 +68,7 @@ def notify_by_sms(
             account.phone,
             account=account,
             facts=told,
-            wish=wish,
+            options=options,
             language=_alert_language(context, account),
         )
     except SMS_SENDING as reason:

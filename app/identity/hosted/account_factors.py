@@ -72,11 +72,11 @@ def begin(context: Context, req: contract.EnrolFactorRequest) -> contract.Enrolm
     _refuse_off(context)
     known, address = account_settings.proved(context, req), None
     found = _pending(context, second_factors.account_factors(context, known.account), keeps=True)
-    wish = ChallengeOptions(email=req.target, phone=req.target, is_own=True)
+    options = ChallengeOptions(email=req.target, phone=req.target, is_own=True)
     if not second_factors.enabled_authenticator(context, req.kind).is_enrolled(found.person):
         try:
             with suppress(e.TooManyRequests):
-                address = second_factor.challenge(context, found, req.kind, wish)[1].address
+                address = second_factor.challenge(context, found, req.kind, options)[1].address
         except ApiError as refusal:
             raise _with_view(context, refusal, req.kind) from None
     return contract.EnrolmentStarted(session=account_settings.done(context, known).session, address=address)

@@ -39,6 +39,6 @@ def set_first(context: Context, req: contract.SetPasswordRequest) -> contract.Pa
     fresh = new_password.lock_account(context, known.account)
     if fresh.password_hash is not None:  # another tab was first
         raise e.WrongCurrentPassword
-    new_password.write(context, fresh, hashed, is_silent=False, event="SetPassword")
+    new_password.write(context, fresh, hashed, suppress_webhook=False, event="SetPassword")
     text = sessions.mark_reauthenticated(context, known.session)
     return contract.PasswordChanged(session=views.cookie(context, known.session, text))

@@ -82,22 +82,22 @@ def keep_account(context: Context, req: contract.KeepRequest) -> Posted:
 
 @contract.accept_policy.implements
 def accept_policy(context: Context, req: contract.AcceptPolicyRequest) -> Next:
-    attempt, (session, account) = interactions.find(context, req.attempt), signed_in(context)
-    if attempt is None:
+    interaction, (session, account) = interactions.find(context, req.attempt), signed_in(context)
+    if interaction is None:
         return next_step.START_AGAIN
     with suppress(e.NoPrivacyPolicy, e.PolicyAcceptedAlready):  # a second click, or another tab: onward all the same
         privacy_policy.accept(context, account)
-    return next_step.after_the_end(session) if attempt.is_done else next_step.advance(context, attempt, session)
+    return next_step.after_the_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
 
 
 @contract.fill_missing.implements
 def fill_missing(context: Context, req: contract.MissingFieldsRequest) -> Next:
-    attempt, (session, account) = interactions.find(context, req.attempt), owner(context)
-    if attempt is None:
+    interaction, (session, account) = interactions.find(context, req.attempt), owner(context)
+    if interaction is None:
         return next_step.START_AGAIN
     given = {name: text for name, text in req.fields.items() if text.strip()}
     profile.update(context, account, _changes(context, given), session_id=session.session_id)
-    return next_step.after_the_end(session) if attempt.is_done else next_step.advance(context, attempt, session)
+    return next_step.after_the_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
 
 
 def owner(context: Context) -> tuple[BrowserSession, Account]:

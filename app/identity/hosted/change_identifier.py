@@ -26,44 +26,46 @@ _CHANGES = Rate(5, 3600)  # per attempt: a registration may not be a way to writ
 
 @contract.change_address.implements
 def change_address(context: Context, req: contract.ChangeAddressRequest) -> Next:
-    attempt = interactions.find(context, req.attempt)
-    if attempt is None:
+    interaction = interactions.find(context, req.attempt)
+    if interaction is None:
         return next_step.START_AGAIN
-    state, session = pending_verification.of(attempt), sessions.current(context)
-    if attempt.is_done:
+    state, session = pending_verification.of(interaction), sessions.current(context)
+    if interaction.is_done:
         return next_step.after_the_end(session)
     if state is None or session is not None:
-        return next_step.advance(context, attempt, session)
+        return next_step.advance(context, interaction, session)
     if not state.held:
-        return verification.step(context, attempt, state)
+        return verification.step(context, interaction, state)
     try:
-        return _changed(context, attempt, state, req.to)
+        return _changed(context, interaction, state, req.to)
     except pending_accounts.AccountInUse:
         context.work.rollback()
         if state.by == SMS:
-            return Next(step=Step.LOGIN, attempt=attempt.attempt_id)
+            return Next(step=Step.LOGIN, attempt=interaction.interaction_id)
     except ApiError as refusal:
         raise verification.with_page(context, refusal, state) from None
     return verification.enter_code(context, contract.CodeRequest(attempt=req.attempt))
 
 
-def _changed(context: Context, attempt: Interaction, state: Checking, typed: str) -> Next:
+def _changed(context: Context, interaction: Interaction, state: Checking, typed: str) -> Next:
     """Change it in one transaction. A second submit, or another tab, finds it done: the page shows which address it is."""
     to = change_identifier.parse(context, PHONE if state.by == SMS else EMAIL, typed)
     if to.form == state.subject:
-        return verification.step(context, attempt, state)
+        return verification.step(context, interaction, state)
     registration.spend_limit(context)
-    context.spend("address_changed", _CHANGES, randomness.digest(attempt.attempt_id))
+    context.spend("address_changed", _CHANGES, randomness.digest(interaction.interaction_id))
     store.change(context, str(state.held["uid"]), {})
     one_time_tokens.close(
         context, str(state.held["uid"])
     )  # account, proofs, attempt: whoever proves it in this moment locks them so, too
-    latest = interactions.lock(context, attempt)
+    latest = interactions.lock(context, interaction)
     now = pending_verification.of(latest)
     if now is None or latest.is_done or now.subject != state.subject:
         context.work.rollback()
         return verification.step(context, latest, now or state)
-    account = change_identifier.change(context, state.held, to, VerificationOptions(attempt=attempt.attempt_id))
+    account = change_identifier.change(
+        context, state.held, to, VerificationOptions(interaction_id=interaction.interaction_id)
+    )
     changed = replace(
         state,
         email=pending_verification.shown(to.shown, state.by),

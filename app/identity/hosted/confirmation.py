@@ -34,35 +34,35 @@ def begin(context: Context, req: contract.ReauthenticationRequest) -> contract.R
     kinds = second_factors.kinds_of_account(context, account, second_factor.channel_for(session.methods))
     if not told.is_needed or not kinds:
         return told
-    attempt, binding = interactions.begin(context, next_step.RETURN, {"landing": req.landing})
-    step = _asked(context, session, account, attempt).model_copy(update={"binding": binding})
+    interaction, binding = interactions.begin(context, next_step.RETURN, {"landing": req.landing})
+    step = _asked(context, session, account, interaction).model_copy(update={"binding": binding})
     return told.model_copy(update={"next": step})
 
 
-def _within(context: Context, attempt_id: str) -> contract.ReauthenticationStep:
+def _within(context: Context, interaction_id: str) -> contract.ReauthenticationStep:
     """Ask for the second factor on the way to an application; whoever has none goes on."""
-    attempt, (session, account) = interactions.find(context, attempt_id), account_settings.signed_in(context)
+    interaction, (session, account) = interactions.find(context, interaction_id), account_settings.signed_in(context)
     told = contract.ReauthenticationStep(person=views.person(account), next=next_step.START_AGAIN)
-    if attempt is None:
+    if interaction is None:
         return told
-    if attempt.is_done:
+    if interaction.is_done:
         return told.model_copy(update={"next": next_step.after_the_end(session)})
-    step = next_step.advance(context, attempt, session)
+    step = next_step.advance(context, interaction, session)
     if step.step is Step.CONFIRM:
-        step = _asked(context, session, account, attempt)
+        step = _asked(context, session, account, interaction)
     return told.model_copy(update={"next": step})
 
 
-def _asked(context: Context, session: BrowserSession, account: Account, attempt: Interaction) -> Next:
+def _asked(context: Context, session: BrowserSession, account: Account, interaction: Interaction) -> Next:
     """Keep that the person of the session is asked for a second factor. Nothing is sent before they say which."""
     channel = second_factor.channel_for(session.methods)
-    wanted = RequiredFactor(
+    required = RequiredFactor(
         second_factors.account_factors(context, account), second_factors.kinds_of_account(context, account, channel)
     )
-    found = second_factor.begin(context, wanted, Authentication(session.methods, channel=channel))
-    step_up = {first_factor_passed.KEY: found.ticket.ticket_hash, first_factor_passed.STEP_UP: session.session_id}
-    interactions.add_facts(context, attempt, lifetime=second_factor.LIFETIME, **step_up)
-    return Next(step=Step.SECOND_FACTOR, attempt=attempt.attempt_id)
+    found = second_factor.begin(context, required, Authentication(session.methods, channel=channel))
+    step_up = {first_factor_passed.KEY: found.token.ticket_hash, first_factor_passed.STEP_UP: session.session_id}
+    interactions.add_facts(context, interaction, lifetime=second_factor.LIFETIME, **step_up)
+    return Next(step=Step.SECOND_FACTOR, attempt=interaction.interaction_id)
 
 
 @contract.with_password.implements

@@ -21,14 +21,14 @@ from app.identity.platform.context import Context
 @contract.answer_forms.implements
 def answer_forms(context: Context, req: contract.ConsentFormsAnswer) -> Next:
     """A second submit changes nothing: what is answered is not due any more."""
-    attempt, (session, account) = interactions.find(context, req.attempt), signed_in(context)
-    if attempt is None:
+    interaction, (session, account) = interactions.find(context, req.attempt), signed_in(context)
+    if interaction is None:
         return next_step.START_AGAIN
     due = {form.event for form in service.due_forms(context, account, session.authenticated_at)}
     if due & set(req.events):
         answers = service.parse(context.tenant.settings, _given(context, req))
-        service.submit(context, account, answers, is_silent=False)
-    return next_step.after_the_end(session) if attempt.is_done else next_step.advance(context, attempt, session)
+        service.submit(context, account, answers, suppress_webhook=False)
+    return next_step.after_the_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
 
 
 @contract.own_consents.implements
@@ -51,7 +51,7 @@ def edit_consents(context: Context, req: contract.ConsentsUpdate) -> Posted:
     _, account = owner(context)
     service.require_enabled(context)
     wanted = [ConsentAnswer(consent_option_id=option, is_accepted=yes) for option, yes in req.choices.items()]
-    service.change(context, account, wanted, is_silent=False)
+    service.change(context, account, wanted, suppress_webhook=False)
     return Posted()
 
 

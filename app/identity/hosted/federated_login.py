@@ -44,29 +44,33 @@ DENIED, BROKEN, NOBODY_HERE, OTHERS, SILENT, UNWANTED = "denied", "broken", "nob
 def start(context: Context, req: contract.ConnectionStart) -> Next:
     context.spend("connection", _STARTS, context.network)
     connection = connections.find(context, req.provider)
-    attempt = interactions.find(context, req.attempt) if req.attempt else None
-    if req.attempt and attempt is None:
+    interaction = interactions.find(context, req.attempt) if req.attempt else None
+    if req.attempt and interaction is None:
         return next_step.START_AGAIN
-    if attempt is not None and attempt.is_done:
+    if interaction is not None and interaction.is_done:
         return next_step.after_the_end(sessions.current(context))
-    if attempt is not None and LINKS in attempt.request:
+    if interaction is not None and LINKS in interaction.request:
         return next_step.START_AGAIN  # one form, one way there: another provider is asked for anew
-    return lead(context, connection, attempt)
+    return lead(context, connection, interaction)
 
 
-def lead(context: Context, connection: Connection, attempt: Interaction | None, **request: Any) -> Next:
+def lead(context: Context, connection: Connection, interaction: Interaction | None, **request: Any) -> Next:
     """Lead the browser to a provider; without an attempt it begins one of that `request`. Whoever is signed in here already, or
     comes from an application that wants a new proof, is to prove it anew there."""
-    drawn, again = interactions.new_ids(), _is_wished_anew(attempt) or sessions.current(context) is not None
-    named = attempt.attempt_id if attempt else drawn.attempt_id
+    drawn, again = interactions.new_ids(), _is_wished_anew(interaction) or sessions.current(context) is not None
+    named = interaction.interaction_id if interaction else drawn.interaction_id
     try:
-        address = connections.begin(context, connection, named, again=again, hint=_hint(attempt))
+        address = connections.begin(context, connection, named, again=again, hint=_hint(interaction))
     except connections.ConnectionBroken:
-        return _back(attempt.request, BROKEN, attempt.attempt_id) if attempt is not None else _back(request, BROKEN)
-    if attempt is not None:
-        return Next(step=Step.REDIRECT, address=address, attempt=attempt.attempt_id)
+        return (
+            _back(interaction.request, BROKEN, interaction.interaction_id)
+            if interaction is not None
+            else _back(request, BROKEN)
+        )
+    if interaction is not None:
+        return Next(step=Step.REDIRECT, address=address, attempt=interaction.interaction_id)
     begun, binding = interactions.begin(context, next_step.RETURN, request, drawn)
-    return Next(step=Step.REDIRECT, address=address, attempt=begun.attempt_id, binding=binding)
+    return Next(step=Step.REDIRECT, address=address, attempt=begun.interaction_id, binding=binding)
 
 
 @contract.handle.implements
@@ -84,40 +88,40 @@ def handle(context: Context, req: contract.ConnectionHandler) -> Next:
 
 @contract.hand_over.implements
 def hand_over(context: Context, req: contract.DeviceHandoff) -> Next:
-    attempt, session = interactions.find(context, req.attempt), sessions.current(context)
-    if attempt is None:
+    interaction, session = interactions.find(context, req.attempt), sessions.current(context)
+    if interaction is None:
         return next_step.START_AGAIN
     if session is not None and (wanted := required_actions.next_step(context, session)) is not None:
-        return wanted.model_copy(update={"attempt": attempt.attempt_id})
-    return token_handoff.answered(context, attempt, session, allow=req.allow)
+        return wanted.model_copy(update={"attempt": interaction.interaction_id})
+    return token_handoff.answered(context, interaction, session, allow=req.allow)
 
 
 @contract.finish.implements
 def finish(context: Context, req: contract.ConnectionCallback) -> Next:
     """Of many answers with one state one is taken; the page of the attempt says what became of it."""
-    attempt, session = interactions.find(context, req.state.rpartition(".")[0]), sessions.current(context)
-    if attempt is None:
+    interaction, session = interactions.find(context, req.state.rpartition(".")[0]), sessions.current(context)
+    if interaction is None:
         return next_step.START_AGAIN
-    if attempt.is_done:
+    if interaction.is_done:
         return next_step.after_the_end(session)
     answer = req.model_dump(include={"code", "error", "iss"}, exclude_defaults=True)
     try:
         claimed, connection = connections.finish(context, req.state, answer)
     except connections.UnknownState:
-        return next_step.advance(context, attempt, session)
+        return next_step.advance(context, interaction, session)
     except connections.ConnectionRefused:
-        return _back(attempt.request, DENIED, attempt.attempt_id)
+        return _back(interaction.request, DENIED, interaction.interaction_id)
     except connections.ConnectionBroken:
-        return _back(attempt.request, BROKEN, attempt.attempt_id)
-    if LINKS in attempt.request:
-        return _linked(context, attempt, claimed)
-    if _is_wished_anew(attempt) and connection.asks_anew and not claimed.is_anew:
-        return _back(attempt.request, SILENT, attempt.attempt_id)
-    wish = token_handoff.of(attempt)
+        return _back(interaction.request, BROKEN, interaction.interaction_id)
+    if LINKS in interaction.request:
+        return _linked(context, interaction, claimed)
+    if _is_wished_anew(interaction) and connection.asks_anew and not claimed.is_anew:
+        return _back(interaction.request, SILENT, interaction.interaction_id)
+    wish = token_handoff.of(interaction)
     if wish is not None and wish.links:
-        return token_handoff.with_candidate(context, attempt, wish, claimed)
+        return token_handoff.with_candidate(context, interaction, wish, claimed)
     registers = context.tenant.settings.registration and (wish is None or wish.registers)
-    return _decided(context, identity_linking.forget(context, attempt), connection, claimed, registers=registers)
+    return _decided(context, identity_linking.forget(context, interaction), connection, claimed, registers=registers)
 
 
 @contract.connected.implements
@@ -132,41 +136,41 @@ def connected(context: Context, req: contract.ConnectedProfileRequest) -> contra
     return contract.ConnectedProfile(title=connections.title_for(context, waits.claimed.provider), fields=fields)
 
 
-def _asked(attempt: Interaction | None) -> dict[str, Any]:
+def _asked(interaction: Interaction | None) -> dict[str, Any]:
     """Return what an application asked for; nothing where none did."""
-    return attempt.request if attempt is not None and attempt.kind == next_step.AUTHORIZE else {}
+    return interaction.request if interaction is not None and interaction.kind == next_step.AUTHORIZE else {}
 
 
-def _hint(attempt: Interaction | None) -> str:
+def _hint(interaction: Interaction | None) -> str:
     """Return whom the application expects: the provider fills its form with it."""
-    return str(_asked(attempt).get("login_hint") or "")
+    return str(_asked(interaction).get("login_hint") or "")
 
 
-def _is_wished_anew(attempt: Interaction | None) -> bool:
+def _is_wished_anew(interaction: Interaction | None) -> bool:
     """Return whether an application wants a new proof, also of whoever is not signed in here: they may just have signed out."""
-    asked = _asked(attempt)
+    asked = _asked(interaction)
     names_anew = asked.get("max_age") is not None or asked.get("acr") is not None
     return names_anew or "login" in asked.get("prompt", ())
 
 
-def _back(request: Mapping[str, Any], problem: str, attempt_id: str | None = None) -> Next:
+def _back(request: Mapping[str, Any], problem: str, interaction_id: str | None = None) -> Next:
     """Return to the page that had led to the provider."""
     if LINKS in request:
         return Next(step=Step.REDIRECT, address=f"{LANDING}?problem={problem}")
-    return Next(step=Step.LOGIN, attempt=attempt_id, problem=problem)
+    return Next(step=Step.LOGIN, attempt=interaction_id, problem=problem)
 
 
-def _linked(context: Context, attempt: Interaction, claimed: ProviderIdentity) -> Next:
+def _linked(context: Context, interaction: Interaction, claimed: ProviderIdentity) -> Next:
     """Link to whoever is signed in with the session that asked: nobody else's browser may finish it, nor one whose session its
     owner ended by taking the account back in this very moment.
     """
     asking = sessions.current(context)
     account = account_store.change(context, asking.uid, {}) if asking is not None else None  # locked from here on
     session = sessions.current(context)
-    is_same = session is not None and account is not None and session.session_id == attempt.request[LINKS]
+    is_same = session is not None and account is not None and session.session_id == interaction.request[LINKS]
     if account is None or not is_same or not context.tenant.settings.account_linking:
         return Next(step=Step.REDIRECT, address=LANDING)
-    interactions.finish(context, attempt)
+    interactions.finish(context, interaction)
     try:
         linking.link(context, account, claimed)
     except IdentifierTaken:
@@ -175,7 +179,7 @@ def _linked(context: Context, attempt: Interaction, claimed: ProviderIdentity) -
 
 
 def _decided(
-    context: Context, attempt: Interaction, connection: Connection, claimed: ProviderIdentity, *, registers: bool
+    context: Context, interaction: Interaction, connection: Connection, claimed: ProviderIdentity, *, registers: bool
 ) -> Next:
     """Return the step of whoever the provider vouches for.
 
@@ -183,67 +187,67 @@ def _decided(
     """
     holder = linked_identities.find_account(context, claimed.provider, claimed.subject)
     if holder is not None:
-        return _known(context, attempt, holder, claimed)
+        return _known(context, interaction, holder, claimed)
     if claimed.email and claimed.email_verified and connection.trusts_email and accounts.is_email(claimed.email):
         known = accounts.by_email(context, claimed.email)
         if known is not None and first_verification.is_shared(
             known
         ):  # whoever else may know its password would go on beside them
-            return _unlinked(context, attempt, claimed, registers=False)
+            return _unlinked(context, interaction, claimed, registers=False)
         if context.tenant.settings.account_linking if known is not None else registers and not _asks_for_terms(context):
-            return _opened(context, attempt, claimed, claimed.email)
-    return _unlinked(context, attempt, claimed, registers=registers)
+            return _opened(context, interaction, claimed, claimed.email)
+    return _unlinked(context, interaction, claimed, registers=registers)
 
 
 def _asks_for_terms(context: Context) -> bool:
     return any(field.name == TERMS and field.required for field in registration_form.fields_of(context.tenant.settings))
 
 
-def _unlinked(context: Context, attempt: Interaction, claimed: ProviderIdentity, *, registers: bool) -> Next:
+def _unlinked(context: Context, interaction: Interaction, claimed: ProviderIdentity, *, registers: bool) -> Next:
     """Let the identity wait for an account: the page of registration is filled in with it."""
-    attempt = identity_linking.note(context, attempt, claimed)
+    interaction = identity_linking.note(context, interaction, claimed)
     if not registers:
-        return Next(step=Step.LOGIN, attempt=attempt.attempt_id, problem=NOBODY_HERE)
-    return Next(step=Step.REGISTER, attempt=attempt.attempt_id, problem=claimed.provider)
+        return Next(step=Step.LOGIN, attempt=interaction.interaction_id, problem=NOBODY_HERE)
+    return Next(step=Step.REGISTER, attempt=interaction.interaction_id, problem=claimed.provider)
 
 
-def _known(context: Context, attempt: Interaction, holder: Account, claimed: ProviderIdentity) -> Next:
+def _known(context: Context, interaction: Interaction, holder: Account, claimed: ProviderIdentity) -> Next:
     try:
         account = linked_identities.record_use(context, holder, claimed)
     except linked_identities.NotLinked:
-        return _back(attempt.request, DENIED, attempt.attempt_id)
+        return _back(interaction.request, DENIED, interaction.interaction_id)
     return _entered(
-        context, identity_linking.note(context, attempt, claimed, account.uid), account, is_anew=claimed.is_anew
+        context, identity_linking.note(context, interaction, claimed, account.uid), account, is_anew=claimed.is_anew
     )
 
 
-def _opened(context: Context, attempt: Interaction, claimed: ProviderIdentity, email: str) -> Next:
+def _opened(context: Context, interaction: Interaction, claimed: ProviderIdentity, email: str) -> Next:
     """Let the provider's word be a proof of the mailbox: the account that has the address is its owner's, or is made."""
     facts = {"email": email, "registers": True}
     proof = OneTimeToken(Purpose.SIGN_IN, NOBODY, identifiers.normalize(EMAIL, email), facts, context.now)
     try:
         account = redemption.redeem(context, proof, e.UnknownAccount, by=claimed)
     except (e.EmailRefused, e.EmailDomainRefused):
-        return _back(attempt.request, UNWANTED, attempt.attempt_id)
+        return _back(interaction.request, UNWANTED, interaction.interaction_id)
     except (e.EmailRegistered, e.ClosedLink, e.UnknownAccount):  # it became another's in this very moment
         context.work.rollback()
-        return _back(attempt.request, DENIED, attempt.attempt_id)
-    attempt = identity_linking.note(context, attempt, claimed, account.uid, is_proof=True)
-    return _entered(context, attempt, account, is_anew=claimed.is_anew)
+        return _back(interaction.request, DENIED, interaction.interaction_id)
+    interaction = identity_linking.note(context, interaction, claimed, account.uid, is_proof=True)
+    return _entered(context, interaction, account, is_anew=claimed.is_anew)
 
 
-def _entered(context: Context, attempt: Interaction, account: Account, *, is_anew: bool) -> Next:
+def _entered(context: Context, interaction: Interaction, account: Account, *, is_anew: bool) -> Next:
     """Sign in, by a second factor where one is wanted; raises why the account may not, as only its owner sees that."""
     session = sessions.current_of(context, account.uid)
     if session is not None and not is_anew:  # what a browser is let in by again is no proof of who sits there
-        step = next_step.advance(context, attempt, session)
+        step = next_step.advance(context, interaction, session)
         return step.model_copy(update={"problem": SILENT}) if step.step is Step.LOGIN else step
-    after = first_factor_passed.enter(context, attempt, account, Authentication((identity_linking.FEDERATED,)))
+    after = first_factor_passed.enter(context, interaction, account, Authentication((identity_linking.FEDERATED,)))
     if after is not None:
         return after
     one_time_tokens.refuse_locked(context, account)
     refusal = sign_in.sign_in_refusal(context, account, Identifier("email", ""))
     if isinstance(refusal, e.EmailUnverified):
         shown = (identity_linking.FEDERATED,)
-        return verification.begin(context, attempt, account.email or "", account, is_sent=False, methods=shown)
+        return verification.begin(context, interaction, account.email or "", account, is_sent=False, methods=shown)
     raise refusal or e.AccountBlocked

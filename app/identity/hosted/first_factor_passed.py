@@ -20,58 +20,77 @@ STEP_UP = "step_up"
 """The member that names the session whose person proves a second factor alone."""
 
 
-def enter(context: Context, attempt: Interaction | None, account: Account, way: Authentication) -> Next | None:
+def enter(
+    context: Context, interaction: Interaction | None, account: Account, authentication: Authentication
+) -> Next | None:
     """Sign in somebody who proved one factor that is no password; None where the account may not sign in by it."""
     try:
-        wanted = None if second_factor.MFA in way.methods else risks.required_factor(context, account, way.channel)
+        wanted = (
+            None
+            if second_factor.MFA in authentication.methods
+            else risks.required_factor(context, account, authentication.channel)
+        )
     except e.TwoFactorOn:
         return None
     may = sign_in.try_complete_sign_in if wanted is None else sign_in.can_sign_in
-    if not may(context, account, way.kind):
+    if not may(context, account, authentication.kind):
         return None
-    return onward(context, attempt, account, way, wanted)
+    return onward(context, interaction, account, authentication, wanted)
 
 
 def onward(
-    context: Context, attempt: Interaction | None, account: Account, way: Authentication, wanted: RequiredFactor | None
+    context: Context,
+    interaction: Interaction | None,
+    account: Account,
+    authentication: Authentication,
+    required: RequiredFactor | None,
 ) -> Next:
     """Go on after a first factor: to the second one where it is `wanted`, else as somebody whose sign-in is recorded."""
-    if wanted is None:
-        return session(context, attempt, account, way)
+    if required is None:
+        return session(context, interaction, account, authentication)
     binding = None
-    if attempt is None or attempt.is_done:
-        attempt, binding = interactions.begin(context, next_step.RETURN, {})
-    wish = ChallengeOptions(attempt=attempt.attempt_id)
-    found = second_factor.send_preferred(context, second_factor.begin(context, wanted, way), wanted.kinds, wish)
-    held = {KEY: found.ticket.ticket_hash, STEP_UP: None}
-    interactions.add_facts(context, attempt, lifetime=second_factor.LIFETIME, **held)
-    return Next(step=Step.SECOND_FACTOR, attempt=attempt.attempt_id, binding=binding)
+    if interaction is None or interaction.is_done:
+        interaction, binding = interactions.begin(context, next_step.RETURN, {})
+    options = ChallengeOptions(interaction_id=interaction.interaction_id)
+    found = second_factor.send_preferred(
+        context, second_factor.begin(context, required, authentication), required.kinds, options
+    )
+    held = {KEY: found.token.ticket_hash, STEP_UP: None}
+    interactions.add_facts(context, interaction, lifetime=second_factor.LIFETIME, **held)
+    return Next(step=Step.SECOND_FACTOR, attempt=interaction.interaction_id, binding=binding)
 
 
 def session(
-    context: Context, attempt: Interaction | None, account: Account, way: Authentication, *, step: Step | None = None
+    context: Context,
+    interaction: Interaction | None,
+    account: Account,
+    authentication: Authentication,
+    *,
+    step: Step | None = None,
 ) -> Next:
     """Begin the session, and go on with the attempt, by `step` first; all in one transaction.
 
     Whoever is signed in with this browser already, and proved it once more, goes on in the same session under another cookie.
     """
-    if (too_old := password_expiry.step(context, account, attempt, way)) is not None:
+    if (too_old := password_expiry.step(context, account, interaction, authentication)) is not None:
         return too_old
-    identity_linking.settle(context, attempt, account)
+    identity_linking.settle(context, interaction, account)
     held = sessions.current_of(context, account.uid)
-    renewed = sessions.renew(context, held, way.methods, way.remember) if held is not None else None
+    renewed = (
+        sessions.renew(context, held, authentication.methods, authentication.remember) if held is not None else None
+    )
     if renewed is not None:
         context.audit.record("step_up.passed", uid=account.uid, by="sign-in")
-    begun, text = renewed or sessions.start(context, account.uid, way.methods, way.remember)
+    begun, text = renewed or sessions.start(context, account.uid, authentication.methods, authentication.remember)
     cookie = {"session": views.cookie(context, begun, text)}
-    is_new = held is None and attempt is not None and not attempt.is_done
-    if step is None and is_new and passkey_offers.is_due(context, account, way):
+    is_new = held is None and interaction is not None and not interaction.is_done
+    if step is None and is_new and passkey_offers.is_due(context, account, authentication):
         step = Step.PASSKEY_OFFER
-    if step is not None and attempt is not None:
-        return Next(step=step, attempt=attempt.attempt_id).model_copy(update=cookie)
-    if attempt is None:
+    if step is not None and interaction is not None:
+        return Next(step=step, attempt=interaction.interaction_id).model_copy(update=cookie)
+    if interaction is None:
         return next_step.to_return_address(context, begun, None).model_copy(update=cookie)
-    return next_step.advance(context, attempt, begun).model_copy(update=cookie)
+    return next_step.advance(context, interaction, begun).model_copy(update=cookie)
 
 
 def remembering(context: Context, wish: bool) -> bool:

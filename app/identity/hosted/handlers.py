@@ -54,17 +54,17 @@ def open_return(context: Context, req: hub.ReturnRequest) -> Next:
 
 @hub.resume.implements
 def resume(context: Context, req: hub.InteractionRequest) -> Next:
-    attempt = interactions.find(context, req.attempt)
-    if attempt is None:
+    interaction = interactions.find(context, req.attempt)
+    if interaction is None:
         return next_step.START_AGAIN
     session = sessions.current(context)
-    if attempt.is_done:
+    if interaction.is_done:
         return next_step.after_the_end(session)
-    if session is None and (waits := second_factor.step(context, attempt)) is not None:
+    if session is None and (waits := second_factor.step(context, interaction)) is not None:
         return waits
-    if session is None and (state := pending_verification.of(attempt)) is not None:
-        return verification.step(context, attempt, state)
-    step = next_step.advance(context, attempt, session)
+    if session is None and (state := pending_verification.of(interaction)) is not None:
+        return verification.step(context, interaction, state)
+    step = next_step.advance(context, interaction, session)
     return reauthentication.told(context, step) if step.must_reauthenticate else step
 
 
@@ -79,10 +79,10 @@ def with_password(context: Context, req: hub.SignInRequest) -> Next:
 
     A second submit of the form is answered as the first was: a browser follows the last answer alone.
     """
-    attempt = interactions.find(context, req.attempt) if req.attempt else None
-    if req.attempt and attempt is None:
+    interaction = interactions.find(context, req.attempt) if req.attempt else None
+    if req.attempt and interaction is None:
         return next_step.START_AGAIN
-    going_on = attempt if attempt is not None and not attempt.is_done else None
+    going_on = interaction if interaction is not None and not interaction.is_done else None
     identifier = identifiers.guess(context.tenant.settings, req.identifier)
     proof = LockSolution(req.security_answer, captcha.from_form(req.captcha))
     remember = first_factor_passed.remembering(context, req.remember)
@@ -99,29 +99,31 @@ def with_password(context: Context, req: hub.SignInRequest) -> Next:
         return verification.after_password_by_phone(
             context, going_on, account_lookup.find(context, identifier, is_hidden=True).holder, remember
         )
-    way = Authentication((sign_in.PASSWORD,), identifier.kind, opens_lock=passed.opens_lock, remember=remember)
-    attempt = identity_linking.wish(context, going_on, connects=req.connects) or attempt
-    return first_factor_passed.onward(context, attempt, passed.account, way, passed.wanted)
+    authentication = Authentication(
+        (sign_in.PASSWORD,), identifier.kind, opens_lock=passed.opens_lock, remember=remember
+    )
+    interaction = identity_linking.wish(context, going_on, connects=req.connects) or interaction
+    return first_factor_passed.onward(context, interaction, passed.account, authentication, passed.required)
 
 
 @hub.consent.implements
 def answer_consent(context: Context, req: hub.ConsentRequest) -> Next:
-    attempt, session = interactions.find(context, req.attempt), sessions.current(context)
-    if attempt is None:
+    interaction, session = interactions.find(context, req.attempt), sessions.current(context)
+    if interaction is None:
         return next_step.START_AGAIN
-    if attempt.kind != next_step.AUTHORIZE:
+    if interaction.kind != next_step.AUTHORIZE:
         return next_step.after_the_end(session)
-    return authorize.answer_consent(context, attempt, session, req.allow)
+    return authorize.answer_consent(context, interaction, session, req.allow)
 
 
 @hub.switch_account.implements
 def switch_account(context: Context, req: hub.SwitchAccountRequest) -> Next:
-    attempt, session = interactions.find(context, req.attempt), sessions.current(context)
+    interaction, session = interactions.find(context, req.attempt), sessions.current(context)
     if session is not None:
         _end(context, session)
-    if attempt is None or attempt.is_done:
+    if interaction is None or interaction.is_done:
         return next_step.START_AGAIN.model_copy(update={"ends_session": True})
-    return next_step.advance(context, attempt, None).model_copy(update={"ends_session": True})
+    return next_step.advance(context, interaction, None).model_copy(update={"ends_session": True})
 
 
 @hub.sign_out.implements

@@ -35,63 +35,68 @@ class Waiting:
 
 
 def note(
-    context: Context, attempt: Interaction, claimed: ProviderIdentity, uid: str = NO_ACCOUNT, *, is_proof: bool = False
+    context: Context,
+    interaction: Interaction,
+    claimed: ProviderIdentity,
+    uid: str = NO_ACCOUNT,
+    *,
+    is_proof: bool = False,
 ) -> Interaction:
     """Let an identity wait for the end of a sign-in."""
     held: dict[str, Any] = {"claimed": asdict(claimed), "uid": uid, "is_proof": is_proof}
-    return interactions.add_facts(context, attempt, lifetime=interactions.LIFETIME, **{_KEY: held})
+    return interactions.add_facts(context, interaction, lifetime=interactions.LIFETIME, **{_KEY: held})
 
 
-def wish(context: Context, attempt: Interaction | None, *, connects: bool) -> Interaction | None:
+def wish(context: Context, interaction: Interaction | None, *, connects: bool) -> Interaction | None:
     """Note whether the page on which somebody signs in said that what waits is connected: a browser is left with a page open, and
     whoever sits down at it next must not get somebody else's way in into their account unawares."""
-    waits = of(attempt)
-    if attempt is None or waits is None or waits.is_wished == connects:
-        return attempt
+    waits = of(interaction)
+    if interaction is None or waits is None or waits.is_wished == connects:
+        return interaction
     held = {**asdict(waits), "is_wished": connects}
-    return interactions.add_facts(context, attempt, lifetime=interactions.LIFETIME, **{_KEY: held})
+    return interactions.add_facts(context, interaction, lifetime=interactions.LIFETIME, **{_KEY: held})
 
 
-def forget(context: Context, attempt: Interaction) -> Interaction:
+def forget(context: Context, interaction: Interaction) -> Interaction:
     """Let none wait any more."""
     return (
-        interactions.add_facts(context, attempt, lifetime=interactions.LIFETIME, **{_KEY: None})
-        if of(attempt)
-        else attempt
+        interactions.add_facts(context, interaction, lifetime=interactions.LIFETIME, **{_KEY: None})
+        if of(interaction)
+        else interaction
     )
 
 
-def of(attempt: Interaction | None) -> Waiting | None:
+def of(interaction: Interaction | None) -> Waiting | None:
     """Return what waits in the attempt."""
-    held = attempt.request.get(_KEY) if attempt is not None else None
+    held = interaction.request.get(_KEY) if interaction is not None else None
     return Waiting(**{**held, "claimed": ProviderIdentity(**held["claimed"])}) if held else None
 
 
-def still_of(context: Context, attempt: Interaction | None) -> Waiting | None:
+def still_of(context: Context, interaction: Interaction | None) -> Waiting | None:
     """Return what waits in the attempt, where the tenant has its connection still."""
-    waits = of(attempt)
+    waits = of(interaction)
     is_there = waits is not None and waits.claimed.provider in {
         one.name for one in connections.active_connections(context)
     }
     return waits if is_there else None
 
 
-def waits_for(context: Context, attempt: Interaction | None, uid: str) -> bool:
+def waits_for(context: Context, interaction: Interaction | None, uid: str) -> bool:
     """Return whether this attempt's browser came from a provider to this very account, or registered it with what it brought,
     and nobody took that from the account since: one that waits is still its maker's."""
-    waits = of(attempt)
+    waits = of(interaction)
     if waits is None or NO_ACCOUNT in (waits.uid, uid) or waits.uid != uid:
         return False
     account = store.by_uid(context, uid)
     return account is None or linked_identities.is_known(account, waits.claimed)
 
 
-def settle(context: Context, attempt: Interaction | None, account: Account) -> None:
+def settle(context: Context, interaction: Interaction | None, account: Account) -> None:
     """Link what waits to the account, whose sign-in is whole: to the one that was registered with it, or that has the address
     which the provider vouches for. What its owner took away meanwhile stays away. Whoever else signs in here may not be who
     brought it; they link it on their own page.
     """
-    waits = still_of(context, attempt)
+    waits = still_of(context, interaction)
     if waits is None:
         return
     fresh = store.change(context, account.uid, {}) or account  # locked: its owner may claim it in this very moment

@@ -22,13 +22,13 @@ PROFILE_PATH = "/profile"
 START_AGAIN = Next(step=Step.START_AGAIN)  # the attempt is gone; the hub knows the relying party from its cookie
 
 
-def advance(context: Context, attempt: Interaction, session: BrowserSession | None) -> Next:
+def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next:
     """Return the attempt's next step for this session.
 
     A PIN opens doors: whoever is to set one and has to prove who they are, by more than a password, does so before it.
     """
-    step = _advance(context, attempt, session)
-    if step.step is not Step.PIN or session is None or (step.can_skip and not attempt.request.get(CHOSEN)):
+    step = _advance(context, interaction, session)
+    if step.step is not Step.PIN or session is None or (step.can_skip and not interaction.request.get(CHOSEN)):
         return step
     account = accounts.by_uid(context, session.uid)
     if account is None or not freshness.must_confirm(context, session, account):
@@ -37,17 +37,17 @@ def advance(context: Context, attempt: Interaction, session: BrowserSession | No
     return step.model_copy(update=asked)
 
 
-def _advance(context: Context, attempt: Interaction, session: BrowserSession | None) -> Next:
-    if attempt.kind == AUTHORIZE:
-        return authorize.advance(context, attempt, session)
+def _advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next:
+    if interaction.kind == AUTHORIZE:
+        return authorize.advance(context, interaction, session)
     if session is None:
-        return Next(step=Step.LOGIN, attempt=attempt.attempt_id)
+        return Next(step=Step.LOGIN, attempt=interaction.interaction_id)
     if (wanted := required_actions.next_step(context, session)) is not None:
-        return wanted.model_copy(update={"attempt": attempt.attempt_id})
-    if (wish := token_handoff.of(attempt)) is not None:
-        return token_handoff.with_session(context, attempt, session, wish)
-    interactions.finish(context, attempt)
-    return to_return_address(context, session, attempt.request.get("return_url"))
+        return wanted.model_copy(update={"attempt": interaction.interaction_id})
+    if (wish := token_handoff.of(interaction)) is not None:
+        return token_handoff.with_session(context, interaction, session, wish)
+    interactions.finish(context, interaction)
+    return to_return_address(context, session, interaction.request.get("return_url"))
 
 
 def to_return_address(context: Context, session: BrowserSession, return_url: str | None) -> Next:
@@ -81,14 +81,14 @@ def open_return(
         sessions.touch(context, session)
         return to_return_address(context, session, return_url)
     asked = {"return_url": return_url} if return_url else {}
-    attempt, binding = interactions.begin(context, RETURN, {**asked, "action": action})
+    interaction, binding = interactions.begin(context, RETURN, {**asked, "action": action})
     origin = redirect_origin(return_url) if return_url and is_allowed(context, return_url) else None
     asking = RelyingPartyView(name="", client_id="", redirect_origin=origin) if origin else None
     if wanted is not None:
-        held = {"attempt": attempt.attempt_id, "binding": binding, "relying_party": asking}
+        held = {"attempt": interaction.interaction_id, "binding": binding, "relying_party": asking}
         return wanted.model_copy(update=held)
     step = {"register": Step.REGISTER, "forgotpassword": Step.FORGOT}.get(action, Step.LOGIN)
-    return Next(step=step, attempt=attempt.attempt_id, binding=binding, relying_party=asking)
+    return Next(step=step, attempt=interaction.interaction_id, binding=binding, relying_party=asking)
 
 
 def after_the_end(session: BrowserSession | None) -> Next:

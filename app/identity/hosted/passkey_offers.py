@@ -21,11 +21,16 @@ MEMBER: Final = "PasskeyLogin"
 _PROGRESSIVE, _LOCAL, _DATE = "ProgressiveFlag", "LocalEnrollmentFlag", "ProgressiveEnrollmentDate"
 
 
-def is_due(context: Context, account: Account, way: Authentication) -> bool:
+def is_due(context: Context, account: Account, authentication: Authentication) -> bool:
     """Return whether a passkey is offered after a sign-in by password. One statement, where the tenant offers any."""
     settings = context.tenant.settings
     is_on = settings.passkeys and settings.passkey_settings.progressive_enrollment
-    if not is_on or PASSWORD not in way.methods or not account.email or not webauthn_origins.supports_passkeys(context):
+    if (
+        not is_on
+        or PASSWORD not in authentication.methods
+        or not account.email
+        or not webauthn_origins.supports_passkeys(context)
+    ):
         return False
     return _asks_again(context, account, _PROGRESSIVE) and not store.by_account(context, account.uid)
 

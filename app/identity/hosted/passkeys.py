@@ -51,31 +51,31 @@ def begin_sign_in(context: Context, req: contract.BeginSignInRequest) -> contrac
 def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
     """Sign in, unless the account may not; whoever used another device's passkey is offered one of this device."""
     require_enabled(context)
-    attempt = interactions.find(context, req.attempt) if req.attempt else None
-    if req.attempt and attempt is None:
+    interaction = interactions.find(context, req.attempt) if req.attempt else None
+    if req.attempt and interaction is None:
         return next_step.START_AGAIN
     try:
         account, shown, methods = signing_in.verify(context, CeremonyUse.AUTOFILL, req.credential)
     except e.PasskeyRefused:
-        if (waits := verification.by_passkey(context, attempt, req.credential.raw_id)) is None:
+        if (waits := verification.by_passkey(context, interaction, req.credential.raw_id)) is None:
             raise
         context.work.rollback()
         return waits
-    way = Authentication(methods, remember=first_factor_passed.remembering(context, req.remember))
+    authentication = Authentication(methods, remember=first_factor_passed.remembering(context, req.remember))
     one_time_tokens.refuse_locked(context, account)
     refusal = sign_in_service.sign_in_refusal(context, account, Identifier("email", ""))
     if isinstance(refusal, e.EmailUnverified) and account.email:
-        going_on = attempt if attempt is not None and not attempt.is_done else None
+        going_on = interaction if interaction is not None and not interaction.is_done else None
         return verification.begin(
-            context, going_on, account.email, account, is_sent=False, remember=way.remember,
-            passkey=shown.credential.facts["id"], methods=way.methods,
+            context, going_on, account.email, account, is_sent=False, remember=authentication.remember,
+            passkey=shown.credential.facts["id"], methods=authentication.methods,
         )  # fmt: skip
     if refusal is not None:
         raise refusal
-    is_whole = second_factor.MFA in way.methods
+    is_whole = second_factor.MFA in authentication.methods
     if is_whole and shown.is_elsewhere and passkey_offers.is_due_here(context, account):
-        return _offered_here(context, attempt, account, way)
-    step = first_factor_passed.enter(context, attempt, account, way)
+        return _offered_here(context, interaction, account, authentication)
+    step = first_factor_passed.enter(context, interaction, account, authentication)
     if step is None:
         raise e.AccountBlocked
     return step
@@ -139,10 +139,10 @@ def remove(context: Context, req: contract.RemovePasskeyRequest) -> SessionRenew
 @contract.read_offer.implements
 def read_offer(context: Context, req: contract.OfferRequest) -> contract.Offer:
     session, account = account_settings.owner(context)
-    attempt = _going_on(context, req.attempt)
-    if req.attempt and attempt is None:
+    interaction_id = _going_on(context, req.attempt)
+    if req.attempt and interaction_id is None:
         return contract.Offer(next=next_step.after_the_end(session))
-    is_local = bool(attempt and attempt.request.get(LOCAL))
+    is_local = bool(interaction_id and interaction_id.request.get(LOCAL))
     return contract.Offer(is_local=is_local, person=oauth_views.person(account))
 
 
@@ -150,17 +150,17 @@ def read_offer(context: Context, req: contract.OfferRequest) -> contract.Offer:
 def answer_offer(context: Context, req: contract.OfferAnswer) -> Next:
     """The sign-in was a moment ago, so nothing is asked again: whoever comes back later is led onward without it."""
     session, account = account_settings.owner(context)
-    attempt = _going_on(context, req.attempt)
+    interaction_id = _going_on(context, req.attempt)
     is_fresh = context.now - session.authenticated_at <= freshness.FRESH
     if req.credential is not None and is_fresh:
         require_enabled(context)
         management.add(context, account, req.credential)
         passkey_offers.taken(context, account)
     elif req.credential is None:
-        passkey_offers.not_now(context, account, is_local=bool(attempt and attempt.request.get(LOCAL)))
-    if attempt is None:
+        passkey_offers.not_now(context, account, is_local=bool(interaction_id and interaction_id.request.get(LOCAL)))
+    if interaction_id is None:
         return next_step.after_the_end(session)
-    return next_step.advance(context, attempt, session)
+    return next_step.advance(context, interaction_id, session)
 
 
 @contract.lost.implements
@@ -169,8 +169,8 @@ def forgot(context: Context, req: contract.LostPasskeyRequest) -> Posted:
     require_enabled(context)
     spend_limits(context)
     identifier = identifiers.guess(context.tenant.settings, req.identifier)
-    who = account_lookup.find(context, identifier, is_hidden=True)
-    recovery.send_from_page(context, who, req.attempt)
+    lookup = account_lookup.find(context, identifier, is_hidden=True)
+    recovery.send_from_page(context, lookup, req.attempt)
     return Posted()
 
 
@@ -203,15 +203,17 @@ def finish_lost(context: Context, req: contract.FinishReplacementRequest) -> Nex
     return next_step.open_return(context, None, None).model_copy(update={"ends_session": True})
 
 
-def _going_on(context: Context, attempt_id: str | None) -> Interaction | None:
-    attempt = interactions.find(context, attempt_id) if attempt_id else None
-    return attempt if attempt is not None and not attempt.is_done else None
+def _going_on(context: Context, interaction_id: str | None) -> Interaction | None:
+    interaction = interactions.find(context, interaction_id) if interaction_id else None
+    return interaction if interaction is not None and not interaction.is_done else None
 
 
-def _offered_here(context: Context, attempt: Interaction | None, account: Account, way: Authentication) -> Next:
-    if attempt is None or attempt.is_done:
-        return first_factor_passed.enter(context, attempt, account, way) or next_step.START_AGAIN
-    if not sign_in_service.try_complete_sign_in(context, account, way.kind):
+def _offered_here(
+    context: Context, interaction: Interaction | None, account: Account, authentication: Authentication
+) -> Next:
+    if interaction is None or interaction.is_done:
+        return first_factor_passed.enter(context, interaction, account, authentication) or next_step.START_AGAIN
+    if not sign_in_service.try_complete_sign_in(context, account, authentication.kind):
         raise e.AccountBlocked
-    attempt = interactions.add_facts(context, attempt, lifetime=second_factor.LIFETIME, **{LOCAL: True})
-    return first_factor_passed.session(context, attempt, account, way, step=Step.PASSKEY_OFFER)
+    interaction = interactions.add_facts(context, interaction, lifetime=second_factor.LIFETIME, **{LOCAL: True})
+    return first_factor_passed.session(context, interaction, account, authentication, step=Step.PASSKEY_OFFER)

@@ -12,10 +12,14 @@ from app.identity.platform.context import Context
 REASON = "expired"
 
 
-def step(context: Context, account: Account, attempt: Interaction | None, way: Authentication) -> Next | None:
+def step(
+    context: Context, account: Account, interaction: Interaction | None, authentication: Authentication
+) -> Next | None:
     """Return the step of somebody whose password is too old; None where it is not."""
     if account.password_expires_at is None or account.password_expires_at > context.now:
         return None
-    token = sending.create_page_token(context, account, reason=REASON, remember=way.remember, methods=list(way.methods))
+    token = sending.create_page_token(
+        context, account, reason=REASON, remember=authentication.remember, methods=list(authentication.methods)
+    )
     context.audit.record("password.expired", uid=account.uid)
-    return Next(step=Step.NEW_PASSWORD, attempt=attempt.attempt_id if attempt else None, address=token)
+    return Next(step=Step.NEW_PASSWORD, attempt=interaction.interaction_id if interaction else None, address=token)

@@ -74,41 +74,41 @@ def ask(context: Context, req: contract.PasswordlessRequest) -> Next:
 
 @contract.waiting.implements
 def waiting(context: Context, req: InteractionOnly) -> Next:
-    attempt = interactions.find(context, req.attempt)
-    if attempt is None:
+    interaction = interactions.find(context, req.attempt)
+    if interaction is None:
         return next_step.START_AGAIN
     session = sessions.current(context)
-    if attempt.is_done:
+    if interaction.is_done:
         return next_step.after_the_end(session)
-    state = _of(attempt, session)
-    return _step(context, attempt, state) if state is not None else next_step.advance(context, attempt, session)
+    state = _of(interaction, session)
+    return _step(context, interaction, state) if state is not None else next_step.advance(context, interaction, session)
 
 
 @contract.again.implements
 def again(context: Context, req: InteractionOnly) -> Next:
-    attempt, state = _waiting(context, req.attempt)
-    if attempt is None or state is None:
+    interaction_id, state = _waiting(context, req.attempt)
+    if interaction_id is None or state is None:
         return waiting(context, req)
     sending.spend_limit(context)
     if left := resend_delay.seconds_left(context, state.sent_at):
         raise _with_page(context, e.TooManyRequests(retry_after_seconds=left), state)
-    return begin(context, attempt, state.name, state.by, remember=state.remember)
+    return begin(context, interaction_id, state.name, state.by, remember=state.remember)
 
 
 @contract.code.implements
 def code(context: Context, req: CodeRequest) -> Next:
-    attempt, state = _waiting(context, req.attempt)
-    if attempt is None or state is None or state.by == DEVICE:
+    interaction_id, state = _waiting(context, req.attempt)
+    if interaction_id is None or state is None or state.by == DEVICE:
         return waiting(context, InteractionOnly(attempt=req.attempt))
     errors = SMS_CODE if state.by == SMS else MAIL_CODE
     name = Identifier(state.kind, state.value)
     try:
-        context.spend("sign_in_code", _TRIES, randomness.digest(attempt.attempt_id))
+        context.spend("sign_in_code", _TRIES, randomness.digest(interaction_id.interaction_id))
         proof = one_time_tokens.spend_code(
             context, Purpose.SIGN_IN, state.uid, req.code, subject=state.subject, errors=errors, name=name
         )
         account = redemption.redeem(context, proof, errors.closed)
-        return entered(context, attempt, account, state.by, remember=state.remember)
+        return entered(context, interaction_id, account, state.by, remember=state.remember)
     except ApiError as refusal:
         raise _with_page(context, refusal, state) from None
 
@@ -116,16 +116,16 @@ def code(context: Context, req: CodeRequest) -> Next:
 @contract.go_on.implements
 def go_on(context: Context, req: InteractionOnly) -> Next:
     """Of many at once one begins the session; the page tells the others that it is over."""
-    attempt, state = _waiting(context, req.attempt)
-    if attempt is None or state is None:
+    interaction_id, state = _waiting(context, req.attempt)
+    if interaction_id is None or state is None:
         return waiting(context, req)
     found = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, state.ticket)
     if found is None or found.is_over(context.now) or found.state != State.APPROVED:
-        return _step(context, attempt, state)
-    return entered(context, attempt, smart_login.redeem(context, found), MAIL, remember=state.remember)
+        return _step(context, interaction_id, state)
+    return entered(context, interaction_id, smart_login.redeem(context, found), MAIL, remember=state.remember)
 
 
-def begin(context: Context, attempt: Interaction | None, name: str, by: str, *, remember: bool = False) -> Next:
+def begin(context: Context, interaction: Interaction | None, name: str, by: str, *, remember: bool = False) -> Next:
     """Send, unless that was done for this name a moment ago; a limit that is reached is kept silently.
 
     Raises PasswordlessOff.
@@ -135,17 +135,19 @@ def begin(context: Context, attempt: Interaction | None, name: str, by: str, *, 
     identifier, account, registers = methods.resolve(context, name, by)
     uid, subject = (account.uid, by) if account else (NOBODY, sending.unknown_subject(identifier.value))
     state = Waiting(name, by, uid, subject, identifier.kind, identifier.value, remember=remember)
-    before = _of(attempt) if attempt is not None else None
+    before = _of(interaction) if interaction is not None else None
     if before is not None and before.is_same(state):
         state = replace(state, sent_at=before.sent_at, ticket=before.ticket, number=before.number)
-    here, binding = (attempt, None) if attempt is not None else interactions.begin(context, next_step.RETURN, {})
+    here, binding = (
+        (interaction, None) if interaction is not None else interactions.begin(context, next_step.RETURN, {})
+    )
     if not resend_delay.seconds_left(context, state.sent_at):
         try:
             state = _sent(context, here, state, account, registers)
         except (*sending.SEND_ERRORS, e.UnknownAccount) as reason:
             context.work.rollback()
             here, binding = (
-                (attempt, None) if attempt is not None else interactions.begin(context, next_step.RETURN, {})
+                (interaction, None) if interaction is not None else interactions.begin(context, next_step.RETURN, {})
             )
             state = _waits_in_vain(context, state)
             context.audit.record("passwordless.not_sent", reason=type(reason).__name__)
@@ -154,57 +156,64 @@ def begin(context: Context, attempt: Interaction | None, name: str, by: str, *, 
 
 
 def entered(
-    context: Context, attempt: Interaction | None, account: Account, by: str, *, remember: bool = False
+    context: Context, interaction: Interaction | None, account: Account, by: str, *, remember: bool = False
 ) -> Next:
     """Sign in whoever proved their mailbox or their number; raises why the account may not, as only its owner sees that."""
-    way = (
+    authentication = (
         Authentication(("sms",), "phone", FactorKind.SMS)
         if by == SMS
         else Authentication(("otp",), "email", FactorKind.EMAIL)
     )
     after = first_factor_passed.enter(
-        context, attempt, account, replace(way, remember=first_factor_passed.remembering(context, remember))
+        context,
+        interaction,
+        account,
+        replace(authentication, remember=first_factor_passed.remembering(context, remember)),
     )
     if after is not None:
         return after
     one_time_tokens.refuse_locked(context, account)
-    if (refusal := sign_in.sign_in_refusal(context, account, Identifier(way.kind, ""))) is not None:
+    if (refusal := sign_in.sign_in_refusal(context, account, Identifier(authentication.kind, ""))) is not None:
         raise refusal
     known = account.email or account.username or account.phone
     return Next(
-        step=Step.LOGIN, attempt=attempt.attempt_id if attempt else None, login_hint=known, problem="password"
+        step=Step.LOGIN, attempt=interaction.interaction_id if interaction else None, login_hint=known, problem="password"
     )  # fmt: skip
 
 
-def living(context: Context, attempt_id: str | None) -> Interaction | None:
+def living(context: Context, interaction_id: str | None) -> Interaction | None:
     """Return the attempt that this browser began, if it still goes on."""
-    attempt = interactions.find(context, attempt_id) if attempt_id else None
-    return attempt if attempt is not None and not attempt.is_done else None
+    interaction = interactions.find(context, interaction_id) if interaction_id else None
+    return interaction if interaction is not None and not interaction.is_done else None
 
 
-def remembers(attempt: Interaction | None) -> bool:
+def remembers(interaction: Interaction | None) -> bool:
     """Return whether whoever asked in this browser wants to stay signed in."""
-    state = _of(attempt) if attempt is not None else None
+    state = _of(interaction) if interaction is not None else None
     return state is not None and state.remember
 
 
-def asking_party(context: Context, attempt_id: str) -> RelyingPartyView | None:
+def asking_party(context: Context, interaction_id: str) -> RelyingPartyView | None:
     """Return the application of an attempt, whichever browser began it: to its home alone another one may be led."""
-    client = context.application(client_id=interactions.client_id_for(context, attempt_id)) if attempt_id else None
+    client = (
+        context.application(client_id=interactions.client_id_for(context, interaction_id)) if interaction_id else None
+    )
     return oauth.relying_party(client, None) if client is not None else None
 
 
-def _sent(context: Context, attempt: Interaction, state: Waiting, account: Account | None, registers: bool) -> Waiting:
-    wish = SendOptions(attempt=attempt.attempt_id, registers=registers)
+def _sent(
+    context: Context, interaction: Interaction, state: Waiting, account: Account | None, registers: bool
+) -> Waiting:
+    options = SendOptions(interaction_id=interaction.interaction_id, registers=registers)
     if state.by == DEVICE:
         number = smart_login.new_number()
-        found = smart_login.begin(context, None, account, number=number, attempt=attempt.attempt_id)
-        sending.send_mail(context, SMART_LOGIN, account, state.value, wish, ticket=found.ticket_hash)
+        found = smart_login.begin(context, None, account, number=number, attempt=interaction.interaction_id)
+        sending.send_mail(context, SMART_LOGIN, account, state.value, options, ticket=found.ticket_hash)
         state = replace(state, ticket=found.ticket_hash, number=number)
     elif state.by == MAIL:
-        sending.send_mail(context, SIGN_IN, account, state.value, wish)
+        sending.send_mail(context, SIGN_IN, account, state.value, options)
     elif registers:
-        sending.send_one_touch_sms(context, Purpose.SIGN_IN, state.value, attempt=attempt.attempt_id)
+        sending.send_one_touch_sms(context, Purpose.SIGN_IN, state.value, interaction_id=interaction.interaction_id)
     else:
         sending.send_sms(context, account, state.value)
     return replace(state, sent_at=int(context.now.timestamp()))
@@ -219,11 +228,11 @@ def _waits_in_vain(context: Context, state: Waiting) -> Waiting:
     return replace(state, ticket=smart_login.begin(context, None, None, number=number).ticket_hash, number=number)
 
 
-def _step(context: Context, attempt: Interaction, state: Waiting) -> Next:
+def _step(context: Context, interaction: Interaction, state: Waiting) -> Next:
     return Next(
         step=Step.SIGN_IN_SENT,
-        attempt=attempt.attempt_id,
-        attempt_lifetime_seconds=max(1, int((attempt.expires_at - context.now).total_seconds())),
+        attempt=interaction.interaction_id,
+        attempt_lifetime_seconds=max(1, int((interaction.expires_at - context.now).total_seconds())),
         sent_to=state.name,
         problem=state.by,
         resend_in_seconds=resend_delay.seconds_left(context, state.sent_at),
@@ -238,17 +247,17 @@ def _device(context: Context, state: Waiting) -> dict[str, str]:
     return {"number": state.number, "state": _SHOWN[State(stands)]}
 
 
-def _of(attempt: Interaction, session: BrowserSession | None = None) -> Waiting | None:
+def _of(interaction: Interaction, session: BrowserSession | None = None) -> Waiting | None:
     """Return what the attempt waits for: nothing any more where the person signed in meanwhile, in another tab."""
-    held = attempt.request.get(_KEY)
+    held = interaction.request.get(_KEY)
     state = Waiting(**held) if held else None
     is_over = state is not None and session is not None and int(session.authenticated_at.timestamp()) >= state.sent_at
     return None if is_over else state
 
 
-def _waiting(context: Context, attempt_id: str) -> tuple[Interaction | None, Waiting | None]:
-    attempt = living(context, attempt_id)
-    return attempt, _of(attempt, sessions.current(context)) if attempt is not None else None
+def _waiting(context: Context, interaction_id: str) -> tuple[Interaction | None, Waiting | None]:
+    interaction = living(context, interaction_id)
+    return interaction, _of(interaction, sessions.current(context)) if interaction is not None else None
 
 
 def _with_page(context: Context, refusal: ApiError, state: Waiting) -> ApiError:

@@ -38,14 +38,18 @@ def read_link(context: Context, req: LinkLookup) -> contract.LinkView:
 def open_link(context: Context, req: LinkRequest) -> Next:
     """A link that was used leads on as well where its person is signed in: pages are reloaded."""
     sending.spend_attempt(context)
-    attempt, session = steps.living(context, req.attempt), sessions.current(context)
+    interaction, session = steps.living(context, req.attempt), sessions.current(context)
     used = one_time_tokens.find_used_link(context, Purpose.SIGN_IN, req.token)
     if used is not None and session is not None and session.uid == used.uid:
-        return next_step.advance(context, attempt, session) if attempt is not None else next_step.after_the_end(session)
+        return (
+            next_step.advance(context, interaction, session)
+            if interaction is not None
+            else next_step.after_the_end(session)
+        )
     proof = one_time_tokens.spend_link(context, Purpose.SIGN_IN, req.token)
     account = redemption.redeem(context, proof, e.ExpiredLink)
-    after = steps.entered(context, attempt, account, MAIL, remember=steps.remembers(attempt))
-    asking = steps.asking_party(context, str(proof.facts.get("attempt") or "")) if attempt is None else None
+    after = steps.entered(context, interaction, account, MAIL, remember=steps.remembers(interaction))
+    asking = steps.asking_party(context, str(proof.facts.get("attempt") or "")) if interaction is None else None
     if after.step is Step.PROFILE and asking is not None and asking.home:
         return after.model_copy(update={"step": Step.REDIRECT, "address": asking.home})
     return after
@@ -57,8 +61,8 @@ def renew_link(context: Context, req: LinkRequest) -> Next:
     held = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
     if held is None:
         raise e.UnknownLink
-    attempt = steps.living(context, req.attempt)
-    return steps.begin(context, attempt, str(held.facts["email"]), MAIL, remember=steps.remembers(attempt))
+    interaction = steps.living(context, req.attempt)
+    return steps.begin(context, interaction, str(held.facts["email"]), MAIL, remember=steps.remembers(interaction))
 
 
 @contract.read_request.implements

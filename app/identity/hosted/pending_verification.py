@@ -48,16 +48,16 @@ class Checking:
         return identifiers.normalize(PHONE if self.by == SMS else EMAIL, self.email)
 
 
-def of(attempt: Interaction) -> Checking | None:
+def of(interaction: Interaction) -> Checking | None:
     """Return what the attempt waits for, if it does."""
-    held = attempt.request.get(_KEY)
+    held = interaction.request.get(_KEY)
     known = Checking.__dataclass_fields__  # another version of this program may have kept more
     return Checking(**{name: value for name, value in held.items() if name in known}) if held else None
 
 
-def note(context: Context, attempt: Interaction, state: Checking) -> Interaction:
+def note(context: Context, interaction: Interaction, state: Checking) -> Interaction:
     """Keep what the attempt waits for, and let it live on: mail takes its time."""
-    return interactions.add_facts(context, attempt, lifetime=WAITS, **{_KEY: asdict(state)})
+    return interactions.add_facts(context, interaction, lifetime=WAITS, **{_KEY: asdict(state)})
 
 
 def shown(email: str, by: str) -> str:
@@ -76,32 +76,34 @@ def with_page(refusal: ApiError, shown: SentTo) -> ApiError:
     return refusal
 
 
-def sent(context: Context, attempt: Interaction, state: Checking, *, is_sent: bool) -> Checking:
+def sent(context: Context, interaction: Interaction, state: Checking, *, is_sent: bool) -> Checking:
     """Send the mail where that is still to be done; a limit that is reached is kept silently."""
     if not is_sent:
         try:
-            _send(context, attempt, state)
+            _send(context, interaction, state)
         except NOT_SENT as reason:
             context.audit.record("verification.not_sent", uid=state.uid, reason=type(reason).__name__)
     return replace(state, sent_at=int(context.now.timestamp()))
 
 
-def sent_again(context: Context, attempt: Interaction, state: Checking) -> Checking:
+def sent_again(context: Context, interaction: Interaction, state: Checking) -> Checking:
     """Send it again, which a limit may refuse.
 
     Mails are counted for the attempt: the limits of the mailbox differ by whose address it is, and are kept silently.
     """
     if state.by == MAIL:
-        send_limits.spend_resend(context, randomness.digest(attempt.attempt_id))
+        send_limits.spend_resend(context, randomness.digest(interaction.interaction_id))
     else:
-        _send(context, attempt, state)
-    return sent(context, attempt, state, is_sent=state.by != MAIL)
+        _send(context, interaction, state)
+    return sent(context, interaction, state, is_sent=state.by != MAIL)
 
 
-def _send(context: Context, attempt: Interaction, state: Checking) -> None:
+def _send(context: Context, interaction: Interaction, state: Checking) -> None:
     """Send link and code, or text a code. Whose number it is already is told so, and nobody else."""
     if state.by == MAIL:
-        verification.resend(context, state.uid, state.email, VerificationOptions(attempt=attempt.attempt_id))
+        verification.resend(
+            context, state.uid, state.email, VerificationOptions(interaction_id=interaction.interaction_id)
+        )
     elif state.uid != one_time_tokens.NOBODY:
         phones.send(context, state.uid, state.subject, store.by_uid(context, state.uid))
     elif store.by_identifier(context, PHONE, state.subject) is not None:

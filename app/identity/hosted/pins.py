@@ -21,21 +21,21 @@ from app.identity.platform.context import Context
 @contract.set_at_sign_in.implements
 def set_at_sign_in(context: Context, req: contract.PinStepRequest) -> Next:
     """A second click goes on as the first did. What is offered may be left out; what is required may not."""
-    attempt, (session, account) = interactions.find(context, req.attempt), account_settings.signed_in(context)
-    if attempt is None:
+    interaction, (session, account) = interactions.find(context, req.attempt), account_settings.signed_in(context)
+    if interaction is None:
         return next_step.START_AGAIN
-    if attempt.is_done:
+    if interaction.is_done:
         return next_step.after_the_end(session)
     if req.skip and service.is_offered(context, account):
         service.skip(context, account)
     if req.skip or account.has_pin or not context.tenant.settings.pin.is_on:
-        return next_step.advance(context, attempt, session)
+        return next_step.advance(context, interaction, session)
     if freshness.must_confirm(context, session, account):
-        held = interactions.add_facts(context, attempt, lifetime=interactions.LIFETIME, **{next_step.CHOSEN: True})
+        held = interactions.add_facts(context, interaction, lifetime=interactions.LIFETIME, **{next_step.CHOSEN: True})
         return next_step.advance(context, held, session)
     known = account_settings.proved(context, req)
     service.set_pin(context, account, service.hash_new_pin(context, req.pin), service.SET)
-    after = next_step.advance(context, attempt, session)
+    after = next_step.advance(context, interaction, session)
     return after.model_copy(update={"session": account_settings.done(context, known).session})
 
 
@@ -57,10 +57,10 @@ def by_answers(context: Context, req: contract.PinByAnswers) -> Posted:
         raise e.SecurityQuestionsOff
     password_reset.spend_limit(context)
     identifier = identifiers.guess(context.tenant.settings, req.identifier)
-    who = account_lookup.find(context, identifier, is_hidden=True)
+    lookup = account_lookup.find(context, identifier, is_hidden=True)
     hashed = service.hash_new_pin(context, req.pin)
     try:
-        by_pin.reset_with_answers(context, who, shown, hashed)
+        by_pin.reset_with_answers(context, lookup, shown, hashed)
     except (e.WrongSecurityAnswer, e.AccountBlocked, e.NoPin):
         raise e.WrongQuestionOrAnswer from None
     return Posted()

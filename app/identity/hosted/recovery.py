@@ -77,36 +77,36 @@ def forgot(context: Context, req: contract.ForgotRequest) -> Next:
 
 @contract.recovery.implements
 def recovery(context: Context, req: contract.InteractionOnly) -> Next:
-    attempt = interactions.find(context, req.attempt)
-    if attempt is None:
+    interaction = interactions.find(context, req.attempt)
+    if interaction is None:
         return next_step.START_AGAIN
     session = sessions.current(context)
-    if attempt.is_done:
+    if interaction.is_done:
         return next_step.after_the_end(session)
-    state = _of(attempt, session)
-    return step(context, attempt, state) if state is not None else next_step.advance(context, attempt, session)
+    state = _of(interaction, session)
+    return step(context, interaction, state) if state is not None else next_step.advance(context, interaction, session)
 
 
 @contract.again.implements
 def again(context: Context, req: contract.InteractionOnly) -> Next:
-    attempt, state = _waiting(context, req.attempt)
-    if attempt is None or state is None:
+    interaction_id, state = _waiting(context, req.attempt)
+    if interaction_id is None or state is None:
         return recovery(context, req)
     spend_limits(context)
     if left := _seconds_left(context, state):
         raise _with_page(context, e.TooManyRequests(retry_after_seconds=left), state)
-    return _begin(context, attempt, state.name, of=state.forgotten)
+    return _begin(context, interaction_id, state.name, of=state.forgotten)
 
 
 @contract.reset_code.implements
 def reset_code(context: Context, req: contract.CodeRequest) -> Next:
     """A good code is used up for a token of the page that sets the new one: what is refused there needs no other code."""
-    attempt, state = _waiting(context, req.attempt)
-    if attempt is None or state is None:
+    interaction_id, state = _waiting(context, req.attempt)
+    if interaction_id is None or state is None:
         return recovery(context, contract.InteractionOnly(attempt=req.attempt))
     errors = SMS_CODE if state.by == SMS else MAIL_CODE
     try:
-        context.spend("reset_try", _TRIES, randomness.digest(attempt.attempt_id))
+        context.spend("reset_try", _TRIES, randomness.digest(interaction_id.interaction_id))
         kind = state.forgotten.proof
         name = identifiers.guess(context.tenant.settings, state.name)
         proof = one_time_tokens.spend_code(
@@ -120,7 +120,9 @@ def reset_code(context: Context, req: contract.CodeRequest) -> Next:
     email, phone = proof.facts.get("email"), proof.facts.get("phone")
     token = sending.create_page_token(context, account, of=state.forgotten, reason=CODE, email=email, phone=phone)
     return Next(
-        step=Step.NEW_PIN if state.forgotten is PIN else Step.NEW_PASSWORD, attempt=attempt.attempt_id, address=token
+        step=Step.NEW_PIN if state.forgotten is PIN else Step.NEW_PASSWORD,
+        attempt=interaction_id.interaction_id,
+        address=token,
     )
 
 
@@ -133,20 +135,22 @@ def read_reset(context: Context, req: LinkLookup) -> contract.LinkView:
 def reset(context: Context, req: contract.ResetPasswordRequest) -> Next:
     """Set the password, then sign in where the tenant wants it, or where the old password was right and only too old."""
     password_reset.spend_limit(context)
-    attempt = _living(context, req.attempt)
+    interaction = _living(context, req.attempt)
     account, proof = password_reset.reset_with_link(context, req.token, req.password)
     is_step = proof.facts.get("reason") == password_expiry.REASON
     if is_step or context.tenant.settings.login_on_password_reset:
         sent = "sms" if proof.facts.get("phone") else "otp"  # RFC 8176; a mailbox is one factor
         methods = tuple(proof.facts.get("methods") or (sent,))
         channel = None if is_step else FactorKind.SMS if proof.facts.get("phone") else FactorKind.EMAIL
-        way = Authentication(methods, channel=channel, remember=is_step and bool(proof.facts.get("remember")))
-        if (onward := first_factor_passed.enter(context, attempt, account, way)) is not None:
+        authentication = Authentication(
+            methods, channel=channel, remember=is_step and bool(proof.facts.get("remember"))
+        )
+        if (onward := first_factor_passed.enter(context, interaction, account, authentication)) is not None:
             return onward
     label = str(proof.facts.get("email") or label_of(account))
-    if attempt is not None:
-        interactions.add_facts(context, attempt, lifetime=WAITS, **{KEY: None})
-        return Next(step=Step.LOGIN, attempt=attempt.attempt_id, login_hint=label, ends_session=True)
+    if interaction is not None:
+        interactions.add_facts(context, interaction, lifetime=WAITS, **{KEY: None})
+        return Next(step=Step.LOGIN, attempt=interaction.interaction_id, login_hint=label, ends_session=True)
     opened = next_step.open_return(context, None, None)
     return opened.model_copy(update={"login_hint": label, "ends_session": True})
 
@@ -168,7 +172,11 @@ def label_of(account: Account) -> str:
 
 
 def _begin(
-    context: Context, attempt: Interaction | None, name: str, account: Account | None = None, of: ResetKind = PASSWORD
+    context: Context,
+    interaction: Interaction | None,
+    name: str,
+    account: Account | None = None,
+    of: ResetKind = PASSWORD,
 ) -> Next:
     """Send, unless that was done for this name a moment ago; a limit that is reached is kept silently.
 
@@ -177,20 +185,22 @@ def _begin(
     identifier = identifiers.guess(context.tenant.settings, name)
     by = SMS if identifier.kind == "phone" else MAIL
     if account is None:
-        who = account_lookup.find(context, identifier, is_hidden=True)
+        lookup = account_lookup.find(context, identifier, is_hidden=True)
     else:
-        who = AccountLookup(context, identifier, account, is_hidden=True)
-    account = forgotten_pins.reachable_account(who, by) if of is PIN else recipient.reachable_account(who, by)
+        lookup = AccountLookup(context, identifier, account, is_hidden=True)
+    account = forgotten_pins.reachable_account(lookup, by) if of is PIN else recipient.reachable_account(lookup, by)
     uid = account.uid if account else one_time_tokens.NOBODY
-    state, before = Recovering(name, uid, by, of=of.name), _of(attempt) if attempt is not None else None
+    state, before = Recovering(name, uid, by, of=of.name), _of(interaction) if interaction is not None else None
     if before is not None and (before.subject, before.uid, before.of) == (state.subject, uid, of.name):
         state = replace(state, sent_at=before.sent_at)
-    here, binding = (attempt, None) if attempt is not None else interactions.begin(context, next_step.RETURN, {})
+    here, binding = (
+        (interaction, None) if interaction is not None else interactions.begin(context, next_step.RETURN, {})
+    )
     if not _seconds_left(context, state):
         if not is_sent(context, here, state, account):
             context.work.rollback()
             here, binding = (
-                (attempt, None) if attempt is not None else interactions.begin(context, next_step.RETURN, {})
+                (interaction, None) if interaction is not None else interactions.begin(context, next_step.RETURN, {})
             )
         state = replace(state, sent_at=int(context.now.timestamp()))
     here = interactions.add_facts(context, here, lifetime=WAITS, **{KEY: asdict(state)})
@@ -206,10 +216,10 @@ def _begin(
 
 
 def is_sent(
-    context: Context, attempt: Interaction, state: Recovering, account: Account | None, kind: MailKind | None = None
+    context: Context, interaction: Interaction, state: Recovering, account: Account | None, kind: MailKind | None = None
 ) -> bool:
     """Send what resets it, unless a limit is reached; of nobody's name the same work is done."""
-    wish, of = ResetOptions(attempt=attempt.attempt_id), state.forgotten
+    options, of = ResetOptions(interaction_id=interaction.interaction_id), state.forgotten
     try:
         if state.by == SMS:
             _ = (
@@ -218,9 +228,9 @@ def is_sent(
                 else sending.simulate_sms(context, state.name, of=of)
             )
         elif account is not None:
-            sending.send(context, account, wish, email=state.name if "@" in state.name else None, kind=kind, of=of)
+            sending.send(context, account, options, email=state.name if "@" in state.name else None, kind=kind, of=of)
         else:
-            sending.simulate_send(context, state.name, wish, of=of)
+            sending.simulate_send(context, state.name, options, of=of)
     except _NOT_SENT as reason:
         uid = account.uid if account else None
         context.audit.record(f"{of.name}.forgot_not_sent", uid=uid, reason=type(reason).__name__)
@@ -228,33 +238,33 @@ def is_sent(
     return True
 
 
-def step(context: Context, attempt: Interaction, state: Recovering) -> Next:
+def step(context: Context, interaction: Interaction, state: Recovering) -> Next:
     return Next(
         step=Step.PIN_SENT if state.forgotten is PIN else Step.RESET_SENT,
-        attempt=attempt.attempt_id,
-        attempt_lifetime_seconds=max(1, int((attempt.expires_at - context.now).total_seconds())),
+        attempt=interaction.interaction_id,
+        attempt_lifetime_seconds=max(1, int((interaction.expires_at - context.now).total_seconds())),
         sent_to=state.name,
         problem=state.by,
         resend_in_seconds=_seconds_left(context, state),
     )
 
 
-def _of(attempt: Interaction, session: BrowserSession | None = None) -> Recovering | None:
+def _of(interaction: Interaction, session: BrowserSession | None = None) -> Recovering | None:
     """Return what the attempt waits for: nothing any more where the person signed in meanwhile, in another tab."""
-    held = attempt.request.get(KEY)
+    held = interaction.request.get(KEY)
     state = Recovering(**held) if held else None
     is_over = state is not None and session is not None and int(session.authenticated_at.timestamp()) >= state.sent_at
     return None if is_over else state
 
 
-def _living(context: Context, attempt_id: str | None) -> Interaction | None:
-    attempt = interactions.find(context, attempt_id) if attempt_id else None
-    return attempt if attempt is not None and not attempt.is_done else None
+def _living(context: Context, interaction_id: str | None) -> Interaction | None:
+    interaction = interactions.find(context, interaction_id) if interaction_id else None
+    return interaction if interaction is not None and not interaction.is_done else None
 
 
-def _waiting(context: Context, attempt_id: str) -> tuple[Interaction | None, Recovering | None]:
-    attempt = _living(context, attempt_id)
-    return attempt, _of(attempt, sessions.current(context)) if attempt is not None else None
+def _waiting(context: Context, interaction_id: str) -> tuple[Interaction | None, Recovering | None]:
+    interaction = _living(context, interaction_id)
+    return interaction, _of(interaction, sessions.current(context)) if interaction is not None else None
 
 
 def _seconds_left(context: Context, state: Recovering) -> int:

@@ -91,38 +91,45 @@ class Instead:
 @contract.register.implements
 def submit(context: Context, req: contract.RegisterRequest) -> Next:
     """Register within an attempt or without one: onward with a session, or to the page that says to look into the mail."""
-    attempt = interactions.find(context, req.attempt) if req.attempt else None
-    if req.attempt and attempt is None:
+    interaction = interactions.find(context, req.attempt) if req.attempt else None
+    if req.attempt and interaction is None:
         return next_step.START_AGAIN
-    if attempt is not None and attempt.is_done:
+    if interaction is not None and interaction.is_done:
         return next_step.after_the_end(sessions.current(context))
     registration.require_enabled(context)
-    wish = token_handoff.of(attempt)
+    wish = token_handoff.of(interaction)
     if wish is not None and not wish.registers:
         raise e.RegistrationOff
     own = (
         interactions.new_ids()
     )  # where nobody asked: the mail names this browser all the same, as its proof shows one person
-    made, brought = _made(context, req), identity_linking.still_of(context, attempt) if req.is_connected else None
+    made, brought = _made(context, req), identity_linking.still_of(context, interaction) if req.is_connected else None
     if req.is_connected and brought is None:
         return next_step.START_AGAIN
     has_password = made is None and brought is None
-    typed, ask = _read(context, req, attempt.attempt_id if attempt else own.attempt_id, has_password=has_password)
+    typed, ask = _read(
+        context, req, interaction.interaction_id if interaction else own.interaction_id, has_password=has_password
+    )
     if brought is not None:
-        typed.names, ask = linked_identities.profile_names(brought.claimed), replace(ask, brought=brought.claimed)
+        typed.names, ask = (
+            linked_identities.profile_names(brought.claimed),
+            replace(ask, federated_identity=brought.claimed),
+        )
     drafted = registration.read_draft(context, typed, ask)
     if made is not None and made.ticket.facts.get("is_ours"):  # the captcha was answered when it began
-        return _onward(context, attempt or own, typed, sign_up.register(context, made, drafted, ask), _of_passkey(made))
+        return _onward(
+            context, interaction or own, typed, sign_up.register(context, made, drafted, ask), _of_passkey(made)
+        )
     with _captcha_first(context, req):
         if made is not None:
             return _onward(
-                context, attempt or own, typed, sign_up.register(context, made, drafted, ask), _of_passkey(made)
+                context, interaction or own, typed, sign_up.register(context, made, drafted, ask), _of_passkey(made)
             )
         outcome = registration.register(context, drafted, ask)
-        if attempt is not None and brought is not None and outcome.account is not None:
-            attempt = identity_linking.note(context, attempt, brought.claimed, outcome.account.uid)
+        if interaction is not None and brought is not None and outcome.account is not None:
+            interaction = identity_linking.note(context, interaction, brought.claimed, outcome.account.uid)
         return _onward(
-            context, attempt or own, typed, outcome, Instead((identity_linking.FEDERATED,)) if brought else None
+            context, interaction or own, typed, outcome, Instead((identity_linking.FEDERATED,)) if brought else None
         )
 
 
@@ -171,20 +178,20 @@ def _of_passkey(made: NewPasskey) -> Instead:
 
 
 def _read(
-    context: Context, req: contract.RegisterRequest, attempt_id: str, *, has_password: bool
+    context: Context, req: contract.RegisterRequest, interaction_id: str, *, has_password: bool
 ) -> tuple[Typed, RegistrationOptions]:
     form = registration_form.fields_of(context.tenant.settings)
     asked = {one.name for one in form if has_password or "password" not in (one.name, one.matches)}
     given = {name: text for name, text in req.fields.items() if name in asked}
     typed = Typed(form, given, context.tenant.settings.default_country)
-    ask = RegistrationOptions(
-        VerificationOptions(attempt=attempt_id),
+    options = RegistrationOptions(
+        VerificationOptions(interaction_id=interaction_id),
         source=f"{context.issuer}/register",
         accepts_terms=bool(given.get(TERMS)) if TERMS in asked else None,
         has_password=has_password,
         hides_taken=True,
     )
-    return typed, ask
+    return typed, options
 
 
 def _onward(
@@ -194,37 +201,56 @@ def _onward(
     outcome: RegistrationResult,
     instead: Instead | None,
 ) -> Next:
-    attempt = begun if isinstance(begun, Interaction) else None
+    interaction = begun if isinstance(begun, Interaction) else None
     if outcome.account is None or not outcome.may_sign_in:
         if isinstance(begun, Interaction) or not outcome.waits_for:
-            return _waiting(context, attempt, typed, outcome, instead)
+            return _waiting(context, interaction, typed, outcome, instead)
         own, binding = interactions.begin(context, next_step.RETURN, {}, begun)
         return _waiting(context, own, typed, outcome, instead).model_copy(update={"binding": binding})
-    way = Authentication(instead.methods if instead else (sign_in.PASSWORD,))
-    wanted = None if second_factor.MFA in way.methods else second_factors.required_factor(context, outcome.account)
+    authentication = Authentication(instead.methods if instead else (sign_in.PASSWORD,))
+    wanted = (
+        None
+        if second_factor.MFA in authentication.methods
+        else second_factors.required_factor(context, outcome.account)
+    )
     if wanted is None:
         risks.remember_origin(context, outcome.account)
-    return first_factor_passed.onward(context, attempt, outcome.account, way, wanted)
+    return first_factor_passed.onward(context, interaction, outcome.account, authentication, wanted)
 
 
 def _waiting(
-    context: Context, attempt: Interaction | None, typed: Typed, outcome: RegistrationResult, instead: Instead | None
+    context: Context,
+    interaction: Interaction | None,
+    typed: Typed,
+    outcome: RegistrationResult,
+    instead: Instead | None,
 ) -> Next:
     """Where nobody is signed in yet: back to a return address that says so itself (hosted-pages.md section 3), else our page."""
-    wanted = attempt.request.get("return_url") if attempt is not None and attempt.kind == next_step.RETURN else None
-    if attempt is not None and wanted and allowed_addresses.is_allowed(context, wanted):
-        interactions.finish(context, attempt)
+    wanted = (
+        interaction.request.get("return_url")
+        if interaction is not None and interaction.kind == next_step.RETURN
+        else None
+    )
+    if interaction is not None and wanted and allowed_addresses.is_allowed(context, wanted):
+        interactions.finish(context, interaction)
         return Next(step=Step.REDIRECT, address=allowed_addresses.with_query(wanted, action_completed=COMPLETED))
     if outcome.waits_for == "email":
         shown = instead or Instead(())
         known, held = outcome.password_hash, outcome.held
         return verification.begin(
-            context, attempt, typed.said("email"), outcome.account, is_sent=True, password_hash=known, held=held,
+            context, interaction, typed.said("email"), outcome.account, is_sent=True, password_hash=known, held=held,
             passkey=shown.passkey, methods=shown.methods,
         )  # fmt: skip
     if outcome.waits_for == "phone":
         number, account, known, held = typed.phone_id or "", outcome.account, outcome.password_hash, outcome.held
         return verification.begin(
-            context, attempt, number, account, is_sent=True, password_hash=known, by=pending_verification.SMS, held=held
+            context,
+            interaction,
+            number,
+            account,
+            is_sent=True,
+            password_hash=known,
+            by=pending_verification.SMS,
+            held=held,
         )
-    return Next(step=Step.LOGIN, attempt=attempt.attempt_id if attempt else None)
+    return Next(step=Step.LOGIN, attempt=interaction.interaction_id if interaction else None)

@@ -30,102 +30,109 @@ KEYS: Final = {"hwk", "swk", second_factor.MFA}
 OVER: Final = (e.UnknownFactorToken, e.ExpiredFactorToken)
 
 
-def step(context: Context, attempt: Interaction) -> Next | None:
+def step(context: Context, interaction: Interaction) -> Next | None:
     """Return the step of an attempt whose first factor is passed; None where that is not so, or over."""
-    if not attempt.request.get(first_factor_passed.KEY):
+    if not interaction.request.get(first_factor_passed.KEY):
         return None
     try:
-        _pending(context, attempt)
+        _pending(context, interaction)
     except OVER:
         return None
-    return Next(step=Step.SECOND_FACTOR, attempt=attempt.attempt_id)
+    return Next(step=Step.SECOND_FACTOR, attempt=interaction.interaction_id)
 
 
 @contract.read_factor.implements
 def read(context: Context, req: contract.FactorRequest) -> contract.FactorStep:
-    attempt = interactions.find(context, req.attempt)
+    interaction = interactions.find(context, req.attempt)
     try:
-        found = _found(context, attempt)
-        return contract.FactorStep(view=view(context, attempt, found, req.kind))
+        found = _found(context, interaction)
+        return contract.FactorStep(view=view(context, interaction, found, req.kind))
     except OVER:
-        return contract.FactorStep(next=_elsewhere(context, attempt))
+        return contract.FactorStep(next=_elsewhere(context, interaction))
 
 
 @contract.choose_factor.implements
 def choose(context: Context, req: contract.ChooseFactorRequest) -> contract.FactorStep:
     """Send what has to be sent, at most once in half a minute, or begin to enrol."""
-    attempt = interactions.find(context, req.attempt)
+    interaction = interactions.find(context, req.attempt)
     try:
-        found = _found(context, attempt)
+        found = _found(context, interaction)
     except OVER:
-        return contract.FactorStep(next=_elsewhere(context, attempt))
+        return contract.FactorStep(next=_elsewhere(context, interaction))
     try:
         found, shown = _begun(
-            context, found, req.kind, ChallengeOptions(email=req.target, phone=req.target, attempt=req.attempt)
+            context, found, req.kind, ChallengeOptions(email=req.target, phone=req.target, interaction_id=req.attempt)
         )
     except ApiError as refusal:
-        raise _with_view(context, refusal, attempt, req.kind) from None
-    return contract.FactorStep(view=view(context, attempt, found, req.kind, shown))
+        raise _with_view(context, refusal, interaction, req.kind) from None
+    return contract.FactorStep(view=view(context, interaction, found, req.kind, shown))
 
 
 @contract.prove_factor.implements
 def prove(context: Context, req: contract.FactorAnswer) -> Next:
     """Prove, or enrol by the first proof; then the session begins."""
-    attempt = interactions.find(context, req.attempt)
+    interaction = interactions.find(context, req.attempt)
     try:
-        found = _found(context, attempt)
+        found = _found(context, interaction)
     except OVER:
-        return _elsewhere(context, attempt)
-    answer = FactorResponse(req.code, None, req.answers, req.credential, req.state, is_alone=_is_alone(attempt, found))
+        return _elsewhere(context, interaction)
+    answer = FactorResponse(
+        req.code, None, req.answers, req.credential, req.state, is_alone=_is_alone(interaction, found)
+    )
     is_new = not second_factors.enrolled_kinds(context.tenant.settings, found.person)
     try:
         found = second_factor.prove(context, found, req.kind, answer)
-        if attempt is not None and _is_step_up(attempt):
-            return _confirmed(context, attempt, found)
+        if interaction is not None and _is_step_up(interaction):
+            return _confirmed(context, interaction, found)
         account = second_factor.finish(context, found)
     except OVER:
-        return _elsewhere(context, attempt)
+        return _elsewhere(context, interaction)
     except e.LockedDuringStep:
         raise
     except ApiError as refusal:
-        raise _with_view(context, refusal, attempt, req.kind) from None
+        raise _with_view(context, refusal, interaction, req.kind) from None
     paper = is_new and context.tenant.settings.second_factors.backup_codes
-    after = first_factor_passed.session(context, attempt, account, found.way, step=Step.BACKUP_CODES if paper else None)
+    after = first_factor_passed.session(
+        context, interaction, account, found.authentication, step=Step.BACKUP_CODES if paper else None
+    )
     kept = trusted_browsers.trust(context, account) if req.trust and not found.person.lent else None
     cookie = Session(token=kept[0], lifetime_seconds=kept[1]) if kept else None
     return after.model_copy(update={"trusted": cookie})
 
 
-def _is_alone(attempt: Interaction | None, found: PendingSignIn) -> bool:
+def _is_alone(interaction: Interaction | None, found: PendingSignIn) -> bool:
     """Return whether a second factor is all that is shown: at /confirm, or beside a passkey that opened the session."""
-    if attempt is None or not _is_step_up(attempt):
+    if interaction is None or not _is_step_up(interaction):
         return False
-    return "landing" in attempt.request or not set(found.way.methods) - KEYS
+    return "landing" in interaction.request or not set(found.authentication.methods) - KEYS
 
 
-def _confirmed(context: Context, attempt: Interaction, found: PendingSignIn) -> Next:
+def _confirmed(context: Context, interaction: Interaction, found: PendingSignIn) -> Next:
     """Go on in the session of whoever proved once more who they are. Of many at once one does."""
     session = sessions.current(context)
-    is_same = session is not None and session.session_id == attempt.request[STEP_UP]
+    is_same = session is not None and session.session_id == interaction.request[STEP_UP]
     if session is None or not is_same or session.uid != found.account.uid:
         raise e.UnknownFactorToken
-    if not continuation_tokens.spend(context, found.ticket):
+    if not continuation_tokens.spend(context, found.token):
         raise e.UnknownFactorToken
-    text = sessions.mark_reauthenticated(context, session, found.way.methods)
+    text = sessions.mark_reauthenticated(context, session, found.authentication.methods)
     context.audit.record("step_up.passed", uid=session.uid, by="page")
     cookie = {"session": views.cookie(context, session, text)}
-    if (landing := attempt.request.get("landing")) is not None:
-        interactions.finish(context, attempt)
+    if (landing := interaction.request.get("landing")) is not None:
+        interactions.finish(context, interaction)
         return Next(step=Step.REDIRECT, address=str(landing)).model_copy(update=cookie)
     renewed = replace(
-        session, session_hash=randomness.digest(text), authenticated_at=context.now, methods=found.way.methods
+        session,
+        session_hash=randomness.digest(text),
+        authenticated_at=context.now,
+        methods=found.authentication.methods,
     )
-    return next_step.advance(context, attempt, renewed).model_copy(update=cookie)
+    return next_step.advance(context, interaction, renewed).model_copy(update=cookie)
 
 
 def view(
     context: Context,
-    attempt: Interaction | None,
+    interaction: Interaction | None,
     found: PendingSignIn,
     kind: FactorKind | None = None,
     shown: FactorChallenge | None = None,
@@ -136,7 +143,7 @@ def view(
     usable = held or second_factors.available_kinds(settings, known)
     chosen = kind if kind in usable else (usable[0] if held or len(usable) == 1 else None)
     others = [one for one in usable if one != chosen]
-    is_step_up = attempt is not None and _is_step_up(attempt)
+    is_step_up = interaction is not None and _is_step_up(interaction)
     can_trust = bool(held) and not known.lent and not is_step_up
     return contract.FactorView(
         shown=factor_shown(context, found, chosen, shown) if chosen is not None else None,
@@ -144,7 +151,7 @@ def view(
         must_enrol=not held,
         is_elsewhere=found.is_demanded,
         trust_days=settings.second_factors.trusted_browser_days if can_trust else 0,
-        landing=str(attempt.request.get("landing") or "") if attempt is not None and is_step_up else "",
+        landing=str(interaction.request.get("landing") or "") if interaction is not None and is_step_up else "",
     )
 
 
@@ -155,7 +162,7 @@ def factor_shown(
     authenticator, known = AUTHENTICATORS[kind], found.person
     is_enrolled = authenticator.is_enrolled(known)
     told = shown or authenticator.recall(context, known)
-    sent = found.ticket.facts.get("sent", {}).get(kind.value) or second_factor._NEVER_SENT
+    sent = found.token.facts.get("sent", {}).get(kind.value) or second_factor._NEVER_SENT
     texts = context.tenant.settings.security_questions
     return contract.FactorPrompt(
         kind=kind,
@@ -177,48 +184,48 @@ def factor_shown(
 
 
 def _begun(
-    context: Context, found: PendingSignIn, kind: FactorKind, wish: ChallengeOptions
+    context: Context, found: PendingSignIn, kind: FactorKind, options: ChallengeOptions
 ) -> tuple[PendingSignIn, FactorChallenge]:
     authenticator = second_factors.enabled_authenticator(context, kind)
     held = second_factors.enrolled_kinds(context.tenant.settings, found.person)
     if held and kind not in held:
         raise authenticator.missing
-    return second_factor.challenge(context, found, kind, wish)
+    return second_factor.challenge(context, found, kind, options)
 
 
-def _found(context: Context, attempt: Interaction | None) -> PendingSignIn:
-    if attempt is None or attempt.is_done:
+def _found(context: Context, interaction: Interaction | None) -> PendingSignIn:
+    if interaction is None or interaction.is_done:
         raise e.UnknownFactorToken
-    return _pending(context, attempt)
+    return _pending(context, interaction)
 
 
-def _pending(context: Context, attempt: Interaction) -> PendingSignIn:
-    named = str(attempt.request.get(first_factor_passed.KEY) or "")
+def _pending(context: Context, interaction: Interaction) -> PendingSignIn:
+    named = str(interaction.request.get(first_factor_passed.KEY) or "")
     found = second_factor.resume(
         context, continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, named)
     )
-    if _is_step_up(attempt) and not second_factors.enrolled_kinds(context.tenant.settings, found.person):
+    if _is_step_up(interaction) and not second_factors.enrolled_kinds(context.tenant.settings, found.person):
         raise e.UnknownFactorToken  # removed meanwhile: whoever proves it once more enrols nothing
     return found
 
 
-def _is_step_up(attempt: Interaction) -> bool:
-    return attempt.request.get(STEP_UP) is not None
+def _is_step_up(interaction: Interaction) -> bool:
+    return interaction.request.get(STEP_UP) is not None
 
 
-def _elsewhere(context: Context, attempt: Interaction | None) -> Next:
+def _elsewhere(context: Context, interaction: Interaction | None) -> Next:
     """Where somebody belongs who has nothing to prove here: onward, or back to the beginning."""
     session = sessions.current(context)
-    if attempt is None:
+    if interaction is None:
         return next_step.START_AGAIN
-    return next_step.after_the_end(session) if attempt.is_done else next_step.advance(context, attempt, session)
+    return next_step.after_the_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
 
 
-def _with_view(context: Context, refusal: ApiError, attempt: Interaction | None, kind: FactorKind) -> ApiError:
+def _with_view(context: Context, refusal: ApiError, interaction: Interaction | None, kind: FactorKind) -> ApiError:
     """Return the refusal with the page as its data, so that it can be drawn again without asking."""
     context.work.rollback()
     try:
-        shown = view(context, attempt, _found(context, attempt), kind)
+        shown = view(context, interaction, _found(context, interaction), kind)
     except OVER:
         return refusal
     refusal.data = {**(refusal.data or {}), "View": shown.model_dump(by_alias=True, mode="json")}

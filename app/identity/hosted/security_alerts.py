@@ -58,6 +58,6 @@ def alarm(context: Context, req: contract.SecurityAlertRequest) -> Next:
     )
     lasts = max(1, int((here.expires_at - context.now).total_seconds()))
     return Next(
-        step=Step.NEW_PASSWORD, attempt=here.attempt_id, binding=binding, address=token, ends_session=True,
+        step=Step.NEW_PASSWORD, attempt=here.interaction_id, binding=binding, address=token, ends_session=True,
         attempt_lifetime_seconds=lasts,
     )  # fmt: skip

@@ -38,9 +38,9 @@ class Handing:
     guid: str = ""
 
 
-def of(attempt: Interaction | None) -> Handing | None:
+def of(interaction: Interaction | None) -> Handing | None:
     """Return what the attempt ends with, where a program's link began it."""
-    held = attempt.request.get(_KEY) if attempt is not None else None
+    held = interaction.request.get(_KEY) if interaction is not None else None
     return Handing(**held) if held else None
 
 
@@ -75,18 +75,23 @@ def kept(wish: Handing) -> dict[str, object]:
     return {_KEY: asdict(wish)}
 
 
-def with_session(context: Context, attempt: Interaction, session: BrowserSession, wish: Handing) -> Next:
+def with_session(context: Context, interaction: Interaction, session: BrowserSession, wish: Handing) -> Next:
     """Return the end of an attempt whose person is signed in: the callback, or the question before another device gets in.
 
     If the provider returned no identity, or another account's, the browser goes to the profile page: a link must not obtain
     the tokens of the account that is signed in to the browser.
     """
     if wish.guid:
-        return Next(step=Step.ELSEWHERE, attempt=attempt.attempt_id)
+        return Next(step=Step.ELSEWHERE, attempt=interaction.interaction_id)
     account = accounts.by_uid(context, session.uid)
-    if account is None or wish.links or not _came_back(attempt, account) or not interactions.finish(context, attempt):
+    if (
+        account is None
+        or wish.links
+        or not _came_back(interaction, account)
+        or not interactions.finish(context, interaction)
+    ):
         return Next(step=Step.PROFILE)
-    provider = _provider(attempt, session)
+    provider = _provider(interaction, session)
     if wish.is_access_token and context.tenant.settings.token_in_return_url:
         ends_with = (session.session_id, session.expires_at)
         text = token_handoff.access_token(context, account, session.methods, provider, ends_with).access_token
@@ -95,40 +100,40 @@ def with_session(context: Context, attempt: Interaction, session: BrowserSession
     return _to_callback(wish, text)
 
 
-def with_candidate(context: Context, attempt: Interaction, wish: Handing, claimed: ProviderIdentity) -> Next:
+def with_candidate(context: Context, interaction: Interaction, wish: Handing, claimed: ProviderIdentity) -> Next:
     """Return the end of an attempt that brings an identity to be linked: nobody is signed in by it."""
     if wish.guid:
-        identity_linking.note(context, attempt, claimed)
-        return Next(step=Step.ELSEWHERE, attempt=attempt.attempt_id)
-    interactions.finish(context, attempt)
+        identity_linking.note(context, interaction, claimed)
+        return Next(step=Step.ELSEWHERE, attempt=interaction.interaction_id)
+    interactions.finish(context, interaction)
     return _to_callback(wish, token_handoff.create_candidate(context, claimed))
 
 
-def answered(context: Context, attempt: Interaction, session: BrowserSession | None, *, allow: bool) -> Next:
+def answered(context: Context, interaction: Interaction, session: BrowserSession | None, *, allow: bool) -> Next:
     """Let the program that asks by its GUID have what was finished here, once the person said so."""
-    wish, waits = of(attempt), identity_linking.of(attempt)
+    wish, waits = of(interaction), identity_linking.of(interaction)
     account = accounts.by_uid(context, session.uid) if session is not None else None
-    if wish is None or not wish.guid or not interactions.finish(context, attempt):
+    if wish is None or not wish.guid or not interactions.finish(context, interaction):
         return Next(step=Step.PROFILE if session else Step.START_AGAIN)
     is_given = False
     if allow and wish.links and waits is not None:
         is_given = token_handoff.finish_link(context, wish.guid, waits.claimed)
-    elif allow and not wish.links and session is not None and account is not None and _came_back(attempt, account):
+    elif allow and not wish.links and session is not None and account is not None and _came_back(interaction, account):
         is_given = token_handoff.finish_sign_in(
-            context, wish.guid, account, session.methods, _provider(attempt, session)
+            context, wish.guid, account, session.methods, _provider(interaction, session)
         )
-    return Next(step=Step.ELSEWHERE, attempt=attempt.attempt_id, problem=DONE if is_given else NO)
+    return Next(step=Step.ELSEWHERE, attempt=interaction.interaction_id, problem=DONE if is_given else NO)
 
 
-def _came_back(attempt: Interaction, account: Account) -> bool:
+def _came_back(interaction: Interaction, account: Account) -> bool:
     """Return whether the provider sent back an identity of this account."""
-    waits = identity_linking.of(attempt)
+    waits = identity_linking.of(interaction)
     return waits is not None and linked_identities.is_known(account, waits.claimed)
 
 
-def _provider(attempt: Interaction, session: BrowserSession) -> str:
+def _provider(interaction: Interaction, session: BrowserSession) -> str:
     """Return by whom somebody signed in: who had come back from a provider may have shown a password after all."""
-    waits = identity_linking.of(attempt)
+    waits = identity_linking.of(interaction)
     return (
         waits.claimed.provider if waits is not None and identity_linking.FEDERATED in session.methods else OWN_PROVIDER
     )

@@ -41,7 +41,7 @@ _BY_MAIL, _SMS = "otp", "sms"  # RFC 8176
 
 def begin(
     context: Context,
-    attempt: Interaction | None,
+    interaction: Interaction | None,
     email: str,
     account: Account | None,
     *,
@@ -63,81 +63,81 @@ def begin(
         passkey: the WebAuthn id of what was made or shown in this browser in the place of a password, `methods` its `amr`.
     """
     binding = None
-    if attempt is None:
-        attempt, binding = interactions.begin(context, next_step.RETURN, {})
+    if interaction is None:
+        interaction, binding = interactions.begin(context, next_step.RETURN, {})
     uid = account.uid if account else one_time_tokens.NOBODY
     state = Checking(
         pending_verification.shown(email, by), uid, 0, password_hash, remember, by, held or {}, passkey, list(methods)
     )
-    before = pending_verification.of(attempt)
+    before = pending_verification.of(interaction)
     if before is not None and before.subject == state.subject:
         state = replace(state, sent_at=before.sent_at)
         if before.uid == uid:
             own = (passkey, state.methods) if methods else (before.passkey, before.methods)
             state = replace(state, held=held or before.held, passkey=own[0], methods=own[1])
     if is_sent or not pending_verification.seconds_left(context, state):
-        state = pending_verification.sent(context, attempt, state, is_sent=is_sent)
-    return step(context, pending_verification.note(context, attempt, state), state).model_copy(
+        state = pending_verification.sent(context, interaction, state, is_sent=is_sent)
+    return step(context, pending_verification.note(context, interaction, state), state).model_copy(
         update={"binding": binding}
     )
 
 
-def by_passkey(context: Context, attempt: Interaction | None, raw_id: str) -> Next | None:
+def by_passkey(context: Context, interaction: Interaction | None, raw_id: str) -> Next | None:
     """Return the step of somebody who shows the passkey that they just registered with in this browser; else None.
 
     It is the same whether the account is there, waits, or is another's.
     """
-    state = pending_verification.of(attempt) if attempt is not None else None
-    if attempt is None or attempt.is_done or state is None or not state.passkey or state.passkey != raw_id:
+    state = pending_verification.of(interaction) if interaction is not None else None
+    if interaction is None or interaction.is_done or state is None or not state.passkey or state.passkey != raw_id:
         return None
-    return step(context, attempt, state)
+    return step(context, interaction, state)
 
 
-def after_password(context: Context, attempt: Interaction | None, account: Account | None, remember: bool) -> Next:
+def after_password(context: Context, interaction: Interaction | None, account: Account | None, remember: bool) -> Next:
     """Return the step of somebody whose password is right and whose address is not verified; raises 970 without one."""
     if account is None or not account.email:
         raise e.EmailUnverified
     known = account.password_hash or ""
-    return begin(context, attempt, account.email, account, is_sent=False, password_hash=known, remember=remember)
+    return begin(context, interaction, account.email, account, is_sent=False, password_hash=known, remember=remember)
 
 
-def again(context: Context, attempt: Interaction | None, identifier: Identifier, password: str) -> Next | None:
+def again(context: Context, interaction: Interaction | None, identifier: Identifier, password: str) -> Next | None:
     """Return the step of somebody who signs in where they just registered, with what they typed there; else None.
 
     It is the same whether the account is there, waits, or is another's: only this browser learns that it waits, and
     nothing more. Costs one hash where the attempt waits for this address.
     """
-    state = pending_verification.of(attempt) if attempt is not None else None
-    if attempt is None or state is None or identifier.kind != EMAIL or not state.password_hash:
+    state = pending_verification.of(interaction) if interaction is not None else None
+    if interaction is None or state is None or identifier.kind != EMAIL or not state.password_hash:
         return None
     if identifiers.normalize(EMAIL, identifier.value) != state.subject:
         return None
     account = store.by_uid(context, state.uid)
     if account is not None and verification.is_verified(account, state.email):
         return None
-    context.spend("verification_try", _TRIES, randomness.digest(attempt.attempt_id))
+    context.spend("verification_try", _TRIES, randomness.digest(interaction.interaction_id))
     context.work.release_connection()
-    return step(context, attempt, state) if context.hashing.is_match(state.password_hash, password) else None
+    return step(context, interaction, state) if context.hashing.is_match(state.password_hash, password) else None
 
 
 def after_password_by_phone(
-    context: Context, attempt: Interaction | None, account: Account | None, remember: bool
+    context: Context, interaction: Interaction | None, account: Account | None, remember: bool
 ) -> Next:
     """Return the step of somebody whose password is right and whose number is not verified; raises 1066 without one."""
     if account is None or not account.phone:
         raise e.PhoneUnverified
     known = account.password_hash or ""
     return begin(
-        context, attempt, account.phone, account, is_sent=False, password_hash=known, remember=remember, by=SMS
+        context, interaction, account.phone, account, is_sent=False, password_hash=known, remember=remember, by=SMS
     )
 
 
-def step(context: Context, attempt: Interaction, state: Checking) -> Next:
+def step(context: Context, interaction: Interaction, state: Checking) -> Next:
     """Return the step of an attempt that waits."""
     return Next(
         step=Step.CHECK_MAIL,
-        attempt=attempt.attempt_id,
-        attempt_lifetime_seconds=max(1, int((attempt.expires_at - context.now).total_seconds())),
+        attempt=interaction.interaction_id,
+        attempt_lifetime_seconds=max(1, int((interaction.expires_at - context.now).total_seconds())),
         sent_to=state.email,
         resend_in_seconds=pending_verification.seconds_left(context, state),
         problem=state.by,
@@ -165,21 +165,21 @@ def read_link(context: Context, req: LinkLookup) -> contract.LinkView:
 @contract.open_link.implements
 def open_link(context: Context, req: contract.LinkRequest) -> Next:
     """A link that was used leads on as well, for as long as its address is confirmed: pages are reloaded."""
-    attempt = _living(context, req.attempt)
+    interaction = _living(context, req.attempt)
     held = verification.find_link(context, req.token)
     if held is None:
         raise e.UnknownLink
     account = store.by_uid(context, held.uid)
     if account is not None and verification.is_verified(account, held.subject):
-        return _go_on(context, attempt, account, held, is_new=False)
+        return _go_on(context, interaction, account, held, is_new=False)
     try:
         verification.peek(context, req.token)
-        is_shown = _is_shown(context, attempt, account, held, req.password)
+        is_shown = _is_shown(context, interaction, account, held, req.password)
         proof = verification.spend_link(context, req.token)
     except e.UsedLink:
         raise e.ExpiredLink from None
-    after = _confirmed(context, attempt, account, proof, is_shown=is_shown)
-    return _go_on(context, attempt, after, proof, is_new=True)
+    after = _confirmed(context, interaction, account, proof, is_shown=is_shown)
+    return _go_on(context, interaction, after, proof, is_new=True)
 
 
 @contract.renew_link.implements
@@ -187,92 +187,94 @@ def renew_link(context: Context, req: contract.LinkRequest) -> Next:
     held = verification.find_link(context, req.token)
     if held is None:
         raise e.UnknownLink
-    attempt, account = (
+    interaction, account = (
         _living(context, req.attempt),
         store.by_uid(context, held.uid) or pending_accounts.extend(context, held.uid),
     )
     if account is None:
         raise e.ClosedLink
     if verification.is_verified(account, held.subject):
-        return _go_on(context, attempt, account, held, is_new=False)
+        return _go_on(context, interaction, account, held, is_new=False)
     typed = [str(one["Value"]) for one in account.emails if identifiers.normalize_email(one["Value"]) == held.subject]
     if not typed:
         raise e.ClosedLink
-    return begin(context, attempt, typed[0], account, is_sent=False)
+    return begin(context, interaction, typed[0], account, is_sent=False)
 
 
 @contract.enter_code.implements
 def enter_code(context: Context, req: contract.CodeRequest) -> Next:
-    attempt = interactions.find(context, req.attempt)
-    if attempt is None:
+    interaction = interactions.find(context, req.attempt)
+    if interaction is None:
         return next_step.START_AGAIN
-    state, session = pending_verification.of(attempt), sessions.current(context)
-    if attempt.is_done:
+    state, session = pending_verification.of(interaction), sessions.current(context)
+    if interaction.is_done:
         return next_step.after_the_end(session)
     if state is None:
-        return next_step.advance(context, attempt, session)
+        return next_step.advance(context, interaction, session)
     try:
-        context.spend("verification_try", _TRIES, randomness.digest(attempt.attempt_id))
+        context.spend("verification_try", _TRIES, randomness.digest(interaction.interaction_id))
         if state.by == SMS:
-            return _texted(context, attempt, state, req.code)
+            return _texted(context, interaction, state, req.code)
         if not req.code:
-            return _opened_elsewhere(context, attempt, state)
+            return _opened_elsewhere(context, interaction, state)
         proof = one_time_tokens.spend_code(
             context, Purpose.EMAIL, state.uid, req.code, subject=state.subject, errors=MAIL_CODE,
             name=Identifier(EMAIL, state.email),
         )  # fmt: skip
         account = store.by_uid(context, proof.uid)
-        if _is_strange(context, attempt, account, proof):
+        if _is_strange(context, interaction, account, proof):
             raise e.ClosedLink
-        return _go_on(context, attempt, _confirmed(context, attempt, account, proof), proof, is_new=True)
+        return _go_on(context, interaction, _confirmed(context, interaction, account, proof), proof, is_new=True)
     except ApiError as refusal:
         raise with_page(context, refusal, state) from None
 
 
 @contract.mail_again.implements
 def mail_again(context: Context, req: contract.ResendRequest) -> Next:
-    attempt = interactions.find(context, req.attempt)
-    if attempt is None:
+    interaction = interactions.find(context, req.attempt)
+    if interaction is None:
         return next_step.START_AGAIN
-    state, session = pending_verification.of(attempt), sessions.current(context)
-    if attempt.is_done:
+    state, session = pending_verification.of(interaction), sessions.current(context)
+    if interaction.is_done:
         return next_step.after_the_end(session)
     if state is None:
-        return next_step.advance(context, attempt, session)
+        return next_step.advance(context, interaction, session)
     if left := pending_verification.seconds_left(context, state):
         raise with_page(context, e.TooManyRequests(retry_after_seconds=left), state)
     try:
-        state = pending_verification.sent_again(context, attempt, state)
+        state = pending_verification.sent_again(context, interaction, state)
     except pending_verification.NOT_SENT as refusal:
         raise with_page(context, refusal, state) from None
-    return step(context, pending_verification.note(context, attempt, state), state)
+    return step(context, pending_verification.note(context, interaction, state), state)
 
 
-def _living(context: Context, attempt_id: str | None) -> Interaction | None:
+def _living(context: Context, interaction_id: str | None) -> Interaction | None:
     """Return the attempt that this browser began, if it still goes on."""
-    attempt = interactions.find(context, attempt_id) if attempt_id else None
-    return attempt if attempt is not None and not attempt.is_done else None
+    interaction = interactions.find(context, interaction_id) if interaction_id else None
+    return interaction if interaction is not None and not interaction.is_done else None
 
 
-def _texted(context: Context, attempt: Interaction, state: Checking, code: str) -> Next:
+def _texted(context: Context, interaction: Interaction, state: Checking, code: str) -> Next:
     """Prove the number by the code, and sign in where the password was shown in this browser."""
     proof = phones.spend_code(context, state.uid, state.subject, code, name=Identifier("phone", state.subject))
     account = phones.confirm(
         context,
         proof,
-        knows_password=_knows(context, attempt, proof, _hash_of(context, store.by_uid(context, state.uid), state.uid)),
+        knows_password=_knows(
+            context, interaction, proof, _hash_of(context, store.by_uid(context, state.uid), state.uid)
+        ),
     )
-    known = _knows(context, attempt, proof, account.password_hash)
-    way = Authentication(
+    known = _knows(context, interaction, proof, account.password_hash)
+    authentication = Authentication(
         (sign_in.PASSWORD, _SMS), "phone", remember=first_factor_passed.remembering(context, state.remember)
     )
-    entered = first_factor_passed.enter(context, attempt, account, way) if known else None
-    return entered or Next(step=Step.LOGIN, attempt=attempt.attempt_id)
+    entered = first_factor_passed.enter(context, interaction, account, authentication) if known else None
+    return entered or Next(step=Step.LOGIN, attempt=interaction.interaction_id)
 
 
 def _confirmed(
     context: Context,
-    attempt: Interaction | None,
+    interaction: Interaction | None,
     account: Account | None,
     proof: OneTimeToken,
     *,
@@ -281,20 +283,20 @@ def _confirmed(
     """Confirm, and say whether who holds the mailbox is known to have the password, too: shown here, or signed in here."""
     session = sessions.current(context)
     is_own = session is not None and session.uid == proof.uid
-    knows = is_shown or is_own or _knows(context, attempt, proof, _hash_of(context, account, proof.uid))
+    knows = is_shown or is_own or _knows(context, interaction, proof, _hash_of(context, account, proof.uid))
     after = verification.confirm(context, proof, knows_password=knows)
     verified_sign_in.end_sessions_if_configured(context, after)
     return after
 
 
-def _knows(context: Context, attempt: Interaction | None, proof: OneTimeToken, password_hash: str | None) -> bool:
+def _knows(context: Context, interaction: Interaction | None, proof: OneTimeToken, password_hash: str | None) -> bool:
     """Return whether the account's password was shown in the browser of this attempt, which waits for the proof, or what
     stands in its place: a passkey that was made there, a provider that it came from."""
-    state = pending_verification.of(attempt) if attempt is not None else None
+    state = pending_verification.of(interaction) if interaction is not None else None
     if state is None or (state.uid, state.subject) != (proof.uid, proof.subject):
         return False
     is_typed = bool(password_hash) and state.password_hash == password_hash
-    return is_typed or _has_passkey(context, state) or identity_linking.waits_for(context, attempt, proof.uid)
+    return is_typed or _has_passkey(context, state) or identity_linking.waits_for(context, interaction, proof.uid)
 
 
 def _has_passkey(context: Context, state: Checking) -> bool:
@@ -306,19 +308,21 @@ def _hash_of(context: Context, account: Account | None, uid: str) -> str | None:
     return account.password_hash if account is not None else pending_accounts.password_hash(context, uid)
 
 
-def _is_strange(context: Context, attempt: Interaction | None, account: Account | None, proof: OneTimeToken) -> bool:
+def _is_strange(
+    context: Context, interaction: Interaction | None, account: Account | None, proof: OneTimeToken
+) -> bool:
     """Return whether more than one registered with the address, and this browser may have been neither of them."""
     if proof.kind is not Purpose.EMAIL or not pending_accounts.is_contested(context, proof.subject):
         return False
-    return not _knows(context, attempt, proof, _hash_of(context, account, proof.uid))
+    return not _knows(context, interaction, proof, _hash_of(context, account, proof.uid))
 
 
 def _is_shown(
-    context: Context, attempt: Interaction | None, account: Account | None, proof: OneTimeToken, password: str
+    context: Context, interaction: Interaction | None, account: Account | None, proof: OneTimeToken, password: str
 ) -> bool:
     """Return whether the password was typed with the link, which it must be where the link does not tell whose account its
     click would make real: PasswordMissing, WrongCredentials."""
-    if not _is_strange(context, attempt, account, proof):
+    if not _is_strange(context, interaction, account, proof):
         return False
     if not password:
         raise e.PasswordMissing
@@ -331,44 +335,46 @@ def _is_shown(
     return True
 
 
-def _opened_elsewhere(context: Context, attempt: Interaction, state: Checking) -> Next:
+def _opened_elsewhere(context: Context, interaction: Interaction, state: Checking) -> Next:
     account = store.by_uid(context, state.uid)
     if account is None or not verification.is_verified(account, state.email):
         raise e.EmailUnverified
     if account.private.get(pending_accounts.WAS_PENDING):
-        return Next(step=Step.EMAIL_CONFIRMED, attempt=attempt.attempt_id, problem="before")
+        return Next(step=Step.EMAIL_CONFIRMED, attempt=interaction.interaction_id, problem="before")
     held = OneTimeToken(Purpose.EMAIL, account.uid, state.subject, {}, context.now)
-    return _go_on(context, attempt, account, held, is_new=False)
+    return _go_on(context, interaction, account, held, is_new=False)
 
 
 def _go_on(
-    context: Context, attempt: Interaction | None, account: Account, proof: OneTimeToken, *, is_new: bool
+    context: Context, interaction: Interaction | None, account: Account, proof: OneTimeToken, *, is_new: bool
 ) -> Next:
     """Sign in where the password was shown in this browser, or where the tenant wants it; else say that it is done."""
-    state = pending_verification.of(attempt) if attempt is not None else None
-    if identity_linking.of(attempt) is not None:
+    state = pending_verification.of(interaction) if interaction is not None else None
+    if identity_linking.of(interaction) is not None:
         store.lock(
             context, account.uid
         )  # of two who come at once, who claims the account and who made it, the second sees the first
-    knows = _knows(context, attempt, proof, account.password_hash)
+    knows = _knows(context, interaction, proof, account.password_hash)
     may_enter = knows or (is_new and context.tenant.settings.login_on_email_verification)
     remember = first_factor_passed.remembering(context, knows and state is not None and state.remember)
     known = tuple(state.methods) if state is not None and state.methods else (sign_in.PASSWORD,)
-    way = Authentication(known, remember=remember) if knows else Authentication((_BY_MAIL,), channel=FactorKind.EMAIL)
-    if may_enter and (entered := first_factor_passed.enter(context, attempt, account, way)) is not None:
+    authentication = (
+        Authentication(known, remember=remember) if knows else Authentication((_BY_MAIL,), channel=FactorKind.EMAIL)
+    )
+    if may_enter and (entered := first_factor_passed.enter(context, interaction, account, authentication)) is not None:
         return entered
     asked = str(proof.facts.get("attempt") or "")
     return Next(
         step=Step.EMAIL_CONFIRMED,
-        attempt=attempt.attempt_id if attempt is not None else asked or None,
-        relying_party=_who_asked(context, asked) if attempt is None and asked else None,
+        attempt=interaction.interaction_id if interaction is not None else asked or None,
+        relying_party=_who_asked(context, asked) if interaction is None and asked else None,
         problem=None if is_new else "before",
     )
 
 
-def _who_asked(context: Context, attempt_id: str) -> RelyingPartyView | None:
+def _who_asked(context: Context, interaction_id: str) -> RelyingPartyView | None:
     """Return the application of an attempt that another browser began: to its home alone this one may be led."""
-    client = context.application(client_id=interactions.client_id_for(context, attempt_id))
+    client = context.application(client_id=interactions.client_id_for(context, interaction_id))
     return oauth.relying_party(client, None) if client is not None else None
 
 

@@ -109,7 +109,7 @@ def sms(
     *,
     account: Account | None,
     facts: FactsSource,
-    wish: SmsOptions = DEFAULT_SMS_OPTIONS,
+    options: SmsOptions = DEFAULT_SMS_OPTIONS,
     changes_for: str | None = None,
     language: str | None = None,
 ) -> str:
@@ -126,18 +126,18 @@ def sms(
         SharedSmsLimitReached: the tenant sent as many today as may be.
     """
     uid = account.uid if account else None
-    if wish.is_voice_otp and context.services.settings.sms_target and not context.services.settings.sms_speaks:
+    if options.is_voice_otp and context.services.settings.sms_target and not context.services.settings.sms_speaks:
         raise e.VoiceOtpOff
     send_limits.spend_sms(context, SmsKind.CHANGE_PHONE if changes_for else kind, to, changes_for or uid)
     said = _facts(to, account, facts)
     host = urlsplit(context.issuer).netloc
     speaks = _language(context, account, language)
-    text = _tenant_text_message(context, kind, account, said, wish.sms_template, speaks) or text_message.sentence(
+    text = _tenant_text_message(context, kind, account, said, options.sms_template, speaks) or text_message.sentence(
         kind, context.tenant.display_name, said, speaks
     )
     sid = f"SM{randomness.uid()}"
     payload = {"to": to, "text": text_message.append_origin_line(gsm7.simplify(text), said.otp, host), "sid": sid}
-    if wish.is_voice_otp and said.otp:
+    if options.is_voice_otp and said.otp:
         payload |= {"spoken": text_message.voice_text(text, said.otp), "language": speaks.tag}
     message_id = context.outbox.post("sms", payload)
     context.audit.record("sms.posted", uid=uid, kind=kind.value, message_id=message_id, sid=sid)

@@ -12,10 +12,10 @@ from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import Context
 
 
-def link(context: Context, account: Account, claimed: ProviderIdentity, *, is_silent: bool = False) -> Account:
+def link(context: Context, account: Account, claimed: ProviderIdentity, *, suppress_webhook: bool = False) -> Account:
     """Give an account an identity, as `linked.link` does. An account that is made by it is told nothing of it: it is new, whole."""
     before = {one.key for one in linked_identities.of(account)}
-    after = linked_identities.link(context, account, claimed, is_silent=is_silent)
+    after = linked_identities.link(context, account, claimed, suppress_webhook=suppress_webhook)
     key = (claimed.provider, claimed.subject)
     is_first = not before and account.private.get(linked_identities.REGISTERED_BY) == claimed.provider
     if key not in before and not is_first:
@@ -23,9 +23,9 @@ def link(context: Context, account: Account, claimed: ProviderIdentity, *, is_si
     return after
 
 
-def unlink(context: Context, account: Account, one: Identity, *, is_silent: bool = False) -> Account:
+def unlink(context: Context, account: Account, one: Identity, *, suppress_webhook: bool = False) -> Account:
     """Take an identity away, as `linked.unlink` does."""
-    after = linked_identities.unlink(context, account, one.provider, one.subject, is_silent=is_silent)
+    after = linked_identities.unlink(context, account, one.provider, one.subject, suppress_webhook=suppress_webhook)
     _notify(context, MailKind.IDENTITY_UNLINKED, after, one.provider)
     return after
 

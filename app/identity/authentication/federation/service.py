@@ -80,7 +80,7 @@ def title_for(context: Context, name: str) -> str:
 def begin(
     context: Context,
     connection: Connection,
-    attempt_id: str,
+    interaction_id: str,
     *,
     again: bool = False,
     hint: str = "",
@@ -96,7 +96,7 @@ def begin(
     """
     text = randomness.token()
     asked = AuthenticationRequest(
-        f"{attempt_id}.{text}", randomness.token(16), randomness.token(48), f"{context.issuer}{CALLBACK}"
+        f"{interaction_id}.{text}", randomness.token(16), randomness.token(48), f"{context.issuer}{CALLBACK}"
     )
     language = context.visit.language if context.visit else ""
     provider = _provider(context, connection.name)
@@ -106,7 +106,7 @@ def begin(
     except ProviderUnavailable as problem:
         raise _log_broken(connection.name, problem) from None
     kept = {
-        "attempt": attempt_id, "connection": connection.name, "nonce": asked.nonce, "verifier": asked.verifier, "again": again,
+        "attempt": interaction_id, "connection": connection.name, "nonce": asked.nonce, "verifier": asked.verifier, "again": again,
     }  # fmt: skip
     continuation_tokens.issue(
         context,
@@ -156,9 +156,9 @@ def finish(context: Context, state: str, answer: Mapping[str, str]) -> tuple[Pro
 
 
 def _spend_state(context: Context, state: str) -> ContinuationToken:
-    attempt_id, _, text = state.rpartition(".")
+    interaction_id, _, text = state.rpartition(".")
     found = continuation_tokens.find(context, ContinuationPurpose.CONNECTION, text)
-    if found is None or found.is_over(context.now) or found.facts["attempt"] != attempt_id:
+    if found is None or found.is_over(context.now) or found.facts["attempt"] != interaction_id:
         raise UnknownState
     with context.work.separate_transaction() as own:
         if not continuation_tokens.spend(replace(context, work=own), found):

@@ -11,8 +11,8 @@ from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 
 
-def complete(context: Context, account: Account, way: Authentication, req: SignInParameters) -> FactorLogin:
+def complete(context: Context, account: Account, authentication: Authentication, req: SignInParameters) -> FactorLogin:
     """Sign in whoever a proof, just used up, was of. Where the account may not, the proof stays unused; where a policy or a
     consent is demanded first, it is used up for the token that goes on. Raises as `entry.enter` does."""
-    wish = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
-    return completion.complete(context, account, way, fields=req.fields_, wish=wish)
+    options = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
+    return completion.complete(context, account, authentication, fields=req.fields_, options=options)

@@ -27,16 +27,16 @@ _LoginByCode = contract.LoginByEmailCode | contract.LoginByUsernameCode | contra
 def send_mail(context: Context, req: contract.SendLoginEmail) -> Posted:
     _require_email_enabled(context)
     sending.spend_limit(context)
-    who = recipient.from_email_or_username(context, req.email, req.username)
-    identifiers.refuse_disabled_kind(context.tenant.settings, who.identifier.kind)
+    lookup = recipient.from_email_or_username(context, req.email, req.username)
+    identifiers.refuse_disabled_kind(context.tenant.settings, lookup.identifier.kind)
     responses.check_captcha(context, req)
     verification.refuse_url(context, req.verification_url)
-    wish = SendOptions(url=req.verification_url, template=req.passwordless_login_template)
-    account = recipient.reachable_account(who, MAIL)
+    options = SendOptions(url=req.verification_url, template=req.passwordless_login_template)
+    account = recipient.reachable_account(lookup, MAIL)
     try:
-        sending.send_mail(context, SIGN_IN, account, who.identifier.value, wish)
+        sending.send_mail(context, SIGN_IN, account, lookup.identifier.value, options)
     except e.MailLimitReached as reason:
-        responses.raise_unless_hidden(context, who, reason)
+        responses.raise_unless_hidden(context, lookup, reason)
     return Posted()
 
 
@@ -58,9 +58,9 @@ def by_link(context: Context, req: contract.LoginByLink) -> FactorLogin:
     except e.UsedLink:
         raise e.UsedPasswordlessLink from None
     template = req.welcome_email_template
-    account = redemption.redeem(context, proof, e.ExpiredLink, is_silent=req.is_silent, template=template)
+    account = redemption.redeem(context, proof, e.ExpiredLink, suppress_webhook=req.suppress_webhook, template=template)
     return completion.complete(
-        context, account, Authentication(("otp",), channel=FactorKind.EMAIL, is_silent=req.is_silent), req
+        context, account, Authentication(("otp",), channel=FactorKind.EMAIL, suppress_webhook=req.suppress_webhook), req
     )
 
 
@@ -90,50 +90,50 @@ def by_username_code(context: Context, req: contract.LoginByUsernameCode) -> Fac
 def send_sms(context: Context, req: contract.SendLoginSms) -> PostedSms:
     _require_sms_enabled(context)
     sending.spend_limit(context)
-    who = recipient.from_phone(context, req.phone)
+    lookup = recipient.from_phone(context, req.phone)
     identifiers.refuse_disabled_kind(context.tenant.settings, "phone")
     responses.check_captcha(context, req)
-    account = recipient.reachable_account(who, SMS)
+    account = recipient.reachable_account(lookup, SMS)
     if account is not None and not account.phone_verified:
         raise e.PhoneUnverified
     sid = ""
     try:
-        sid = sending.send_sms(context, account, who.identifier.value, req)
+        sid = sending.send_sms(context, account, lookup.identifier.value, req)
     except e.SmsLimitReached as reason:
-        responses.raise_unless_hidden(context, who, reason)
+        responses.raise_unless_hidden(context, lookup, reason)
     return responses.sms_response(context, sid)
 
 
 @contract.by_sms_code.implements
 def by_sms_code(context: Context, req: contract.LoginBySmsCode) -> FactorLogin:
     _require_sms_enabled(context)
-    who = recipient.from_phone(context, req.phone)
+    lookup = recipient.from_phone(context, req.phone)
     identifiers.refuse_disabled_kind(context.tenant.settings, "phone")
-    return _by_code(context, who, SMS, req, None)
+    return _by_code(context, lookup, SMS, req, None)
 
 
-def _by_code(context: Context, who: AccountLookup, by: str, req: _LoginByCode, template: str | None) -> FactorLogin:
+def _by_code(context: Context, lookup: AccountLookup, by: str, req: _LoginByCode, template: str | None) -> FactorLogin:
     """Of somebody whom nothing reaches each code is wrong, at the price of a wrong one."""
     sending.spend_attempt(context)
     if not req.otp:
         raise e.BadParameter.names("otp")
     otp, errors = req.otp, MAIL_CODE if by == MAIL else SMS_CODE
-    account = recipient.reachable_account(who, by)
+    account = recipient.reachable_account(lookup, by)
     is_open = verified_sign_in.solve_lock(
-        context, who, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
+        context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     )
-    uid, subject = (account.uid, by) if account else (NOBODY, sending.unknown_subject(who.identifier.value))
-    name = who.identifier if who.is_hidden else None
+    uid, subject = (account.uid, by) if account else (NOBODY, sending.unknown_subject(lookup.identifier.value))
+    name = lookup.identifier if lookup.is_hidden else None
     proof = one_time_tokens.spend_code(
         context, Purpose.SIGN_IN, uid, otp, subject=subject, errors=errors, is_lock_open=is_open, name=name
     )
-    owner = redemption.redeem(context, proof, errors.closed, is_silent=req.is_silent, template=template)
-    way = (
+    owner = redemption.redeem(context, proof, errors.closed, suppress_webhook=req.suppress_webhook, template=template)
+    authentication = (
         Authentication(("otp",), "email", FactorKind.EMAIL)
         if by == MAIL
         else Authentication(("sms",), "phone", FactorKind.SMS)
     )
-    return completion.complete(context, owner, replace(way, is_silent=req.is_silent), req)
+    return completion.complete(context, owner, replace(authentication, suppress_webhook=req.suppress_webhook), req)
 
 
 def _require_email_enabled(context: Context) -> None:

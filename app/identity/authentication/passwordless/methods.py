@@ -39,8 +39,8 @@ def resolve(context: Context, typed: str, by: str) -> tuple[Identifier, Account 
         identifier = Identifier("email", typed.strip())
     else:
         identifier = identifiers.guess(settings, typed)
-    who = account_lookup.find(context, identifier, is_hidden=True)
-    account = recipient.reachable_account(who, SMS if by == SMS else MAIL)
+    lookup = account_lookup.find(context, identifier, is_hidden=True)
+    account = recipient.reachable_account(lookup, SMS if by == SMS else MAIL)
     registers = settings.one_touch and by != DEVICE and account is None and _can_register(context, identifier)
     return identifier, account, registers
 

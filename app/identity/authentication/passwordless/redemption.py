@@ -47,7 +47,7 @@ def redeem(
     proof: OneTimeToken,
     gone: type[ApiError],
     *,
-    is_silent: bool = False,
+    suppress_webhook: bool = False,
     template: str | None = None,
     by: ProviderIdentity | None = None,
 ) -> Account:
@@ -74,10 +74,18 @@ def redeem(
         if known is None:
             template = template or proof.facts.get("welcome")
             name = str(proof.facts.get("name") or "")
-            return register(context, email=email, phone=phone, name=name, is_silent=is_silent, template=template, by=by)
+            return register(
+                context,
+                email=email,
+                phone=phone,
+                name=name,
+                suppress_webhook=suppress_webhook,
+                template=template,
+                by=by,
+            )
     if email:
-        return _verify_email(context, known, email, is_silent, template or proof.facts.get("welcome"))
-    return _verify_phone(context, known, phone, is_silent)
+        return _verify_email(context, known, email, suppress_webhook, template or proof.facts.get("welcome"))
+    return _verify_phone(context, known, phone, suppress_webhook)
 
 
 def register(
@@ -86,7 +94,7 @@ def register(
     email: str = "",
     phone: str = "",
     name: str = "",
-    is_silent: bool = False,
+    suppress_webhook: bool = False,
     template: str | None = None,
     by: ProviderIdentity | None = None,
 ) -> Account:
@@ -108,7 +116,7 @@ def register(
     for form in filter(None, (identifiers.normalize_email(email), phone)):
         pending_accounts.remove_pending(context, form)
     context.audit.record("account.registered", uid=made.uid, source=source)
-    events.emit(context, "Register", made, is_silent)
+    events.emit(context, "Register", made, suppress_webhook)
     return verification.send_welcome(context, made, template) if email else made
 
 
@@ -134,22 +142,26 @@ def _holder(context: Context, email: str, phone: str) -> Account | None:
     return locked
 
 
-def _verify_email(context: Context, account: Account, email: str, is_silent: bool, template: str | None) -> Account:
+def _verify_email(
+    context: Context, account: Account, email: str, suppress_webhook: bool, template: str | None
+) -> Account:
     """Let the address be proved. Who only stated it before keeps no way into an account that its mailbox signs in to."""
     form = identifiers.normalize(EMAIL, email)
     if verification.is_verified(account, form):
         return account
     is_first = first_verification.is_first_verification(account)
     proof = OneTimeToken(Purpose.EMAIL, account.uid, form, {}, context.now)
-    after = verification.confirm(context, proof, is_silent=is_silent, template=template, knows_password=True)
+    after = verification.confirm(
+        context, proof, suppress_webhook=suppress_webhook, template=template, knows_password=True
+    )
     return _claim_account(context, after) if is_first else after
 
 
-def _verify_phone(context: Context, account: Account, phone: str, is_silent: bool) -> Account:
+def _verify_phone(context: Context, account: Account, phone: str, suppress_webhook: bool) -> Account:
     if account.phone_verified:
         return account
     proof = OneTimeToken(Purpose.PHONE, account.uid, phone, {}, context.now)
-    return phones.confirm(context, proof, is_silent=is_silent)
+    return phones.confirm(context, proof, suppress_webhook=suppress_webhook)
 
 
 def _claim_account(context: Context, account: Account) -> Account:

@@ -16,12 +16,12 @@ def sms_response(context: Context, sid: str) -> PostedSms:
     return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
 
 
-def raise_unless_hidden(context: Context, who: AccountLookup, reason: ApiError) -> None:
+def raise_unless_hidden(context: Context, lookup: AccountLookup, reason: ApiError) -> None:
     """Raise why nothing was sent, unless it would tell that somebody was written to before: who has an account is."""
-    if not who.is_hidden:
+    if not lookup.is_hidden:
         raise reason
     context.work.rollback()
-    uid = who.account.uid if who.account else None
+    uid = lookup.account.uid if lookup.account else None
     context.audit.record("passwordless.not_sent", uid=uid, reason=type(reason).__name__)
 
 

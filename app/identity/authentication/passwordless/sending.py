@@ -33,15 +33,15 @@ class SendOptions:
     url: str | None = None  # a page of the relying party; ours where there is none
     template: str | None = None
     welcome_template: str | None = None  # of the mail that follows a first proof
-    attempt: str | None = None  # the sign-in that waits for it, in the browser that began it
+    interaction_id: str | None = None  # the sign-in that waits for it, in the browser that began it
     registers: bool = False  # whoever is new gets an account by the proof
     name: str = ""  # of whoever is new
-    is_silent: bool = False
+    suppress_webhook: bool = False
 
     @property
     def kept(self) -> dict[str, Any]:
         """What the proof remembers."""
-        held = {"attempt": self.attempt, "welcome": self.welcome_template, "registers": self.registers or None}
+        held = {"attempt": self.interaction_id, "welcome": self.welcome_template, "registers": self.registers or None}
         return {name: value for name, value in (held | {"name": self.name}).items() if value}
 
 
@@ -80,7 +80,7 @@ def send_mail(
     kind: SignInMessage,
     account: Account | None,
     name: str,
-    wish: SendOptions,
+    options: SendOptions,
     *,
     ticket: str | None = None,
 ) -> None:
@@ -100,17 +100,17 @@ def send_mail(
     if account is not None and not to:
         raise e.UnknownAccount
     uid, subject = (account.uid, MAIL) if account else (NOBODY, unknown_subject(name))
-    facts = {**wish.kept, "email": to, **({"ticket": ticket} if ticket else {})}
-    said = _create_tokens(context, kind, account, uid, subject, facts, wish)
+    facts = {**options.kept, "email": to, **({"ticket": ticket} if ticket else {})}
+    said = _create_tokens(context, kind, account, uid, subject, facts, options)
     drawn = kind.mail
     if account is None:
-        drawn = MailKind.ONE_TOUCH if wish.registers else MailKind.NO_ACCOUNT
-        if not wish.registers:
+        drawn = MailKind.ONE_TOUCH if options.registers else MailKind.NO_ACCOUNT
+        if not options.registers:
             said = {"url": f"{context.issuer}/{'register' if context.tenant.settings.registration else 'login'}"}
         if form is None:
             context = context.without_sending()
     messaging.mail(
-        context, drawn, to, account=account, facts=said, template=wish.template, language=_language(context),
+        context, drawn, to, account=account, facts=said, template=options.template, language=_language(context),
         counted=CountedAs(kind=kind.mail),
     )  # fmt: skip
     context.audit.record("passwordless.asked", uid=account.uid if account else None, by="mail", kind=kind.proof.value)
@@ -120,7 +120,7 @@ def send_sms(
     context: Context,
     account: Account | None,
     phone: str,
-    wish: SmsOptions = DEFAULT_SMS_OPTIONS,
+    options: SmsOptions = DEFAULT_SMS_OPTIONS,
     *,
     ticket: str | None = None,
 ) -> str:
@@ -132,22 +132,22 @@ def send_sms(
     uid, subject = (account.uid, SMS) if account else (NOBODY, unknown_subject(phone))
     kind = Purpose.SMART_LOGIN if ticket else Purpose.SIGN_IN
     facts = {"phone": phone, **({"ticket": ticket} if ticket else {})}
-    return _send_code_sms(quiet, SmsKind.SIGN_IN, kind, account, uid, subject, facts, wish)
+    return _send_code_sms(quiet, SmsKind.SIGN_IN, kind, account, uid, subject, facts, options)
 
 
 def send_one_touch_sms(
     context: Context,
     kind: Purpose,
     phone: str,
-    wish: SmsOptions = DEFAULT_SMS_OPTIONS,
+    options: SmsOptions = DEFAULT_SMS_OPTIONS,
     *,
     name: str = "",
-    attempt: str | None = None,
+    interaction_id: str | None = None,
 ) -> str:
     """Text a code that signs in whoever has the number, and registers them if they are new. Raises as `text` does."""
-    kept = SendOptions(registers=True, name=name, attempt=attempt).kept
+    kept = SendOptions(registers=True, name=name, interaction_id=interaction_id).kept
     return _send_code_sms(
-        context, SmsKind.ONE_TOUCH, kind, None, NOBODY, unknown_subject(phone), {**kept, "phone": phone}, wish
+        context, SmsKind.ONE_TOUCH, kind, None, NOBODY, unknown_subject(phone), {**kept, "phone": phone}, options
     )  # fmt: skip
 
 
@@ -156,13 +156,13 @@ def create_link(
     kind: SignInMessage,
     account: Account | None,
     name: str,
-    wish: SendOptions,
+    options: SendOptions,
     ticket: str | None = None,
 ) -> str:
     """Return the token of a link that a server brings to somebody itself."""
     to = recipient_email(account, name if identifiers.normalize_email(name) else None) if account else name.strip()
     uid, subject = (account.uid, MAIL) if account else (NOBODY, unknown_subject(name))
-    facts = {**wish.kept, "email": to, **({"ticket": ticket} if ticket else {})}
+    facts = {**options.kept, "email": to, **({"ticket": ticket} if ticket else {})}
     return one_time_tokens.new_link(
         context, kind.proof, uid, subject=subject, minutes=link_minutes(context), facts=facts
     )
@@ -174,7 +174,7 @@ def create_code(
     account: Account | None,
     name: str,
     by: str,
-    wish: SendOptions,
+    options: SendOptions,
     ticket: str | None = None,
 ) -> tuple[str, int]:
     """Return a code that a server brings to somebody itself, and its minutes."""
@@ -182,7 +182,7 @@ def create_code(
     reached = recipient_email(account, None) if account and by == MAIL else account.phone if account else name
     to = {"email" if by == MAIL else "phone": reached, **({"ticket": ticket} if ticket else {})}
     return one_time_tokens.new_code(
-        context, kind, uid, subject=subject, facts={**wish.kept, **to}
+        context, kind, uid, subject=subject, facts={**options.kept, **to}
     ), one_time_tokens.CODE_MINUTES
 
 
@@ -210,19 +210,19 @@ def _create_tokens(
     uid: str,
     subject: str,
     facts: dict[str, Any],
-    wish: SendOptions,
+    options: SendOptions,
 ) -> dict[str, str]:
     """Keep what the mail holds, and return what it says."""
     said: dict[str, str] = {"device": describe_device(context)}
     carries = messaging.carries(
-        context, kind.mail, account=account, template=wish.template, language=_language(context)
+        context, kind.mail, account=account, template=options.template, language=_language(context)
     )
     if carries in ("link", "otp"):
         one_time_tokens.close(context, uid, kind.proof, subject=subject)  # the half that is not made anew is over, too
     if carries != "otp":
         lives = link_minutes(context)
         token = one_time_tokens.new_link(context, kind.proof, uid, subject=subject, minutes=lives, facts=facts)
-        said |= {"url": _link(context, kind, token, wish), "token": token, "minutes": str(lives)}
+        said |= {"url": _link(context, kind, token, options), "token": token, "minutes": str(lives)}
     if carries in ("otp", "both") or (carries is None and kind.has_code):
         text = one_time_tokens.new_code(context, kind.proof, uid, subject=subject, facts=facts)
         said |= {"otp": text, "otp_minutes": str(one_time_tokens.CODE_MINUTES)}
@@ -237,20 +237,20 @@ def _send_code_sms(
     uid: str,
     subject: str,
     facts: dict[str, Any],
-    wish: SmsOptions,
+    options: SmsOptions,
 ) -> str:
     made = one_time_tokens.new_code(context, proof, uid, subject=subject, facts=facts)
     said = {"otp": made, "minutes": str(one_time_tokens.CODE_MINUTES)}
-    sid = messaging.sms(context, kind, str(facts["phone"]), account=account, facts=said, wish=wish)
+    sid = messaging.sms(context, kind, str(facts["phone"]), account=account, facts=said, options=options)
     context.audit.record("passwordless.asked", uid=account.uid if account else None, by="sms", kind=proof.value)
     return sid
 
 
-def _link(context: Context, kind: SignInMessage, token: str, wish: SendOptions) -> str:
+def _link(context: Context, kind: SignInMessage, token: str, options: SendOptions) -> str:
     asked = {"vtype": kind.vtype, "vtoken": token}
-    if wish.url is not None:
-        return allowed_addresses.with_query(wish.url, **asked)
-    asked |= {"attempt": wish.attempt} if wish.attempt else {}
+    if options.url is not None:
+        return allowed_addresses.with_query(options.url, **asked)
+    asked |= {"attempt": options.interaction_id} if options.interaction_id else {}
     return f"{context.issuer}{kind.page}?{urlencode(asked)}"
 
 

@@ -141,7 +141,7 @@ def progress_refusal(found: ContinuationToken) -> ApiError | None:
 
 
 def redeem(
-    context: Context, found: ContinuationToken, *, template: str | None = None, is_silent: bool = False
+    context: Context, found: ContinuationToken, *, template: str | None = None, suppress_webhook: bool = False
 ) -> Account:
     """Use up what was approved, and return whose session begins. Of many at once one wins.
 
@@ -151,17 +151,17 @@ def redeem(
     if not continuation_tokens.change_state(context, found, State.USED):
         raise e.UsedSmartLink
     proof = OneTimeToken(Purpose.SMART_LOGIN, found.uid, "", found.facts, found.expires_at)
-    return redemption.redeem(context, proof, e.WrongClientGuid, is_silent=is_silent, template=template)
+    return redemption.redeem(context, proof, e.WrongClientGuid, suppress_webhook=suppress_webhook, template=template)
 
 
-def spend_code(context: Context, who: AccountLookup, by: str, code: str) -> OneTimeToken:
+def spend_code(context: Context, lookup: AccountLookup, by: str, code: str) -> OneTimeToken:
     """Use a code that approves, sent to an account or, at a one-touch login, to anybody. Raises as `proofs.spend_code`."""
-    kind, uid, subject = Purpose.ONE_TOUCH, NOBODY, sending.unknown_subject(who.identifier.value)
-    named = who.holder.uid if who.holder is not None else NOBODY  # asked of everybody: it takes its time
+    kind, uid, subject = Purpose.ONE_TOUCH, NOBODY, sending.unknown_subject(lookup.identifier.value)
+    named = lookup.holder.uid if lookup.holder is not None else NOBODY  # asked of everybody: it takes its time
     if sent.newest_code(context, Purpose.SMART_LOGIN, named, by) is not None:
         kind, uid, subject = Purpose.SMART_LOGIN, named, by
     errors = MAIL_CODE if by == sending.MAIL else SMS_CODE
-    name = who.identifier if who.is_hidden or uid == NOBODY else None
+    name = lookup.identifier if lookup.is_hidden or uid == NOBODY else None
     return one_time_tokens.spend_code(context, kind, uid, code, subject=subject, errors=errors, name=name)
 
 

@@ -13,7 +13,7 @@ from app.identity.authentication.passwordless.sending import MAIL, ONE_TOUCH, SM
 from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.recovery import recipient
 from app.identity.authentication.sign_in import identifiers
-from app.identity.authentication.sign_in.second_factor import Authentication
+from app.identity.authentication.sign_in.second_factor import SUPPRESS_WEBHOOK_FACT, Authentication
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -32,20 +32,20 @@ def start(context: Context, req: contract.StartSmartLogin) -> contract.LoginRequ
     if not context.tenant.settings.smart_login:
         raise e.SmartLoginOff
     sending.spend_limit(context)
-    who, by = _read_recipient(context, req)
+    lookup, by = _read_recipient(context, req)
     verification.refuse_url(context, req.redirect_url)
-    account = recipient.reachable_account(who, by)
+    account = recipient.reachable_account(lookup, by)
     if account is not None and by == SMS and not account.phone_verified:
         raise e.PhoneUnverified
-    wish = SendOptions(req.redirect_url, req.smart_login_email_template, req.welcome_email_template)
-    found, number = smart_login.begin_for_program(context, req.client_guid, account, welcome=wish.welcome_template)
+    options = SendOptions(req.redirect_url, req.smart_login_email_template, req.welcome_email_template)
+    found, number = smart_login.begin_for_program(context, req.client_guid, account, welcome=options.welcome_template)
     try:
         if by == SMS:
-            sending.send_sms(context, account, who.identifier.value, req, ticket=found.ticket_hash)
+            sending.send_sms(context, account, lookup.identifier.value, req, ticket=found.ticket_hash)
         else:
-            sending.send_mail(context, SMART_LOGIN, account, who.identifier.value, wish, ticket=found.ticket_hash)
+            sending.send_mail(context, SMART_LOGIN, account, lookup.identifier.value, options, ticket=found.ticket_hash)
     except (e.MailLimitReached, e.SmsLimitReached) as reason:
-        responses.raise_unless_hidden(context, who, reason)
+        responses.raise_unless_hidden(context, lookup, reason)
         _, number = smart_login.begin_for_program(context, req.client_guid, account)
     return contract.LoginRequested(number=number)
 
@@ -60,14 +60,16 @@ def poll(context: Context, req: contract.PollLogin) -> FactorLogin:
     if found.state != State.APPROVED:
         raise e.SmartLinkWaits
     by_phone = bool(found.facts.get("phone"))
-    way = (
+    authentication = (
         Authentication(("sms",), "phone", FactorKind.SMS)
         if by_phone
         else Authentication(("otp",), channel=FactorKind.EMAIL)
     )
-    is_silent = bool(found.facts.get("is_silent"))
-    way = replace(way, is_silent=is_silent)
-    return completion.complete(context, smart_login.redeem(context, found, is_silent=is_silent), way, req)
+    suppress_webhook = bool(found.facts.get(SUPPRESS_WEBHOOK_FACT))
+    authentication = replace(authentication, suppress_webhook=suppress_webhook)
+    return completion.complete(
+        context, smart_login.redeem(context, found, suppress_webhook=suppress_webhook), authentication, req
+    )
 
 
 @contract.approve.implements
@@ -95,18 +97,18 @@ def touch_mail(context: Context, req: contract.StartOneTouchByEmail) -> contract
         raise e.MalformedEmail
     verification.refuse_url(context, req.redirect_url)
     captcha.require_solved(context, captcha.from_parameters(req))
-    who = account_lookup.find(context, Identifier("email", req.email), is_hidden=recipient.hides_accounts(context))
-    is_open = _can_sign_in_or_register(context, who, email=req.email)
-    wish = SendOptions(
+    lookup = account_lookup.find(context, Identifier("email", req.email), is_hidden=recipient.hides_accounts(context))
+    is_open = _can_sign_in_or_register(context, lookup, email=req.email)
+    options = SendOptions(
         req.redirect_url, req.one_touch_login_email_template, req.welcome_email_template, registers=is_open,
-        name=req.name or "", is_silent=req.is_silent,
+        name=req.name or "", suppress_webhook=req.suppress_webhook,
     )  # fmt: skip
-    kept = {**wish.kept, "is_silent": wish.is_silent}
+    kept = {**options.kept, SUPPRESS_WEBHOOK_FACT: options.suppress_webhook}
     found, number = smart_login.begin_for_program(context, req.client_guid, None, **kept)
     try:
-        sending.send_mail(context, ONE_TOUCH, None, req.email, wish, ticket=found.ticket_hash)
+        sending.send_mail(context, ONE_TOUCH, None, req.email, options, ticket=found.ticket_hash)
     except e.MailLimitReached as reason:
-        responses.raise_unless_hidden(context, who, reason)
+        responses.raise_unless_hidden(context, lookup, reason)
         _, number = smart_login.begin_for_program(context, req.client_guid, None, **kept)
     return contract.LoginRequested(number=number)
 
@@ -117,13 +119,13 @@ def touch_sms(context: Context, req: contract.StartOneTouchBySms) -> PostedSms:
     sending.spend_limit(context)
     phone = _parse_phone(context, req.phone)
     captcha.require_solved(context, captcha.from_parameters(req))
-    who = account_lookup.find(context, Identifier("phone", phone), is_hidden=recipient.hides_accounts(context))
-    sid, is_open = "", _can_sign_in_or_register(context, who)
+    lookup = account_lookup.find(context, Identifier("phone", phone), is_hidden=recipient.hides_accounts(context))
+    sid, is_open = "", _can_sign_in_or_register(context, lookup)
     quiet = context if is_open else context.without_sending()
     try:
         sid = sending.send_one_touch_sms(quiet, Purpose.ONE_TOUCH, phone, req, name=req.name or "")
     except e.SmsLimitReached as reason:
-        responses.raise_unless_hidden(context, who, reason)
+        responses.raise_unless_hidden(context, lookup, reason)
     return responses.sms_response(context, sid)
 
 
@@ -138,9 +140,9 @@ def touch_code(context: Context, req: contract.OneTouchByCode) -> FactorLogin:
     proof = one_time_tokens.spend_code(
         context, Purpose.ONE_TOUCH, NOBODY, req.otp, subject=subject, errors=SMS_CODE, name=name
     )
-    account = redemption.redeem(context, proof, e.ClosedSmsCode, is_silent=req.is_silent)
+    account = redemption.redeem(context, proof, e.ClosedSmsCode, suppress_webhook=req.suppress_webhook)
     return completion.complete(
-        context, account, Authentication(("sms",), "phone", FactorKind.SMS, is_silent=req.is_silent), req
+        context, account, Authentication(("sms",), "phone", FactorKind.SMS, suppress_webhook=req.suppress_webhook), req
     )
 
 
@@ -169,12 +171,12 @@ def _by_link(context: Context, req: contract.ApproveByLink, kind: Purpose, token
 
 def _approve(context: Context, req: contract.ApproveByLink, proof: OneTimeToken) -> contract.LoginApproved:
     found: ContinuationToken = smart_login.approve(context, proof)
-    if req.welcome_email_template or req.is_silent:
+    if req.welcome_email_template or req.suppress_webhook:
         continuation_tokens.add_facts(
             context,
             _reload(context, found),
             welcome=req.welcome_email_template or found.facts.get("welcome"),
-            is_silent=req.is_silent,
+            **{SUPPRESS_WEBHOOK_FACT: req.suppress_webhook},
         )
     return contract.LoginApproved()
 
@@ -191,12 +193,12 @@ def _by_code(context: Context, req: contract.ApproveByLink, code: str) -> OneTim
     """
     sending.spend_attempt(context)
     if req.phone:
-        who, by = recipient.from_phone(context, req.phone), SMS
+        lookup, by = recipient.from_phone(context, req.phone), SMS
     elif req.email and accounts.is_email(req.email):
-        who, by = recipient.find(context, "email", req.email), MAIL
+        lookup, by = recipient.find(context, "email", req.email), MAIL
     else:
         raise e.EmailMissing if one_time_tokens.is_code(code) else e.UnknownLink
-    proof = smart_login.spend_code(context, who, by, code)
+    proof = smart_login.spend_code(context, lookup, by, code)
     found = smart_login.find_device(context, proof)
     if found is not None and smart_login.is_page_device(found):
         raise e.ClosedMailCode if by == MAIL else e.ClosedSmsCode
@@ -222,16 +224,16 @@ def _read_recipient(context: Context, req: contract.StartSmartLogin) -> tuple[Ac
     return recipient.from_email_or_username(context, req.email, req.username), MAIL
 
 
-def _can_sign_in_or_register(context: Context, who: AccountLookup, *, email: str = "") -> bool:
+def _can_sign_in_or_register(context: Context, lookup: AccountLookup, *, email: str = "") -> bool:
     """Return whether the name signs in, or registers; where who has an account is not hidden, raises why not: 991, 1190 and others."""
-    if who.holder is not None:
-        if not who.is_hidden:
-            recipient.refuse_closed(who.holder)
-        return not recipient.is_closed(who.holder)
+    if lookup.holder is not None:
+        if not lookup.is_hidden:
+            recipient.refuse_closed(lookup.holder)
+        return not recipient.is_closed(lookup.holder)
     try:
         redemption.refuse_registration(context, email=email)
     except (e.RegistrationOff, e.EmailRefused, e.EmailDomainRefused):
-        if not who.is_hidden:
+        if not lookup.is_hidden:
             raise
         return False
     return True

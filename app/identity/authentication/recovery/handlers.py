@@ -45,28 +45,28 @@ def require_captcha(context: Context, req: CAP, place: str) -> None:
 @contract.forgot.implements
 def forgot(context: Context, req: contract.Forgot) -> Posted:
     spend_limits(context)
-    who = recipient.from_email_or_username(context, req.email, req.username)
+    lookup = recipient.from_email_or_username(context, req.email, req.username)
     require_captcha(context, req, "forgot_password")
     sending.refuse_url(context, req.reset_password_url)
-    recipient.refuse_foreign_token(context, who.holder)
-    wish = ResetOptions(url=req.reset_password_url, template=req.email_template)
-    account = recipient.reachable_account(who, sending.MAIL)
+    recipient.refuse_foreign_token(context, lookup.holder)
+    options = ResetOptions(url=req.reset_password_url, template=req.email_template)
+    account = recipient.reachable_account(lookup, sending.MAIL)
     try:
         if account is None:
-            sending.simulate_send(context, who.identifier.value, wish)
+            sending.simulate_send(context, lookup.identifier.value, options)
         else:
-            sending.send(context, account, wish, email=req.email)
+            sending.send(context, account, options, email=req.email)
     except e.MailLimitReached as reason:
-        raise_unless_hidden(context, who, reason)
+        raise_unless_hidden(context, lookup, reason)
     return Posted()
 
 
 @contract.forgot_by_sms.implements
 def forgot_by_sms(context: Context, req: contract.ForgotBySms) -> PostedSms:
     spend_limits(context)
-    who = recipient.from_phone(context, req.phone)
+    lookup = recipient.from_phone(context, req.phone)
     require_captcha(context, req, "forgot_password")
-    account = recipient.reachable_account(who, sending.SMS)
+    account = recipient.reachable_account(lookup, sending.SMS)
     if account is not None and not account.phone_verified:
         raise e.PhoneUnverified
     sid = ""
@@ -74,10 +74,10 @@ def forgot_by_sms(context: Context, req: contract.ForgotBySms) -> PostedSms:
         sid = (
             sending.send_sms(context, account, req)
             if account
-            else sending.simulate_sms(context, who.identifier.value, req)
+            else sending.simulate_sms(context, lookup.identifier.value, req)
         )
     except e.SmsLimitReached as reason:
-        raise_unless_hidden(context, who, reason)
+        raise_unless_hidden(context, lookup, reason)
     return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
 
 
@@ -89,9 +89,9 @@ def forgot_token(context: Context, req: contract.CreateForgotToken) -> contract.
     if account is None:
         raise e.UnknownAccount
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
-    wish = ResetOptions(url=req.reset_password_url, template=req.email_template, needs_token=True)
+    options = ResetOptions(url=req.reset_password_url, template=req.email_template, needs_token=True)
     made = sending.send if req.send_email else sending.create_token
-    token = made(context, account, wish, email=req.email)
+    token = made(context, account, options, email=req.email)
     context.audit.record("password.token_made", uid=account.uid, mailed=req.send_email)
     return contract.ForgotTokenCreated(
         forgot_token=token, identity_providers=["Email"] if account.password_hash else []
@@ -129,12 +129,12 @@ def own_questions(context: Context, req: contract.OwnQuestions) -> Document:
     return _question_list(context, account.security_answers if account else ())
 
 
-def raise_unless_hidden(context: Context, who: AccountLookup, reason: ApiError) -> None:
+def raise_unless_hidden(context: Context, lookup: AccountLookup, reason: ApiError) -> None:
     """Raise why nothing was sent, unless it would tell that somebody was written to before: who has an account is."""
-    if not who.is_hidden:
+    if not lookup.is_hidden:
         raise reason
     context.work.rollback()
-    uid = who.account.uid if who.account else None
+    uid = lookup.account.uid if lookup.account else None
     context.audit.record("password.forgot_not_sent", uid=uid, reason=type(reason).__name__)
 
 
@@ -152,13 +152,13 @@ def _require_lookup_allowed(context: Context) -> None:
         raise e.UsernameLookupOnly
 
 
-def _answered_questions(context: Context, who: AccountLookup) -> Document:
+def _answered_questions(context: Context, lookup: AccountLookup) -> Document:
     """Where the tenant hides who has an account, everybody seems to have answered some questions."""
-    if who.is_hidden:
-        return _question_list(context, account_lookup.questions_for(context, who))
-    if who.account is None:
+    if lookup.is_hidden:
+        return _question_list(context, account_lookup.questions_for(context, lookup))
+    if lookup.account is None:
         raise e.UnknownAccount
-    return _question_list(context, who.account.security_answers)
+    return _question_list(context, lookup.account.security_answers)
 
 
 def _question_list(context: Context, asked: Collection[str]) -> Document:

@@ -56,7 +56,7 @@ def write(
     fresh: Account,
     password_hash: str,
     *,
-    is_silent: bool,
+    suppress_webhook: bool,
     event: str,
     proved_email: str | None = None,
     opens_lock: bool = False,
@@ -78,7 +78,7 @@ def write(
     after = store.change(context, fresh.uid, {**values, "private": private}) or fresh
     if not opens_lock:
         login_records.reset_failures(context.work, fresh.uid)
-    events.emit(context, event, after, is_silent)
+    events.emit(context, event, after, suppress_webhook)
     after_change(context, after, event, template, proved_email=proved_email)
     return after
 

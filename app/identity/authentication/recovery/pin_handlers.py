@@ -22,7 +22,7 @@ from app.kit import randomness
 from app.kit.errors import ApiError
 
 
-def reachable_account(who: AccountLookup, by: str, unknown: type[ApiError] = e.UnknownAccount) -> Account | None:
+def reachable_account(lookup: AccountLookup, by: str, unknown: type[ApiError] = e.UnknownAccount) -> Account | None:
     """Return whose PIN a recovery by mail or SMS resets; None where it is to be answered as nobody's.
 
     Raises, unless who has an account is hidden:
@@ -30,12 +30,12 @@ def reachable_account(who: AccountLookup, by: str, unknown: type[ApiError] = e.U
         AccountBlocked, NoPin: the account may not recover, or has nothing to.
     """
     try:
-        account = recipient.reachable_account(who, by)
+        account = recipient.reachable_account(lookup, by)
     except e.UnknownAccount:
         raise unknown from None
     if account is None or account.has_pin:
         return account
-    if not who.is_hidden:
+    if not lookup.is_hidden:
         raise e.NoPin
     return None
 
@@ -60,8 +60,8 @@ def forgot_by_username(context: Context, req: contract.ForgotPinByUsername) -> P
     if not req.username:
         raise e.BadParameter.names("username")
     pins.refuse_disabled(context.tenant.settings)
-    who = recipient.find(context, "username", req.username)
-    return _send_mail(context, who, ResetOptions(req.reset_pin_url, req.email_template), e.UnknownUsername)
+    lookup = recipient.find(context, "username", req.username)
+    return _send_mail(context, lookup, ResetOptions(req.reset_pin_url, req.email_template), e.UnknownUsername)
 
 
 @contract.forgot_by_sms.implements
@@ -73,8 +73,8 @@ def forgot_by_sms(context: Context, req: contract.ForgotPinBySms) -> PostedSms:
     if identifiers.normalize_phone(req.phone) is None:
         raise e.UnknownPhone
     spend_limits(context)
-    who = recipient.find(context, "phone", req.phone)
-    account = reachable_account(who, sending.SMS, e.NotAuthenticated)
+    lookup = recipient.find(context, "phone", req.phone)
+    account = reachable_account(lookup, sending.SMS, e.NotAuthenticated)
     if account is not None and not account.phone_verified:
         raise e.NotAuthenticated
     sid = ""
@@ -82,22 +82,22 @@ def forgot_by_sms(context: Context, req: contract.ForgotPinBySms) -> PostedSms:
         if account is not None:
             sid = sending.send_sms(context, account, req, of=PIN)
         else:
-            sid = sending.simulate_sms(context, who.identifier.value, req, of=PIN)
+            sid = sending.simulate_sms(context, lookup.identifier.value, req, of=PIN)
     except e.SmsLimitReached as reason:
-        raise_unless_hidden(context, who, reason)
+        raise_unless_hidden(context, lookup, reason)
     return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
 
 
-def _send_mail(context: Context, who: AccountLookup, wish: ResetOptions, unknown: type[ApiError]) -> Posted:
+def _send_mail(context: Context, lookup: AccountLookup, options: ResetOptions, unknown: type[ApiError]) -> Posted:
     spend_limits(context)
-    sending.refuse_url(context, wish.url, e.PinUrlRefused)
-    account = reachable_account(who, sending.MAIL, unknown)
+    sending.refuse_url(context, options.url, e.PinUrlRefused)
+    account = reachable_account(lookup, sending.MAIL, unknown)
     try:
         if account is None:
-            sending.simulate_send(context, who.identifier.value, wish, of=PIN)
+            sending.simulate_send(context, lookup.identifier.value, options, of=PIN)
         else:
-            email = who.identifier.value if who.identifier.kind == "email" else None
-            sending.send(context, account, wish, email=email, of=PIN)
+            email = lookup.identifier.value if lookup.identifier.kind == "email" else None
+            sending.send(context, account, options, email=email, of=PIN)
     except e.MailLimitReached as reason:
-        raise_unless_hidden(context, who, reason)
+        raise_unless_hidden(context, lookup, reason)
     return Posted()

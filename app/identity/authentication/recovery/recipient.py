@@ -48,15 +48,15 @@ def find(context: Context, kind: str, value: str) -> AccountLookup:
     return account_lookup.find(context, Identifier(kind, value), is_hidden=hides_accounts(context))
 
 
-def reachable_account(who: AccountLookup, by: str) -> Account | None:
+def reachable_account(lookup: AccountLookup, by: str) -> Account | None:
     """Return the account that a recovery reaches by mail or SMS; None where it is to be answered as nobody's.
 
     Raises, unless who has an account is hidden:
         UnknownAccount: nobody has the name.
         AccountBlocked: the account may not recover.
     """
-    account = who.holder
-    if not who.is_hidden:
+    account = lookup.holder
+    if not lookup.is_hidden:
         if account is None:
             raise e.UnknownAccount
         refuse_closed(account)

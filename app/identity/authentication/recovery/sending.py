@@ -53,7 +53,7 @@ class ResetOptions:
 
     url: str | None = None  # a page of the relying party; ours where there is none
     template: str | None = None
-    attempt: str | None = None  # the sign-in that waits for it, in the browser that began it
+    interaction_id: str | None = None  # the sign-in that waits for it, in the browser that began it
     needs_token: bool = False  # the caller gets the link's token, whatever the mail holds
 
 
@@ -74,7 +74,7 @@ def is_still_recipient(account: Account, proof: OneTimeToken) -> bool:
 def send(
     context: Context,
     account: Account,
-    wish: ResetOptions,
+    options: ResetOptions,
     *,
     email: str | None = None,
     kind: MailKind | None = None,
@@ -94,23 +94,23 @@ def send(
     address = recipient_email(account, email)
     if not address:
         raise e.UnknownAccount
-    return _mail(context, account.uid, MAIL, address, wish, account, of, kind)
+    return _mail(context, account.uid, MAIL, address, options, account, of, kind)
 
 
-def simulate_send(context: Context, name: str, wish: ResetOptions, *, of: ResetKind = PASSWORD) -> None:
+def simulate_send(context: Context, name: str, options: ResetOptions, *, of: ResetKind = PASSWORD) -> None:
     """Do for a name that no account has what `send` does, without a mail. Raises MailLimitReached."""
     quiet = context.without_sending()
-    _mail(quiet, NOBODY, unknown_subject(name), unknown_recipient(name), wish, None, of)
+    _mail(quiet, NOBODY, unknown_subject(name), unknown_recipient(name), options, None, of)
 
 
-def send_separately(context: Context, account: Account, wish: ResetOptions) -> bool:
+def send_separately(context: Context, account: Account, options: ResetOptions) -> bool:
     """Send in a transaction of its own, so that a refusal may follow; False where the limit of mails is reached."""
     try:
         with context.work.separate_transaction() as own:
             send(
                 replace(context, work=own, outbox=Outbox(own, context.services.clock, context.services.encryption)),
                 account,
-                wish,
+                options,
             )
     except (e.MailLimitReached, e.UnknownAccount):
         return False
@@ -118,10 +118,10 @@ def send_separately(context: Context, account: Account, wish: ResetOptions) -> b
 
 
 def create_token(
-    context: Context, account: Account, wish: ResetOptions, *, email: str | None = None, of: ResetKind = PASSWORD
+    context: Context, account: Account, options: ResetOptions, *, email: str | None = None, of: ResetKind = PASSWORD
 ) -> str:
     """Return the token of a link that the caller brings to its owner."""
-    facts = {"attempt": wish.attempt, "email": recipient_email(account, email)}
+    facts = {"attempt": options.interaction_id, "email": recipient_email(account, email)}
     return one_time_tokens.new_link(
         context, of.proof, account.uid, subject=MAIL, minutes=one_time_tokens.RESET_MINUTES, facts=facts
     )
@@ -152,7 +152,7 @@ def create_page_token(
 
 
 def send_sms(
-    context: Context, account: Account, wish: SmsOptions = DEFAULT_SMS_OPTIONS, *, of: ResetKind = PASSWORD
+    context: Context, account: Account, options: SmsOptions = DEFAULT_SMS_OPTIONS, *, of: ResetKind = PASSWORD
 ) -> str:
     """Text a code to the account's phone number; return the message's Sid.
 
@@ -163,20 +163,20 @@ def send_sms(
         context, of.proof, account.uid, subject=SMS, minutes=minutes, facts={"phone": account.phone}
     )
     facts = {"otp": code, "minutes": str(minutes)}
-    sid = messaging.sms(context, of.sms, account.phone or "", account=account, facts=facts, wish=wish)
+    sid = messaging.sms(context, of.sms, account.phone or "", account=account, facts=facts, options=options)
     context.audit.record(f"{of.name}.forgot", uid=account.uid, by="sms")
     return sid
 
 
 def simulate_sms(
-    context: Context, phone: str, wish: SmsOptions = DEFAULT_SMS_OPTIONS, *, of: ResetKind = PASSWORD
+    context: Context, phone: str, options: SmsOptions = DEFAULT_SMS_OPTIONS, *, of: ResetKind = PASSWORD
 ) -> str:
     """Do for a number that no account has what `text` does, without a message."""
     quiet = context.without_sending()
     minutes = context.tenant.settings.reset_code_minutes
     code = one_time_tokens.new_code(context, of.proof, NOBODY, subject=unknown_subject(phone), minutes=minutes)
     facts = {"otp": code, "minutes": str(minutes)}
-    return messaging.sms(quiet, of.sms, phone, account=None, facts=facts, wish=wish)
+    return messaging.sms(quiet, of.sms, phone, account=None, facts=facts, options=options)
 
 
 def unknown_subject(name: str) -> str:
@@ -201,37 +201,43 @@ def _mail(
     uid: str,
     subject: str,
     email: str,
-    wish: ResetOptions,
+    options: ResetOptions,
     account: Account | None,
     of: ResetKind,
     kind: MailKind | None = None,
 ) -> str:
-    facts, reset, kind = {"attempt": wish.attempt, "email": email}, of.proof, kind or of.mail
+    facts, reset, kind = {"attempt": options.interaction_id, "email": email}, of.proof, kind or of.mail
     told: dict[str, str] = {}
     language = context.visit.language if context.visit else None
-    carries = messaging.carries(context, kind, account=account, template=wish.template, language=language)
+    carries = messaging.carries(context, kind, account=account, template=options.template, language=language)
     if carries in ("link", "otp"):
         one_time_tokens.close(context, uid, reset, subject=subject)  # the half that is not made anew is over, too
     token = ""
-    if carries != "otp" or wish.needs_token:
+    if carries != "otp" or options.needs_token:
         token = one_time_tokens.new_link(
             context, reset, uid, subject=subject, minutes=one_time_tokens.RESET_MINUTES, facts=facts
         )
-        told |= {"url": _link(context, token, wish, of), "token": token, "minutes": str(one_time_tokens.RESET_MINUTES)}
-    has_code = of.has_codes or wish.url is None or context.tenant.settings.reset_password_codes
+        told |= {
+            "url": _link(context, token, options, of),
+            "token": token,
+            "minutes": str(one_time_tokens.RESET_MINUTES),
+        }
+    has_code = of.has_codes or options.url is None or context.tenant.settings.reset_password_codes
     if carries in ("otp", "both") or (carries is None and has_code):
         minutes = context.tenant.settings.reset_code_minutes
         code = one_time_tokens.new_code(context, reset, uid, subject=subject, minutes=minutes, facts=facts)
         told |= {"otp": code, "otp_minutes": str(minutes)}
     messaging.mail(
-        context, kind, email, account=account, facts=told, template=wish.template, language=language
+        context, kind, email, account=account, facts=told, template=options.template, language=language
     )  # fmt: skip
     context.audit.record(f"{of.name}.forgot", uid=account.uid if account else None, by="mail")
     return token
 
 
-def _link(context: Context, token: str, wish: ResetOptions, of: ResetKind) -> str:
-    if wish.url is not None:
-        return allowed_addresses.with_query(wish.url, vtype=of.vtype, vtoken=token)
-    asked = {"vtype": of.vtype, "vtoken": token} | ({"attempt": wish.attempt} if wish.attempt else {})
+def _link(context: Context, token: str, options: ResetOptions, of: ResetKind) -> str:
+    if options.url is not None:
+        return allowed_addresses.with_query(options.url, vtype=of.vtype, vtoken=token)
+    asked = {"vtype": of.vtype, "vtoken": token} | (
+        {"attempt": options.interaction_id} if options.interaction_id else {}
+    )
     return f"{context.issuer}{of.page}?{urlencode(asked)}"

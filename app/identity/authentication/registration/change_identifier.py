@@ -43,7 +43,7 @@ def parse(context: Context, kind: str, text: str) -> Destination:
     return Destination(EMAIL, typed.forms[0], typed.primary or "")
 
 
-def change(context: Context, held: dict[str, Any], to: Destination, wish: VerificationOptions) -> Account | None:
+def change(context: Context, held: dict[str, Any], to: Destination, options: VerificationOptions) -> Account | None:
     """Let what was registered wait for another place, and write there; None where the place has an account of its own.
 
     A limit that is reached is kept silently, as at a registration: which one it is would tell who has the place.
@@ -60,21 +60,21 @@ def change(context: Context, held: dict[str, Any], to: Destination, wish: Verifi
     )
     context.audit.record("registration.readdressed", uid=account.uid, by=to.kind)
     try:
-        _send(context, account if is_open else None, to, wish)
+        _send(context, account if is_open else None, to, options)
     except _SEND_ERRORS as reason:
         context.audit.record("verification.not_sent", uid=account.uid, reason=type(reason).__name__)
     return account if is_open else None
 
 
-def _send(context: Context, account: Account | None, to: Destination, wish: VerificationOptions) -> None:
+def _send(context: Context, account: Account | None, to: Destination, options: VerificationOptions) -> None:
     if to.kind == PHONE and account is not None:
         phones.send(context, account.uid, to.form, account)
     elif to.kind == PHONE:
         phones.send_account_exists(context, to.form)
     elif account is not None:
-        verification.send(context, account, wish)
+        verification.send(context, account, options)
     else:
-        verification.send_account_exists(context, to.shown, wish)
+        verification.send_account_exists(context, to.shown, options)
 
 
 __all__ = ["Destination", "change", "parse"]

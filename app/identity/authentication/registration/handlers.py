@@ -30,18 +30,18 @@ from app.kit.wire import Document
 def with_sott(context: Context, req: contract.Registration) -> contract.Registered:
     service.require_enabled(context)
     sott.check(context, req.sott)
-    ask = options_for(context, req)
-    return respond(context, req, service.register(context, service.read_draft(context, req, ask), ask))
+    options = options_for(context, req)
+    return respond(context, req, service.register(context, service.read_draft(context, req, options), options))
 
 
 @contract.register_with_captcha.implements
 def with_captcha(context: Context, req: contract.RegistrationWithCaptcha) -> contract.Registered:
     """The captcha is spent once the rest may stand: whoever mistyped something need not solve another."""
     service.require_enabled(context)
-    ask = options_for(context, req)
-    drafted = service.read_draft(context, req, ask)
+    options = options_for(context, req)
+    drafted = service.read_draft(context, req, options)
     captcha.require_solved(context, captcha.from_parameters(req))
-    return respond(context, req, service.register(context, drafted, ask))
+    return respond(context, req, service.register(context, drafted, options))
 
 
 @contract.sott.implements
@@ -52,7 +52,7 @@ def create_sott(context: Context, req: contract.CreateSott) -> contract.Sott:
 
 def options_for(context: Context, req: contract.RegistrationModel) -> RegistrationOptions:
     """Return how a request of the interface registers."""
-    wish = VerificationOptions(
+    options = VerificationOptions(
         url=req.verification_url,
         email_template=req.email_template,
         sms_template=req.sms_template,
@@ -61,12 +61,12 @@ def options_for(context: Context, req: contract.RegistrationModel) -> Registrati
         sends_sms=not req.has_option(NO_SMS),
     )
     return RegistrationOptions(
-        wish,
+        options,
         source=service.registration_source(req.referer),
         accepts_terms=req.accept_privacy_policy,
         consents=req.consents,
         sends_mail=not req.has_option(NO_MAIL),
-        is_silent=req.is_silent,
+        suppress_webhook=req.suppress_webhook,
         hides_taken=context.tenant.settings.hide_unknown_accounts,
     )
 
@@ -93,11 +93,11 @@ def respond(
         return contract.Registered()
     if not is_two and second_factors.required_factor(context, outcome.account) is not None:
         raise e.TwoFactorOn(commit_on_raise=True)
-    way = {"methods": [*methods], "is_silent": req.is_silent}
+    authentication = {"methods": [*methods], "is_silent": req.suppress_webhook}
     if consent_required.is_due(context, outcome.account):
-        raise consent_required.refusal(context, outcome.account, way)
+        raise consent_required.refusal(context, outcome.account, authentication)
     if pins.must_set_pin(context, outcome.account):
-        raise pin_asking.pin_required_error(context, outcome.account, way)
+        raise pin_asking.pin_required_error(context, outcome.account, authentication)
     return contract.Registered(data=_login(context, outcome.account, req.fields_))
 
 

@@ -39,14 +39,14 @@ _SMS_ERRORS = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedS
 class RegistrationOptions:
     """How somebody registers, beside the model itself."""
 
-    wish: VerificationOptions
+    message_options: VerificationOptions
     source: str = API
     accepts_terms: bool | None = None
     consents: ConsentAnswers | None = None
     sends_mail: bool = True
-    is_silent: bool = False  # prevent_webhook
+    suppress_webhook: bool = False  # prevent_webhook
     has_password: bool = True  # else something stands in its place
-    brought: ProviderIdentity | None = None  # whom another provider named, whose word stands there
+    federated_identity: ProviderIdentity | None = None  # whom another provider named, whose word stands there
     hides_taken: bool = False  # an address that has an account is answered as one that has none
 
 
@@ -71,7 +71,7 @@ def require_enabled(context: Context) -> None:
         raise e.RegistrationOff
 
 
-def read_draft(context: Context, given: RegistrationInput, ask: RegistrationOptions) -> Draft:
+def read_draft(context: Context, given: RegistrationInput, options: RegistrationOptions) -> Draft:
     """Return what is asked for, once nothing but what others hold may refuse it. Spends from the limit of registrations.
 
     Raises:
@@ -79,21 +79,21 @@ def read_draft(context: Context, given: RegistrationInput, ask: RegistrationOpti
         VerificationUrlRefused, NoConsentForm, ConsentRefused, and the refusals of `demands`, `drafting` and `links`.
     """
     spend_limit(context)
-    return validate(context, given, ask)
+    return validate(context, given, options)
 
 
-def validate(context: Context, given: RegistrationInput, ask: RegistrationOptions) -> Draft:
+def validate(context: Context, given: RegistrationInput, options: RegistrationOptions) -> Draft:
     """Return the draft, as `draft` does, of what is not sent yet: nothing is spent."""
     settings = context.tenant.settings
-    verification.refuse_url(context, ask.wish.url)
-    has_a_step = context.visit is not None and ask.accepts_terms is None  # our pages ask before they go on
-    if privacy_policy.is_strict(settings) and not ask.accepts_terms and not has_a_step:
+    verification.refuse_url(context, options.message_options.url)
+    has_a_step = context.visit is not None and options.accepts_terms is None  # our pages ask before they go on
+    if privacy_policy.is_strict(settings) and not options.accepts_terms and not has_a_step:
         raise e.PolicyNotAccepted
-    requirements.refuse_incomplete(settings, given, ask.accepts_terms, needs_password=ask.has_password)
-    consent_forms.parse_optional(context, ask.consents)
+    requirements.refuse_incomplete(settings, given, options.accepts_terms, needs_password=options.has_password)
+    consent_forms.parse_optional(context, options.consents)
     if context.visit is None:  # our pages have a step for it
         pins.refuse_missing(settings, given.pin_info)
-    drafted = drafts.read(context, given, ask.source, needs_password=ask.has_password)
+    drafted = drafts.read(context, given, options.source, needs_password=options.has_password)
     if len(drafted.addresses.forms) > identifier_checks.MOST_EMAILS:
         raise e.BadParameter(f"An account has at most {identifier_checks.MOST_EMAILS} addresses.")
     requirements.refuse_registrant(context, drafted)
@@ -107,7 +107,7 @@ def spend_limit(context: Context) -> None:
         context.spend("register", Rate(most, 60), context.network)
 
 
-def register(context: Context, drafted: Draft, ask: RegistrationOptions) -> RegistrationResult:
+def register(context: Context, drafted: Draft, options: RegistrationOptions) -> RegistrationResult:
     """Make the account and send what proves its address; one hash in every case, whoever holds the address.
 
     Raises:
@@ -116,31 +116,31 @@ def register(context: Context, drafted: Draft, ask: RegistrationOptions) -> Regi
         FieldsRefused, WeakPassword and what else `passwords.setting` refuses.
     """
     waits_for = _waits_for(context, drafted)
-    if ask.hides_taken:
+    if options.hides_taken:
         refuse_taken_names(context, drafted)
     private: dict[str, Any] = {pending_accounts.SELF_REGISTERED: True}
-    if ask.accepts_terms:
+    if options.accepts_terms:
         private["terms_accepted_at"] = context.now.isoformat()
-        private |= privacy_policy.first_acceptance(context.tenant.settings.privacy_policy, ask.source, context.now)
-    private |= consent_forms.at_registration(context, consent_forms.parse_optional(context, ask.consents))
-    private |= linked_identities.pending_identity(ask.brought) if ask.brought else {}
+        private |= privacy_policy.first_acceptance(context.tenant.settings.privacy_policy, options.source, context.now)
+    private |= consent_forms.at_registration(context, consent_forms.parse_optional(context, options.consents))
+    private |= linked_identities.pending_identity(options.federated_identity) if options.federated_identity else {}
     begun = {} if waits_for else {"logins": 1, "last_login_at": context.now}
     columns = drafts.to_columns(context, drafted, private=private, emails=drafted.addresses.first_held, **begun)
     try:
         account = _add(context, drafted, columns)
     except e.EmailRegistered as refusal:
-        if not ask.hides_taken:
+        if not options.hides_taken:
             raise _federated_refusal(context, drafted) or refusal from None
-        return _register_hidden(context, drafted, columns, ask)
+        return _register_hidden(context, drafted, columns, options)
     except e.PhoneTaken:
-        if waits_for != "phone" or not (ask.hides_taken or _is_unverified_number(context, drafted.phone or "")):
+        if waits_for != "phone" or not (options.hides_taken or _is_unverified_number(context, drafted.phone or "")):
             raise
-        return _register_beside_number(context, drafted.phone or "", columns, ask)
-    context.audit.record("account.registered", uid=account.uid, source=ask.source[:100])
-    events.emit(context, "Register", account, ask.is_silent)
+        return _register_beside_number(context, drafted.phone or "", columns, options)
+    context.audit.record("account.registered", uid=account.uid, source=options.source[:100])
+    events.emit(context, "Register", account, options.suppress_webhook)
     if not waits_for:
-        events.emit(context, "Login", account, ask.is_silent)
-    _send(context, account, ask)
+        events.emit(context, "Login", account, options.suppress_webhook)
+    _send(context, account, options)
     return RegistrationResult(account, not waits_for, waits_for, pending_accounts.pending_columns(columns))
 
 
@@ -185,7 +185,7 @@ def _waits_for(context: Context, drafted: Draft) -> str:
 
 
 def _register_hidden(
-    context: Context, drafted: Draft, columns: dict[str, Any], ask: RegistrationOptions
+    context: Context, drafted: Draft, columns: dict[str, Any], options: RegistrationOptions
 ) -> RegistrationResult:
     """Answer for an address that has an account: its owner is told by mail, and nobody else.
 
@@ -202,13 +202,13 @@ def _register_hidden(
     try:
         if is_open and context.tenant.settings.email_verification != "disabled":
             account = pending_accounts.add(context, form, columns)
-            verification.send(context, account, ask.wish)
-        elif ask.sends_mail:
-            verification.send_account_exists(context, _original_spelling(holder, form), ask.wish)
+            verification.send(context, account, options.message_options)
+        elif options.sends_mail:
+            verification.send_account_exists(context, _original_spelling(holder, form), options.message_options)
     except e.MailLimitReached:
         context.work.rollback()
         account = None
-    _send_sms(context, None, drafted.phone, ask)
+    _send_sms(context, None, drafted.phone, options)
     return RegistrationResult(account, waits_for="email", held=pending_accounts.pending_columns(columns))
 
 
@@ -229,7 +229,7 @@ def _is_unverified_number(context: Context, phone: str) -> bool:
 
 
 def _register_beside_number(
-    context: Context, phone: str, columns: dict[str, Any], ask: RegistrationOptions
+    context: Context, phone: str, columns: dict[str, Any], options: RegistrationOptions
 ) -> RegistrationResult:
     """Answer for a number that has an account as `_hidden` does for an address."""
     context.work.rollback()
@@ -238,11 +238,11 @@ def _register_beside_number(
     try:
         if holder is not None and pending_accounts.is_claimable(holder, PHONE):
             account = pending_accounts.add(context, phone, columns)
-            phones.send(context, account.uid, phone, account, ask.wish)
+            phones.send(context, account.uid, phone, account, options.message_options)
         else:
-            phones.send_account_exists(context, phone, ask.wish)
+            phones.send_account_exists(context, phone, options.message_options)
     except _SMS_ERRORS:
-        if not ask.hides_taken:
+        if not options.hides_taken:
             raise
         context.work.rollback()
         account = None
@@ -255,33 +255,33 @@ def _original_spelling(holder: Account, form: str) -> str:
     return next((one for one in written if identifiers.normalize_email(one) == form), form)
 
 
-def _send(context: Context, account: Account, ask: RegistrationOptions) -> None:
+def _send(context: Context, account: Account, options: RegistrationOptions) -> None:
     """Send the link that proves the address and the code that proves the number.
 
     Where nobody is to learn whose address it is, a limit that is reached is kept silently, and only the first address is
     written to: the others are the caller's own, maybe, and would tell.
     """
-    if account.email and ask.sends_mail and context.tenant.settings.email_verification != "disabled":
+    if account.email and options.sends_mail and context.tenant.settings.email_verification != "disabled":
         try:
-            verification.send(context, account, ask.wish)
+            verification.send(context, account, options.message_options)
         except e.MailLimitReached:
-            if not ask.hides_taken:
+            if not options.hides_taken:
                 raise
             context.audit.record("verification.not_sent", uid=account.uid, reason="MailLimitReached")
-        if not ask.hides_taken:
-            verification.send_to_pending_addresses(context, account, ask.wish)
-    _send_sms(context, account, account.phone, ask)
+        if not options.hides_taken:
+            verification.send_to_pending_addresses(context, account, options.message_options)
+    _send_sms(context, account, account.phone, options)
 
 
-def _send_sms(context: Context, account: Account | None, phone: str | None, ask: RegistrationOptions) -> None:
+def _send_sms(context: Context, account: Account | None, phone: str | None, options: RegistrationOptions) -> None:
     """Text the code that proves a number; one that proves nothing where the address is somebody's, as no text would tell that."""
-    if not phone or not ask.wish.sends_sms:
+    if not phone or not options.message_options.sends_sms:
         return
     try:
-        phones.send(context, account.uid if account else phones.NOBODY, phone, account, ask.wish)
+        phones.send(context, account.uid if account else phones.NOBODY, phone, account, options.message_options)
     except _SMS_ERRORS as reason:
         if account is not None and not (
-            account.email or ask.hides_taken
+            account.email or options.hides_taken
         ):  # nothing else proves anything of this account
             raise
         context.audit.record(

@@ -44,50 +44,57 @@ def _verify_own(context: Context, account: Account, req: contract.VerifyPhone) -
         raise e.PhoneVerifiedOrNoToken
     else:
         proof = phones.spend_code(context, account.uid, account.phone, req.otp or "")
-    phones.confirm(context, proof, knows_password=True, is_silent=req.is_silent)
+    phones.confirm(context, proof, knows_password=True, suppress_webhook=req.suppress_webhook)
 
 
 def _verify_without_session(context: Context, phone: str, holder: Account | None, req: contract.VerifyPhone) -> Account:
     hides = context.tenant.settings.hide_unknown_accounts
-    who = account_lookup.find(context, Identifier("phone", phone), is_hidden=hides)
-    who = replace(who, holder=holder)
-    if who.holder is None and not hides:
+    lookup = account_lookup.find(context, Identifier("phone", phone), is_hidden=hides)
+    lookup = replace(lookup, holder=holder)
+    if lookup.holder is None and not hides:
         raise e.UnknownPhone
     is_open = verified_sign_in.solve_lock(
-        context, who, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
+        context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     )
-    uid = who.holder.uid if who.holder is not None else phones.NOBODY
+    uid = lookup.holder.uid if lookup.holder is not None else phones.NOBODY
     proof = phones.spend_code(
-        context, uid, phone, req.otp or "", is_lock_open=is_open, name=who.identifier if hides else None
+        context, uid, phone, req.otp or "", is_lock_open=is_open, name=lookup.identifier if hides else None
     )
-    return phones.confirm(context, proof, is_silent=req.is_silent)
+    return phones.confirm(context, proof, suppress_webhook=req.suppress_webhook)
 
 
 def _complete_risk_challenge(
-    context: Context, found: PendingSignIn, phone: str, req: contract.VerifyPhone
+    context: Context, pending: PendingSignIn, phone: str, req: contract.VerifyPhone
 ) -> contract.PhoneVerified:
     """End a sign-in that a risk stopped, with the code that was texted for it (interface mfa.md section 9)."""
     hides = context.tenant.settings.hide_unknown_accounts
-    who = AccountLookup(context, Identifier("phone", phone), found.account, hides)
+    lookup = AccountLookup(context, Identifier("phone", phone), pending.account, hides)
     is_open = verified_sign_in.solve_lock(
-        context, who, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
+        context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     )
     one_time_tokens.spend_code(
-        context, Purpose.FACTOR_SMS, found.account.uid, req.otp or "", subject=phone, errors=SMS_CODE, is_lock_open=is_open,
-        name=who.identifier if hides else None,
+        context, Purpose.FACTOR_SMS, pending.account.uid, req.otp or "", subject=phone, errors=SMS_CODE, is_lock_open=is_open,
+        name=lookup.identifier if hides else None,
     )  # fmt: skip
-    methods = (*found.way.methods, "sms", second_factor.MFA)
-    way = replace(found.way, methods=methods, opens_lock=is_open, is_silent=req.is_silent)
+    methods = (*pending.authentication.methods, "sms", second_factor.MFA)
+    authentication = replace(
+        pending.authentication, methods=methods, opens_lock=is_open, suppress_webhook=req.suppress_webhook
+    )
     try:
-        account = second_factor.finish(context, replace(found, way=way))
+        account = second_factor.finish(context, replace(pending, authentication=authentication))
     except (e.UnknownFactorToken, e.LockedDuringStep):  # another was quicker
         raise e.ClosedSmsCode from None
-    return contract.PhoneVerified.model_construct(**dict(completion.begin_session(context, account, way, req.fields_)))
+    return contract.PhoneVerified.model_construct(
+        **dict(completion.begin_session(context, account, authentication, req.fields_))
+    )
 
 
 def _sign_in(context: Context, account: Account, req: contract.VerifyPhone) -> contract.PhoneVerified:
     """Begin a session, or ask for the second factor; a refusal leaves code and number as they were."""
     login = completion.complete(
-        context, account, Authentication(("sms",), "phone", FactorKind.SMS, is_silent=req.is_silent), fields=req.fields_
+        context,
+        account,
+        Authentication(("sms",), "phone", FactorKind.SMS, suppress_webhook=req.suppress_webhook),
+        fields=req.fields_,
     )
     return contract.PhoneVerified.model_construct(**dict(login))

@@ -45,9 +45,11 @@ def with_pin(context: Context, req: contract.PinLogin) -> FactorLogin:
     service.check(context, account, shown, e.WrongPin)
     store.change(context, account.uid, {})  # everybody locks the account first, and its tickets after it
     session_tokens.spend_session(context, session)
-    way = Authentication((METHOD,), str(session.facts.get("kind") or "email"), is_silent=req.is_silent)
-    wish = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
-    return completion.complete(context, account, way, fields=req.fields_, wish=wish)
+    authentication = Authentication(
+        (METHOD,), str(session.facts.get("kind") or "email"), suppress_webhook=req.suppress_webhook
+    )
+    options = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
+    return completion.complete(context, account, authentication, fields=req.fields_, options=options)
 
 
 @contract.end_session.implements
@@ -68,15 +70,17 @@ def set_first(context: Context, req: contract.SetPinAtLogin) -> Login:
     if not req.pin:
         raise e.PinMissing
     one_time_tokens.refuse_locked(context, account)
-    way = from_facts(ticket.facts["way"])
-    if (closed := sign_in.sign_in_refusal(context, account, Identifier(way.kind, ""))) is not None:
+    authentication = from_facts(ticket.facts["way"])
+    if (closed := sign_in.sign_in_refusal(context, account, Identifier(authentication.kind, ""))) is not None:
         raise closed
     hashed = service.hash_new_pin(context, req.pin)
     store.change(context, account.uid, {})  # as above
     if not continuation_tokens.spend(context, ticket):
         raise e.UnknownPinToken
-    account = service.set_pin(context, account, hashed, service.SET, is_silent=req.is_silent)
-    return completion.to_login(completion.begin_session(context, account, way, after=tenant_requirements.PIN))
+    account = service.set_pin(context, account, hashed, service.SET, suppress_webhook=req.suppress_webhook)
+    return completion.to_login(
+        completion.begin_session(context, account, authentication, after=tenant_requirements.PIN)
+    )
 
 
 @contract.change.implements
@@ -84,11 +88,11 @@ def change(context: Context, req: contract.ChangePin) -> Posted:
     service.refuse_disabled(context.tenant.settings)
     account = accounts.current(context)
     old, new = require_parameter("oldpin", req.old_pin), require_parameter("newpin", req.new_pin)
-    change_pin(context, account, old, new, is_silent=req.is_silent)
+    change_pin(context, account, old, new, suppress_webhook=req.suppress_webhook)
     return Posted()
 
 
-def change_pin(context: Context, account: Account, old: str, new: str, *, is_silent: bool = False) -> Account:
+def change_pin(context: Context, account: Account, old: str, new: str, *, suppress_webhook: bool = False) -> Account:
     """Give an account another PIN by the present one.
 
     Raises NoPin, WrongCurrentPin, BadParameter, and the refusals of a lock.
@@ -100,7 +104,7 @@ def change_pin(context: Context, account: Account, old: str, new: str, *, is_sil
     fresh = store.change(context, account.uid, {})
     if fresh is None or fresh.pin != account.pin:
         raise e.WrongCurrentPin
-    return service.set_pin(context, fresh, hashed, service.CHANGED, is_silent=is_silent)
+    return service.set_pin(context, fresh, hashed, service.CHANGED, suppress_webhook=suppress_webhook)
 
 
 @contract.reset_by_token.implements
@@ -109,13 +113,13 @@ def reset_by_token(context: Context, req: contract.ResetPinByToken) -> Posted:
     token, new = require_parameter("resettoken", req.reset_token), require_parameter("pin", req.pin)
     password_reset.spend_limit(context)
     try:
-        reset_with_link(context, token, new, is_silent=req.is_silent)
+        reset_with_link(context, token, new, suppress_webhook=req.suppress_webhook)
     except e.UsedLink:
         raise e.UsedPinLink from None
     return Posted()
 
 
-def reset_with_link(context: Context, token: str, new: str, *, is_silent: bool = False) -> Account:
+def reset_with_link(context: Context, token: str, new: str, *, suppress_webhook: bool = False) -> Account:
     """Use a link for a new PIN; a refused PIN leaves it unused. Of many at once one wins.
 
     Raises UnknownLink, UsedLink, ExpiredLink, AccountBlocked, NoPin and BadParameter.
@@ -129,7 +133,7 @@ def reset_with_link(context: Context, token: str, new: str, *, is_silent: bool =
         raise e.ExpiredLink
     hashed = service.hash_new_pin(context, new)
     one_time_tokens.spend_link(context, Purpose.RESET_PIN, token)
-    return reset_pin(context, account, hashed, is_silent=is_silent)
+    return reset_pin(context, account, hashed, suppress_webhook=suppress_webhook)
 
 
 @contract.reset_by_code.implements
@@ -137,20 +141,20 @@ def reset_by_code(context: Context, req: contract.ResetPinByCode) -> Posted:
     service.refuse_disabled(context.tenant.settings)
     otp, new = require_parameter("otp", req.otp), require_parameter("pin", req.pin)
     password_reset.spend_limit(context)
-    who = _read_identifier(context, req)
-    by, errors = (sending.SMS, SMS_CODE) if who.identifier.kind == "phone" else (sending.MAIL, MAIL_CODE)
+    lookup = _read_identifier(context, req)
+    by, errors = (sending.SMS, SMS_CODE) if lookup.identifier.kind == "phone" else (sending.MAIL, MAIL_CODE)
     account, shown = (
-        forgotten.reachable_account(who, by),
+        forgotten.reachable_account(lookup, by),
         locks.LockSolution(req.security_answer, captcha.from_parameters(req)),
     )
-    proof, is_open = password_reset.check_code(context, who, account, otp, by, errors, shown, kind=Purpose.RESET_PIN)
+    proof, is_open = password_reset.check_code(context, lookup, account, otp, by, errors, shown, kind=Purpose.RESET_PIN)
     if account is None:
         raise errors.wrong
     if not sending.is_still_recipient(account, proof):
         raise errors.closed
     hashed = service.hash_new_pin(context, new)
     one_time_tokens.spend_checked_code(context, proof, errors=errors, is_lock_open=is_open)
-    reset_pin(context, account, hashed, is_silent=req.is_silent)
+    reset_pin(context, account, hashed, suppress_webhook=req.suppress_webhook)
     return Posted()
 
 
@@ -171,11 +175,11 @@ def reset_by_answer_and_username(context: Context, req: contract.ResetPinByAnswe
     return _by_answer(context, Identifier("username", require_parameter("username", req.username)), req)
 
 
-def reset_pin(context: Context, account: Account, hashed: str, *, is_silent: bool = False) -> Account:
+def reset_pin(context: Context, account: Account, hashed: str, *, suppress_webhook: bool = False) -> Account:
     """Write a PIN in the place of one that was forgotten. What the one before would open again ends: whoever reads the
     mails of a stolen phone does not come in by them.
     """
-    after = service.set_pin(context, account, hashed, service.RESET, is_silent=is_silent)
+    after = service.set_pin(context, account, hashed, service.RESET, suppress_webhook=suppress_webhook)
     continuation_tokens.revoke_all(context, account.uid, ContinuationPurpose.PIN_SESSION, ContinuationPurpose.STEP_UP)
     return after
 
@@ -186,17 +190,17 @@ def _by_answer(context: Context, name: Identifier, req: contract.ResetPinByAnswe
     new = require_parameter("pin", req.pin)
     password_reset.spend_limit(context)
     account = _verify_answers(context, recipient.find(context, name.kind, name.value), req.security_answer or {})
-    reset_pin(context, account, service.hash_new_pin(context, new), is_silent=req.is_silent)
+    reset_pin(context, account, service.hash_new_pin(context, new), suppress_webhook=req.suppress_webhook)
     return Posted()
 
 
-def reset_with_answers(context: Context, who: AccountLookup, shown: Mapping[str, str], hashed: str) -> Account:
+def reset_with_answers(context: Context, lookup: AccountLookup, shown: Mapping[str, str], hashed: str) -> Account:
     """Write the PIN of whoever answered every question. Raises what `recovered.answering` raises, AccountBlocked, NoPin."""
-    return reset_pin(context, _verify_answers(context, who, shown), hashed)
+    return reset_pin(context, _verify_answers(context, lookup, shown), hashed)
 
 
-def _verify_answers(context: Context, who: AccountLookup, shown: Mapping[str, str]) -> Account:
-    account = password_reset.verify_answers(context, who, shown)
+def _verify_answers(context: Context, lookup: AccountLookup, shown: Mapping[str, str]) -> Account:
+    account = password_reset.verify_answers(context, lookup, shown)
     _require_pin(account)
     return account
 

@@ -43,10 +43,10 @@ _IDENTIFIER_KINDS: Final = ("email", "username", "phone")
 def complete(
     context: Context,
     account: Account,
-    way: Authentication,
+    authentication: Authentication,
     *,
     fields: str | None = None,
-    wish: ChallengeOptions = DEFAULT_OPTIONS,
+    options: ChallengeOptions = DEFAULT_OPTIONS,
 ) -> FactorLogin:
     """Sign in somebody who passed one factor that is no password, and answer; call it before anything else is written
     that a refusal should undo.
@@ -56,55 +56,64 @@ def complete(
     Raises AccountBlocked, LoginDisabled, EmailUnverified, PhoneUnverified, PrivacyPolicyOutdated, TooManySessions; TwoFactorOn
     where the only second factor is what was proved just now.
     """
-    wanted = None if second_factor.MFA in way.methods else risks.required_factor(context, account, way.channel)
-    if wanted is not None:
-        return challenge(context, wanted, way, wish)
-    service.complete_sign_in(context, account, way.kind, is_silent=way.is_silent)
-    return begin_session(context, account, way, fields)
+    required = (
+        None
+        if second_factor.MFA in authentication.methods
+        else risks.required_factor(context, account, authentication.channel)
+    )
+    if required is not None:
+        return challenge(context, required, authentication, options)
+    service.complete_sign_in(context, account, authentication.kind, suppress_webhook=authentication.suppress_webhook)
+    return begin_session(context, account, authentication, fields)
 
 
-def try_single_factor(context: Context, account: Account, way: Authentication) -> bool:
+def try_single_factor(context: Context, account: Account, authentication: Authentication) -> bool:
     """Record a sign-in by one factor that is no password, where that is enough; False where the account may not, needs another,
     or must accept or agree to something first."""
     try:
-        is_enough = risks.required_factor(context, account, way.channel) is None and tenant_requirements.are_met(
-            context, account
-        )
+        is_enough = risks.required_factor(
+            context, account, authentication.channel
+        ) is None and tenant_requirements.are_met(context, account)
     except e.TwoFactorOn:
         return False
-    return is_enough and service.try_complete_sign_in(context, account, way.kind, is_silent=way.is_silent)
+    return is_enough and service.try_complete_sign_in(
+        context, account, authentication.kind, suppress_webhook=authentication.suppress_webhook
+    )
 
 
 def challenge(
-    context: Context, wanted: RequiredFactor, way: Authentication, wish: ChallengeOptions = DEFAULT_OPTIONS
+    context: Context,
+    required: RequiredFactor,
+    authentication: Authentication,
+    options: ChallengeOptions = DEFAULT_OPTIONS,
 ) -> FactorLogin:
     """Answer with what the second factor takes; what must be sent for it is sent (interface mfa.md section 1)."""
-    found = second_factor.begin(context, wanted, way)
-    wanted = replace(wanted, person=found.person)
-    second_factor.prompt_device(context, found, wanted.kinds)
-    told = views.challenge_members(context, wanted, wish) | send_code(context, wanted, wish)
+    pending = second_factor.begin(context, required, authentication)
+    required = replace(required, person=pending.person)
+    second_factor.prompt_device(context, pending, required.kinds)
+    told = views.challenge_members(context, required, options) | send_code(context, required, options)
     asked = Challenge(
-        second_factor_authentication_token=found.ticket.text, expire_in=iso(found.ticket.expires_at) or "", **told
+        second_factor_authentication_token=pending.token.text, expire_in=iso(pending.token.expires_at) or "", **told
     )
     return FactorLogin(second_factor_authentication=asked, access_token=NO_SESSION, expires_in=NO_EXPIRY)
 
 
-def send_code(context: Context, wanted: RequiredFactor, wish: ChallengeOptions) -> dict[str, Any]:
+def send_code(context: Context, required: RequiredFactor, options: ChallengeOptions) -> dict[str, Any]:
     """Text or mail a code where that is the factor, and return the members that say so.
 
     Raises why nothing could be texted where there is no other way: 1071, 1123, 1149, 1281.
     """
-    kinds = tuple(kind for kind in wanted.kinds if kind not in second_factors.SUPPLEMENTARY)
+    kinds = tuple(kind for kind in required.kinds if kind not in second_factors.SUPPLEMENTARY)
     kind = kinds[0] if kinds else None
     is_email = kinds == (FactorKind.EMAIL,)
     if kind is None or not (kind is FactorKind.SMS or is_email):
         return {}
     try:
-        shown = AUTHENTICATORS[kind].challenge(context, wanted.person, wish)
+        shown = AUTHENTICATORS[kind].challenge(context, required.person, options)
     except second_factor.SEND_ERRORS as reason:
-        if len(wanted.kinds) == 1 and not is_email:
+        if len(required.kinds) == 1 and not is_email:
             raise
-        context.audit.record("second_factor.not_sent", uid=wanted.person.account.uid, reason=type(reason).__name__)
+        context.audit.record("second_factor.not_sent", uid=required.person.account.uid, reason=type(reason).__name__)
         return {}
     if shown.sent_to is None:
         return {}
@@ -116,7 +125,7 @@ def send_code(context: Context, wanted: RequiredFactor, wish: ChallengeOptions) 
 def begin_session(
     context: Context,
     account: Account,
-    way: Authentication,
+    authentication: Authentication,
     fields: str | None = None,
     *,
     after: Requirement | None = None,
@@ -124,9 +133,9 @@ def begin_session(
     """Begin a session of the interface for somebody whose sign-in is whole and recorded; raises what a gate demands,
     one beyond that which was just passed.
     """
-    tenant_requirements.refuse_unmet(context, account, way, after)
-    by_provider = {} if way.kind in _IDENTIFIER_KINDS else {"provider": way.kind}
-    issued = service.issue_tokens(context, account, way.methods, **by_provider)
+    tenant_requirements.refuse_unmet(context, account, authentication, after)
+    by_provider = {} if authentication.kind in _IDENTIFIER_KINDS else {"provider": authentication.kind}
+    issued = service.issue_tokens(context, account, authentication.methods, **by_provider)
     before = account if after is None else replace(account, logins=account.logins - 1)  # who passed a gate is counted
     profile = accounts.signed_in_profile(context, before)
     return FactorLogin(
@@ -134,7 +143,7 @@ def begin_session(
         access_token=issued.access_token,
         refresh_token=issued.refresh_token,
         expires_in=iso(issued.access_expires_at) or "",
-        **pin_sessions.issue_session(context, account.uid, way.kind),
+        **pin_sessions.issue_session(context, account.uid, authentication.kind),
     )
 
 

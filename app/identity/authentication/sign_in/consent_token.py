@@ -20,11 +20,13 @@ def with_token(context: Context, req: SubmitConsentsByToken) -> Login:
     """Wrong answers use nothing up; of many that are right one begins the session."""
     forms.require_enabled(context)
     ticket, account = consent_required.pending_sign_in(context, req.consent_token)
-    answers, way = consent_required.parse_answers(context, ticket, req), from_facts(ticket.facts["way"])
+    answers, authentication = consent_required.parse_answers(context, ticket, req), from_facts(ticket.facts["way"])
     one_time_tokens.refuse_locked(context, account)
-    if (closed := service.sign_in_refusal(context, account, Identifier(way.kind, ""))) is not None:
+    if (closed := service.sign_in_refusal(context, account, Identifier(authentication.kind, ""))) is not None:
         raise closed
     if not continuation_tokens.spend(context, ticket):
         raise e.WrongConsentToken
-    account = forms.submit(context, account, answers, is_silent=req.is_silent)
-    return completion.to_login(completion.begin_session(context, account, way, after=tenant_requirements.CONSENT))
+    account = forms.submit(context, account, answers, suppress_webhook=req.suppress_webhook)
+    return completion.to_login(
+        completion.begin_session(context, account, authentication, after=tenant_requirements.CONSENT)
+    )

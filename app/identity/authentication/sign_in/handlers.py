@@ -16,7 +16,7 @@ from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.sign_in.service import PasswordVerified
 from app.identity.authentication.verification.service import VerificationOptions
-from app.identity.credentials.authenticators.protocol import ChallengeOptions as FactorWish
+from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.second_factors import service as factors
 from app.identity.platform.context import Context
@@ -51,20 +51,20 @@ def with_password(context: Context, req: contract.PasswordLogin) -> contract.Log
     """A tenant that has second factors is asked at the login that knows of them (interface mfa.md section 1)."""
     if context.tenant.settings.two_factor != "disabled":
         raise e.TwoFactorOn
-    passed, way = _verify_password(context, req)
-    if passed.wanted is not None:
-        return risk_challenges.sign_in_or_challenge(context, passed.wanted, way, req)
-    return completion.to_login(completion.begin_session(context, passed.account, way, req.fields_))
+    passed, authentication = _verify_password(context, req)
+    if passed.required is not None:
+        return risk_challenges.sign_in_or_challenge(context, passed.required, authentication, req)
+    return completion.to_login(completion.begin_session(context, passed.account, authentication, req.fields_))
 
 
 @with_factors_stated.implements
 def with_factors(context: Context, req: contract.PasswordLogin) -> FactorLogin:
     factors.refuse_disabled(context.tenant.settings)
-    passed, way = _verify_password(context, req)
-    if passed.wanted is None:
-        return completion.begin_session(context, passed.account, way, req.fields_)
-    wish = FactorWish(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
-    return completion.challenge(context, passed.wanted, way, wish)
+    passed, authentication = _verify_password(context, req)
+    if passed.required is None:
+        return completion.begin_session(context, passed.account, authentication, req.fields_)
+    wish = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
+    return completion.challenge(context, passed.required, authentication, wish)
 
 
 def _verify_password(context: Context, req: contract.PasswordLogin) -> tuple[PasswordVerified, Authentication]:
@@ -80,9 +80,9 @@ def _verify_password(context: Context, req: contract.PasswordLogin) -> tuple[Pas
         req.password,
         proof,
         hides_unknown=hides,
-        wish=_verification_options(req),
-        is_silent=req.is_silent,
+        options=_verification_options(req),
+        suppress_webhook=req.suppress_webhook,
     )
     return passed, Authentication(
-        (service.PASSWORD,), identifier.kind, opens_lock=passed.opens_lock, is_silent=req.is_silent
+        (service.PASSWORD,), identifier.kind, opens_lock=passed.opens_lock, suppress_webhook=req.suppress_webhook
     )

@@ -22,7 +22,7 @@ A = interactions.c
 class Interaction:
     """One sign-in in one tab."""
 
-    attempt_id: str
+    interaction_id: str
     kind: str  # authorize or return
     request: dict[str, Any]
     session_id: str | None
@@ -35,7 +35,7 @@ class Interaction:
 class InteractionIds:
     """What names an attempt that is not stored yet: a mail may bear its id before it is known whether the attempt is needed."""
 
-    attempt_id: str
+    interaction_id: str
     binding: str = field(repr=False)
 
 
@@ -49,11 +49,11 @@ def begin(
 ) -> tuple[Interaction, str]:
     """Store a new attempt; returns it and the browser's secret of it, which goes into the attempt's cookie."""
     drawn = drawn or new_ids()
-    attempt_id, binding = drawn.attempt_id, drawn.binding
+    interaction_id, binding = drawn.interaction_id, drawn.binding
     now = context.now
     row = {
         "tenant_id": context.tenant.tenant_id,
-        "attempt_hash": randomness.digest(attempt_id),
+        "attempt_hash": randomness.digest(interaction_id),
         "binding_hash": randomness.digest(binding),
         "kind": kind,
         "request": request,
@@ -62,12 +62,12 @@ def begin(
         "expires_at": now + LIFETIME,
     }
     context.work.run(insert(interactions), row)
-    return Interaction(attempt_id, kind, request, None, False, now, now + LIFETIME), binding
+    return Interaction(interaction_id, kind, request, None, False, now, now + LIFETIME), binding
 
 
-def find(context: Context, attempt_id: str) -> Interaction | None:
+def find(context: Context, interaction_id: str) -> Interaction | None:
     """Return the attempt if it lives and this browser began it (else a stolen address would let its bearer take part)."""
-    where = (A.tenant_id == context.tenant.tenant_id, A.attempt_hash == randomness.digest(attempt_id))
+    where = (A.tenant_id == context.tenant.tenant_id, A.attempt_hash == randomness.digest(interaction_id))
     row = context.work.one(select(interactions).where(*where))
     if row is None or row.expires_at <= context.now:
         return None
@@ -75,53 +75,53 @@ def find(context: Context, attempt_id: str) -> Interaction | None:
     if not hmac.compare_digest(shown, row.binding_hash):
         return None
     return Interaction(
-        attempt_id, row.kind, dict(row.request), row.session_id, row.is_done, row.created_at, row.expires_at
+        interaction_id, row.kind, dict(row.request), row.session_id, row.is_done, row.created_at, row.expires_at
     )
 
 
-def client_id_for(context: Context, attempt_id: str) -> str:
+def client_id_for(context: Context, interaction_id: str) -> str:
     """Return the client id that an attempt is for, whoever began it; empty where it is for none, or gone."""
-    where = (A.tenant_id == context.tenant.tenant_id, A.attempt_hash == randomness.digest(attempt_id))
+    where = (A.tenant_id == context.tenant.tenant_id, A.attempt_hash == randomness.digest(interaction_id))
     row = context.work.one(select(A.request).where(*where))
     return str(row.request.get("client_id") or "") if row is not None else ""
 
 
-def mark_signed_in(context: Context, attempt: Interaction, session_id: str) -> Interaction:
+def mark_signed_in(context: Context, interaction: Interaction, session_id: str) -> Interaction:
     """Note which session the attempt's own sign-in began."""
-    context.work.run(update(interactions).where(*_where(context, attempt)).values(session_id=session_id))
+    context.work.run(update(interactions).where(*_where(context, interaction)).values(session_id=session_id))
     return Interaction(
-        attempt.attempt_id,
-        attempt.kind,
-        attempt.request,
+        interaction.interaction_id,
+        interaction.kind,
+        interaction.request,
         session_id,
-        attempt.is_done,
-        attempt.created_at,
-        attempt.expires_at,
+        interaction.is_done,
+        interaction.created_at,
+        interaction.expires_at,
     )
 
 
-def add_facts(context: Context, attempt: Interaction, *, lifetime: timedelta, **facts: Any) -> Interaction:
+def add_facts(context: Context, interaction: Interaction, *, lifetime: timedelta, **facts: Any) -> Interaction:
     """Keep facts beside the attempt's request, and let it live on: mail takes its time."""
-    request, ends = {**attempt.request, **facts}, max(attempt.expires_at, context.now + lifetime)
-    context.work.run(update(interactions).where(*_where(context, attempt)).values(request=request, expires_at=ends))
-    return replace(attempt, request=request, expires_at=ends)
+    request, ends = {**interaction.request, **facts}, max(interaction.expires_at, context.now + lifetime)
+    context.work.run(update(interactions).where(*_where(context, interaction)).values(request=request, expires_at=ends))
+    return replace(interaction, request=request, expires_at=ends)
 
 
-def lock(context: Context, attempt: Interaction) -> Interaction:
+def lock(context: Context, interaction: Interaction) -> Interaction:
     """Return the attempt as it is now; nobody else changes it until the commit."""
-    same = update(interactions).where(*_where(context, attempt)).values(is_done=A.is_done)
+    same = update(interactions).where(*_where(context, interaction)).values(is_done=A.is_done)
     row = context.work.one(same.returning(A.request, A.is_done, A.expires_at))
     if row is None:
-        return replace(attempt, is_done=True)
-    return replace(attempt, request=dict(row.request), is_done=row.is_done, expires_at=row.expires_at)
+        return replace(interaction, is_done=True)
+    return replace(interaction, request=dict(row.request), is_done=row.is_done, expires_at=row.expires_at)
 
 
-def finish(context: Context, attempt: Interaction, **ended: Any) -> bool:
+def finish(context: Context, interaction: Interaction, **ended: Any) -> bool:
     """End the attempt and note how it `ended`; False where another tab or a second submit ended it before."""
-    noted = {**attempt.request, ENDED: ended}
-    change = update(interactions).where(*_where(context, attempt), A.is_done.is_(False))
+    noted = {**interaction.request, ENDED: ended}
+    change = update(interactions).where(*_where(context, interaction), A.is_done.is_(False))
     return context.work.changed(change.values(is_done=True, request=noted)) > 0
 
 
-def _where(context: Context, attempt: Interaction) -> tuple[Any, ...]:
-    return A.tenant_id == context.tenant.tenant_id, A.attempt_hash == randomness.digest(attempt.attempt_id)
+def _where(context: Context, interaction: Interaction) -> tuple[Any, ...]:
+    return A.tenant_id == context.tenant.tenant_id, A.attempt_hash == randomness.digest(interaction.interaction_id)

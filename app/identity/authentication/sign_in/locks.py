@@ -28,17 +28,17 @@ class LockSolution:
     captcha: captcha.SubmittedCaptcha = field(default_factory=captcha.SubmittedCaptcha)
 
 
-def solve(context: Context, who: AccountLookup, lock: Lock, proof: LockSolution) -> bool:
+def solve(context: Context, lookup: AccountLookup, lock: Lock, proof: LockSolution) -> bool:
     """Open the lock as `_open` does; a try that it refuses is recorded."""
     try:
-        return _check_solution(context, who, lock, proof)
+        return _check_solution(context, lookup, lock, proof)
     except ApiError as refusal:
-        named = {"uid": who.account.uid} if who.account else {}
+        named = {"uid": lookup.account.uid} if lookup.account else {}
         context.audit.record("sign_in.refused", **named, reason="locked", lock=lock.kind, code=refusal.code)
         raise
 
 
-def _check_solution(context: Context, who: AccountLookup, lock: Lock, proof: LockSolution) -> bool:
+def _check_solution(context: Context, lookup: AccountLookup, lock: Lock, proof: LockSolution) -> bool:
     """Return whether the proof opens the lock; False is a wrong security answer, which the caller counts.
 
     Raises:
@@ -51,37 +51,37 @@ def _check_solution(context: Context, who: AccountLookup, lock: Lock, proof: Loc
     if lock.kind == CAPTCHA and not proof.captcha.is_empty:
         if settings.limits.captcha_tries_per_hour_per_account:
             rate = Rate(settings.limits.captcha_tries_per_hour_per_account, 3600)
-            context.spend("captcha_try", rate, who.key)
+            context.spend("captcha_try", rate, lookup.key)
         captcha.require_solved(context, proof.captcha)
         return True
     if lock.kind == QUESTION and proof.security_answer:
         context.spend(
             "security_answer",
             Rate(settings.lockout.security_answer_attempts, settings.lockout.suspend_seconds),
-            who.key,
+            lookup.key,
         )
-        kept = who.account.security_answers if who.account else {}
-        return security_answers.are_correct(context, kept, proof.security_answer, hides_unknown=who.is_hidden)
-    raise lock_refusal(context, who, lock)
+        kept = lookup.account.security_answers if lookup.account else {}
+        return security_answers.are_correct(context, kept, proof.security_answer, hides_unknown=lookup.is_hidden)
+    raise lock_refusal(context, lookup, lock)
 
 
-def lock_refusal(context: Context, who: AccountLookup, lock: Lock) -> ApiError:
+def lock_refusal(context: Context, lookup: AccountLookup, lock: Lock) -> ApiError:
     """Return the refusal of somebody locked."""
     if lock.kind == CAPTCHA:
-        return with_lock_challenge(context, who, lock, e.LockedForCaptcha())
+        return with_lock_challenge(context, lookup, lock, e.LockedForCaptcha())
     if lock.kind == QUESTION:
-        return with_lock_challenge(context, who, lock, e.LockedForSecurityQuestion())
+        return with_lock_challenge(context, lookup, lock, e.LockedForSecurityQuestion())
     if lock.kind == BLOCK:
         return e.AccountBlocked()
     until = lock.until or context.now + timedelta(seconds=context.tenant.settings.lockout.suspend_seconds)
     return e.LockedForAWhile(data={"LoginLockedTimeout": iso(until)})
 
 
-def with_lock_challenge(context: Context, who: AccountLookup, lock: Lock, refusal: ApiError) -> ApiError:
+def with_lock_challenge(context: Context, lookup: AccountLookup, lock: Lock, refusal: ApiError) -> ApiError:
     """Return the refusal with what answers the lock as its data, so that it can be asked at once."""
     asked = contract.Lock(
         captcha=captcha.challenge(context) if lock.kind == CAPTCHA else None,
-        question_id=question_for(context, who) if lock.kind == QUESTION and context.visit is not None else None,
+        question_id=question_for(context, lookup) if lock.kind == QUESTION and context.visit is not None else None,
     )
     if data := asked.told():
         refusal.data = {**(refusal.data or {}), **data}

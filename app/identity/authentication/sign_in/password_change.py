@@ -32,7 +32,7 @@ def change_own(context: Context, req: contract.ChangePassword) -> Posted:
     shown = locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     if not account.is_locked_now:  # an answer opens once: a locked account needs its own
         require_captcha(context, req, "change_password")
-    changed = change(context, account, req.old_password, req.new_password, shown, is_silent=req.is_silent)
+    changed = change(context, account, req.old_password, req.new_password, shown, suppress_webhook=req.suppress_webhook)
     end_sessions_and_tokens(
         context, changed, except_session=context.account.session_id, except_token=context.account.token_hash
     )
@@ -40,7 +40,7 @@ def change_own(context: Context, req: contract.ChangePassword) -> Posted:
 
 
 def change(
-    context: Context, account: Account, old: str, new: str, shown: locks.LockSolution, *, is_silent: bool = False
+    context: Context, account: Account, old: str, new: str, shown: locks.LockSolution, *, suppress_webhook: bool = False
 ) -> Account:
     """Give an account another password, by the one that it has. The caller ends its other sessions.
 
@@ -62,7 +62,9 @@ def change(
     fresh = new_password.lock_account(context, account)
     if fresh.password_hash != account.password_hash:
         raise e.WrongCurrentPassword
-    return new_password.write(context, fresh, hashed, is_silent=is_silent, event=EVENT, opens_lock=is_open)
+    return new_password.write(
+        context, fresh, hashed, suppress_webhook=suppress_webhook, event=EVENT, opens_lock=is_open
+    )
 
 
 @contract.read_hash.implements
@@ -81,17 +83,19 @@ def set_password(context: Context, req: contract.SetPassword) -> contract.Passwo
     fresh = store.change(context, account.uid, {})  # one that is closed gets it too, and stays closed
     if fresh is None:
         raise e.UnknownUid
-    after = new_password.write(context, fresh, hashed, is_silent=req.is_silent, event="SetPassword")
+    after = new_password.write(context, fresh, hashed, suppress_webhook=req.suppress_webhook, event="SetPassword")
     end_sessions_and_tokens(context, after)
     return _response(after)
 
 
 def _solve_lock(context: Context, account: Account, lock: Lock, shown: locks.LockSolution) -> bool:
-    who = AccountLookup(context, Identifier("email", account.email or account.username or ""), account, is_hidden=False)
-    if locks.solve(context, who, lock, shown):
+    lookup = AccountLookup(
+        context, Identifier("email", account.email or account.username or ""), account, is_hidden=False
+    )
+    if locks.solve(context, lookup, lock, shown):
         return True
     _count_failure(context, account)
-    raise locks.with_lock_challenge(context, who, lock, e.WrongQuestionOrAnswer())
+    raise locks.with_lock_challenge(context, lookup, lock, e.WrongQuestionOrAnswer())
 
 
 def _count_failure(context: Context, account: Account) -> None:

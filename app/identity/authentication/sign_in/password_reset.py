@@ -45,18 +45,23 @@ def reset(context: Context, req: contract.Reset) -> contract.PasswordReset:
     name, otp, password = _read_code_request(req)
     if req.email is not None and not accounts.is_email(name):
         raise e.MalformedEmail
-    who = recipient.find(context, "email" if req.email is not None else "username", name)
-    refuse_foreign_token(context, who.holder)
-    return _response(context, _by_code(context, who, sending.MAIL, otp, password, req), is_silent=req.is_silent)
+    lookup = recipient.find(context, "email" if req.email is not None else "username", name)
+    refuse_foreign_token(context, lookup.holder)
+    return _response(
+        context, _by_code(context, lookup, sending.MAIL, otp, password, req), suppress_webhook=req.suppress_webhook
+    )
 
 
 @contract.reset_by_sms.implements
 def reset_by_sms(context: Context, req: contract.ResetBySms) -> contract.PasswordReset:
     spend_limit(context)
-    who = recipient.from_phone(context, req.phone)
+    lookup = recipient.from_phone(context, req.phone)
     otp, password = require_parameter("otp", req.otp), require_parameter("password", req.password)
     return _response(
-        context, _by_code(context, who, sending.SMS, otp, password, req), FactorKind.SMS, is_silent=req.is_silent
+        context,
+        _by_code(context, lookup, sending.SMS, otp, password, req),
+        FactorKind.SMS,
+        suppress_webhook=req.suppress_webhook,
     )
 
 
@@ -69,8 +74,10 @@ def reset_by_answer(context: Context, req: contract.ResetByAnswer) -> contract.P
     account = verify_answers(context, _read_identifier(context, req), req.security_answer or {})
     hashed = new_password.check_and_hash(context, account, password)
     fresh = new_password.lock_account(context, account)
-    after = set_password(context, fresh, hashed, is_silent=req.is_silent, template=req.reset_password_email_template)
-    return _response(context, after, FactorKind.QUESTIONS, is_silent=req.is_silent)
+    after = set_password(
+        context, fresh, hashed, suppress_webhook=req.suppress_webhook, template=req.reset_password_email_template
+    )
+    return _response(context, after, FactorKind.QUESTIONS, suppress_webhook=req.suppress_webhook)
 
 
 def require_answers(context: Context, shown: Mapping[str, str] | None) -> None:
@@ -81,17 +88,17 @@ def require_answers(context: Context, shown: Mapping[str, str] | None) -> None:
         raise e.BadParameter.names("securityanswer")
 
 
-def verify_answers(context: Context, who: AccountLookup, shown: Mapping[str, str]) -> Account:
+def verify_answers(context: Context, lookup: AccountLookup, shown: Mapping[str, str]) -> Account:
     """Return the account whose every answer is shown. Tries have a limit of their own, right ones included.
 
     Raises UnknownAccount, AccountBlocked, NoSecurityAnswers, UnknownSecurityQuestion, WrongSecurityAnswer,
     WrongQuestionOrAnswer, TooManyRequests.
     """
-    account, lockout = _account_with_answers(who), context.tenant.settings.lockout
-    context.spend("reset_by_answer", Rate(lockout.security_answer_attempts, lockout.suspend_seconds), who.key)
+    account, lockout = _account_with_answers(lookup), context.tenant.settings.lockout
+    context.spend("reset_by_answer", Rate(lockout.security_answer_attempts, lockout.suspend_seconds), lookup.key)
     context.work.release_connection()
     kept = account.security_answers if account else {}
-    if not security_answers.are_correct(context, kept, shown, hides_unknown=who.is_hidden) or account is None:
+    if not security_answers.are_correct(context, kept, shown, hides_unknown=lookup.is_hidden) or account is None:
         context.audit.record("password.reset_refused", uid=account.uid if account else None, reason="security answer")
         raise e.WrongSecurityAnswer if len(shown) == 1 else e.WrongQuestionOrAnswer
     if set(shown) < set(account.security_answers):
@@ -100,13 +107,18 @@ def verify_answers(context: Context, who: AccountLookup, shown: Mapping[str, str
 
 
 def _by_code(
-    context: Context, who: AccountLookup, by: str, code: str, password: str, req: contract.Reset | contract.ResetBySms
+    context: Context,
+    lookup: AccountLookup,
+    by: str,
+    code: str,
+    password: str,
+    req: contract.Reset | contract.ResetBySms,
 ) -> Account:
     """Use a code for a new password. Of somebody whom it does not reach, each is wrong at the price of a wrong one."""
-    account, errors = recipient.reachable_account(who, by), MAIL_CODE if by == sending.MAIL else SMS_CODE
-    if account is not None and account.password_hash is None and not who.is_hidden:
+    account, errors = recipient.reachable_account(lookup, by), MAIL_CODE if by == sending.MAIL else SMS_CODE
+    if account is not None and account.password_hash is None and not lookup.is_hidden:
         raise e.NoEmailProfile
-    proof, is_open = check_code(context, who, account, code, by, errors, _lock_solution(req))
+    proof, is_open = check_code(context, lookup, account, code, by, errors, _lock_solution(req))
     if account is None:
         raise errors.wrong
     if account.password_hash is None:
@@ -116,7 +128,7 @@ def _by_code(
 
 def check_code(
     context: Context,
-    who: AccountLookup,
+    lookup: AccountLookup,
     account: Account | None,
     code: str,
     by: str,
@@ -134,18 +146,20 @@ def check_code(
         the refusals of a lock, of its answer, and of the code.
         LockedDuringStep: 1264, this very try locked the account without an end.
     """
-    lock = account_lookup.lock_of(context, who)
-    is_open = lock is not None and _solve_lock(context, who, lock, shown)
+    lock = account_lookup.lock_of(context, lookup)
+    is_open = lock is not None and _solve_lock(context, lookup, lock, shown)
     uid, subject = (
-        (account.uid, by) if account else (one_time_tokens.NOBODY, sending.unknown_subject(who.identifier.value))
+        (account.uid, by) if account else (one_time_tokens.NOBODY, sending.unknown_subject(lookup.identifier.value))
     )
-    name = who.identifier if who.is_hidden else None
+    name = lookup.identifier if lookup.is_hidden else None
     try:
         proof = one_time_tokens.check_code(
             context, kind, uid, code, subject=subject, errors=errors, is_lock_open=is_open, name=name
         )
     except errors.wrong:
-        after = account_lookup.lock_of(context, account_lookup.find(context, who.identifier, is_hidden=who.is_hidden))
+        after = account_lookup.lock_of(
+            context, account_lookup.find(context, lookup.identifier, is_hidden=lookup.is_hidden)
+        )
         if lock is None and after is not None and after.until is None:
             raise e.LockedDuringStep from None
         raise
@@ -170,13 +184,13 @@ def reset_with_code(
         raise errors.closed from None
     one_time_tokens.spend_checked_code(context, proof, errors=errors, is_lock_open=is_open)
     return set_password(
-        context, fresh, hashed, is_silent=req.is_silent, template=req.reset_password_email_template,
+        context, fresh, hashed, suppress_webhook=req.suppress_webhook, template=req.reset_password_email_template,
         proved_email=proof.facts.get("email"), opens_lock=True,
     )  # fmt: skip
 
 
 def reset_with_link(
-    context: Context, token: str, password: str, *, is_silent: bool = False, template: str | None = None
+    context: Context, token: str, password: str, *, suppress_webhook: bool = False, template: str | None = None
 ) -> tuple[Account, OneTimeToken]:
     """Use a link for a new password; a refused password leaves it unused. Of many at once one wins.
 
@@ -197,7 +211,7 @@ def reset_with_link(
         context,
         fresh,
         hashed,
-        is_silent=is_silent,
+        suppress_webhook=suppress_webhook,
         template=template,
         proved_email=proof.facts.get("email"),
         opens_lock=True,
@@ -210,14 +224,14 @@ def set_password(
     fresh: Account,
     password_hash: str,
     *,
-    is_silent: bool = False,
+    suppress_webhook: bool = False,
     template: str | None = None,
     proved_email: str | None = None,
     opens_lock: bool = False,
 ) -> Account:
     """Write the new password of an account that is locked, and end every session and token of it."""
     after = new_password.write(
-        context, fresh, password_hash, is_silent=is_silent, event=EVENT, proved_email=proved_email, opens_lock=opens_lock,
+        context, fresh, password_hash, suppress_webhook=suppress_webhook, event=EVENT, proved_email=proved_email, opens_lock=opens_lock,
         template=template,
     )  # fmt: skip
     end_sessions_and_tokens(context, after)
@@ -245,9 +259,9 @@ def _by_link(context: Context, req: contract.Reset) -> contract.PasswordReset:
         raise e.BadParameter("The password and resettoken are required parameters.")
     token, password = require_parameter("resettoken", req.reset_token), require_parameter("password", req.password)
     after, _ = reset_with_link(
-        context, token, password, is_silent=req.is_silent, template=req.reset_password_email_template
+        context, token, password, suppress_webhook=req.suppress_webhook, template=req.reset_password_email_template
     )
-    return _response(context, after, is_silent=req.is_silent)
+    return _response(context, after, suppress_webhook=req.suppress_webhook)
 
 
 def _read_code_request(req: contract.Reset) -> tuple[str, str, str]:
@@ -287,13 +301,13 @@ def _read_identifier(context: Context, req: contract.ResetByAnswer) -> AccountLo
     return recipient.find(context, given[0], getattr(req, given[0]))
 
 
-def _account_with_answers(who: AccountLookup) -> Account | None:
+def _account_with_answers(lookup: AccountLookup) -> Account | None:
     """Return the account whose answers may open it; None only where nobody is to learn that there is none.
 
     Raises UnknownAccount, AccountBlocked, NoSecurityAnswers.
     """
-    account = who.account
-    if who.is_hidden:
+    account = lookup.account
+    if lookup.is_hidden:
         return None if account is None or recipient.is_closed(account) else account
     if account is None:
         raise e.UnknownAccount
@@ -303,24 +317,24 @@ def _account_with_answers(who: AccountLookup) -> Account | None:
     return account
 
 
-def _solve_lock(context: Context, who: AccountLookup, lock: Lock, shown: locks.LockSolution) -> bool:
+def _solve_lock(context: Context, lookup: AccountLookup, lock: Lock, shown: locks.LockSolution) -> bool:
     """Return that the lock is open; raises the lock's refusal. One wrong answer is told as such, one of several is not."""
     context.work.release_connection()
-    if locks.solve(context, who, lock, shown):
+    if locks.solve(context, lookup, lock, shown):
         return True
-    account_lookup.count_failure(context, who)
-    is_one = len(shown.security_answer or {}) == 1 and not who.is_hidden
+    account_lookup.count_failure(context, lookup)
+    is_one = len(shown.security_answer or {}) == 1 and not lookup.is_hidden
     raise locks.with_lock_challenge(
-        context, who, lock, e.WrongSecurityAnswer() if is_one else e.WrongQuestionOrAnswer()
+        context, lookup, lock, e.WrongSecurityAnswer() if is_one else e.WrongQuestionOrAnswer()
     )
 
 
 def _response(
-    context: Context, account: Account, channel: FactorKind = FactorKind.EMAIL, *, is_silent: bool
+    context: Context, account: Account, channel: FactorKind = FactorKind.EMAIL, *, suppress_webhook: bool
 ) -> contract.PasswordReset:
     """Sign in where the tenant does so; whatever else a sign-in demands is demanded here, a second factor included."""
     is_wanted = context.tenant.settings.login_on_password_reset
-    way = Authentication(("otp",), channel=channel, is_silent=is_silent)
-    if not is_wanted or not completion.try_single_factor(context, account, way):
+    authentication = Authentication(("otp",), channel=channel, suppress_webhook=suppress_webhook)
+    if not is_wanted or not completion.try_single_factor(context, account, authentication):
         return contract.PasswordReset()
-    return contract.PasswordReset(data=completion.to_login(completion.begin_session(context, account, way)))
+    return contract.PasswordReset(data=completion.to_login(completion.begin_session(context, account, authentication)))

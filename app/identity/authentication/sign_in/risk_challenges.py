@@ -32,7 +32,9 @@ _SENT: Final[Mapping[FactorKind, type[ApiError]]] = {
 }
 
 
-def sign_in_or_challenge(context: Context, wanted: RequiredFactor, way: Authentication, req: PasswordLogin) -> Login:
+def sign_in_or_challenge(
+    context: Context, required: RequiredFactor, authentication: Authentication, req: PasswordLogin
+) -> Login:
     """Sign in whoever shows the security answers with the password; everybody else is sent a code, or asked for the answers.
 
     Raises:
@@ -40,19 +42,19 @@ def sign_in_or_challenge(context: Context, wanted: RequiredFactor, way: Authenti
         WrongQuestionOrAnswer: they are wrong, and count. The refusals of a lock.
         MailLimitReached, SmsLimitReached, SharedSmsLimitReached: nothing could be sent.
     """
-    found, unsent = second_factor.begin(context, wanted, way), None
-    for kind in wanted.kinds:
+    pending, unsent = second_factor.begin(context, required, authentication), None
+    for kind in required.kinds:
         if kind is FactorKind.QUESTIONS and req.security_answer:
-            return _with_answers(context, found, req)
+            return _with_answers(context, pending, req)
         if kind is FactorKind.QUESTIONS:
-            raise e.RiskAsksQuestions(data=_challenge_data(context, found), commit_on_raise=True)
+            raise e.RiskAsksQuestions(data=_challenge_data(context, pending), commit_on_raise=True)
         try:
-            _send(context, found, kind, req)
+            _send(context, pending, kind, req)
         except second_factor.SEND_ERRORS as reason:
-            context.audit.record("second_factor.not_sent", uid=found.account.uid, reason=type(reason).__name__)
+            context.audit.record("second_factor.not_sent", uid=pending.account.uid, reason=type(reason).__name__)
             unsent = reason
             continue
-        raise _SENT[kind](data=_challenge_data(context, found), commit_on_raise=True)
+        raise _SENT[kind](data=_challenge_data(context, pending), commit_on_raise=True)
     raise unsent or e.UnknownFactorToken
 
 
@@ -71,40 +73,42 @@ def pending_sms_sign_in(context: Context, uid: str | None) -> PendingSignIn | No
     return None
 
 
-def _with_answers(context: Context, found: PendingSignIn, req: PasswordLogin) -> Login:
+def _with_answers(context: Context, pending: PendingSignIn, req: PasswordLogin) -> Login:
     """The password is weighed, and its books are kept, before the answers are: a wrong one is told in a transaction of its own."""
     context.work.commit()
     try:
-        found = second_factor.prove(
-            context, found, FactorKind.QUESTIONS, FactorResponse(answers=req.security_answer or {})
+        pending = second_factor.prove(
+            context, pending, FactorKind.QUESTIONS, FactorResponse(answers=req.security_answer or {})
         )
     except e.TooFewAnswers:
-        raise e.RiskAsksQuestions(data=_challenge_data(context, found)) from None
+        raise e.RiskAsksQuestions(data=_challenge_data(context, pending)) from None
     except e.WrongSecurityAnswer:
         raise e.WrongQuestionOrAnswer from None
-    account = second_factor.finish(context, found)
-    return completion.to_login(completion.begin_session(context, account, found.way, req.fields_))
+    account = second_factor.finish(context, pending)
+    return completion.to_login(completion.begin_session(context, account, pending.authentication, req.fields_))
 
 
-def _send(context: Context, found: PendingSignIn, kind: FactorKind, req: PasswordLogin) -> None:
+def _send(context: Context, pending: PendingSignIn, kind: FactorKind, req: PasswordLogin) -> None:
     """Send a code, at most one in half a minute however often the password is shown."""
-    if any(resend_delay.of_account(context, (second_factors.CODE_PURPOSES[kind],), found.account.uid).values()):
+    if any(resend_delay.of_account(context, (second_factors.CODE_PURPOSES[kind],), pending.account.uid).values()):
         return
-    account, email = found.account, None
+    account, email = pending.account, None
     if kind is FactorKind.EMAIL:
         held = email_code.verified_addresses(account)
         email = account.email if account.email in held else held[0]
-    wish = ChallengeOptions(req.rba_otp_sms_template, req.rba_one_click_email_template, req.is_voice_otp, email=email)
-    AUTHENTICATORS[kind].challenge(context, found.person, wish)
+    options = ChallengeOptions(
+        req.rba_otp_sms_template, req.rba_one_click_email_template, req.is_voice_otp, email=email
+    )
+    AUTHENTICATORS[kind].challenge(context, pending.person, options)
 
 
-def _challenge_data(context: Context, found: PendingSignIn) -> dict[str, Any]:
+def _challenge_data(context: Context, pending: PendingSignIn) -> dict[str, Any]:
     """Return what goes on: the token of a challenge, until when, and the questions."""
     told: dict[str, Any] = {
-        "SecondFactorAuthenticationToken": found.ticket.text, "ExpireIn": iso(found.ticket.expires_at)
+        "SecondFactorAuthenticationToken": pending.token.text, "ExpireIn": iso(pending.token.expires_at)
     }  # fmt: skip
-    if FactorKind.QUESTIONS in found.person.lent:
+    if FactorKind.QUESTIONS in pending.person.lent:
         texts = context.tenant.settings.security_questions
-        asked = AUTHENTICATORS[FactorKind.QUESTIONS].recall(context, found.person).questions
+        asked = AUTHENTICATORS[FactorKind.QUESTIONS].recall(context, pending.person).questions
         told["SecurityQuestions"] = [{"QuestionId": one, "Question": texts.get(one, one)} for one in asked]
     return told

@@ -39,6 +39,7 @@ LIFETIME: Final = timedelta(minutes=10)
 MFA: Final = "mfa"  # RFC 8176
 _NEVER_SENT: Final[dict[str, Any]] = {"at": 0}
 _CHANNELS: Final = {"otp": FactorKind.EMAIL, "sms": FactorKind.SMS}
+SUPPRESS_WEBHOOK_FACT: Final = "is_silent"  # the stored name
 DEMANDED_FACTORS: Final = "demanded"
 """The fact of a ticket that a risk asks for: what is lent to whoever enrolled nothing."""
 SEND_ERRORS: Final = (
@@ -59,16 +60,16 @@ class Authentication:
     channel: FactorKind | None = None  # where the proof was sent: what comes there once more is no second factor
     opens_lock: bool = False  # what opens a lock was shown beside the first factor
     remember: bool = False
-    is_silent: bool = False
+    suppress_webhook: bool = False
 
 
 @dataclass(frozen=True)
 class PendingSignIn:
     """Somebody who passed the first factor."""
 
-    ticket: ContinuationToken
+    token: ContinuationToken
     person: AccountFactors
-    way: Authentication
+    authentication: Authentication
 
     @property
     def account(self) -> Account:
@@ -77,20 +78,20 @@ class PendingSignIn:
     @property
     def is_demanded(self) -> bool:
         """Whether the factor is asked because of from where the sign-in is."""
-        return DEMANDED_FACTORS in self.ticket.facts
+        return DEMANDED_FACTORS in self.token.facts
 
 
-def begin(context: Context, wanted: RequiredFactor, way: Authentication) -> PendingSignIn:
+def begin(context: Context, required: RequiredFactor, authentication: Authentication) -> PendingSignIn:
     """Keep that the first factor is passed, for ten minutes."""
-    uid = wanted.person.account.uid
+    uid = required.person.account.uid
     facts: dict[str, Any] = {
-        "way": to_facts(way),
-        "password_changed_at": iso(wanted.person.account.password_changed_at),
+        "way": to_facts(authentication),
+        "password_changed_at": iso(required.person.account.password_changed_at),
     }
-    if wanted.is_demanded:
-        facts[DEMANDED_FACTORS] = list(wanted.person.lent)
+    if required.is_demanded:
+        facts[DEMANDED_FACTORS] = list(required.person.lent)
     ticket = continuation_tokens.issue(context, ContinuationPurpose.SECOND_FACTOR, uid, lifetime=LIFETIME, facts=facts)
-    return PendingSignIn(ticket, replace(wanted.person, sign_in=ticket.ticket_hash), way)
+    return PendingSignIn(ticket, replace(required.person, sign_in=ticket.ticket_hash), authentication)
 
 
 def resume(context: Context, ticket: ContinuationToken | None) -> PendingSignIn:
@@ -108,76 +109,76 @@ def resume(context: Context, ticket: ContinuationToken | None) -> PendingSignIn:
     if account is None or ticket.facts.get("password_changed_at") != iso(account.password_changed_at):
         raise e.UnknownFactorToken  # whoever set another password ends what began with the one before
     known = replace(second_factors.account_factors(context, account), sign_in=ticket.ticket_hash)
-    way = from_facts(ticket.facts["way"])
+    authentication = from_facts(ticket.facts["way"])
     if lent := ticket.facts.get(DEMANDED_FACTORS):
         if context.tenant.settings.two_factor != "disabled" and second_factors.enrolled_kinds(
             context.tenant.settings, known
         ):
             raise e.UnknownFactorToken  # its owner enrolled one meanwhile: nothing less proves it
         known = replace(known, credentials=(), lent=tuple(FactorKind(kind) for kind in lent))
-    return PendingSignIn(ticket, replace(known, without=way.channel), way)
+    return PendingSignIn(ticket, replace(known, without=authentication.channel), authentication)
 
 
 def challenge(
-    context: Context, found: PendingSignIn, kind: FactorKind, wish: ChallengeOptions
+    context: Context, pending: PendingSignIn, kind: FactorKind, options: ChallengeOptions
 ) -> tuple[PendingSignIn, FactorChallenge]:
     """Send what has to be sent for a factor, or begin to enrol it.
 
     Raises TooManyRequests within half a minute of the last time; a number or an address that was mistyped may be put right.
     """
     one = second_factors.enabled_authenticator(context, kind)
-    is_enrolled = one.is_enrolled(found.person)
-    sent, target = dict(found.ticket.facts.get("sent") or {}), wish.phone or wish.email
+    is_enrolled = one.is_enrolled(pending.person)
+    sent, target = dict(pending.token.facts.get("sent") or {}), options.phone or options.email
     last = sent.get(kind.value) or _NEVER_SENT
     is_same = is_enrolled or not target or target == last.get("to") or _digest(target) == last.get("target")
     if is_same and (left := resend_delay.seconds_left(context, last["at"])):
         raise e.TooManyRequests(retry_after_seconds=left)
-    shown = (one.challenge if is_enrolled else one.begin)(context, found.person, wish)
+    shown = (one.challenge if is_enrolled else one.begin)(context, pending.person, options)
     if shown.sent_to is None:
-        return found, shown
+        return pending, shown
     now = int(context.now.timestamp())
     sent[kind.value] = {"at": now, "to": shown.sent_to, "target": _digest(target)}
-    return replace(found, ticket=continuation_tokens.add_facts(context, found.ticket, sent=sent)), shown
+    return replace(pending, token=continuation_tokens.add_facts(context, pending.token, sent=sent)), shown
 
 
 def send_preferred(
-    context: Context, found: PendingSignIn, kinds: tuple[FactorKind, ...], wish: ChallengeOptions
+    context: Context, pending: PendingSignIn, kinds: tuple[FactorKind, ...], options: ChallengeOptions
 ) -> PendingSignIn:
     """Send the preferred factor's code at once, if it is clear where to; at most one in half a minute, however many sign-ins
     are begun. What cannot be sent leaves the choice to whoever is asked.
     """
-    if prompt_device(context, found, kinds):
-        return found
+    if prompt_device(context, pending, kinds):
+        return pending
     kind = kinds[0] if kinds else None
-    if kind not in second_factors.CODE_PURPOSES or (to := AUTHENTICATORS[kind].hint(found.person)) is None:
-        return found
+    if kind not in second_factors.CODE_PURPOSES or (to := AUTHENTICATORS[kind].hint(pending.person)) is None:
+        return pending
     left = max(
-        resend_delay.of_account(context, (second_factors.CODE_PURPOSES[kind],), found.account.uid).values(), default=0
+        resend_delay.of_account(context, (second_factors.CODE_PURPOSES[kind],), pending.account.uid).values(), default=0
     )
     if left:
         last = {"at": int(context.now.timestamp()) - resend_delay.SECONDS + left, "to": to}
-        return replace(found, ticket=continuation_tokens.add_facts(context, found.ticket, sent={kind.value: last}))
+        return replace(pending, token=continuation_tokens.add_facts(context, pending.token, sent={kind.value: last}))
     try:
-        return challenge(context, found, kind, wish)[0]
+        return challenge(context, pending, kind, options)[0]
     except SEND_ERRORS as reason:
-        context.audit.record("second_factor.not_sent", uid=found.account.uid, kind=kind, reason=type(reason).__name__)
-        return found
+        context.audit.record("second_factor.not_sent", uid=pending.account.uid, kind=kind, reason=type(reason).__name__)
+        return pending
 
 
-def prompt_device(context: Context, found: PendingSignIn, kinds: tuple[FactorKind, ...]) -> bool:
+def prompt_device(context: Context, pending: PendingSignIn, kinds: tuple[FactorKind, ...]) -> bool:
     """Ask the device of whoever prefers that; returns whether that is so. One that cannot be asked now leaves the other ways."""
     if kinds[:1] != (FactorKind.PUSH,):
         return False
     try:
-        challenge(context, found, FactorKind.PUSH, ChallengeOptions())
+        challenge(context, pending, FactorKind.PUSH, ChallengeOptions())
     except (e.TooManyRequests, e.PushMisconfigured) as reason:
-        context.audit.record("second_factor.not_sent", uid=found.account.uid, reason=type(reason).__name__)
+        context.audit.record("second_factor.not_sent", uid=pending.account.uid, reason=type(reason).__name__)
     return True
 
 
 def prove(
     context: Context,
-    found: PendingSignIn,
+    pending: PendingSignIn,
     kind: FactorKind,
     answer: FactorResponse,
     shown: locks.LockSolution | None = None,
@@ -189,36 +190,40 @@ def prove(
         LockedForCaptcha, LockedForSecurityQuestion, LockedForAWhile, AccountBlocked: this very try locked it.
         and what `factors.prove` raises.
     """
-    way = replace(found.way, opens_lock=found.way.opens_lock or _solves_lock(context, found.account, shown))
+    authentication = replace(
+        pending.authentication,
+        opens_lock=pending.authentication.opens_lock or _solves_lock(context, pending.account, shown),
+    )
     if second_factors.verify_or_enrol(
-        context, found.person, kind, answer, may_enrol=can_enrol(context, found), is_lock_open=way.opens_lock
+        context, pending.person, kind, answer, may_enrol=can_enrol(context, pending), is_lock_open=authentication.opens_lock
     ):  # fmt: skip
-        notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, found.account, kind)
-    methods = dict.fromkeys((*way.methods, *AUTHENTICATORS[kind].methods, MFA))
-    return replace(found, way=replace(way, methods=tuple(methods)))
+        notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, pending.account, kind)
+    methods = dict.fromkeys((*authentication.methods, *AUTHENTICATORS[kind].methods, MFA))
+    return replace(pending, authentication=replace(authentication, methods=tuple(methods)))
 
 
-def can_enrol(context: Context, found: PendingSignIn) -> bool:
+def can_enrol(context: Context, pending: PendingSignIn) -> bool:
     """Return whether a first proof enrols: of whoever has no factor at all, and is not asked at a risk for what the account has."""
     return not (
-        found.person.lent or second_factors.enrolled_kinds(context.tenant.settings, replace(found.person, without=None))
+        pending.person.lent
+        or second_factors.enrolled_kinds(context.tenant.settings, replace(pending.person, without=None))
     )
 
 
-def finish(context: Context, found: PendingSignIn) -> Account:
+def finish(context: Context, pending: PendingSignIn) -> Account:
     """Use the ticket up and record the sign-in. Of many at once one wins; raises UnknownFactorToken, and why the account may not."""
-    account, way = found.account, found.way
-    refusal = service.sign_in_refusal(context, account, Identifier(way.kind, ""))
+    account, authentication = pending.account, pending.authentication
+    refusal = service.sign_in_refusal(context, account, Identifier(authentication.kind, ""))
     if refusal is not None:
         raise refusal
-    opens = way.opens_lock
+    opens = authentication.opens_lock
     if not login_records.record_login(
         context.work, account.uid, account.password_hash, context.now, answered=opens, new_hash=None
     ):
         raise e.LockedDuringStep
-    if not continuation_tokens.spend(context, found.ticket):
+    if not continuation_tokens.spend(context, pending.token):
         raise e.UnknownFactorToken
-    service.notify_sign_in(context, account, is_silent=way.is_silent)
+    service.notify_sign_in(context, account, suppress_webhook=authentication.suppress_webhook)
     return account
 
 
@@ -230,11 +235,11 @@ def _solves_lock(context: Context, account: Account, shown: locks.LockSolution |
     can_open = lock.kind in (locks.CAPTCHA, locks.QUESTION)
     if shown is None or not can_open or (shown.captcha.is_empty and not shown.security_answer):
         raise e.LockedDuringStep
-    who = AccountLookup(context, Identifier("email", account.email or account.uid), account, is_hidden=False)
+    lookup = AccountLookup(context, Identifier("email", account.email or account.uid), account, is_hidden=False)
     context.work.release_connection()
-    if not locks.solve(context, who, lock, shown):
-        account_lookup.count_failure(context, who)
-        raise locks.with_lock_challenge(context, who, lock, e.WrongQuestionOrAnswer())
+    if not locks.solve(context, lookup, lock, shown):
+        account_lookup.count_failure(context, lookup)
+        raise locks.with_lock_challenge(context, lookup, lock, e.WrongQuestionOrAnswer())
     return True
 
 
@@ -243,15 +248,19 @@ def channel_for(methods: Sequence[str]) -> FactorKind | None:
     return _CHANNELS.get(methods[0]) if methods else None
 
 
-def to_facts(way: Authentication) -> dict[str, Any]:
-    """Return a way in as tickets keep it."""
-    return {**vars(way), "methods": list(way.methods)}
+def to_facts(authentication: Authentication) -> dict[str, Any]:
+    """Return an authentication as continuation tokens store it."""
+    stored = {**vars(authentication), "methods": list(authentication.methods)}
+    stored[SUPPRESS_WEBHOOK_FACT] = stored.pop("suppress_webhook")
+    return stored
 
 
-def from_facts(held: Mapping[str, Any]) -> Authentication:
-    """Return the way in that a ticket keeps."""
-    channel = FactorKind(held["channel"]) if held.get("channel") else None
-    return Authentication(**{**held, "methods": tuple(held["methods"]), "channel": channel})
+def from_facts(stored: Mapping[str, Any]) -> Authentication:
+    """Return the authentication that a continuation token stores."""
+    fields = {name: value for name, value in stored.items() if name != SUPPRESS_WEBHOOK_FACT}
+    fields["suppress_webhook"] = bool(stored.get(SUPPRESS_WEBHOOK_FACT))
+    fields["channel"] = FactorKind(stored["channel"]) if stored.get("channel") else None
+    return Authentication(**{**fields, "methods": tuple(stored["methods"])})
 
 
 def _digest(target: str | None) -> str | None:

@@ -33,7 +33,7 @@ class PasswordVerified:
     """Somebody whose password is right; where a second factor is `wanted`, nothing is recorded on the account yet."""
 
     account: Account
-    wanted: RequiredFactor | None = None
+    required: RequiredFactor | None = None
     opens_lock: bool = False
 
 
@@ -44,15 +44,15 @@ def verify(
     proof: LockSolution,
     *,
     hides_unknown: bool,
-    wish: VerificationOptions | None = None,
-    is_silent: bool = False,
+    options: VerificationOptions | None = None,
+    suppress_webhook: bool = False,
 ) -> PasswordVerified:
     """Return the account that this password opens; the sign-in is recorded on it, unless a second factor is wanted.
 
     Spends one hash whether or not the account exists. With `hides_unknown` an unknown account answers as a known one
     does, locks included; and so does one that somebody made with an address that nobody proved. Where the address or the
     number is not verified yet, what verifies it is sent again as `wish` says, within the limits; None sends nothing.
-    `is_silent` tells webhooks nothing.
+    `suppress_webhook` sends no event to webhooks.
 
     Raises:
         TooManyRequests: the address or the tenant used up its tries.
@@ -68,30 +68,30 @@ def verify(
     settings = context.tenant.settings
     _spend_limits(context)
     identifiers.refuse_disabled_kind(settings, identifier.kind)
-    who = account_lookup.find(context, identifier, is_hidden=hides_unknown)
-    account = who.account
-    lock = account_lookup.lock_of(context, who)
+    lookup = account_lookup.find(context, identifier, is_hidden=hides_unknown)
+    account = lookup.account
+    lock = account_lookup.lock_of(context, lookup)
     context.work.release_connection()
-    is_answered = lock is not None and _solve_lock(context, who, lock, proof)
+    is_answered = lock is not None and _solve_lock(context, lookup, lock, proof)
     is_match = context.hashing.is_match(account.password_hash if account else None, password)
     if account is None or not is_match:
-        raise _wrong_credentials(context, who, lock if is_answered else None)
+        raise _wrong_credentials(context, lookup, lock if is_answered else None)
     new_hash = None
     if account.password_hash and context.hashing.is_stale(account.password_hash):
         new_hash = context.hashing.hash(password)
-    _refuse_disallowed(context, who, identifier, lock if is_answered else None, wish)
+    _refuse_disallowed(context, lookup, identifier, lock if is_answered else None, options)
     breached_password.refuse_breached(context, account, password)
     risks.refuse_new_origin(context, account)
-    wanted = risks.required_factor(context, account)
-    is_admitted = _record_login(context, account, password, new_hash, answered=is_answered, is_whole=wanted is None)
+    required = risks.required_factor(context, account)
+    is_admitted = _record_login(context, account, password, new_hash, answered=is_answered, is_whole=required is None)
     if not is_admitted:
         context.audit.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
-        raise _present_lock_refusal(context, who, is_answered) or e.WrongCredentials()
+        raise _present_lock_refusal(context, lookup, is_answered) or e.WrongCredentials()
     is_secure = new_password.meets_policy(settings.password_policy, password, new_password.profile_words(account))
     account = accounts.record_password_strength(context, account, is_secure=is_secure)
-    if wanted is None:
-        notify_sign_in(context, account, is_silent=is_silent)
-    return PasswordVerified(account, wanted, is_answered)
+    if required is None:
+        notify_sign_in(context, account, suppress_webhook=suppress_webhook)
+    return PasswordVerified(account, required, is_answered)
 
 
 def _record_login(
@@ -118,9 +118,9 @@ def _record_login(
     )
 
 
-def notify_sign_in(context: Context, account: Account, *, is_silent: bool) -> None:
+def notify_sign_in(context: Context, account: Account, *, suppress_webhook: bool) -> None:
     """Tell of a sign-in that is whole and recorded."""
-    events.emit(context, "Login", account, is_silent)
+    events.emit(context, "Login", account, suppress_webhook)
     risks.remember_origin(context, account)
 
 
@@ -129,7 +129,9 @@ def can_sign_in(context: Context, account: Account, kind: str = "email") -> bool
     return not account.is_locked_now and sign_in_refusal(context, account, Identifier(kind, "")) is None
 
 
-def try_complete_sign_in(context: Context, account: Account, kind: str = "email", *, is_silent: bool = False) -> bool:
+def try_complete_sign_in(
+    context: Context, account: Account, kind: str = "email", *, suppress_webhook: bool = False
+) -> bool:
     """Record a sign-in that is whole and stands on no password; False where the account may not sign in."""
     if not can_sign_in(context, account, kind):
         return False
@@ -137,11 +139,11 @@ def try_complete_sign_in(context: Context, account: Account, kind: str = "email"
         context.work, account.uid, account.password_hash, context.now, answered=False, new_hash=None
     ):
         return False
-    notify_sign_in(context, account, is_silent=is_silent)
+    notify_sign_in(context, account, suppress_webhook=suppress_webhook)
     return True
 
 
-def complete_sign_in(context: Context, account: Account, kind: str, *, is_silent: bool = False) -> None:
+def complete_sign_in(context: Context, account: Account, kind: str, *, suppress_webhook: bool = False) -> None:
     """Record a sign-in that is whole; raises why the account may not sign in: 991, 1130, 1194, 1338 and the like."""
     one_time_tokens.refuse_locked(context, account)
     if (refusal := sign_in_refusal(context, account, Identifier(kind, ""))) is not None:
@@ -150,7 +152,7 @@ def complete_sign_in(context: Context, account: Account, kind: str, *, is_silent
         context.work, account.uid, account.password_hash, context.now, answered=False, new_hash=None
     ):
         raise e.AccountBlocked
-    notify_sign_in(context, account, is_silent=is_silent)
+    notify_sign_in(context, account, suppress_webhook=suppress_webhook)
 
 
 def issue_tokens(
@@ -184,77 +186,77 @@ def _spend_limits(context: Context) -> None:
         context.spend("sign_in_tenant", Rate(limits.sign_in_per_minute, 60))
 
 
-def _solve_lock(context: Context, who: AccountLookup, lock: Lock, proof: LockSolution) -> bool:
+def _solve_lock(context: Context, lookup: AccountLookup, lock: Lock, proof: LockSolution) -> bool:
     """Return that the lock is open; raises the refusal where it is not, and counts a wrong security answer."""
-    if locks.solve(context, who, lock, proof):
+    if locks.solve(context, lookup, lock, proof):
         return True
-    account_lookup.count_failure(context, who)
-    context.audit.record("sign_in.refused", **_audit_uid(who), reason="security answer")
-    raise locks.with_lock_challenge(context, who, lock, e.WrongQuestionOrAnswer())
+    account_lookup.count_failure(context, lookup)
+    context.audit.record("sign_in.refused", **_audit_uid(lookup), reason="security answer")
+    raise locks.with_lock_challenge(context, lookup, lock, e.WrongQuestionOrAnswer())
 
 
-def _audit_uid(who: AccountLookup) -> dict[str, str]:
-    return {"uid": who.account.uid} if who.account else {}
+def _audit_uid(lookup: AccountLookup) -> dict[str, str]:
+    return {"uid": lookup.account.uid} if lookup.account else {}
 
 
-def _present_lock_refusal(context: Context, who: AccountLookup, is_answered: bool) -> ApiError | None:
+def _present_lock_refusal(context: Context, lookup: AccountLookup, is_answered: bool) -> ApiError | None:
     """Return the lock's error where others used up the tries while this password was weighed."""
     if is_answered:
         return None
-    present = accounts.by_uid(context, who.account.uid) if who.account else None
-    lock = login_records.lock_of(present) if present else unknown_identifiers.lock_of(context, who.name_hashes)
-    return locks.lock_refusal(context, who, lock) if lock else None
+    present = accounts.by_uid(context, lookup.account.uid) if lookup.account else None
+    lock = login_records.lock_of(present) if present else unknown_identifiers.lock_of(context, lookup.name_hashes)
+    return locks.lock_refusal(context, lookup, lock) if lock else None
 
 
-def _wrong_credentials(context: Context, who: AccountLookup, answered: Lock | None) -> ApiError:
+def _wrong_credentials(context: Context, lookup: AccountLookup, answered: Lock | None) -> ApiError:
     """Count the failure. One that comes too late is answered as a right password would be: the answer tells neither."""
-    if who.account is None and not who.is_hidden:
+    if lookup.account is None and not lookup.is_hidden:
         context.audit.record("sign_in.refused", reason="unknown")
         return e.UnknownAccount()
     lockout = context.tenant.settings.lockout
-    failure = account_lookup.count_failure(context, who)
-    reason = "password" if who.account else "unknown"
-    context.audit.record("sign_in.refused", **_audit_uid(who), reason=reason, attempts=failure.attempts)
+    failure = account_lookup.count_failure(context, lookup)
+    reason = "password" if lookup.account else "unknown"
+    context.audit.record("sign_in.refused", **_audit_uid(lookup), reason=reason, attempts=failure.attempts)
     is_late = failure.is_locked and failure.attempts > lockout.maximum_failed_attempts
-    if is_late and (late := _present_lock_refusal(context, who, answered is not None)):
+    if is_late and (late := _present_lock_refusal(context, lookup, answered is not None)):
         return late
-    if failure.is_locked and who.account and answered is None:
-        context.audit.record("account.locked", uid=who.account.uid, lock=lockout.type)
-    if not who.is_hidden and lockout.maximum_failed_attempts and lockout.type != "none":
+    if failure.is_locked and lookup.account and answered is None:
+        context.audit.record("account.locked", uid=lookup.account.uid, lock=lockout.type)
+    if not lookup.is_hidden and lockout.maximum_failed_attempts and lockout.type != "none":
         left = max(0, lockout.maximum_failed_attempts - failure.attempts)
         return e.WrongCredentials(f"Identifier and password do not match. Attempts left: {left}.")
-    return _with_lock_challenge(context, who, answered, failure, e.WrongCredentials())
+    return _with_lock_challenge(context, lookup, answered, failure, e.WrongCredentials())
 
 
 def _with_lock_challenge(
-    context: Context, who: AccountLookup, answered: Lock | None, failure: Failure, refusal: ApiError
+    context: Context, lookup: AccountLookup, answered: Lock | None, failure: Failure, refusal: ApiError
 ) -> ApiError:
     """Tell our own pages of the lock that the next try meets, so that they ask at once."""
     if context.visit is None or not failure.is_locked:
         return refusal
     return locks.with_lock_challenge(
-        context, who, answered or Lock(login_records.LOCK_TYPES[context.tenant.settings.lockout.type]), refusal
+        context, lookup, answered or Lock(login_records.LOCK_TYPES[context.tenant.settings.lockout.type]), refusal
     )
 
 
 def _refuse_disallowed(
     context: Context,
-    who: AccountLookup,
+    lookup: AccountLookup,
     identifier: Identifier,
     answered: Lock | None,
-    wish: VerificationOptions | None,
+    options: VerificationOptions | None,
 ) -> None:
     """Raise why the account may not sign in, though the password is right; a lock that came meanwhile goes first."""
-    refusal = sign_in_refusal(context, who.account, identifier) if who.account else None
+    refusal = sign_in_refusal(context, lookup.account, identifier) if lookup.account else None
     if refusal is not None:
-        late = _present_lock_refusal(context, who, answered is not None)
-        if late is None and who.account and wish is not None:
-            unsent = verification.send_after_refusal(context, who.account, refusal, wish)
+        late = _present_lock_refusal(context, lookup, answered is not None)
+        if late is None and lookup.account and options is not None:
+            unsent = verification.send_after_refusal(context, lookup.account, refusal, options)
             late = (
-                unsent if context.visit is None and not who.is_hidden else None
+                unsent if context.visit is None and not lookup.is_hidden else None
             )  # 970 and 1066 say that something was sent
         raise late or (
-            locks.with_lock_challenge(context, who, answered, refusal) if answered and context.visit else refusal
+            locks.with_lock_challenge(context, lookup, answered, refusal) if answered and context.visit else refusal
         )
     context.work.release_connection()
 

@@ -34,19 +34,21 @@ def _must_accept(context: Context, account: Account) -> bool:
     return privacy_policy.must_accept(context.tenant.settings.privacy_policy, account, context.now)
 
 
-def _policy_refusal(context: Context, account: Account, way: Authentication) -> ApiError:
+def _policy_refusal(context: Context, account: Account, authentication: Authentication) -> ApiError:
     """Its token accepts the policy, and says who one is; what else it opens stands behind the policy (identity/callers.py)."""
-    issued = service.issue_tokens(context, account, way.methods, **{AUTHENTICATION_FACT: to_facts(way)})
+    issued = service.issue_tokens(
+        context, account, authentication.methods, **{AUTHENTICATION_FACT: to_facts(authentication)}
+    )
     data = {"access_token": issued.access_token, "expires_in": iso(issued.access_expires_at)}
     return e.PrivacyPolicyOutdated(data=data, commit_on_raise=True)
 
 
-def _consent_refusal(context: Context, account: Account, way: Authentication) -> ApiError:
-    return consent_required.refusal(context, account, to_facts(way))
+def _consent_refusal(context: Context, account: Account, authentication: Authentication) -> ApiError:
+    return consent_required.refusal(context, account, to_facts(authentication))
 
 
-def _pin_refusal(context: Context, account: Account, way: Authentication) -> ApiError:
-    return pin_asking.pin_required_error(context, account, to_facts(way))
+def _pin_refusal(context: Context, account: Account, authentication: Authentication) -> ApiError:
+    return pin_asking.pin_required_error(context, account, to_facts(authentication))
 
 
 POLICY: Final = Requirement(_must_accept, _policy_refusal)
@@ -61,11 +63,13 @@ def are_met(context: Context, account: Account, after: Requirement | None = None
     return not any(gate.stands(context, account) for gate in _remaining(after))
 
 
-def refuse_unmet(context: Context, account: Account, way: Authentication, after: Requirement | None = None) -> None:
+def refuse_unmet(
+    context: Context, account: Account, authentication: Authentication, after: Requirement | None = None
+) -> None:
     """Raise the first demand that stands; the sign-in until here is used up, and goes on by the token alone."""
     for gate in _remaining(after):
         if gate.stands(context, account):
-            raise gate.refusal(context, account, way)
+            raise gate.refusal(context, account, authentication)
 
 
 def _remaining(after: Requirement | None) -> tuple[Requirement, ...]:

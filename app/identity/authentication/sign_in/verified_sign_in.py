@@ -69,15 +69,15 @@ def _spend_code(
     if not sent and email and not accounts.is_email(email):
         raise e.MalformedEmail
     hides = settings.hide_unknown_accounts
-    who = AccountLookup(context, Identifier("email", address), verification.find_account(context, address), hides)
-    uid = sent.uid if sent else _pending_uid(who)
-    if uid is None or (who.holder is None and not hides):
+    lookup = AccountLookup(context, Identifier("email", address), verification.find_account(context, address), hides)
+    uid = sent.uid if sent else _pending_uid(lookup)
+    if uid is None or (lookup.holder is None and not hides):
         raise e.UnknownAccount if email else e.WrongMailCode
-    is_open, subject = solve_lock(context, who, shown), names.normalize(EMAIL, address)
+    is_open, subject = solve_lock(context, lookup, shown), names.normalize(EMAIL, address)
     kind = sent.kind if sent else one_time_tokens.purpose_of_newest_code(context, verification.KINDS, uid, subject)
     proof = one_time_tokens.check_code(
         context, kind, uid, code, subject=subject, errors=MAIL_CODE, is_lock_open=is_open,
-        name=who.identifier if hides else None,
+        name=lookup.identifier if hides else None,
     )  # fmt: skip
     _refuse_contested(context, proof, e.ClosedMailCode)
     one_time_tokens.spend_checked_code(context, proof, errors=MAIL_CODE, is_lock_open=is_open)
@@ -91,33 +91,37 @@ def _refuse_contested(context: Context, proof: OneTimeToken, refusal: type[ApiEr
         raise refusal
 
 
-def _pending_uid(who: AccountLookup) -> str | None:
+def _pending_uid(lookup: AccountLookup) -> str | None:
     """Return under which id an address waits for its proof: nobody's, where nothing waits and that is hidden."""
-    account = who.holder
-    if who.is_hidden and (account is None or verification.is_verified(account, who.identifier.value)):
+    account = lookup.holder
+    if lookup.is_hidden and (account is None or verification.is_verified(account, lookup.identifier.value)):
         return one_time_tokens.NOBODY
     return account.uid if account else None
 
 
-def solve_lock(context: Context, who: AccountLookup, shown: locks.LockSolution) -> bool:
+def solve_lock(context: Context, lookup: AccountLookup, shown: locks.LockSolution) -> bool:
     """Return whether a lock was just opened; raises the lock's refusal, or that of a wrong answer."""
-    lock = account_lookup.lock_of(context, who)
+    lock = account_lookup.lock_of(context, lookup)
     if lock is None:
         return False
     context.work.release_connection()
-    if not locks.solve(context, who, lock, shown):
-        raise locks.with_lock_challenge(context, who, lock, e.WrongQuestionOrAnswer())
+    if not locks.solve(context, lookup, lock, shown):
+        raise locks.with_lock_challenge(context, lookup, lock, e.WrongQuestionOrAnswer())
     return True
 
 
 def _confirm(
     context: Context, proof: OneTimeToken, req: contract.VerifyByLink | contract.VerifyByCode
 ) -> contract.Verified:
-    account = verification.confirm(context, proof, is_silent=req.is_silent, template=req.welcome_email_template)
+    account = verification.confirm(
+        context, proof, suppress_webhook=req.suppress_webhook, template=req.welcome_email_template
+    )
     end_sessions_if_configured(context, account)
-    way = Authentication(("otp",), channel=FactorKind.EMAIL, is_silent=req.is_silent)
+    authentication = Authentication(("otp",), channel=FactorKind.EMAIL, suppress_webhook=req.suppress_webhook)
     if not context.tenant.settings.login_on_email_verification or not completion.try_single_factor(
-        context, account, way
+        context, account, authentication
     ):
         return contract.Verified()
-    return contract.Verified(data=completion.to_login(completion.begin_session(context, account, way, req.fields_)))
+    return contract.Verified(
+        data=completion.to_login(completion.begin_session(context, account, authentication, req.fields_))
+    )

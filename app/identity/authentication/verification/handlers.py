@@ -23,13 +23,13 @@ def resend(context: Context, req: contract.ResendVerification) -> contract.Poste
     if not req.email or not accounts.is_email(req.email):
         raise e.MalformedEmail
     service.refuse_url(context, req.verification_url)
-    wish = VerificationOptions(url=req.verification_url, email_template=req.email_template)
+    options = VerificationOptions(url=req.verification_url, email_template=req.email_template)
     account = service.find_account(context, req.email)
     if context.tenant.settings.hide_unknown_accounts:
-        return _send_hidden(context, account, req.email, wish)
+        return _send_hidden(context, account, req.email, options)
     if account is None:
         raise e.UnknownAccount
-    return _send(context, account, req.email, wish)
+    return _send(context, account, req.email, options)
 
 
 @contract.send_own.implements
@@ -89,20 +89,20 @@ def _availability(context: Context, is_taken: bool) -> contract.Exist:
     return contract.Exist(is_exist=is_taken and not context.tenant.settings.hide_unknown_accounts)
 
 
-def _send(context: Context, account: Account, email: str, wish: VerificationOptions) -> contract.PostedWithId:
+def _send(context: Context, account: Account, email: str, options: VerificationOptions) -> contract.PostedWithId:
     if service.is_verified(account, email):
         raise e.EmailAlreadyVerified
-    return _response(context, service.send(context, account, wish, email=email))
+    return _response(context, service.send(context, account, options, email=email))
 
 
 def _send_hidden(
-    context: Context, account: Account | None, email: str, wish: VerificationOptions
+    context: Context, account: Account | None, email: str, options: VerificationOptions
 ) -> contract.PostedWithId:
     """A limit that is reached is kept silently: it would tell that somebody was written to before."""
     try:
         if account is None or service.is_verified(account, email):
-            return _response(context, service.send_account_exists(context, email, wish))
-        return _send(context, account, email, wish)
+            return _response(context, service.send_account_exists(context, email, options))
+        return _send(context, account, email, options)
     except e.MailLimitReached:
         context.work.rollback()
         context.audit.record("verification.not_sent", uid=account.uid if account else None, reason="MailLimitReached")

@@ -52,7 +52,7 @@ def change(context: Context, req: contract.ChangePhone) -> PostedSms:
 @contract.remove.implements
 def remove(context: Context, req: contract.RemovePhone) -> Deleted:
     require_enabled(context)
-    phones.remove(context, accounts.current(context), is_silent=req.is_silent)
+    phones.remove(context, accounts.current(context), suppress_webhook=req.suppress_webhook)
     return Deleted()
 
 
@@ -96,28 +96,28 @@ def spend_limit(context: Context, what: str) -> None:
         context.spend(what, Rate(most, 60), context.network)
 
 
-def _resend(context: Context, phone: str, wish: SmsOptions) -> str:
+def _resend(context: Context, phone: str, options: SmsOptions) -> str:
     account = accounts.current(context)
     if phone == phones.requested_number(context, account):
         return phones.request_change(
-            context, account, phone, wish, hides_taken=context.tenant.settings.hide_unknown_accounts
+            context, account, phone, options, hides_taken=context.tenant.settings.hide_unknown_accounts
         )
     if phone != account.phone:
         raise e.UnknownPhone
     if account.phone_verified:
         raise e.PhoneVerifiedOrNoToken
-    return phones.send(context, account.uid, phone, account, wish)
+    return phones.send(context, account.uid, phone, account, options)
 
 
-def _send_hidden(context: Context, account: Account | None, phone: str, wish: SmsOptions) -> str:
+def _send_hidden(context: Context, account: Account | None, phone: str, options: SmsOptions) -> str:
     """Text a code to a number that waits for its proof, to no other; what a limit keeps back is answered as sent, as it would
     tell that somebody was written to before. Returns the message's Sid.
     """
     waits = account is not None and not account.phone_verified and account.is_active and not account.is_deleted
     try:
         if account is not None and waits:
-            return phones.send(context, account.uid, phone, account, wish)
-        return phones.simulate_send(context, phone, wish)
+            return phones.send(context, account.uid, phone, account, options)
+        return phones.simulate_send(context, phone, options)
     except e.SmsLimitReached as reason:
         context.work.rollback()
         context.audit.record(

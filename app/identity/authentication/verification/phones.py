@@ -24,7 +24,7 @@ _REQUESTED = "next"
 
 
 def send(
-    context: Context, uid: str, phone: str, account: Account | None, wish: SmsOptions = DEFAULT_SMS_OPTIONS
+    context: Context, uid: str, phone: str, account: Account | None, options: SmsOptions = DEFAULT_SMS_OPTIONS
 ) -> str:
     """Text a code to a number that an account has, or will have; return the message's Sid.
 
@@ -32,33 +32,38 @@ def send(
     """
     code = one_time_tokens.new_code(context, Purpose.PHONE, uid, subject=phone)
     facts = {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
-    sid = messaging.sms(context, SmsKind.VERIFICATION, phone, account=account, facts=facts, wish=wish)
+    sid = messaging.sms(context, SmsKind.VERIFICATION, phone, account=account, facts=facts, options=options)
     context.audit.record("verification.sent", uid=account.uid if account else None, by="sms")
     return sid
 
 
-def simulate_send(context: Context, phone: str, wish: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
+def simulate_send(context: Context, phone: str, options: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
     """Do for a number that nobody has what `send` does, without a message. Raises as `send` does."""
     return send(
         context.without_sending(),
         NOBODY,
         phone,
         None,
-        wish,
+        options,
     )
 
 
-def send_account_exists(context: Context, phone: str, wish: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
+def send_account_exists(context: Context, phone: str, options: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
     """Text a number that has an account that it has one; it costs what `send` does. Raises as `send` does."""
     one_time_tokens.new_code(context, Purpose.PHONE, NOBODY, subject=phone)
     facts = {"url": f"{context.issuer}/login"}
-    sid = messaging.sms(context, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts, wish=wish)
+    sid = messaging.sms(context, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts, options=options)
     context.audit.record("verification.sent", by="sms")
     return sid
 
 
 def request_change(
-    context: Context, account: Account, phone: str, wish: SmsOptions = DEFAULT_SMS_OPTIONS, *, hides_taken: bool = False
+    context: Context,
+    account: Account,
+    phone: str,
+    options: SmsOptions = DEFAULT_SMS_OPTIONS,
+    *,
+    hides_taken: bool = False,
 ) -> str:
     """Text a code to another number, which is the account's once it is proved; return the message's Sid.
 
@@ -79,10 +84,10 @@ def request_change(
     if is_taken:
         facts = {"url": f"{context.issuer}/login"}
         return messaging.sms(
-            context, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts, wish=wish, changes_for=account.uid
+            context, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts, options=options, changes_for=account.uid
         )
     facts = {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
-    return messaging.sms(context, SmsKind.CHANGE_PHONE, phone, account=account, facts=facts, wish=wish)
+    return messaging.sms(context, SmsKind.CHANGE_PHONE, phone, account=account, facts=facts, options=options)
 
 
 def requested_number(context: Context, account: Account) -> str | None:
@@ -114,7 +119,9 @@ def spend_requested_code(context: Context, account: Account, code: str) -> OneTi
     )
 
 
-def confirm(context: Context, proof: OneTimeToken, *, knows_password: bool = False, is_silent: bool = False) -> Account:
+def confirm(
+    context: Context, proof: OneTimeToken, *, knows_password: bool = False, suppress_webhook: bool = False
+) -> Account:
     """Make the number that was proved a verified one of its account, and return the account as it is then.
 
     Args:
@@ -144,11 +151,11 @@ def confirm(context: Context, proof: OneTimeToken, *, knows_password: bool = Fal
         _revoke_codes(context, fresh)
         _notify_changed(context, fresh, after)
     context.audit.record("phone.verified", uid=fresh.uid)
-    events.emit(context, "UpdateProfile", after, is_silent)
+    events.emit(context, "UpdateProfile", after, suppress_webhook)
     return after
 
 
-def remove(context: Context, account: Account, *, is_silent: bool = False) -> Account:
+def remove(context: Context, account: Account, *, suppress_webhook: bool = False) -> Account:
     """Take the number away.
 
     Raises:
@@ -165,7 +172,7 @@ def remove(context: Context, account: Account, *, is_silent: bool = False) -> Ac
     one_time_tokens.close(context, fresh.uid, Purpose.PHONE)
     _revoke_codes(context, fresh)
     _notify_changed(context, fresh, after)
-    events.emit(context, "UpdateProfile", after, is_silent)
+    events.emit(context, "UpdateProfile", after, suppress_webhook)
     return after
 
 

@@ -40,7 +40,7 @@ class VerificationOptions:
     is_voice_otp: bool = False  # the text message is read out in a call
     welcome_template: str | None = None  # for the mail that follows the proof
     sends_sms: bool = True
-    attempt: str | None = None  # the sign-in that waits for it, in the browser that began it
+    interaction_id: str | None = None  # the sign-in that waits for it, in the browser that began it
 
 
 def refuse_url(context: Context, url: str | None) -> None:
@@ -49,15 +49,15 @@ def refuse_url(context: Context, url: str | None) -> None:
         raise e.VerificationUrlRefused
 
 
-def send(context: Context, account: Account, wish: VerificationOptions, *, email: str | None = None) -> str:
+def send(context: Context, account: Account, options: VerificationOptions, *, email: str | None = None) -> str:
     """Mail a link, and with it a code, to the account's address; return the id of the code.
 
     Raises MailLimitReached.
     """
-    return _mail(context, account.uid, email or account.email or "", wish, account)
+    return _mail(context, account.uid, email or account.email or "", options, account)
 
 
-def send_to_pending_addresses(context: Context, account: Account, wish: VerificationOptions) -> None:
+def send_to_pending_addresses(context: Context, account: Account, options: VerificationOptions) -> None:
     """Mail a link to each address that the account may have once it is proved; limits are kept silently.
 
     Whose address somebody else has proved before learns that they have an account.
@@ -68,9 +68,9 @@ def send_to_pending_addresses(context: Context, account: Account, wish: Verifica
         owner = store.by_identifier(context, EMAIL, identifiers.normalize(EMAIL, entry["Value"]))
         try:
             if owner is None:
-                send(context, account, wish, email=entry["Value"])
+                send(context, account, options, email=entry["Value"])
             else:
-                send_account_exists(context, entry["Value"], wish)
+                send_account_exists(context, entry["Value"], options)
         except e.MailLimitReached:
             context.audit.record("verification.not_sent", uid=account.uid, reason="MailLimitReached")
 
@@ -88,35 +88,35 @@ def create_code(context: Context, account: Account, email: str) -> str:
     return one_time_tokens.new_code(context, Purpose.EMAIL, account.uid, subject=identifiers.normalize(EMAIL, email))
 
 
-def resend(context: Context, uid: str, email: str, wish: VerificationOptions) -> str:
+def resend(context: Context, uid: str, email: str, options: VerificationOptions) -> str:
     """Mail as before to the address of an account, of one that waits for this proof, or of `NOBODY`; return the code's id.
 
     Raises MailLimitReached.
     """
-    return _mail(context, uid, email, wish, store.by_uid(context, uid))
+    return _mail(context, uid, email, options, store.by_uid(context, uid))
 
 
-def send_account_exists(context: Context, email: str, wish: VerificationOptions) -> str:
+def send_account_exists(context: Context, email: str, options: VerificationOptions) -> str:
     """Mail an address that has nothing to verify that it has an account, where it has one; it costs what `send` does.
 
     Raises MailLimitReached.
     """
-    return _mail(context, NOBODY, email, wish, None)
+    return _mail(context, NOBODY, email, options, None)
 
 
 def send_after_refusal(
-    context: Context, account: Account, refusal: ApiError, wish: VerificationOptions
+    context: Context, account: Account, refusal: ApiError, options: VerificationOptions
 ) -> ApiError | None:
     """Send what the refused sign-in waits for, in a transaction of its own; return why nothing could be sent."""
-    if wish.url and not allowed_addresses.is_allowed_in_mail(context, wish.url):
-        wish = replace(wish, url=None)
+    if options.url and not allowed_addresses.is_allowed_in_mail(context, options.url):
+        options = replace(options, url=None)
     try:
         with context.work.separate_transaction() as own:
             apart = replace(context, work=own, outbox=Outbox(own, context.services.clock, context.services.encryption))
             if isinstance(refusal, e.EmailUnverified):
-                send(apart, account, wish)
-            elif isinstance(refusal, e.PhoneUnverified) and wish.sends_sms and account.phone:
-                phones.send(apart, account.uid, account.phone, account, wish)
+                send(apart, account, options)
+            elif isinstance(refusal, e.PhoneUnverified) and options.sends_sms and account.phone:
+                phones.send(apart, account.uid, account.phone, account, options)
     except _SEND_ERRORS as reason:
         context.audit.record("verification.not_sent", uid=account.uid, reason=type(reason).__name__)
         return reason
@@ -165,7 +165,7 @@ def confirm(
     context: Context,
     proof: OneTimeToken,
     *,
-    is_silent: bool = False,
+    suppress_webhook: bool = False,
     template: str | None = None,
     knows_password: bool = False,
 ) -> Account:
@@ -204,7 +204,7 @@ def confirm(
         one_time_tokens.close(context, fresh.uid, kind, subject=None if is_first else proof.subject)
     if proof.kind is Purpose.ADD_EMAIL:
         _notify_added(context, fresh.email, after, proof)
-    events.emit(context, "EmailVerification", after, is_silent)
+    events.emit(context, "EmailVerification", after, suppress_webhook)
     template = template or proof.facts.get("welcome")
     return send_welcome(context, after, template) if values.get("email_verified") else after
 
@@ -286,20 +286,20 @@ def _not_primary(kind: str) -> str:
     return "Secondary" if kind.lower() == PRIMARY else kind
 
 
-def _mail(context: Context, uid: str, email: str, wish: VerificationOptions, account: Account | None) -> str:
+def _mail(context: Context, uid: str, email: str, options: VerificationOptions, account: Account | None) -> str:
     subject = identifiers.normalize(EMAIL, email)
-    language, template = notifications.page_language(context), wish.email_template
+    language, template = notifications.page_language(context), options.email_template
     carries = messaging.carries(context, MailKind.VERIFICATION, account=account, template=template, language=language)
     if is_contested := pending_accounts.is_contested(context, subject):
-        wish = replace(wish, url=None)  # only our page asks which registration is meant
-    kept = {"attempt": wish.attempt, "welcome": wish.welcome_template}
+        options = replace(options, url=None)  # only our page asks which registration is meant
+    kept = {"attempt": options.interaction_id, "welcome": options.welcome_template}
     facts: dict[str, str] = {}
     if carries == "otp":
         one_time_tokens.close(context, uid, Purpose.EMAIL, subject=subject)  # a link of before is over
     else:
         token = one_time_tokens.new_link(context, Purpose.EMAIL, uid, subject=subject, facts=kept)
         facts |= {
-            "url": _link(context, token, wish, email),
+            "url": _link(context, token, options, email),
             "token": token,
             "minutes": str(one_time_tokens.LINK_MINUTES),
         }
@@ -308,8 +308,8 @@ def _mail(context: Context, uid: str, email: str, wish: VerificationOptions, acc
     is_free = store.by_identifier(context, EMAIL, subject) is None  # asked for everybody: it takes its time
     if uid == NOBODY and is_free:  # there is no account to tell of
         context = context.without_sending()
-    takes_code = wish.url is None or context.tenant.settings.email_verification_codes
-    has_code = takes_code and (wish.attempt is not None or not is_contested)
+    takes_code = options.url is None or context.tenant.settings.email_verification_codes
+    has_code = takes_code and (options.interaction_id is not None or not is_contested)
     if carries in ("otp", "both") or (carries is None and has_code):
         facts |= {"otp": code.text, "otp_minutes": str(one_time_tokens.CODE_MINUTES)}
     messaging.mail(
@@ -326,13 +326,13 @@ def _mail(context: Context, uid: str, email: str, wish: VerificationOptions, acc
     return code.code_id
 
 
-def _link(context: Context, token: str, wish: VerificationOptions, email: str) -> str:
+def _link(context: Context, token: str, options: VerificationOptions, email: str) -> str:
     asked = {"vtype": VTYPE, "vtoken": token}
-    if wish.url is None:
-        asked |= {"attempt": wish.attempt} if wish.attempt else {}
+    if options.url is None:
+        asked |= {"attempt": options.interaction_id} if options.interaction_id else {}
         return f"{context.issuer}/verify?{urlencode(asked)}"
     asked |= {"email": email} if context.tenant.settings.email_verification_codes else {}
-    return allowed_addresses.with_query(wish.url, **asked)
+    return allowed_addresses.with_query(options.url, **asked)
 
 
 __all__ = [

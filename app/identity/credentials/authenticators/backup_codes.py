@@ -49,13 +49,13 @@ class BackupCodes:
     def recall(self, context: Context, person: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         return FactorChallenge()
 
-    def begin(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def begin(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         raise e.NoBackupCodes
 
     def enrol(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:  # noqa: ARG002 - the protocol's signature
         raise e.NoBackupCodes
 
-    def challenge(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def challenge(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         return FactorChallenge()
 
     def verify(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:

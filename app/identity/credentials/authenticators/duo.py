@@ -58,8 +58,8 @@ class Duo:
     def recall(self, context: Context, person: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         return FactorChallenge()
 
-    def begin(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:
-        return self.challenge(context, person, wish)
+    def begin(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
+        return self.challenge(context, person, options)
 
     def enrol(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
         name = _verified_username(context, person, answer)
@@ -69,9 +69,9 @@ class Duo:
             raise e.WrongDuoState
         store.add(context, uid, self.kind, facts={"name": name}, is_enrolled=True)
 
-    def challenge(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:
+    def challenge(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
         """Return where the browser is led. Raises DuoMisconfigured, MalformedDuoRedirect, DuoRedirectRefused."""
-        client, back = _client(context), _redirect_uri(context, wish)
+        client, back = _client(context), _redirect_uri(context, options)
         asked = DuoPrompt(_duo_username(person), back, randomness.guid(), randomness.guid())
         facts = {**_binding(person), "name": asked.name, "back": back, "nonce": asked.nonce}
         uid = person.account.uid
@@ -136,13 +136,13 @@ def _client(context: Context) -> DuoClient:
     return DuoClient(settings.client_id, secret, context.services.settings.duo_url or f"https://{settings.api_host}")
 
 
-def _redirect_uri(context: Context, wish: ChallengeOptions) -> str:
+def _redirect_uri(context: Context, options: ChallengeOptions) -> str:
     """Return where the browser comes back to: our own page of the attempt or of the account, or the address that a program states."""
-    if wish.is_own:
+    if options.is_own:
         return f"{context.issuer}{ACCOUNT_CALLBACK}"
-    if wish.attempt:
-        return f"{context.issuer}{CALLBACK}?{urlencode({'attempt': wish.attempt})}"
-    stated, settings = wish.duo_redirect_uri or "", context.tenant.settings.duo
+    if options.interaction_id:
+        return f"{context.issuer}{CALLBACK}?{urlencode({'attempt': options.interaction_id})}"
+    stated, settings = options.duo_redirect_uri or "", context.tenant.settings.duo
     if len(stated) > _MAX_LENGTH or not is_web_address(stated) or "#" in stated:
         raise e.MalformedDuoRedirect
     if not (settings and stated in settings.redirect_uris) and not allowed_addresses.is_allowed(context, stated):

@@ -50,9 +50,9 @@ class EmailCode:
     def recall(self, context: Context, person: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         return _challenge(person.account, None)
 
-    def begin(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:
+    def begin(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
         """The first code enrols; as with every later one, the address is wished where there are several."""
-        return self.challenge(context, person, wish)
+        return self.challenge(context, person, options)
 
     def enrol(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
         self._spend(context, person.account, answer)
@@ -60,16 +60,16 @@ class EmailCode:
             store.remove(context, person.account.uid, (self.kind,), old.credential_id)
         store.add(context, person.account.uid, self.kind, is_enrolled=True)
 
-    def challenge(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:
+    def challenge(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
         """Mail a code where it is clear to which address; else nothing is sent yet.
 
         Raises MalformedEmail, EmailNotOnProfile, MailLimitReached.
         """
         account, held = person.account, verified_addresses(person.account)
-        if wish.email is None and len(held) != 1:
+        if options.email is None and len(held) != 1:
             return _challenge(account, None)
-        to = select_address(account, wish.email) if wish.email is not None else held[0]
-        send(context, account, to, wish.email_template)
+        to = select_address(account, options.email) if options.email is not None else held[0]
+        send(context, account, to, options.email_template)
         return _challenge(account, to)
 
     def verify(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:

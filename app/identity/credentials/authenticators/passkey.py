@@ -51,7 +51,7 @@ class Passkey:
             else self.begin(context, person, ChallengeOptions())
         )
 
-    def begin(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def begin(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         held = store.passkeys_among(person.credentials)
         return FactorChallenge(
             options=ceremonies.begin_registration(context, CeremonyUse.FACTOR, user_entity(person.account), held)
@@ -62,7 +62,7 @@ class Passkey:
         found = ceremonies.verify_registration(context, CeremonyUse.FACTOR, parse_credential(answer.credential), uid)
         ceremonies.add_passkey(context, found, uid, store.FACTOR)
 
-    def challenge(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def challenge(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         allowed = [store.descriptor(one) for one in _usable_passkeys(person)]
         return FactorChallenge(
             options=ceremonies.begin_authentication(context, CeremonyUse.FACTOR, person.account.uid, allowed)

@@ -53,7 +53,7 @@ class ChallengeOptions:
     duo_redirect_uri: str | None = None
     email: str | None = None  # which address, where there are several
     phone: str | None = None  # which number is enrolled
-    attempt: str | None = None  # of the hub's page that mails lead back to
+    interaction_id: str | None = None  # of the hub's page that mails lead back to
     is_own: bool = False  # on our own page of a signed-in person, which has no attempt
 
 
@@ -124,13 +124,13 @@ class Authenticator(Protocol):
     def recall(self, context: Context, person: AccountFactors) -> FactorChallenge:
         """Return what a page shows that is only looked at: nothing is sent."""
 
-    def begin(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:
+    def begin(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
         """Begin to enrol, or go on with what was begun, and return what it takes."""
 
     def enrol(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
         """Enrol with a first proof, in the call's transaction. Of many at once one wins."""
 
-    def challenge(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:
+    def challenge(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
         """Send what has to be sent, and return what it takes to prove it."""
 
     def verify(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:

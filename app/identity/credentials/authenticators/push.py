@@ -73,9 +73,9 @@ class Push:
             app,
         )
 
-    def begin(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:
+    def begin(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
         """Draw the picture; once a device scanned it, ask that device."""
-        return _qr_code(context, person) if _device(person) is None else self.challenge(context, person, wish)
+        return _qr_code(context, person) if _device(person) is None else self.challenge(context, person, options)
 
     def enrol(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
         """Enrol the device that scanned the picture of this very sign-in, once it approved."""
@@ -87,7 +87,7 @@ class Push:
         if not store.mark_enrolled(context, device):
             raise e.PushNotEnrolled
 
-    def challenge(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def challenge(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         device = _device(person)
         if device is None:
             raise e.PushNotEnrolled

@@ -45,7 +45,7 @@ class SecurityQuestions:
             return FactorChallenge(questions=tuple(settings.security_questions))
         return FactorChallenge(questions=tuple(kept)[: settings.second_factors.minimum_questions])
 
-    def begin(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def begin(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         return self.recall(context, person)
 
     def enrol(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
@@ -58,7 +58,7 @@ class SecurityQuestions:
             store.remove(context, uid, (self.kind,), old.credential_id)
         store.add(context, uid, self.kind, facts={"answers": kept}, is_enrolled=True)
 
-    def challenge(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def challenge(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         return self.recall(context, person)
 
     def verify(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:

@@ -50,22 +50,22 @@ class SmsCode:
         hint = self.hint(person)
         return FactorChallenge(targets=(hint,) if hint else ())
 
-    def begin(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:
+    def begin(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
         """Text a code to the number that is wished, else once more to the one that was begun; to none, nothing is sent.
 
         Raises MalformedPhone, PhoneRegistered, and why nothing could be sent.
         """
         begun = person.begun(self.kind)
-        if not wish.phone:
-            return self._send(context, person.account, _number(begun[-1]), wish) if begun else FactorChallenge()
-        phone = identifiers.normalize_phone(wish.phone)
+        if not options.phone:
+            return self._send(context, person.account, _number(begun[-1]), options) if begun else FactorChallenge()
+        phone = identifiers.normalize_phone(options.phone)
         if phone is None:
             raise e.MalformedPhone
         account = person.account
         opens_account = context.tenant.settings.phone_login and account.phone_verified and account.phone == phone
         if opens_account or phone in {_number(one) for one in person.enrolled(self.kind)}:
             raise e.PhoneRegistered
-        return self._send(context, account, phone, wish, begun)
+        return self._send(context, account, phone, options, begun)
 
     def enrol(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
         """The number takes the place of the one that was there."""
@@ -77,8 +77,8 @@ class SmsCode:
         if not store.mark_enrolled(context, begun[-1]):
             raise e.ClosedSmsCode
 
-    def challenge(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:
-        return self._send(context, person.account, self._number_of(person) or "", wish)
+    def challenge(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
+        return self._send(context, person.account, self._number_of(person) or "", options)
 
     def verify(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
         self._spend(context, person, self._number_of(person) or "", answer)
@@ -92,7 +92,7 @@ class SmsCode:
         context: Context,
         account: Account,
         phone: str,
-        wish: ChallengeOptions,
+        options: ChallengeOptions,
         begun: tuple[Credential, ...] | None = None,
     ) -> FactorChallenge:
         """Text a code; with `begun` the number is kept in the place of what was begun."""
@@ -108,7 +108,7 @@ class SmsCode:
             code = one_time_tokens.new_code(context, Purpose.FACTOR_SMS, account.uid, subject=phone)
             return {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
 
-        sid = messaging.sms(context, SmsKind.SECOND_FACTOR, phone, account=account, facts=said, wish=wish)
+        sid = messaging.sms(context, SmsKind.SECOND_FACTOR, phone, account=account, facts=said, options=options)
         context.audit.record("second_factor.sent", uid=account.uid, kind=self.kind)
         return FactorChallenge(sent_to=mask_phone(phone), sid=sid)
 

@@ -58,7 +58,7 @@ class Totp:
     def recall(self, context: Context, person: AccountFactors) -> FactorChallenge:
         return FactorChallenge() if self.is_enrolled(person) else self.begin(context, person, ChallengeOptions())
 
-    def begin(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def begin(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         """The same seed for a while. Each sign-in has its own: whoever has the password alone may have one shown, and its owner
         must not scan what a thief has seen.
         """
@@ -86,7 +86,7 @@ class Totp:
                 return
         raise e.WrongTotpCode
 
-    def challenge(self, context: Context, person: AccountFactors, wish: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def challenge(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         return FactorChallenge()
 
     def verify(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:

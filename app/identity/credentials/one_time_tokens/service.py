@@ -338,10 +338,10 @@ def _failure_counter(context: Context, uid: str, name: Identifier | None) -> Acc
     """Return for whom a wrong code counts: whoever has the name that was given, or else the name."""
     if name is None:
         return AccountLookup(context, Identifier("email", uid), accounts.by_uid(context, uid), is_hidden=False)
-    who = account_lookup.find(context, name, is_hidden=True)
-    if uid == NOBODY or (who.holder is not None and who.holder.uid == uid):
-        return who
-    return replace(who, holder=accounts.by_uid(context, uid) or who.holder)
+    lookup = account_lookup.find(context, name, is_hidden=True)
+    if uid == NOBODY or (lookup.holder is not None and lookup.holder.uid == uid):
+        return lookup
+    return replace(lookup, holder=accounts.by_uid(context, uid) or lookup.holder)
 
 
 def _lock_error(context: Context, lock: Lock) -> ApiError:
@@ -361,12 +361,12 @@ def _spend_daily_attempts(context: Context, kind: Purpose, address: str) -> None
         context.spend("email_code", Rate(most, _DAY), address)
 
 
-def _count_failure(context: Context, who: AccountLookup, errors: CodeErrors) -> ApiError:
+def _count_failure(context: Context, lookup: AccountLookup, errors: CodeErrors) -> ApiError:
     """Count the failure and return its refusal."""
-    if who.account is None and not who.is_hidden:  # the account is gone meanwhile
+    if lookup.account is None and not lookup.is_hidden:  # the account is gone meanwhile
         return errors.wrong()
-    failure, lockout = account_lookup.count_failure(context, who), context.tenant.settings.lockout
-    named = {"uid": who.account.uid} if who.account else {}
+    failure, lockout = account_lookup.count_failure(context, lookup), context.tenant.settings.lockout
+    named = {"uid": lookup.account.uid} if lookup.account else {}
     context.audit.record("code.refused", **named, attempts=failure.attempts)
     if named and failure.is_locked and failure.attempts == lockout.maximum_failed_attempts:
         context.audit.record("account.locked", **named, lock=lockout.type)

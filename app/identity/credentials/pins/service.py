@@ -90,7 +90,7 @@ def check(context: Context, account: Account, shown: str, wrong: type[ApiError],
         attempt_limit.record_success(context, account, is_whole=False)
 
 
-def set_pin(context: Context, account: Account, hashed: str, event: str, *, is_silent: bool = False) -> Account:
+def set_pin(context: Context, account: Account, hashed: str, event: str, *, suppress_webhook: bool = False) -> Account:
     """Give an account its PIN and return it as it is then; its owner is told, and what resets the one before is over.
 
     Raises AccountBlocked where the account was closed meanwhile.
@@ -102,7 +102,7 @@ def set_pin(context: Context, account: Account, hashed: str, event: str, *, is_s
     after = store.change(context, fresh.uid, {"private": private}) or fresh
     one_time_tokens.close(context, fresh.uid, Purpose.RESET_PIN)
     context.audit.record("pin.changed", uid=fresh.uid, reason=event)
-    events.emit(context, event, after, is_silent)
+    events.emit(context, event, after, suppress_webhook)
     notifications.notify(context, MailKind.PIN_CHANGED, after.email, after)
     return after
 

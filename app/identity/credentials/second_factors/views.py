@@ -27,22 +27,22 @@ ENROLLED_MEMBERS = {
 """The members that say that a kind is enrolled."""
 
 
-def challenge_members(context: Context, wanted: RequiredFactor, wish: ChallengeOptions) -> dict[str, Any]:
+def challenge_members(context: Context, required: RequiredFactor, options: ChallengeOptions) -> dict[str, Any]:
     """Return the members of a challenge. Whoever has a factor is shown nothing to enrol another by."""
-    known = wanted.person
+    known = required.person
     told = enrolled_flags(context, known) | _enrolled_details(context, known)
     told["email"] = [mask_email(one["Value"]) for one in known.account.emails if not one.get("pending")] or None
-    if FactorKind.DUO in wanted.kinds:
-        told |= _duo_redirect(context, known, wish)
-    if wanted.must_enrol:
-        told |= enrolment_members(context, known, wish)
+    if FactorKind.DUO in required.kinds:
+        told |= _duo_redirect(context, known, options)
+    if required.must_enrol:
+        told |= enrolment_members(context, known, options)
     return told
 
 
-def settings_members(context: Context, known: AccountFactors, wish: ChallengeOptions) -> dict[str, Any]:
+def settings_members(context: Context, known: AccountFactors, options: ChallengeOptions) -> dict[str, Any]:
     """Return the members of the settings: addresses are the account's own to see."""
     told = management_members(context, known)
-    return told | enrolment_members(context, known, wish)
+    return told | enrolment_members(context, known, options)
 
 
 def management_members(context: Context, known: AccountFactors) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def enrolled_flags(context: Context, known: AccountFactors) -> dict[str, Any]:
     return {member: True for kind in has for member in ENROLLED_MEMBERS.get(kind, ())}
 
 
-def enrolment_members(context: Context, known: AccountFactors, wish: ChallengeOptions) -> dict[str, Any]:
+def enrolment_members(context: Context, known: AccountFactors, options: ChallengeOptions) -> dict[str, Any]:
     """Begin to enrol what is scanned, where the tenant has it and the account does not, and return what it takes; and the
     questions that may be chosen.
     """
@@ -79,26 +79,26 @@ def enrolment_members(context: Context, known: AccountFactors, wish: ChallengeOp
     ]
     told: dict[str, Any] = {}
     if FactorKind.TOTP in new:
-        shown = AUTHENTICATORS[FactorKind.TOTP].begin(context, known, wish)
+        shown = AUTHENTICATORS[FactorKind.TOTP].begin(context, known, options)
         told |= {"qr_code": qr_code(shown.uri or ""), "manual_entry_code": shown.secret}
     if FactorKind.PUSH in new and context.tenant.settings.push is not None:
         uri = AUTHENTICATORS[FactorKind.PUSH].recall(context, known).uri
         told["push_qr_code"] = push.qr_code_url(context, uri) if uri else None
     if FactorKind.DUO in new:
-        told |= _duo_redirect(context, known, wish)
+        told |= _duo_redirect(context, known, options)
     if FactorKind.QUESTIONS in new:
         told["security_questions"] = _questions(context, known)
     return told
 
 
-def _duo_redirect(context: Context, known: AccountFactors, wish: ChallengeOptions) -> dict[str, Any]:
+def _duo_redirect(context: Context, known: AccountFactors, options: ChallengeOptions) -> dict[str, Any]:
     """Return where Duo's prompt is, for a program that said where the browser comes back to; nothing where the tenant's
     settings lead nowhere. Raises MalformedDuoRedirect, DuoRedirectRefused.
     """
-    if wish.duo_redirect_uri is None:
+    if options.duo_redirect_uri is None:
         return {}
     try:
-        return {"duo_auth_endpoint": AUTHENTICATORS[FactorKind.DUO].challenge(context, known, wish).address}
+        return {"duo_auth_endpoint": AUTHENTICATORS[FactorKind.DUO].challenge(context, known, options).address}
     except e.DuoMisconfigured:
         return {}
 

@@ -67,47 +67,49 @@ def find(context: Context, identifier: Identifier, *, is_hidden: bool) -> Accoun
     return AccountLookup(context, identifier, holder, is_hidden)
 
 
-def lock_of(context: Context, who: AccountLookup) -> Lock | None:
+def lock_of(context: Context, lookup: AccountLookup) -> Lock | None:
     """Return the lock that holds, whoever it is. Where that is hidden both are asked: the time of the answer tells nothing."""
-    held = login_records.lock_of(who.account) if who.account else None
-    strange = unknown_identifiers.lock_of(context, who.name_hashes) if who.is_hidden else None
-    return held if who.account else strange
+    held = login_records.lock_of(lookup.account) if lookup.account else None
+    strange = unknown_identifiers.lock_of(context, lookup.name_hashes) if lookup.is_hidden else None
+    return held if lookup.account else strange
 
 
-def count_failure(context: Context, who: AccountLookup) -> Failure:
+def count_failure(context: Context, lookup: AccountLookup) -> Failure:
     """Add one failure, in a transaction of its own."""
-    if who.account is None:
-        return unknown_identifiers.count(context, who.name_hashes)
+    if lookup.account is None:
+        return unknown_identifiers.count(context, lookup.name_hashes)
     with context.work.separate_transaction() as own:
-        return login_records.count_failure(own, who.account, context.tenant.settings, context.now)
+        return login_records.count_failure(own, lookup.account, context.tenant.settings, context.now)
 
 
-def question_for(context: Context, who: AccountLookup) -> str | None:
+def question_for(context: Context, lookup: AccountLookup) -> str | None:
     """Return the id of the security question to ask: the same at every try.
 
     Somebody unknown, or without answers, gets one of the tenant's: drawn by the name, so that it stays too. The highest
     digest wins, so that a question that the tenant adds moves few.
     """
-    asked = _answered(context, who) or list(context.tenant.settings.security_questions)
-    return max(asked, key=lambda one: _rank(context, who, one), default=None)
+    asked = _answered(context, lookup) or list(context.tenant.settings.security_questions)
+    return max(asked, key=lambda one: _rank(context, lookup, one), default=None)
 
 
-def questions_for(context: Context, who: AccountLookup) -> list[str]:
+def questions_for(context: Context, lookup: AccountLookup) -> list[str]:
     """Return the ids of the questions that were answered: of somebody unknown, or without answers, some drawn by the name."""
-    if answered := _answered(context, who):
+    if answered := _answered(context, lookup):
         return answered
-    ranked = sorted(context.tenant.settings.security_questions, key=lambda one: _rank(context, who, one), reverse=True)
-    count = 1 + int(_rank(context, who, "how many")[:8], 16) % _MOST_DRAWN
+    ranked = sorted(
+        context.tenant.settings.security_questions, key=lambda one: _rank(context, lookup, one), reverse=True
+    )
+    count = 1 + int(_rank(context, lookup, "how many")[:8], 16) % _MOST_DRAWN
     return ranked[:count]
 
 
-def _answered(context: Context, who: AccountLookup) -> list[str]:
-    held = who.account.security_answers if who.account else {}
+def _answered(context: Context, lookup: AccountLookup) -> list[str]:
+    held = lookup.account.security_answers if lookup.account else {}
     return [one for one in context.tenant.settings.security_questions if one in held]
 
 
-def _rank(context: Context, who: AccountLookup, question: str) -> str:
-    return keyed_digest(context, f"{who.name_hash} {question}")
+def _rank(context: Context, lookup: AccountLookup, question: str) -> str:
+    return keyed_digest(context, f"{lookup.name_hash} {question}")
 
 
 def keyed_digest(context: Context, text: str, secret: bytes | None = None) -> str:

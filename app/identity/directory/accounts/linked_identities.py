@@ -72,7 +72,7 @@ def find_account(context: Context, provider: str, subject: str) -> Account | Non
     return store.by_identifier(context, IDENTITY, identifiers.identity_value(provider, subject))
 
 
-def link(context: Context, account: Account, claimed: ProviderIdentity, *, is_silent: bool = False) -> Account:
+def link(context: Context, account: Account, claimed: ProviderIdentity, *, suppress_webhook: bool = False) -> Account:
     """Give an account an identity and return it as it is then; one that it has already is seen again.
 
     Raises:
@@ -92,11 +92,13 @@ def link(context: Context, account: Account, claimed: ProviderIdentity, *, is_si
     )
     after = _keep(context, fresh, (*held, _made(claimed, context.now)))
     context.audit.record("identity.linked", uid=fresh.uid, by=claimed.provider)
-    events.emit(context, "LinkAccount", after, is_silent)
+    events.emit(context, "LinkAccount", after, suppress_webhook)
     return after
 
 
-def unlink(context: Context, account: Account, provider: str, subject: str, *, is_silent: bool = False) -> Account:
+def unlink(
+    context: Context, account: Account, provider: str, subject: str, *, suppress_webhook: bool = False
+) -> Account:
     """Take an identity away and return the account as it is then. Whether it opens without it is the caller's to ask, of the
     account as it is once locked (`keeps_a_way_in`). Raises NotLinked."""
     fresh = store.change(context, account.uid, {}) or account
@@ -106,7 +108,7 @@ def unlink(context: Context, account: Account, provider: str, subject: str, *, i
     store.remove_identifiers(context, fresh.uid, IDENTITY, identifiers.identity_value(provider, subject))
     after = _keep(context, fresh, kept)
     context.audit.record("identity.unlinked", uid=fresh.uid, by=provider)
-    events.emit(context, "UnlinkAccount", after, is_silent)
+    events.emit(context, "UnlinkAccount", after, suppress_webhook)
     return after
 
 

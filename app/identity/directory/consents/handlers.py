@@ -18,14 +18,16 @@ def give(context: Context, req: contract.SubmitOwnConsents) -> Profile:
     account = accounts.current(context)
     service.require_enabled(context)
     answers = service.parse(context.tenant.settings, req)
-    return Profile.of(accounts.profile_of(service.submit(context, account, answers, is_silent=req.is_silent)))
+    return Profile.of(
+        accounts.profile_of(service.submit(context, account, answers, suppress_webhook=req.suppress_webhook))
+    )
 
 
 @contract.change.implements
 def change(context: Context, req: contract.UpdateOwnConsents) -> contract.ConsentProfile:
     account = accounts.current(context)
     service.require_enabled(context)
-    after = service.change(context, account, req.consents, is_silent=req.is_silent)
+    after = service.change(context, account, req.consents, suppress_webhook=req.suppress_webhook)
     return profile_of(after) or contract.ConsentProfile(accepted_consent_versions=[], consents=[])
 
 

@@ -73,7 +73,7 @@ def parse(settings: TenantSettings, given: ConsentAnswers) -> Answers:
     return forms, {option: chosen.get(option, False) for option in offered}
 
 
-def submit(context: Context, account: Account, answers: Answers, *, is_silent: bool) -> Account:
+def submit(context: Context, account: Account, answers: Answers, *, suppress_webhook: bool) -> Account:
     """Keep answers to forms, and return the account with them; the same answers once more are no entry. Raises TooManyRequests."""
     context.spend("consents", CHANGES, account.uid)
     forms, choices = answers
@@ -87,10 +87,10 @@ def submit(context: Context, account: Account, answers: Answers, *, is_silent: b
         after
     ) == consents.accepted_options(kept):
         return fresh
-    return _write(context, fresh, after, choices, log.MIGRATION if is_newer else log.DEFAULT, is_silent)
+    return _write(context, fresh, after, choices, log.MIGRATION if is_newer else log.DEFAULT, suppress_webhook)
 
 
-def change(context: Context, account: Account, wanted: Sequence[ConsentAnswer], *, is_silent: bool) -> Account:
+def change(context: Context, account: Account, wanted: Sequence[ConsentAnswer], *, suppress_webhook: bool) -> Account:
     """Change options of forms that the account answered, and return it.
 
     Raises:
@@ -114,7 +114,7 @@ def change(context: Context, account: Account, wanted: Sequence[ConsentAnswer], 
     after = consents.with_answers(kept, (), chosen, context.now)
     if consents.accepted_options(after) == consents.accepted_options(kept):
         return fresh
-    return _write(context, fresh, after, chosen, log.EDITOR, is_silent)
+    return _write(context, fresh, after, chosen, log.EDITOR, suppress_webhook)
 
 
 def is_valid(context: Context, account: Account, event: str, *, is_custom: bool) -> bool:
@@ -193,11 +193,16 @@ def _version(form: ConsentForm) -> dict[str, Any]:
 
 
 def _write(
-    context: Context, fresh: Account, after: dict[str, Any], choices: Mapping[str, bool], kind: str, is_silent: bool
+    context: Context,
+    fresh: Account,
+    after: dict[str, Any],
+    choices: Mapping[str, bool],
+    kind: str,
+    suppress_webhook: bool,
 ) -> Account:
     kept = consents.of_account(fresh)
     store.add(context, fresh.uid, log.entry(context, after, kind, log.differences(kept, choices)))
     private = {**fresh.private, consents.KEY: after}
     written = accounts.change(context, fresh.uid, {"private": private}) or fresh
-    events.emit(context, "ConsentProfileUpdate", written, is_silent)
+    events.emit(context, "ConsentProfileUpdate", written, suppress_webhook)
     return written

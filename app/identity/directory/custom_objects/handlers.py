@@ -31,7 +31,7 @@ def managed_add(context: Context, req: contract.CreateRecord) -> contract.Record
 
 def _add(context: Context, req: contract.CreateOwnRecord | contract.CreateRecord) -> contract.Record:
     account, kind = _account(context, req), service.find_object(context, req)
-    return _view(service.add(context, account, kind, _content(context, req), is_silent=req.is_silent))
+    return _view(service.add(context, account, kind, _content(context, req), suppress_webhook=req.suppress_webhook))
 
 
 def read_all(context: Context, req: contract.ListOwnRecords | contract.ListRecords) -> contract.Records:
@@ -54,7 +54,13 @@ contract.managed_read.implements(read)
 def change(context: Context, req: contract.UpdateOwnRecord | contract.UpdateRecord) -> contract.Record:
     account, kind, content = _account(context, req), service.find_object(context, req), _content(context, req)
     changed = service.change(
-        context, account, kind, req.object_record_id, content, how=req.update_type, is_silent=req.is_silent
+        context,
+        account,
+        kind,
+        req.object_record_id,
+        content,
+        how=req.update_type,
+        suppress_webhook=req.suppress_webhook,
     )
     return _view(changed)
 
@@ -65,7 +71,7 @@ contract.managed_change.implements(change)
 
 def remove(context: Context, req: contract.DeleteOwnRecord | contract.DeleteRecord) -> Deleted:
     account, kind = _account(context, req), service.find_object(context, req)
-    service.remove(context, account, kind, req.object_record_id, is_silent=req.is_silent)
+    service.remove(context, account, kind, req.object_record_id, suppress_webhook=req.suppress_webhook)
     return Deleted()
 
 

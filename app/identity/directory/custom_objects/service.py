@@ -45,7 +45,7 @@ def find_object(context: Context, named: NamedObject) -> CustomObject:
 
 
 def add(
-    context: Context, account: Account, kind: CustomObject, content: dict[str, Any], *, is_silent: bool
+    context: Context, account: Account, kind: CustomObject, content: dict[str, Any], *, suppress_webhook: bool
 ) -> Row[Any]:
     """Keep a new record with the account. Raises MalformedObject, ObjectFull, UnknownUid."""
     _refuse_content(kind, content)
@@ -54,7 +54,7 @@ def add(
     if store.count(context, account.uid, kind.name) >= kind.max_records_per_account:
         raise e.ObjectFull
     row = store.add(context, account.uid, kind.name, content)
-    events.emit(context, "CreateCustomObject", account, is_silent)
+    events.emit(context, "CreateCustomObject", account, suppress_webhook)
     return row
 
 
@@ -79,7 +79,7 @@ def change(
     content: dict[str, Any],
     *,
     how: Update,
-    is_silent: bool,
+    suppress_webhook: bool,
 ) -> Row[Any]:
     """Change a record; two that set different members of it at once both count.
 
@@ -91,15 +91,15 @@ def change(
         content = {**held.content, **content}
     _refuse_content(kind, content)
     row = _found(store.change(context, account.uid, kind.name, asked, content))
-    events.emit(context, "UpdateCustomObject", account, is_silent)
+    events.emit(context, "UpdateCustomObject", account, suppress_webhook)
     return row
 
 
-def remove(context: Context, account: Account, kind: CustomObject, record_id: str, *, is_silent: bool) -> None:
+def remove(context: Context, account: Account, kind: CustomObject, record_id: str, *, suppress_webhook: bool) -> None:
     """Remove a record. Raises WrongObjectId, NoSuchObject."""
     if not store.remove(context, account.uid, kind.name, _record_id(record_id)):
         raise e.NoSuchObject
-    events.emit(context, "DeleteCustomObject", account, is_silent)
+    events.emit(context, "DeleteCustomObject", account, suppress_webhook)
 
 
 def _found(row: Row[Any] | None) -> Row[Any]:

@@ -29,5 +29,5 @@ def create(context: Context, req: CreateAccount) -> Account:
         private=consent_forms.at_registration(context, answers, is_own=False),
     )
     account = drafts.add(context, draft, columns)
-    events.emit(context, "CreateTraditionalAccount", account, req.is_silent)
+    events.emit(context, "CreateTraditionalAccount", account, req.suppress_webhook)
     return account

@@ -36,7 +36,7 @@ def update_by_identifier(context: Context, req: contract.UpdateAccountByIdentifi
 
 @contract.delete_by_uid.implements
 def delete_by_uid(context: Context, req: contract.DeleteAccountByUid) -> contract.AccountDeleted:
-    return _delete(context, accounts.require(context, req.uid), req.is_silent)
+    return _delete(context, accounts.require(context, req.uid), req.suppress_webhook)
 
 
 @contract.delete_by_identifier.implements
@@ -44,13 +44,13 @@ def delete_by_identifier(context: Context, req: contract.DeleteAccount) -> contr
     if not (req.email or req.username or req.phone):
         raise e.EmailMissing
     account = accounts.require_by_identifier(context, email=req.email, username=req.username, phone=req.phone)
-    return _delete(context, account, req.is_silent)
+    return _delete(context, account, req.suppress_webhook)
 
 
-def _delete(context: Context, account: Account, is_silent: bool) -> contract.AccountDeleted:
+def _delete(context: Context, account: Account, suppress_webhook: bool) -> contract.AccountDeleted:
     """Nothing of the account stays but the audit trail: a later account of the same id inherits nothing."""
     removal.delete_account_rows(context.work, account.uid)
-    events.emit(context, "DeleteAccount", account, is_silent)
+    events.emit(context, "DeleteAccount", account, suppress_webhook)
     return contract.AccountDeleted()
 
 

@@ -102,9 +102,9 @@ def _touch_mail(context: Context, req: contract.EmailTokenRequest) -> tuple[Acco
     one_time_tokens.spend_server_supplied(
         context, account.uid if account else sending.unknown_subject(req.email), is_code=False
     )
-    wish = SendOptions(registers=True, name=req.name or "")
-    ticket = smart_login.begin(context, _guid(req.client_guid), None, **wish.kept).ticket_hash
-    return account, _made(context, ONE_TOUCH, None, req.email, wish, ticket)
+    options = SendOptions(registers=True, name=req.name or "")
+    ticket = smart_login.begin(context, _guid(req.client_guid), None, **options.kept).ticket_hash
+    return account, _made(context, ONE_TOUCH, None, req.email, options, ticket)
 
 
 def _made(
@@ -112,13 +112,13 @@ def _made(
     kind: SignInMessage,
     account: Account | None,
     name: str,
-    wish: SendOptions,
+    options: SendOptions,
     ticket: str | None = None,
 ) -> Made:
     """A code in place of the token where the tenant's mails of that type hold codes alone."""
     if sending.carries_code(context, kind):
-        return sending.create_code(context, kind.proof, account, name, MAIL, wish, ticket)
-    return sending.create_link(context, kind, account, name, wish, ticket), sending.link_minutes(context)
+        return sending.create_code(context, kind.proof, account, name, MAIL, options, ticket)
+    return sending.create_link(context, kind, account, name, options, ticket), sending.link_minutes(context)
 
 
 def _sign_in_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
@@ -152,8 +152,8 @@ def _touch_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account
     one_time_tokens.spend_server_supplied(
         context, account.uid if account else sending.unknown_subject(form), is_code=True
     )
-    wish = SendOptions(registers=True, name=req.name or "")
-    return account, sending.create_code(context, Purpose.ONE_TOUCH, None, form, SMS, wish)[0]
+    options = SendOptions(registers=True, name=req.name or "")
+    return account, sending.create_code(context, Purpose.ONE_TOUCH, None, form, SMS, options)[0]
 
 
 def _proved(context: Context, req: contract.SmsCodeRequest) -> Account:

@@ -30,7 +30,7 @@ def unlock(context: Context, account: Account, req: Unlock) -> None:
     open_lock(context, account, req, req)
     login_records.reset_failures(context.work, account.uid, is_lock_open=True)
     context.audit.record("account.unlocked", uid=account.uid)
-    events.emit(context, "UpdateProfile", account, req.is_silent)
+    events.emit(context, "UpdateProfile", account, req.suppress_webhook)
 
 
 def open_lock(context: Context, account: Account, lock_answer: LOCK, captcha_answer: CAP) -> bool:
@@ -41,10 +41,10 @@ def open_lock(context: Context, account: Account, lock_answer: LOCK, captcha_ans
     lock = login_records.lock_of(account)
     if lock is None:
         return False
-    who = AccountLookup(context, Identifier("email", account.email or ""), account, is_hidden=False)
+    lookup = AccountLookup(context, Identifier("email", account.email or ""), account, is_hidden=False)
     solution = locks.LockSolution(lock_answer.security_answer, captcha.from_parameters(captcha_answer))
     context.work.release_connection()
-    if not locks.solve(context, who, lock, solution):
+    if not locks.solve(context, lookup, lock, solution):
         context.audit.record("unlock.refused", uid=account.uid)
         raise e.WrongQuestionOrAnswer
     return True

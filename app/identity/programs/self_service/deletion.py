@@ -89,7 +89,7 @@ def confirm(context: Context, token: str) -> Account:
     return delete(context, proof.uid)
 
 
-def send_code(context: Context, account: Account, wish: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
+def send_code(context: Context, account: Account, options: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
     """Send a code that deletes the account; return the message's Sid.
 
     The number must be verified: a thief with a stolen session could otherwise enter their own.
@@ -100,7 +100,9 @@ def send_code(context: Context, account: Account, wish: SmsOptions = DEFAULT_SMS
         raise e.NoPhoneOnProfile
     facts = {"otp": code_only(context, account), "minutes": str(one_time_tokens.CODE_MINUTES)}
     try:
-        sid = messaging.sms(context, SmsKind.DELETE_ACCOUNT, account.phone, account=account, facts=facts, wish=wish)
+        sid = messaging.sms(
+            context, SmsKind.DELETE_ACCOUNT, account.phone, account=account, facts=facts, options=options
+        )
     except e.NoSmsConfiguration:
         raise e.RequestInvalid from None
     context.audit.record("deletion.asked", uid=account.uid)
@@ -108,7 +110,7 @@ def send_code(context: Context, account: Account, wish: SmsOptions = DEFAULT_SMS
 
 
 def confirm_code(
-    context: Context, account: Account, code: str, *, is_lock_open: bool = False, is_silent: bool = False
+    context: Context, account: Account, code: str, *, is_lock_open: bool = False, suppress_webhook: bool = False
 ) -> None:
     """Spend a code and delete the account. Raises NoPhoneOnProfile, and as `one_time_tokens.spend_code` does."""
     if not account.phone or not account.phone_verified:
@@ -117,10 +119,10 @@ def confirm_code(
         context, Purpose.DELETE_ACCOUNT, account.uid, code, subject=account.phone, errors=SMS_CODE,
         is_lock_open=is_lock_open,
     )  # fmt: skip
-    delete(context, account.uid, is_silent=is_silent)
+    delete(context, account.uid, suppress_webhook=suppress_webhook)
 
 
-def delete(context: Context, uid: str, *, is_silent: bool = False) -> Account:
+def delete(context: Context, uid: str, *, suppress_webhook: bool = False) -> Account:
     """Delete an account: at once, or after the tenant's grace period (`deletion_days`).
 
     During the grace period all sessions are ended, and a sign-in with the password may revert the deletion. So may the link of
@@ -135,7 +137,7 @@ def delete(context: Context, uid: str, *, is_silent: bool = False) -> Account:
     if not days:
         removal.delete_account_rows(context.work, uid)
         context.audit.record("account.deleted", uid=uid)
-        events.emit(context, "DeleteAccount", account, is_silent)
+        events.emit(context, "DeleteAccount", account, suppress_webhook)
         return account
     leaves_at = context.now + timedelta(days=days)
     after = store.change(context, uid, {"is_deleted": True, "leaves_at": leaves_at}) or account
@@ -144,7 +146,7 @@ def delete(context: Context, uid: str, *, is_silent: bool = False) -> Account:
     one_time_tokens.close(context, uid, but=Purpose.ALARM)
     notifications.notify(context, MailKind.ACCOUNT_LEAVES, after.email, after, url=f"{context.issuer}/login")
     context.audit.record("account.leaves", uid=uid, at=iso(leaves_at))
-    events.emit(context, "DeleteAccount", after, is_silent)
+    events.emit(context, "DeleteAccount", after, suppress_webhook)
     return after
 
 

@@ -91,7 +91,7 @@ def confirm_code(context: Context, account: Account, email: str, code: str) -> A
     return verification.confirm(context, proof, knows_password=kind is Purpose.EMAIL)
 
 
-def remove(context: Context, account: Account, email: str | None, *, is_silent: bool = False) -> Account:
+def remove(context: Context, account: Account, email: str | None, *, suppress_webhook: bool = False) -> Account:
     """Remove an address; the next one becomes primary if it was the primary one. Both get an email; the former primary
     address gets a link that reverts the change.
 
@@ -115,7 +115,7 @@ def remove(context: Context, account: Account, email: str | None, *, is_silent: 
     for to in recipients:
         mail = notifications.notify_with_alert_link if to == fresh.email else notifications.notify
         mail(context, MailKind.EMAIL_CHANGED, to, after, before=fresh, email=gone["Value"], change="removed")
-    events.emit(context, "UpdateProfile", after, is_silent)
+    events.emit(context, "UpdateProfile", after, suppress_webhook)
     return after
 
 

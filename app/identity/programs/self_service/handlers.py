@@ -49,7 +49,7 @@ def update(context: Context, req: contract.UpdateOwnAccount) -> contract.OwnProf
 
 @contract.set_username.implements
 def set_username(context: Context, req: contract.SetUsername) -> Posted:
-    profile.set_username(context, accounts.current(context), req.username, is_silent=req.is_silent)
+    profile.set_username(context, accounts.current(context), req.username, suppress_webhook=req.suppress_webhook)
     return Posted()
 
 
@@ -62,7 +62,7 @@ def add_email(context: Context, req: contract.AddEmail) -> Posted:
 
 @contract.remove_email.implements
 def remove_email(context: Context, req: contract.RemoveEmail) -> Deleted:
-    emails.remove(context, accounts.current(context), req.email, is_silent=req.is_silent)
+    emails.remove(context, accounts.current(context), req.email, suppress_webhook=req.suppress_webhook)
     return Deleted()
 
 
@@ -128,7 +128,7 @@ def send_deletion_code(context: Context, req: contract.SendDeletionCode) -> Post
 def delete_by_code(context: Context, req: contract.DeleteByCode) -> Deleted:
     account = accounts.current(context)
     is_open = account_unlock.open_lock(context, account, req, req)
-    deletion.confirm_code(context, account, req.otp, is_lock_open=is_open, is_silent=req.is_silent)
+    deletion.confirm_code(context, account, req.otp, is_lock_open=is_open, suppress_webhook=req.suppress_webhook)
     return Deleted()
 
 

@@ -47,13 +47,13 @@ def link(context: Context, req: contract.Link) -> Posted:
     _refuse_off(context)
     if not req.candidate_token:
         if req.client_guid:
-            return _linked_by_guid(context, account, req.client_guid, is_silent=req.is_silent)
+            return _linked_by_guid(context, account, req.client_guid, suppress_webhook=req.suppress_webhook)
         raise e.BadParameter.names("candidatetoken")
     found = token_handoff.find_candidate(context, req.candidate_token)
     if found is None:
         raise _not_linkable(context, account, req.candidate_token)
     claimed, ticket = found
-    _link(context, account, claimed, is_silent=req.is_silent)
+    _link(context, account, claimed, suppress_webhook=req.suppress_webhook)
     if not continuation_tokens.spend(context, ticket):
         raise refusals.WrongCandidate
     return Posted()
@@ -63,7 +63,7 @@ def link(context: Context, req: contract.Link) -> Posted:
 def link_by_guid(context: Context, req: contract.LinkByGuid) -> Posted:
     account = accounts.current(context)
     _refuse_off(context)
-    return _linked_by_guid(context, account, _guid(req.client_guid), is_silent=req.is_silent)
+    return _linked_by_guid(context, account, _guid(req.client_guid), suppress_webhook=req.suppress_webhook)
 
 
 @contract.unlink.implements
@@ -77,11 +77,13 @@ def unlink(context: Context, req: contract.Unlink) -> Deleted:
     if provider == _OWN:
         raise refusals.OwnIdentityKept if req.provider_id == account.profile_id else refusals.UnknownIdentity
     _refuse_not_there(context, account, provider, req.provider_id)
-    remove(context, account, provider, req.provider_id, is_silent=req.is_silent)
+    remove(context, account, provider, req.provider_id, suppress_webhook=req.suppress_webhook)
     return Deleted()
 
 
-def remove(context: Context, account: Account, provider: str, subject: str, *, is_silent: bool = False) -> Account:
+def remove(
+    context: Context, account: Account, provider: str, subject: str, *, suppress_webhook: bool = False
+) -> Account:
     """Unlink an identity; return the changed account.
 
     Raises IdentityElsewhere, and LastWayIn where no other sign-in method remains, also under concurrent removals.
@@ -92,12 +94,12 @@ def remove(context: Context, account: Account, provider: str, subject: str, *, i
         raise refusals.IdentityElsewhere
     if is_last_way_in(context, fresh, held):
         raise refusals.LastWayIn
-    return take_away(context, fresh, held, is_silent=is_silent)
+    return take_away(context, fresh, held, suppress_webhook=suppress_webhook)
 
 
-def take_away(context: Context, fresh: Account, one: Identity, *, is_silent: bool = False) -> Account:
+def take_away(context: Context, fresh: Account, one: Identity, *, suppress_webhook: bool = False) -> Account:
     """Unlink an identity of a locked account, and revoke sign-ins in progress, which may have begun with it."""
-    after = linking.unlink(context, fresh, one, is_silent=is_silent)
+    after = linking.unlink(context, fresh, one, suppress_webhook=suppress_webhook)
     continuation_tokens.revoke_all(context, fresh.uid, ContinuationPurpose.SECOND_FACTOR, *token_handoff.KINDS)
     return after
 
@@ -114,20 +116,20 @@ def is_last_way_in(context: Context, account: Account, one: Identity) -> bool:
     )
 
 
-def _linked_by_guid(context: Context, account: Account, guid: str, *, is_silent: bool) -> Posted:
+def _linked_by_guid(context: Context, account: Account, guid: str, *, suppress_webhook: bool) -> Posted:
     found = token_handoff.find_finished(context, guid)
     claimed = token_handoff.identity_for(found)
     if claimed is None:
         raise refusals.NotLinkable
-    _link(context, account, claimed, is_silent=is_silent)
+    _link(context, account, claimed, suppress_webhook=suppress_webhook)
     token_handoff.spend(context, found)
     return Posted()
 
 
-def _link(context: Context, account: Account, claimed: ProviderIdentity, *, is_silent: bool) -> None:
+def _link(context: Context, account: Account, claimed: ProviderIdentity, *, suppress_webhook: bool) -> None:
     """Link the identity to the locked account. Raises NotAuthenticated where the session was revoked at the same moment."""
     try:
-        linking.link(context, account, claimed, is_silent=is_silent)
+        linking.link(context, account, claimed, suppress_webhook=suppress_webhook)
     except linked_identities.TooManyIdentities:
         raise refusals.NotLinkable from None
     except linked_identities.IdentifierTaken:

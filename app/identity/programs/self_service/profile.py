@@ -55,11 +55,13 @@ def update(context: Context, account: Account, req: UpdateOwnAccount, *, session
     requirements.refuse_age(context, change.edits.stated.get("BirthDate"))
     changed = _write(context, account, change)
     _follow_up(context, changed, req, session_id)
-    events.emit(context, "UpdateProfile", changed.after, req.is_silent)
+    events.emit(context, "UpdateProfile", changed.after, req.suppress_webhook)
     return changed.after
 
 
-def set_username(context: Context, account: Account, username: str | None, *, is_silent: bool = False) -> Account:
+def set_username(
+    context: Context, account: Account, username: str | None, *, suppress_webhook: bool = False
+) -> Account:
     """Set the account's username; the owner gets an email.
 
     Raises UsernameMissing, MalformedUsername, UsernameFormatRefused, UsernameTaken.
@@ -71,7 +73,7 @@ def set_username(context: Context, account: Account, username: str | None, *, is
     )
     changed = _write(context, account, change)
     notifications.notify_profile_changes(context, changed.before, changed.after)
-    events.emit(context, "UpdateProfile", changed.after, is_silent)
+    events.emit(context, "UpdateProfile", changed.after, suppress_webhook)
     return changed.after
 
 
@@ -104,15 +106,15 @@ def _follow_up(context: Context, changed: ChangedAccount, req: UpdateOwnAccount,
         tokens.revoke_all(context, after.uid, keep, context.holder.token_hash if context.holder else None)
         context.audit.record("sessions.ended", uid=after.uid, reason="password")
         new_password.after_change(context, after, "UpdateProfile")
-    wish = VerificationOptions(
+    options = VerificationOptions(
         url=req.verification_url,
         email_template=req.email_template,
         sms_template=req.sms_template,
         is_voice_otp=req.is_voice_otp,
     )
     if before.email is None and req.email:
-        verification.send_to_pending_addresses(context, after, wish)
+        verification.send_to_pending_addresses(context, after, options)
     is_first_number = before.phone is None and after.phone is not None and context.tenant.settings.phone_login
     if is_first_number and after.phone and not req.has_option(NO_SMS):
-        phones.send(context, after.uid, after.phone, after, wish)
+        phones.send(context, after.uid, after.phone, after, options)
     notifications.notify_profile_changes(context, changed.before, changed.after)

@@ -27,8 +27,8 @@ from app.identity.platform.context import Context
 def read(context: Context, req: contract.OwnFactorsRead) -> contract.OwnFactors:
     second_factors.refuse_disabled(context.tenant.settings)
     known = second_factors.account_factors(context, accounts.current(context))
-    wish = ChallengeOptions(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri)
-    return contract.OwnFactors(**views.settings_members(context, known, wish))
+    options = ChallengeOptions(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri)
+    return contract.OwnFactors(**views.settings_members(context, known, options))
 
 
 @contract.prove_totp.implements

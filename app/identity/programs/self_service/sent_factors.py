@@ -46,8 +46,8 @@ def set_number(context: Context, req: sms.OwnNumber) -> SmsSent:
     known = second_factors.account_factors(context, accounts.current(context))
     if not req.phone_no_2fa:
         raise e.BadParameter.names("phoneno2fa")
-    wish = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
-    return texted(context, AUTHENTICATORS[FactorKind.SMS].begin(context, known, wish))
+    options = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
+    return texted(context, AUTHENTICATORS[FactorKind.SMS].begin(context, known, options))
 
 
 @email.mail_own_code.implements
@@ -66,14 +66,14 @@ def mail_code(context: Context, req: email.SendOwnEmailCode) -> Posted:
     if identifiers.normalize_email(typed) is None:
         raise e.MalformedEmail
     phone_handlers.spend_limit(context, "factor_code")
-    who = recipient.find(context, "email", typed)
-    found = who.holder
-    if not who.is_hidden and found is not None:
+    lookup = recipient.find(context, "email", typed)
+    found = lookup.holder
+    if not lookup.is_hidden and found is not None:
         recipient.refuse_closed(found)
     if found is not None and not recipient.is_closed(found) and is_verified(found, typed):
         to = email_code.select_address(found, typed)
         email_code.send(context, found, to, req.email_template_2fa, is_anybodys=True)
-    elif who.is_hidden:
+    elif lookup.is_hidden:
         quiet = context.without_sending()
         email_code.send_to_unknown_address(quiet, typed, req.email_template_2fa)
     else:

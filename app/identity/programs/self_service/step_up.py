@@ -34,11 +34,11 @@ def begin(context: Context, req: contract.BeginStepUp) -> Challenge:
     kinds = second_factors.enrolled_kinds(context.tenant.settings, known)
     if not kinds:
         raise e.NoSecondFactor
-    wanted, wish = (
+    required, options = (
         RequiredFactor(known, kinds),
         ChallengeOptions(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri),
     )
-    told = views.challenge_members(context, wanted, wish) | completion.send_code(context, wanted, wish)
+    told = views.challenge_members(context, required, options) | completion.send_code(context, required, options)
     ends = iso(context.now + second_factor.LIFETIME) or ""
     return Challenge(second_factor_authentication_token=randomness.guid(), expire_in=ends, **told)
 

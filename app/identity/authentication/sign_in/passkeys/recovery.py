@@ -41,7 +41,7 @@ class RecoveryOptions:
 
     url: str | None = None
     template: str | None = None
-    attempt: str | None = None
+    interaction_id: str | None = None
 
 
 @contract.forgot.implements
@@ -53,12 +53,16 @@ def forgot(context: Context, req: contract.Forgot) -> Posted:
     require_captcha(context, req, "forgot_password")
     if req.reset_passkey_url and not allowed_addresses.is_allowed_in_mail(context, req.reset_passkey_url):
         raise e.PasskeyUrlRefused
-    who = recipient.find(context, "email", req.email)
-    account = _recipient(context, who)
-    if account is None and not who.is_hidden:
+    lookup = recipient.find(context, "email", req.email)
+    account = _recipient(context, lookup)
+    if account is None and not lookup.is_hidden:
         raise e.NoPasskey
     send(
-        context, account, req.email, RecoveryOptions(req.reset_passkey_url, req.email_template), is_hidden=who.is_hidden
+        context,
+        account,
+        req.email,
+        RecoveryOptions(req.reset_passkey_url, req.email_template),
+        is_hidden=lookup.is_hidden,
     )
     return Posted()
 
@@ -74,9 +78,15 @@ def finish(context: Context, req: contract.ResetFinish) -> Posted:
     return Posted()
 
 
-def send_from_page(context: Context, who: AccountLookup, attempt: str | None) -> None:
+def send_from_page(context: Context, lookup: AccountLookup, interaction_id: str | None) -> None:
     """Mail a link as our page asks for it: nothing differs between a name that has passkeys and one that has none."""
-    send(context, _recipient(context, who), who.identifier.value, RecoveryOptions(attempt=attempt), is_hidden=True)
+    send(
+        context,
+        _recipient(context, lookup),
+        lookup.identifier.value,
+        RecoveryOptions(interaction_id=interaction_id),
+        is_hidden=True,
+    )
 
 
 def begin_with_link(context: Context, token: str, wanted: CreationPreferences = DEFAULT_PREFERENCES) -> dict[str, Any]:
@@ -136,21 +146,21 @@ def peek(context: Context, token: str) -> tuple[Account, OneTimeToken]:
     return account, proof
 
 
-def send(context: Context, account: Account | None, name: str, wish: RecoveryOptions, *, is_hidden: bool) -> None:
+def send(context: Context, account: Account | None, name: str, options: RecoveryOptions, *, is_hidden: bool) -> None:
     """Mail a link; for nobody the same work is done, and nothing is sent. A limit that is reached is kept silently where
     who has an account is hidden; else it raises MailLimitReached."""
     uid, subject = (account.uid, sending.MAIL) if account else (NOBODY, sending.unknown_subject(name))
     quiet = context if account else context.without_sending()
-    facts = {"attempt": wish.attempt, "email": name.strip() if account is None else _spelling(account, name)}
+    facts = {"attempt": options.interaction_id, "email": name.strip() if account is None else _spelling(account, name)}
     try:
         token = one_time_tokens.new_link(
             context, KIND, uid, subject=subject, minutes=one_time_tokens.RESET_MINUTES, facts=facts
         )
-        told = {"url": _link(context, token, wish), "token": token, "minutes": str(one_time_tokens.RESET_MINUTES)}
+        told = {"url": _link(context, token, options), "token": token, "minutes": str(one_time_tokens.RESET_MINUTES)}
         language = context.visit.language if context.visit else None
         to = str(facts["email"])
         messaging.mail(
-            quiet, MailKind.PASSKEY_LOST, to, account=account, facts=told, template=wish.template, language=language
+            quiet, MailKind.PASSKEY_LOST, to, account=account, facts=told, template=options.template, language=language
         )
     except e.MailLimitReached:
         if not is_hidden:
@@ -159,9 +169,9 @@ def send(context: Context, account: Account | None, name: str, wish: RecoveryOpt
     context.audit.record("passkey.forgot", uid=account.uid if account else None)
 
 
-def _recipient(context: Context, who: AccountLookup) -> Account | None:
+def _recipient(context: Context, lookup: AccountLookup) -> Account | None:
     """Return the account that has passkeys to be replaced, and a mailbox that is proved to be its owner's."""
-    account = recipient.reachable_account(who, sending.MAIL)
+    account = recipient.reachable_account(lookup, sending.MAIL)
     held = store.by_account(context, account.uid if account else NOBODY)
     is_theirs = account is not None and bool(account.email) and not first_verification.is_first_verification(account)
     return account if held and is_theirs else None
@@ -173,10 +183,10 @@ def _spelling(account: Account, email: str) -> str:
     return next((one for one in written if accounts.normalize("email", one) == form), account.email or "")
 
 
-def _link(context: Context, token: str, wish: RecoveryOptions) -> str:
-    if wish.url is not None:
-        return allowed_addresses.with_query(wish.url, vtype=VTYPE, vtoken=token)
-    asked = {"vtoken": token} | ({"attempt": wish.attempt} if wish.attempt else {})
+def _link(context: Context, token: str, options: RecoveryOptions) -> str:
+    if options.url is not None:
+        return allowed_addresses.with_query(options.url, vtype=VTYPE, vtoken=token)
+    asked = {"vtoken": token} | ({"attempt": options.interaction_id} if options.interaction_id else {})
     return f"{context.issuer}/passkeys/reset?{urlencode(asked)}"
 
 

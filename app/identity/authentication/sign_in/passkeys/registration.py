@@ -47,12 +47,12 @@ def finish(context: Context, req: contract.SignUpFinish) -> Registered:
     found = ceremonies.verify_registration(context, CeremonyUse.SIGN_UP, req.passkey_credential)
     email = str(found.ticket.facts["name"])
     given = req if req.email else req.model_copy(update={"email": [EmailEntry(type="Primary", value=email)]})
-    ask = replace(registration.options_for(context, req), has_password=False)
-    outcome = register(context, found, service.read_draft(context, given, ask), ask)
+    options = replace(registration.options_for(context, req), has_password=False)
+    outcome = register(context, found, service.read_draft(context, given, options), options)
     return registration.respond(context, req, outcome, methods_for(found), is_two=found.is_user_verified)
 
 
-def register(context: Context, found: NewPasskey, drafted: Draft, ask: RegistrationOptions) -> RegistrationResult:
+def register(context: Context, found: NewPasskey, drafted: Draft, options: RegistrationOptions) -> RegistrationResult:
     """Make the account that the passkey was made for, under the id that the passkey bears; raises PasskeyRefused.
 
     Where nobody is to learn whose an address is and it is somebody's, the passkey waits all the same: its maker may name
@@ -64,7 +64,7 @@ def register(context: Context, found: NewPasskey, drafted: Draft, ask: Registrat
         raise e.PasskeyRefused
     if not found.is_user_verified and context.tenant.settings.two_factor == "required":
         raise e.PasskeyRefused  # it would never sign in: the same key cannot answer for both factors
-    outcome = service.register(context, replace(drafted, uid=found.ticket.uid, has_own_uid=False), ask)
+    outcome = service.register(context, replace(drafted, uid=found.ticket.uid, has_own_uid=False), options)
     if outcome.account is None:
         pending_accounts.add(context, pending_accounts.unprovable_identifier(found.ticket.uid), outcome.held)
     ceremonies.add_passkey(context, found, found.ticket.uid)

@@ -25,9 +25,9 @@ KIND = FactorKind.PASSKEY
 def begin_enrolment(context: Context, req: contract.EnrolmentBegin) -> RegisterBegin:
     """With an access token in the place of the challenge's it is the same as row M29."""
     if req.second_factor_authentication_token is not None:
-        found = _pending(context, req.second_factor_authentication_token)
-        _refuse_enrolled(context, found)
-        return begin_for(context, found.person)
+        pending = _pending(context, req.second_factor_authentication_token)
+        _refuse_enrolled(context, pending)
+        return begin_for(context, pending.person)
     if context.holder is None:
         raise e.BadParameter.names("secondfactorauthenticationtoken")
     return begin_for(context, factors.account_factors(context, accounts.current(context)))
@@ -41,18 +41,18 @@ def enrol(context: Context, req: contract.PasskeyProof) -> FactorLogin:
 
 @contract.begin.implements
 def begin(context: Context, req: MT) -> LoginBegin:
-    found = _pending(context, req.second_factor_authentication_token)
+    pending = _pending(context, req.second_factor_authentication_token)
     authenticator = factors.enabled_authenticator(context, KIND)
-    if not authenticator.is_enrolled(found.person):
+    if not authenticator.is_enrolled(pending.person):
         raise authenticator.missing
-    shown = authenticator.challenge(context, found.person, ChallengeOptions())
+    shown = authenticator.challenge(context, pending.person, ChallengeOptions())
     return LoginBegin(login_begin_credential=PublicKey(publicKey=dict(shown.options or {})))
 
 
 @contract.prove.implements
 def prove(context: Context, req: contract.PasskeyProof) -> FactorLogin:
-    found = _pending(context, req.second_factor_authentication_token)
-    if not factors.enabled_authenticator(context, KIND).is_enrolled(found.person):
+    pending = _pending(context, req.second_factor_authentication_token)
+    if not factors.enabled_authenticator(context, KIND).is_enrolled(pending.person):
         raise e.PasskeyFactorNotEnrolled
     return _complete(context, req)
 
@@ -69,16 +69,16 @@ def _complete(context: Context, req: contract.PasskeyProof) -> FactorLogin:
 
 
 def _pending(context: Context, text: str) -> PendingSignIn:
-    found = second_factor.resume(context, continuation_tokens.find(context, ContinuationPurpose.SECOND_FACTOR, text))
+    pending = second_factor.resume(context, continuation_tokens.find(context, ContinuationPurpose.SECOND_FACTOR, text))
     factors.enabled_authenticator(context, KIND)
-    if login_records.lock_of(found.account) is not None and not found.way.opens_lock:
+    if login_records.lock_of(pending.account) is not None and not pending.authentication.opens_lock:
         raise e.LockedDuringStep
-    return found
+    return pending
 
 
-def _refuse_enrolled(context: Context, found: PendingSignIn) -> None:
+def _refuse_enrolled(context: Context, pending: PendingSignIn) -> None:
     """Whoever has a second factor proves that one; with the password alone nobody enrols another."""
-    if not second_factor.can_enrol(context, found):
+    if not second_factor.can_enrol(context, pending):
         raise e.FactorEnrolledBefore
 
 

@@ -36,9 +36,11 @@ def begin(context: Context, req: contract.SignInBegin) -> LoginBegin:
         raise e.BadParameter.names("identifier")
     ceremonies.spend_lookup(context)
     is_hidden = context.tenant.settings.hide_unknown_accounts
-    who = account_lookup.find(context, identifiers.guess(context.tenant.settings, req.identifier), is_hidden=is_hidden)
-    allowed = _padded_passkeys(context, who) if is_hidden else _account_passkeys(context, who, req)
-    uid = who.account.uid if who.account is not None else None
+    lookup = account_lookup.find(
+        context, identifiers.guess(context.tenant.settings, req.identifier), is_hidden=is_hidden
+    )
+    allowed = _padded_passkeys(context, lookup) if is_hidden else _account_passkeys(context, lookup, req)
+    uid = lookup.account.uid if lookup.account is not None else None
     return LoginBegin(
         login_begin_credential=_public_key(ceremonies.begin_authentication(context, CeremonyUse.SIGN_IN, uid, allowed))
     )
@@ -82,8 +84,8 @@ def verify(
         raise e.PasskeyRefused
     if found.counts_as_two:
         return account, found, (found.method, second_factor.MFA)
-    wanted = None if found.is_user_verified else risks.required_factor(context, account)
-    if wanted is not None and not wanted.person.lent:
+    required = None if found.is_user_verified else risks.required_factor(context, account)
+    if required is not None and not required.person.lent:
         context.audit.record("passkey.refused", uid=account.uid, reason="user not verified")
         raise e.PasskeyRefused
     return account, found, (found.method,)
@@ -109,9 +111,9 @@ def _sign_in(context: Context, req: contract.SignInFinish, use: CeremonyUse) -> 
         raise _no_passkey_refusal(context, req.credential) or refusal from None
     if not account.email:
         raise e.PasskeyNeedsEmail
-    wish = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
-    way = Authentication(methods, is_silent=req.is_silent)
-    return completion.complete(context, account, way, fields=req.fields_, wish=wish)
+    options = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
+    authentication = Authentication(methods, suppress_webhook=req.suppress_webhook)
+    return completion.complete(context, account, authentication, fields=req.fields_, options=options)
 
 
 def _hides(context: Context) -> bool:
@@ -126,30 +128,30 @@ def _no_passkey_refusal(context: Context, credential: PresentedCredential) -> e.
     return e.NoPasskey()
 
 
-def _account_passkeys(context: Context, who: AccountLookup, req: contract.SignInBegin) -> list[dict[str, Any]]:
+def _account_passkeys(context: Context, lookup: AccountLookup, req: contract.SignInBegin) -> list[dict[str, Any]]:
     """Return the passkeys of the account that is named; raises why there are none: 938, 970, 1324, 1323."""
-    account = who.account
+    account = lookup.account
     if account is None:
         raise e.UnknownAccount
     if not account.email:
         raise e.PasskeyNeedsEmail
     refusal = service.sign_in_refusal(context, account, Identifier("email", account.email))
     if isinstance(refusal, e.EmailUnverified):
-        wish = verification.VerificationOptions(url=req.verification_url, email_template=req.email_template)
-        raise verification.send_after_refusal(context, account, refusal, wish) or refusal
+        options = verification.VerificationOptions(url=req.verification_url, email_template=req.email_template)
+        raise verification.send_after_refusal(context, account, refusal, options) or refusal
     held = store.by_account(context, account.uid)
     if not held:
         raise e.NoPasskey
     return [store.descriptor(one) for one in held]
 
 
-def _padded_passkeys(context: Context, who: AccountLookup) -> list[dict[str, Any]]:
+def _padded_passkeys(context: Context, lookup: AccountLookup) -> list[dict[str, Any]]:
     """Return the passkeys of whoever is named, among invented ones, the same at every try. Neither their number nor their order
     nor what is known of their devices tells the two apart.
     """
-    held = store.by_account(context, who.account.uid if who.account else NOBODY)
+    held = store.by_account(context, lookup.account.uid if lookup.account else NOBODY)
     shown = {store.raw_id(one) for one in held}
-    invented = (_decoy_id(context, f"{who.name_hash} passkey {n}") for n in range(max(0, _MIN_SHOWN - len(shown))))
+    invented = (_decoy_id(context, f"{lookup.name_hash} passkey {n}") for n in range(max(0, _MIN_SHOWN - len(shown))))
     return [
         {"type": "public-key", "id": store.encode_base64url(raw), "transports": []}
         for raw in sorted({*shown, *invented}, key=lambda raw: account_lookup.keyed_digest(context, raw.hex()))

@@ -25,25 +25,29 @@ def find_pending(context: Context, token: str) -> PendingSignIn:
 
 def find_unlocked(context: Context, token: str) -> PendingSignIn:
     """Return the same for what sends or begins something; raises 1103, 1104, and 1264 where the account is locked."""
-    found = find_pending(context, token)
-    if found.account.is_locked_now:
+    pending = find_pending(context, token)
+    if pending.account.is_locked_now:
         raise e.LockedDuringStep
-    return found
+    return pending
 
 
-def refuse_unavailable(context: Context, found: PendingSignIn, kind: FactorKind) -> None:
+def refuse_unavailable(context: Context, pending: PendingSignIn, kind: FactorKind) -> None:
     """Raise what an authenticator refuses with where the tenant does not have it, or the first factor was the same proof."""
-    second_factors.refuse_unavailable(context, kind, found.person)
+    second_factors.refuse_unavailable(context, kind, pending.person)
 
 
 def complete(
-    context: Context, req: ChallengeAnswer, kind: FactorKind, answer: FactorResponse, found: PendingSignIn | None = None
+    context: Context,
+    req: ChallengeAnswer,
+    kind: FactorKind,
+    answer: FactorResponse,
+    pending: PendingSignIn | None = None,
 ) -> FactorLogin:
     """Use a proof of a kind with a challenge's token, and answer with the session."""
-    found = found or find_pending(context, req.second_factor_authentication_token)
-    if req.is_silent:
-        found = replace(found, way=replace(found.way, is_silent=True))
+    pending = pending or find_pending(context, req.second_factor_authentication_token)
+    if req.suppress_webhook:
+        pending = replace(pending, authentication=replace(pending.authentication, suppress_webhook=True))
     shown = LockSolution(req.security_answer, captcha.from_parameters(req))
-    found = second_factor.prove(context, found, kind, answer, shown)
-    account = second_factor.finish(context, found)
-    return completion.begin_session(context, account, found.way, req.fields_)
+    pending = second_factor.prove(context, pending, kind, answer, shown)
+    account = second_factor.finish(context, pending)
+    return completion.begin_session(context, account, pending.authentication, req.fields_)

@@ -26,8 +26,8 @@ _WIDTH: Final = range(80, 1_001)
 
 @contract.resend.implements
 def resend(context: Context, req: MT) -> Posted:
-    found = find_unlocked(context, req.second_factor_authentication_token)
-    _, shown = second_factor.challenge(context, found, FactorKind.PUSH, ChallengeOptions())
+    pending = find_unlocked(context, req.second_factor_authentication_token)
+    _, shown = second_factor.challenge(context, pending, FactorKind.PUSH, ChallengeOptions())
     if shown.sent_to is None:
         raise e.PushNotEnrolled
     return Posted()
@@ -36,12 +36,12 @@ def resend(context: Context, req: MT) -> Posted:
 @contract.ping.implements
 def ping(context: Context, req: contract.PushPing) -> FactorLogin:
     try:
-        found = find_pending(context, req.second_factor_authentication_token)
+        pending = find_pending(context, req.second_factor_authentication_token)
     except (e.UnknownFactorToken, e.ExpiredFactorToken):
         raise e.WrongPushToken from None
-    found = second_factor.prove(context, found, FactorKind.PUSH, FactorResponse())
-    account = second_factor.finish(context, found)
-    return completion.begin_session(context, account, found.way, req.fields_)
+    pending = second_factor.prove(context, pending, FactorKind.PUSH, FactorResponse())
+    account = second_factor.finish(context, pending)
+    return completion.begin_session(context, account, pending.authentication, req.fields_)
 
 
 @contract.answer.implements

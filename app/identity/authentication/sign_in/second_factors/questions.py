@@ -14,18 +14,18 @@ from app.identity.platform.context import Context
 
 @contract.with_new_answers.implements
 def with_new_answers(context: Context, req: contract.EnrolAnswersAtLogin) -> FactorLogin:
-    found = find_pending(context, req.second_factor_authentication_token)
-    refuse_unavailable(context, found, FactorKind.QUESTIONS)
-    if not second_factor.can_enrol(context, found):
+    pending = find_pending(context, req.second_factor_authentication_token)
+    refuse_unavailable(context, pending, FactorKind.QUESTIONS)
+    if not second_factor.can_enrol(context, pending):
         raise e.FactorEnrolledBefore
-    return complete(context, req, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), found)
+    return complete(context, req, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), pending)
 
 
 @contract.with_answers.implements
 def with_answers(context: Context, req: contract.ProveAnswersAtLogin) -> FactorLogin:
     """What is shown here proves, and enrols nothing."""
-    found = find_pending(context, req.second_factor_authentication_token)
-    refuse_unavailable(context, found, FactorKind.QUESTIONS)
-    if not AUTHENTICATORS[FactorKind.QUESTIONS].is_enrolled(found.person):
+    pending = find_pending(context, req.second_factor_authentication_token)
+    refuse_unavailable(context, pending, FactorKind.QUESTIONS)
+    if not AUTHENTICATORS[FactorKind.QUESTIONS].is_enrolled(pending.person):
         raise e.QuestionFactorNotEnrolled
-    return complete(context, req, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), found)
+    return complete(context, req, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), pending)

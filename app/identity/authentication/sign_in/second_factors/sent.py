@@ -23,62 +23,62 @@ from app.identity.platform.context import Context
 
 @sms.with_sms.implements
 def with_sms(context: Context, req: sms.SmsProof) -> FactorLogin:
-    found = find_pending(context, req.second_factor_authentication_token)
+    pending = find_pending(context, req.second_factor_authentication_token)
     try:
-        refuse_unavailable(context, found, FactorKind.SMS)
+        refuse_unavailable(context, pending, FactorKind.SMS)
     except e.SmsFactorOff:
         raise e.SmsFactorOffAtLogin from None
     if not req.otp:
         raise e.FactorCodeMissing
-    if not _has_number(context, found):
+    if not _has_number(context, pending):
         raise e.SmsFactorOff
-    return complete(context, req, FactorKind.SMS, FactorResponse(code=req.otp), found)
+    return complete(context, req, FactorKind.SMS, FactorResponse(code=req.otp), pending)
 
 
 @sms.set_number.implements
 def set_number(context: Context, req: sms.SetNumberAtLogin) -> SmsSent:
     """Whoever has the password alone names no number beside a factor that is there."""
-    found = find_unlocked(context, req.second_factor_authentication_token)
-    refuse_unavailable(context, found, FactorKind.SMS)
+    pending = find_unlocked(context, req.second_factor_authentication_token)
+    refuse_unavailable(context, pending, FactorKind.SMS)
     if not req.phone_no_2fa:
         raise e.BadParameter.names("phoneno2fa")
-    if not second_factor.can_enrol(context, found):
+    if not second_factor.can_enrol(context, pending):
         raise e.FactorPhoneFixed
-    wish = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
-    return texted(context, AUTHENTICATORS[FactorKind.SMS].begin(context, found.person, wish))
+    options = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
+    return texted(context, AUTHENTICATORS[FactorKind.SMS].begin(context, pending.person, options))
 
 
 @sms.text_again.implements
 def text_again(context: Context, req: sms.ResendSms) -> SmsSent:
-    found = find_unlocked(context, req.second_factor_authentication_token)
-    refuse_unavailable(context, found, FactorKind.SMS)
-    if not _has_number(context, found):
+    pending = find_unlocked(context, req.second_factor_authentication_token)
+    refuse_unavailable(context, pending, FactorKind.SMS)
+    if not _has_number(context, pending):
         raise e.NoPhoneRegistered
-    wish = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp)
+    options = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp)
     one = AUTHENTICATORS[FactorKind.SMS]
-    send = one.challenge if one.is_enrolled(found.person) else one.begin
-    return texted(context, send(context, found.person, wish))
+    send = one.challenge if one.is_enrolled(pending.person) else one.begin
+    return texted(context, send(context, pending.person, options))
 
 
 @email.mail_code.implements
 def mail_code(context: Context, req: email.SendEmailCode) -> Posted:
-    found = find_unlocked(context, req.second_factor_authentication_token)
-    refuse_unavailable(context, found, FactorKind.EMAIL)
+    pending = find_unlocked(context, req.second_factor_authentication_token)
+    refuse_unavailable(context, pending, FactorKind.EMAIL)
     if not req.to:
         raise e.EmailMissing
     one = AUTHENTICATORS[FactorKind.EMAIL]
-    if not one.is_enrolled(found.person) and not second_factor.can_enrol(context, found):
+    if not one.is_enrolled(pending.person) and not second_factor.can_enrol(context, pending):
         raise one.missing
-    one.challenge(context, found.person, ChallengeOptions(email=req.to, email_template=req.email_template_2fa))
+    one.challenge(context, pending.person, ChallengeOptions(email=req.to, email_template=req.email_template_2fa))
     return Posted()
 
 
 @email.with_email.implements
 def with_email(context: Context, req: email.EmailProof) -> FactorLogin:
-    found = find_pending(context, req.second_factor_authentication_token)
-    refuse_unavailable(context, found, FactorKind.EMAIL)
+    pending = find_pending(context, req.second_factor_authentication_token)
+    refuse_unavailable(context, pending, FactorKind.EMAIL)
     answer = FactorResponse(code=email_code.require_code(req.otp), email=req.to)
-    return complete(context, req, FactorKind.EMAIL, answer, found)
+    return complete(context, req, FactorKind.EMAIL, answer, pending)
 
 
 def texted(context: Context, shown: FactorChallenge) -> SmsSent:
@@ -86,9 +86,9 @@ def texted(context: Context, shown: FactorChallenge) -> SmsSent:
     return SmsSent(account_sid=messaging.account_sid(context), sid=shown.sid or "")
 
 
-def _has_number(context: Context, found: PendingSignIn) -> bool:
+def _has_number(context: Context, pending: PendingSignIn) -> bool:
     """Return whether a code could come back: to the number that is enrolled, or to one that may be."""
-    known = found.person
+    known = pending.person
     if AUTHENTICATORS[FactorKind.SMS].is_enrolled(known):
         return True
-    return bool(known.begun(FactorKind.SMS)) and second_factor.can_enrol(context, found)
+    return bool(known.begun(FactorKind.SMS)) and second_factor.can_enrol(context, pending)

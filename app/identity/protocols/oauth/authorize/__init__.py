@@ -48,50 +48,54 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
     step = decision.decide(context, request, asked.client, sessions.current(context), None)
     if step.step not in _PAGES:
         return step
-    attempt, binding = interactions.begin(context, KIND, request.to_store())
-    return step.model_copy(update={"attempt": attempt.attempt_id, "binding": binding})
+    interaction, binding = interactions.begin(context, KIND, request.to_store())
+    return step.model_copy(update={"attempt": interaction.interaction_id, "binding": binding})
 
 
-def advance(context: Context, attempt: Interaction, session: BrowserSession | None) -> Next:
+def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next:
     """Return the next step of an interaction: LOGIN or REGISTER, CONSENT, or the redirect with a code or an error."""
-    request, client = _reread(context, attempt)
+    request, client = _reread(context, interaction)
     if client is None:
-        return start_again(context, attempt)
-    if attempt.is_done:
-        return decision.again(context, request, client, session, attempt)
-    return decision.decide(context, request, client, session, attempt)
+        return start_again(context, interaction)
+    if interaction.is_done:
+        return decision.again(context, request, client, session, interaction)
+    return decision.decide(context, request, client, session, interaction)
 
 
-def answer_consent(context: Context, attempt: Interaction, session: BrowserSession | None, allow: bool) -> Next:
+def answer_consent(context: Context, interaction: Interaction, session: BrowserSession | None, allow: bool) -> Next:
     """Store the answer and return the next step; the session is checked again."""
-    request, client = _reread(context, attempt)
+    request, client = _reread(context, interaction)
     if client is None:
-        return start_again(context, attempt)
-    if attempt.is_done:
-        is_same = allow or "problem" in attempt.request.get(interactions.ENDED, {})
-        return decision.again(context, request, client, session, attempt) if is_same else start_again(context, attempt)
-    before = decision.before_consent(context, request, client, session, attempt)
+        return start_again(context, interaction)
+    if interaction.is_done:
+        is_same = allow or "problem" in interaction.request.get(interactions.ENDED, {})
+        return (
+            decision.again(context, request, client, session, interaction)
+            if is_same
+            else start_again(context, interaction)
+        )
+    before = decision.before_consent(context, request, client, session, interaction)
     if session is None or before is not None:
-        return before or start_again(context, attempt)
+        return before or start_again(context, interaction)
     if not allow:
         context.audit.record("consent.refused", uid=session.uid, client_id=client.client_id)
-        return decision.refuse(context, request, attempt, Redirected("access_denied", "The user denied access."))
+        return decision.refuse(context, request, interaction, Redirected("access_denied", "The user denied access."))
     consents.give(context, session.uid, client.client_id, request.agreed)
     context.audit.record("consent.given", uid=session.uid, client_id=client.client_id, scope=" ".join(request.agreed))
-    return decision.finish(context, request, client, session, attempt)
+    return decision.finish(context, request, client, session, interaction)
 
 
-def start_again(context: Context, attempt: Interaction) -> Next:
+def start_again(context: Context, interaction: Interaction) -> Next:
     """Return the relying party of an interaction that has ended, where the user may start again."""
-    request, client = _reread(context, attempt)
+    request, client = _reread(context, interaction)
     return Next(
         step=Step.START_AGAIN, relying_party=views.relying_party(client, request.redirect_uri) if client else None
     )
 
 
-def _reread(context: Context, attempt: Interaction) -> tuple[Authorization, Application | None]:
+def _reread(context: Context, interaction: Interaction) -> tuple[Authorization, Application | None]:
     """Return the attempt's request, and its client as it stands now: None where it is gone or gave the address up."""
-    request = Authorization.model_validate(attempt.request)
+    request = Authorization.model_validate(interaction.request)
     client = context.application(client_id=request.client_id)
     if client is None or not client.settings.is_active:
         return request, None

@@ -26,37 +26,41 @@ def decide(
     request: Authorization,
     client: Application,
     session: BrowserSession | None,
-    attempt: Interaction | None,
+    interaction: Interaction | None,
 ) -> Next:
     """Return LOGIN or REGISTER, CONSENT, or the answer at the redirect address."""
     if session is None:
-        return _login(context, request, client, attempt, None)
-    account = _account(context, session, attempt)
-    step = _before_consent(context, request, client, session, attempt, account)
+        return _login(context, request, client, interaction, None)
+    account = _account(context, session, interaction)
+    step = _before_consent(context, request, client, session, interaction, account)
     if step is not None:
         return step
     if _must_ask(context, request, client, session.uid):
-        return _consent(context, request, client, attempt, account or accounts.by_uid(context, session.uid))
-    return finish(context, request, client, session, attempt)
+        return _consent(context, request, client, interaction, account or accounts.by_uid(context, session.uid))
+    return finish(context, request, client, session, interaction)
 
 
 def before_consent(
-    context: Context, request: Authorization, client: Application, session: BrowserSession | None, attempt: Interaction
+    context: Context,
+    request: Authorization,
+    client: Application,
+    session: BrowserSession | None,
+    interaction: Interaction,
 ) -> Next | None:
     """Return the step that must come before an answer about consent: LOGIN or a refusal; None where there is none."""
     if session is None:
-        return _login(context, request, client, attempt, None)
-    return _before_consent(context, request, client, session, attempt, _account(context, session, attempt))
+        return _login(context, request, client, interaction, None)
+    return _before_consent(context, request, client, session, interaction, _account(context, session, interaction))
 
 
-def _is_fresh(session: BrowserSession, attempt: Interaction | None) -> bool:
+def _is_fresh(session: BrowserSession, interaction: Interaction | None) -> bool:
     """Return whether the user authenticated within this interaction."""
-    return attempt is not None and session.authenticated_at >= attempt.created_at
+    return interaction is not None and session.authenticated_at >= interaction.created_at
 
 
-def _account(context: Context, session: BrowserSession, attempt: Interaction | None) -> Account | None:
+def _account(context: Context, session: BrowserSession, interaction: Interaction | None) -> Account | None:
     """Return the account of a session older than the interaction; None for a fresh sign-in, which was checked when it happened."""
-    return None if _is_fresh(session, attempt) else accounts.by_uid(context, session.uid)
+    return None if _is_fresh(session, interaction) else accounts.by_uid(context, session.uid)
 
 
 def _before_consent(
@@ -64,17 +68,17 @@ def _before_consent(
     request: Authorization,
     client: Application,
     session: BrowserSession,
-    attempt: Interaction | None,
+    interaction: Interaction | None,
     account: Account | None,
 ) -> Next | None:
-    if _is_fresh(session, attempt):
+    if _is_fresh(session, interaction):
         if request.subject not in (None, session.uid):
-            return refuse(context, request, attempt, Redirected("login_required", "Somebody else is signed in."))
+            return refuse(context, request, interaction, Redirected("login_required", "Somebody else is signed in."))
     elif not _is_enough(request, session, account, context.now):
-        return _login(context, request, client, attempt, account)
-    if (step := _second_factor(context, request, client, session, attempt, account)) is not None:
+        return _login(context, request, client, interaction, account)
+    if (step := _second_factor(context, request, client, session, interaction, account)) is not None:
         return step
-    return _unmet(context, request, client, session, attempt, account)
+    return _unmet(context, request, client, session, interaction, account)
 
 
 def _second_factor(
@@ -82,7 +86,7 @@ def _second_factor(
     request: Authorization,
     client: Application,
     session: BrowserSession,
-    attempt: Interaction | None,
+    interaction: Interaction | None,
     account: Account | None,
 ) -> Next | None:
     """Return the second-factor step where the request asks for two factors and the session has one.
@@ -95,14 +99,14 @@ def _second_factor(
     held = account or accounts.by_uid(context, session.uid)
     if held is None or not second_factors.kinds_of_account(context, held, channel_for(session.methods)):
         is_short = request.demanded_acr and acr_values.met(request, session.methods) is None
-        return refuse(context, request, attempt, acr_values.unmet()) if is_short else None
+        return refuse(context, request, interaction, acr_values.unmet()) if is_short else None
     if prompt.NONE in request.prompt:
         return refuse(
-            context, request, attempt, Redirected("interaction_required", "The second factor must be asked for.")
+            context, request, interaction, Redirected("interaction_required", "The second factor must be asked for.")
         )
     return Next(
         step=Step.CONFIRM,
-        attempt=attempt.attempt_id if attempt else None,
+        attempt=interaction.interaction_id if interaction else None,
         relying_party=views.relying_party(client, request.redirect_uri),
         ui_locales=request.ui_locales,
         display=request.display,
@@ -114,7 +118,7 @@ def _unmet(
     request: Authorization,
     client: Application,
     session: BrowserSession,
-    attempt: Interaction | None,
+    interaction: Interaction | None,
     account: Account | None,
 ) -> Next | None:
     """Return the step of an action that the tenant still requires of the account; None where there is none."""
@@ -122,20 +126,24 @@ def _unmet(
     if step is None or (step.can_skip and prompt.NONE in request.prompt):
         return None
     if prompt.NONE in request.prompt:
-        return refuse(context, request, attempt, Redirected("interaction_required", "The user must be asked."))
+        return refuse(context, request, interaction, Redirected("interaction_required", "The user must be asked."))
     presentation = {"ui_locales": request.ui_locales, "display": request.display}
     asking = views.relying_party(client, request.redirect_uri)
     return step.model_copy(
-        update={**presentation, "attempt": attempt.attempt_id if attempt else None, "relying_party": asking}
+        update={**presentation, "attempt": interaction.interaction_id if interaction else None, "relying_party": asking}
     )
 
 
 def finish(
-    context: Context, request: Authorization, client: Application, session: BrowserSession, attempt: Interaction | None
+    context: Context,
+    request: Authorization,
+    client: Application,
+    session: BrowserSession,
+    interaction: Interaction | None,
 ) -> Next:
     """Respond with a code; so is a second submit of the same form, which finds the interaction ended."""
-    if attempt is not None and not interactions.finish(context, attempt, uid=session.uid):
-        return again(context, request, client, session, interactions.find(context, attempt.attempt_id))
+    if interaction is not None and not interactions.finish(context, interaction, uid=session.uid):
+        return again(context, request, client, session, interactions.find(context, interaction.interaction_id))
     return _code(context, request, client, session)
 
 
@@ -144,7 +152,7 @@ def again(
     request: Authorization,
     client: Application,
     session: BrowserSession | None,
-    attempt: Interaction | None,
+    interaction: Interaction | None,
 ) -> Next:
     """Answer an ended attempt once more, for a second submit of its form: a browser follows the last answer alone.
 
@@ -152,25 +160,29 @@ def again(
     the authorization endpoint: only whoever ended the attempt, who authenticated within it and whose yes still stands,
     gets one. An attempt that ended with a refusal repeats that.
     """
-    ended = attempt.request.get(interactions.ENDED, {}) if attempt is not None else {}
+    ended = interaction.request.get(interactions.ENDED, {}) if interaction is not None else {}
     if problem := ended.get("problem"):
         return answers.refusal(request.issuer, request.model_dump(), Redirected(*problem))
     if (
         session is None
         or ended.get("uid") != session.uid
-        or not _may_have_another(context, request, client, session, attempt)
+        or not _may_have_another(context, request, client, session, interaction)
     ):
         return Next(step=Step.START_AGAIN, relying_party=views.relying_party(client, request.redirect_uri))
     return _code(context, request, client, session)
 
 
 def _may_have_another(
-    context: Context, request: Authorization, client: Application, session: BrowserSession, attempt: Interaction | None
+    context: Context,
+    request: Authorization,
+    client: Application,
+    session: BrowserSession,
+    interaction: Interaction | None,
 ) -> bool:
     account = accounts.by_uid(context, session.uid)
     if account is None or not _is_usable(account):
         return False
-    is_asked_for = _is_fresh(session, attempt) and request.subject in (None, session.uid)
+    is_asked_for = _is_fresh(session, interaction) and request.subject in (None, session.uid)
     needs_yes = client.settings.require_consent or prompt.CONSENT in request.prompt
     return (is_asked_for or _is_enough(request, session, account, context.now)) and (
         not needs_yes or consents.covers(context, session.uid, client.client_id, request.agreed)
@@ -192,10 +204,10 @@ def _code(context: Context, request: Authorization, client: Application, session
     return answers.code(request, codes.issue(context, code))
 
 
-def refuse(context: Context, request: Authorization, attempt: Interaction | None, problem: Redirected) -> Next:
+def refuse(context: Context, request: Authorization, interaction: Interaction | None, problem: Redirected) -> Next:
     """Answer with an error and end the attempt."""
-    if attempt is not None:
-        interactions.finish(context, attempt, problem=[problem.error, problem.description])
+    if interaction is not None:
+        interactions.finish(context, interaction, problem=[problem.error, problem.description])
     context.audit.record("authorize.refused", client_id=request.client_id, error=problem.error)
     return answers.refusal(request.issuer, request.model_dump(), problem)
 
@@ -227,10 +239,14 @@ def _must_ask(context: Context, request: Authorization, client: Application, uid
 
 
 def _login(
-    context: Context, request: Authorization, client: Application, attempt: Interaction | None, account: Account | None
+    context: Context,
+    request: Authorization,
+    client: Application,
+    interaction: Interaction | None,
+    account: Account | None,
 ) -> Next:
     if prompt.NONE in request.prompt:
-        return refuse(context, request, attempt, Redirected("login_required", "The user must sign in."))
+        return refuse(context, request, interaction, Redirected("login_required", "The user must sign in."))
     is_same = (
         account is not None
         and _is_usable(account)
@@ -239,7 +255,7 @@ def _login(
     )
     return Next(
         step=Step.REGISTER if prompt.CREATE in request.prompt else Step.LOGIN,
-        attempt=attempt.attempt_id if attempt is not None else None,
+        attempt=interaction.interaction_id if interaction is not None else None,
         relying_party=views.relying_party(client, request.redirect_uri),
         person=views.person(account) if is_same and account is not None else None,
         must_reauthenticate=is_same,
@@ -250,13 +266,17 @@ def _login(
 
 
 def _consent(
-    context: Context, request: Authorization, client: Application, attempt: Interaction | None, account: Account | None
+    context: Context,
+    request: Authorization,
+    client: Application,
+    interaction: Interaction | None,
+    account: Account | None,
 ) -> Next:
     if prompt.NONE in request.prompt:
-        return refuse(context, request, attempt, Redirected("consent_required", "The user must be asked."))
+        return refuse(context, request, interaction, Redirected("consent_required", "The user must be asked."))
     return Next(
         step=Step.CONSENT,
-        attempt=attempt.attempt_id if attempt is not None else None,
+        attempt=interaction.interaction_id if interaction is not None else None,
         relying_party=views.relying_party(client, request.redirect_uri),
         person=views.person(account) if account is not None else None,
         scopes=[ScopeView(name=name) for name in request.agreed],

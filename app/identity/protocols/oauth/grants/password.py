@@ -39,13 +39,13 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     identifier = identifiers.guess(context.tenant.settings, req.username)
     try:
         passed = sign_in.verify(
-            context, identifier, req.password, LockSolution(), hides_unknown=True, wish=VerificationOptions()
+            context, identifier, req.password, LockSolution(), hides_unknown=True, options=VerificationOptions()
         )
     except TooManyRequests as refusal:
         raise SlowDown(retry_after_seconds=refusal.retry_after_seconds) from None
     except ApiError as refusal:
         raise InvalidGrant(f"{refusal.message}.") from None
-    if passed.wanted is not None:
+    if passed.required is not None:
         raise InvalidGrant("A second factor is needed, which this grant cannot ask for.")
     account = passed.account
     if not tenant_requirements.are_met(context, account):
