@@ -13,7 +13,7 @@ from pathlib import Path
 from alembic import command
 
 from app.identity.platform.store import migrate
-from app.identity.platform.store.standing import standing_of
+from app.identity.platform.store.schema_state import read_schema_state
 
 VERSIONS = Path(migrate.__file__).parent / "migrations" / "versions"
 
@@ -27,7 +27,7 @@ def main() -> None:
             migrate.upgrade(url)
         with migrate.connected(url) as connection:
             config = migrate.config_of(connection)
-            config.attributes["oldest_code"] = standing_of(
+            config.attributes["oldest_code"] = read_schema_state(
                 connection
             ).oldest_code  # it only adds, until its author says otherwise
             config.set_main_option("file_template", "%%(rev)s_" + re.sub(r"\W+", "_", message.lower()))

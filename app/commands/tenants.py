@@ -169,5 +169,5 @@ def _enter(ours: Services, name: str) -> UnitOfWork:
     work.release_connection()
     if held is None:
         raise Refusal(f"There is no tenant {name!r}; 'gatehouse tenant list' shows them.")
-    work.enter(held.tenant_id)
+    work.switch_tenant(held.tenant_id)
     return work

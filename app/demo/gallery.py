@@ -68,7 +68,7 @@ def _dress(database: Database) -> _Dress:
         if name not in tenants:
             abort(404)
         held = tenants[name]
-        work.enter(held.tenant_id)
+        work.switch_tenant(held.tenant_id)
         own = [
             store.template_of(channel, *row)
             for channel in (store.MAIL, store.SMS)

@@ -13,7 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from app.identity.entry import audit_partitions
+from app.identity.entry import audit_retention
 from app.identity.platform.store.backup import BackupRefused, create, verify
 from app.identity.platform.store.database import Database
 from app.kit.clock import SystemClock
@@ -82,7 +82,7 @@ def driven(url: str) -> str:
 def months_made(server: Postgres, restored: PostgresUrls) -> int:
     """Let a worker see to the months of the audit trail; return how many there are now."""
     worker = Database(driven(restored.runtime_url))
-    audit_partitions.keep(worker, SystemClock().now())
+    audit_retention.maintain_partitions(worker, SystemClock().now())
     worker.dispose()
     months = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'audit'::regclass AND inhrelid::regclass::text ~ 'audit_[0-9]'"
     return int(server.value(months, restored.runtime_url.rsplit("/", 1)[1]))

@@ -63,7 +63,7 @@ def test_a_provider_that_said_it_names_itself_must(acme: TenantServer, fake_prov
 def test_one_that_hangs_does_not_keep_others_waiting(
     acme: TenantServer, fake_provider: FakeProvider, services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outbound, "SLOTS", outbound.RequestSlots(in_all=2, each=1))
+    monkeypatch.setattr(outbound, "SLOTS", outbound.RequestSlots(total=2, per_host=1))
     monkeypatch.setattr(outbound, "_PATIENCE_SECONDS", 0.05)
     with provider(services) as other, ThreadPoolExecutor(1) as thread:
         acme.change_settings(connections={NAME: fake_provider.openid(), "other": other.openid()})

@@ -80,7 +80,7 @@ def test_what_a_revoked_key_signed_is_believed_no_more(
     form = {"grant_type": "client_credentials", "audience": AUDIENCE, **robot.proves()}
     machine = (robot.post("/service/oauth/token", form).json or {})["access_token"]
     with call_of(services, world.name) as call:
-        leaked = services.signing_keys.of(call.work).signer
+        leaked = services.signing_keys.current(call.work).signer
         assert id_token_hints.read(call, held["id_token"])
         assert machine_tokens.claims_of(call, machine)
     revoked = revoke(elsewhere, world)
@@ -138,17 +138,17 @@ def test_without_the_key_that_was_to_sign_next_the_present_one_stays(
     with moved(services, seconds=(LEAD + timedelta(days=3)).total_seconds()):
         services.directory.clear_cache()
         with call_of(services, world.name) as call:
-            assert services.signing_keys.of(call.work).kid == first
+            assert services.signing_keys.current(call.work).kid == first
 
 
 def test_a_copy_of_the_keys_stays_while_the_tenant_does(services: Services, world: World, shop: RelyingParty) -> None:
     """Whatever reads the tenant anew: the copy is what is published while the store is away."""
     published(shop)
     with call_of(services, world.name) as call:
-        copy = services.signing_keys.of(call.work)
+        copy = services.signing_keys.current(call.work)
         services.directory.clear_cache()
         assert services.directory.by_key(world.api_key)
-        assert services.signing_keys.of(call.work) is copy
+        assert services.signing_keys.current(call.work) is copy
 
 
 def test_a_revocation_stands_in_the_audit_trail(

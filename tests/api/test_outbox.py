@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
 from app.identity.directory.tenants import changes
-from app.identity.entry.cleaning import BATCH, EVERY, TENANTS_A_TURN, Cleaner, clean
+from app.identity.entry.cleaning import BATCH, ROUND_INTERVAL, TENANTS_PER_TURN, Cleaner, clean
 from app.identity.entry.tables import metadata
 from app.identity.platform.outbox import claims
 from app.identity.platform.outbox.lanes import LANES, MAIL, Lane
@@ -318,7 +318,7 @@ def test_cleaning_deletes_only_expired_rows_of_all_tenants(database: Database, c
 
 
 def test_each_cleaning_round_covers_every_tenant(database: Database, clock: FixedClock) -> None:
-    tenants = [f"t{number:03}" for number in range(2 * TENANTS_A_TURN + 3)]
+    tenants = [f"t{number:03}" for number in range(2 * TENANTS_PER_TURN + 3)]
     for tenant in tenants:
         work = UnitOfWork(database, tenant)
         changes.add(work, tenant, api_key=tenant, api_secret=b"", settings={}, brand={}, now=clock.now())
@@ -326,11 +326,11 @@ def test_each_cleaning_round_covers_every_tenant(database: Database, clock: Fixe
         work.commit()
     clock.advance(days=1)
     cleaner = Cleaner(database)
-    assert [cleaner.turn(clock.now()) for _ in range(4)] == [TENANTS_A_TURN, TENANTS_A_TURN, 3, 0]
+    assert [cleaner.turn(clock.now()) for _ in range(4)] == [TENANTS_PER_TURN, TENANTS_PER_TURN, 3, 0]
     work = UnitOfWork(database, tenants[-1])
     work.run(codes.insert().values(**code(tenants[-1], "old", clock)))
     work.commit()
-    clock.advance(seconds=EVERY.total_seconds() + 3 * 3600)
+    clock.advance(seconds=ROUND_INTERVAL.total_seconds() + 3 * 3600)
     assert sum(cleaner.turn(clock.now()) for _ in range(3)) == 1
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.identity.entry import audit_partitions
+from app.identity.entry import audit_retention
 from app.identity.platform.store import migrate
 from app.identity.platform.store.database import Database
 from app.kit.clock import SystemClock
@@ -162,7 +162,7 @@ def audit_database(audit_urls: PostgresUrls) -> Iterator[Database]:
 
 
 def keep(database: Database, days: float = 0) -> None:
-    audit_partitions.keep(database, SystemClock().now() + timedelta(days=days))
+    audit_retention.maintain_partitions(database, SystemClock().now() + timedelta(days=days))
 
 
 @contextmanager

@@ -149,7 +149,7 @@ def test_rows_outside_all_months_are_found_and_removed(
     work = UnitOfWork(audit_database, "acme")
     assert len(of_account(work, "u", 10)) == 3
     work.rollback()
-    assert audit_retention.remove(audit_database, "acme", moment(-365)) == 2
+    assert audit_retention.delete_expired(audit_database, "acme", moment(-365)) == 2
     assert [len(rows(runtime, one)) for one in ("acme", "globex")] == [1, 1]
 
 
@@ -171,8 +171,8 @@ def test_purges_and_writers_meet_no_deadlock(
         beside(
             write,
             lambda: none(add(writer, "acme", moment(-425))),
-            lambda: none(audit_retention.remove(audit_database, "acme", moment(-400))),
-            lambda: none(audit_retention.remove(audit_database, "acme", moment(-1))),
+            lambda: none(audit_retention.delete_expired(audit_database, "acme", moment(-400))),
+            lambda: none(audit_retention.delete_expired(audit_database, "acme", moment(-1))),
         ),
     ):
         until = time.monotonic() + 60

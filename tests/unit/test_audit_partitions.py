@@ -14,7 +14,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from app.identity.platform.store import migrate
-from app.identity.platform.store.migrate import Patience
+from app.identity.platform.store.migrate import LockRetries
 from app.settings import SettingsError
 from tests.support.audit_trails import (
     BEFORE,
@@ -144,7 +144,7 @@ def test_rows_of_a_wrong_clock_stop_the_migration(
 def test_the_swap_waits_for_a_long_reader_only_briefly(unpartitioned: PostgresUrls, runtime: Connected) -> None:
     """Whoever comes meanwhile gets through, and the migration goes on once the reader is done."""
     tried = threading.Thread(
-        target=lambda: migrate.upgrade(unpartitioned.migrate_url, revision=REVISION, patience=Patience(0.3, 200, 0.1))
+        target=lambda: migrate.upgrade(unpartitioned.migrate_url, revision=REVISION, retries=LockRetries(0.3, 200, 0.1))
     )
     with psycopg.connect(unpartitioned.runtime_url) as long:
         long.execute("SELECT count(*) FROM audit")

@@ -20,7 +20,7 @@ from app.identity.entry.tables import metadata
 from app.identity.platform.outbox import claims
 from app.identity.platform.store import migrate
 from app.identity.platform.store.database import Database
-from app.identity.platform.store.standing import Standing, standing_of
+from app.identity.platform.store.schema_state import SchemaState, read_schema_state
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.clock import FixedClock
 from app.settings import SettingsError
@@ -104,7 +104,7 @@ def test_the_history_ends_at_the_schema_in_code(database_url: str, engine: Engin
         seen = MigrationContext.configure(connection, opts={"include_name": lambda name, *_: name not in hidden})
         assert compare_metadata(seen, metadata) == []
         assert hidden == (PARTITIONS if connection.dialect.name == "postgresql" else set())
-        assert standing_of(connection) == Standing(migrate.HEAD, oldest_code_of(migrate.HEAD))
+        assert read_schema_state(connection) == SchemaState(migrate.HEAD, oldest_code_of(migrate.HEAD))
 
 
 def partitions(connection: Connection) -> set[str]:
@@ -230,9 +230,9 @@ def test_no_migration_breaks_the_code_it_claims_to_bear(fresh_postgres: Postgres
 
 
 def test_code_serves_without_revisions_that_only_take_away() -> None:
-    """Only revisions that raise `oldest_code` may lie between `NEEDS` and `HEAD`: all others add what the code uses."""
-    behind = [revision for revision in REVISIONS if revision > migrate.NEEDS]
-    assert all(oldest_code_of(one) > oldest_code_of(migrate.NEEDS) for one in behind)
+    """Only revisions that raise `oldest_code` may lie between `OLDEST_SCHEMA` and `HEAD`: all others add what the code uses."""
+    behind = [revision for revision in REVISIONS if revision > migrate.OLDEST_SCHEMA]
+    assert all(oldest_code_of(one) > oldest_code_of(migrate.OLDEST_SCHEMA) for one in behind)
 
 
 def test_a_role_that_is_not_there_is_named(fresh_postgres: PostgresUrls) -> None:

@@ -18,32 +18,32 @@ from app.cli import cli
 from app.identity.entry import health
 from app.identity.platform.store import migrate
 from app.identity.platform.store.database import Database, StoreUnavailable
-from app.identity.platform.store.migrate import HEAD, Patience
+from app.identity.platform.store.migrate import HEAD, LockRetries
 from app.identity.platform.store.migrations.online import add_index, drop_index
-from app.identity.platform.store.standing import Standing, note_oldest_code, standing_of
+from app.identity.platform.store.schema_state import SchemaState, read_schema_state, store_oldest_code
 from app.settings import Settings, SettingsError
 from tests.support.migration_rules import COMMIT, breaks_older_code, keeps_writers_out
 from tests.support.servers import RUNTIME, PostgresUrls
 
 LATER = "9999"
-SHORT = Patience(lock_seconds=0.2, tries=3, pause_seconds=0.05)
+SHORT = LockRetries(lock_seconds=0.2, tries=3, pause_seconds=0.05)
 BEFORE = "0012"  # 0013 changes the table `tenants`
 
 
 @pytest.mark.parametrize(
     ("stands", "is_served"),
     [
-        (Standing("0015", "0010"), True),
-        (Standing("0014", "0014"), True),
-        (Standing("0016", "0015"), True),
-        (Standing("0016", "0009"), True),
-        (Standing("0016", "0016"), False),
-        (Standing("0016"), False),
-        (Standing("0013", "0010"), False),
-        (Standing(None), False),
+        (SchemaState("0015", "0010"), True),
+        (SchemaState("0014", "0014"), True),
+        (SchemaState("0016", "0015"), True),
+        (SchemaState("0016", "0009"), True),
+        (SchemaState("0016", "0016"), False),
+        (SchemaState("0016"), False),
+        (SchemaState("0013", "0010"), False),
+        (SchemaState(None), False),
     ],
 )
-def test_code_serves_from_what_it_needs_to_what_bears_it(stands: Standing, is_served: bool) -> None:
+def test_code_serves_from_what_it_needs_to_what_bears_it(stands: SchemaState, is_served: bool) -> None:
     assert (stands.refusal("0015", "0014") is None) is is_served
 
 
@@ -129,7 +129,7 @@ def newer(settings: Settings, oldest_code: str) -> None:
     """Bring the database where a later version's `gatehouse migrate` leaves it."""
     engine = create_engine(settings.migrate_url or settings.database)
     with engine.begin() as connection:
-        note_oldest_code(connection, oldest_code)
+        store_oldest_code(connection, oldest_code)
         connection.execute(text("UPDATE alembic_version SET version_num = :later"), {"later": LATER})
     engine.dispose()
 
@@ -178,7 +178,7 @@ def test_the_command_of_an_older_version_succeeds(installed: Settings) -> None:
 def test_going_back_takes_the_statement_back(installed: Settings) -> None:
     migrate.downgrade(installed.migrate_url or installed.database, revision=BEFORE)
     with opened(installed) as database, database.connect() as connection:
-        assert standing_of(connection) == Standing(BEFORE, BEFORE)
+        assert read_schema_state(connection) == SchemaState(BEFORE, BEFORE)
 
 
 @pytest.fixture
@@ -189,7 +189,7 @@ def behind(fresh_postgres: PostgresUrls) -> PostgresUrls:
 
 def test_a_migration_that_waits_lets_the_others_through(behind: PostgresUrls) -> None:
     """With a long transaction on the table, later readers wait no longer than the migration's lock timeout."""
-    tried = threading.Thread(target=lambda: migrate.upgrade(behind.migrate_url, patience=Patience(0.5, 100, 0.1)))
+    tried = threading.Thread(target=lambda: migrate.upgrade(behind.migrate_url, retries=LockRetries(0.5, 100, 0.1)))
     with psycopg.connect(behind.runtime_url) as long, psycopg.connect(behind.runtime_url, autocommit=True) as others:
         long.execute("SELECT * FROM tenants")
         tried.start()
@@ -208,7 +208,7 @@ def test_a_migration_that_never_gets_its_turn_says_why(behind: PostgresUrls) -> 
         with pytest.raises(
             StoreUnavailable, match=r"A long transaction uses a table.*in each of 3 tries.*nothing is half"
         ):
-            migrate.upgrade(behind.migrate_url, patience=SHORT)
+            migrate.upgrade(behind.migrate_url, retries=SHORT)
     assert migrate.upgrade(behind.migrate_url).revision == HEAD
 
 

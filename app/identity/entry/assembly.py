@@ -1,4 +1,4 @@
-"""Puts the services of a process together."""
+"""Creates the services of a process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from app.identity.credentials.passwords.breached_passwords import BreachedPasswo
 from app.identity.credentials.passwords.hashing import Hashing
 from app.identity.directory.tenants.directory import CachedTenantDirectory
 from app.identity.directory.tenants.signing_keys import StoredSigningKeys
-from app.identity.entry import tables  # noqa: F401 - removals go through every table
+from app.identity.entry import tables  # noqa: F401 - deletions need every table
 from app.identity.platform.encryption import Encryption, derive_key
 from app.identity.platform.openid_metadata import ProviderMetadataCache
 from app.identity.platform.services import Services
@@ -21,11 +21,11 @@ from app.kit.public_addresses import Resolver
 from app.kit.signing import WINDOW_SECONDS
 from app.settings import Settings
 
-_CACHED_TEMPLATES = 2_000  # templates of all tenants; most tenants have none of their own
+_CACHED_TEMPLATES = 2_000  # of all tenants; most tenants have no templates of their own
 
 
 def assemble(settings: Settings, clock: Clock | None = None) -> Services:
-    """Return the services that all operations of this process share; opens no connection yet."""
+    """Create the services that all operations of the process share. Opens no connection."""
     clock = clock or SystemClock()
     database = Database(settings.database)
     encryption = Encryption(settings.secrets)

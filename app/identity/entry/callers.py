@@ -1,4 +1,4 @@
-"""Who calls: admits K, S, U, C, M and H, each in the carriers that the interface names (user.md section 0, account.md section 0)."""
+"""Authenticates callers by every scheme, each in the headers and parameters of the interface (user.md, account.md section 0)."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from app.kit.reading import RawRequest
 from app.kit.signing import SIGNATURE_HEADER, read_signature
 from app.settings import Settings
 
-FRESH = timedelta(minutes=10)
+REAUTHENTICATION_LIFETIME = timedelta(minutes=10)
 _VENDOR_HEADER = re.compile(r"x-\w+-(apikey|apisecret)\Z")
 _GUID = re.compile(r"[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}\Z")
 
 
 def host_of(settings: Settings, host: str, *, is_inside: bool = False) -> Host:
-    """Return which kind of host this is; the API host is one, where a hub apart calls another, all others are tenants'.
+    """Return the kind of host: the API host, the internal host of a separate hub, or a tenant's host.
 
-    `is_inside`: a call of the hub in this very process, which needs no host.
+    `is_inside`: a call of the hub in the same process, which needs no host.
     """
     if is_inside or (settings.inside_host and host.lower() == settings.inside_host):
         return Host.INSIDE
@@ -45,7 +45,7 @@ def host_of(settings: Settings, host: str, *, is_inside: bool = False) -> Host:
 
 
 def tenant_at(services: Services, host: str, cost: Cost | None = None) -> Tenant:
-    """Return the tenant served at a host; raises UnknownTenant without a word about others."""
+    """Return the tenant of a host; raises UnknownTenant."""
     name, _, domain = host.lower().partition(".")
     found = services.directory.by_name(name, cost) if domain == services.settings.hub_domain else None
     if found is None:
@@ -54,9 +54,9 @@ def tenant_at(services: Services, host: str, cost: Cost | None = None) -> Tenant
 
 
 def visit_of(services: Services, raw: RawRequest) -> Visit:
-    """Return the visit that the hub signed; raises HubRefused, also for a call that was answered before.
+    """Return the visit that the hub signed; raises HubRefused, also for a replayed call.
 
-    A call within this process went over no wire, so nobody can repeat it.
+    Calls within the process need no replay protection.
     """
     visit, signature = raw.headers.get(VISIT_HEADER.lower(), ""), raw.headers.get(SIGNATURE_HEADER.lower(), "")
     address = f"{raw.path}?{raw.query_text}" if raw.query_text else raw.path
@@ -92,10 +92,10 @@ def tenant_of_key(services: Services, operation: AnyOperation, raw: RawRequest, 
 
 def tenant_of_secret(services: Services, raw: RawRequest, cost: Cost) -> Tenant:
     """Return the tenant whose API secret was sent without a key (order of checks: 923, 902, 6003)."""
-    shown = api_secret(raw)
-    if shown is None:
+    secret = api_secret(raw)
+    if secret is None:
         raise e.MissingSecret
-    tenant = services.directory.by_secret(shown, cost)
+    tenant = services.directory.by_secret(secret, cost)
     if tenant is None:
         raise e.WrongSecret
     refuse_expired_trial(services, tenant)
@@ -103,18 +103,18 @@ def tenant_of_secret(services: Services, raw: RawRequest, cost: Cost) -> Tenant:
 
 
 def _missing_key(operation: AnyOperation, raw: RawRequest) -> e.BadParameter:
-    """Name the key, and with it what else is missing where the seed has one name for both (errors.md section 5)."""
+    """Return the error for a missing API key, which may name another missing parameter too (errors.md section 5)."""
     beside = getattr(operation.request, "beside_key", ())
     try:
         members = from_json(raw.body[:100_000]) if beside else None
     except ValueError:
         members = None
-    held = {name.lower() for name, value in members.items() if value} if isinstance(members, dict) else set()
-    missing = next((name for name in beside if name not in held), None)
+    given = {name.lower() for name, value in members.items() if value} if isinstance(members, dict) else set()
+    missing = next((name for name in beside if name not in given), None)
     if (
         not isinstance(members, dict)
         or missing is None
-        or (missing != "password" and held & {"otp", "email", "username"})
+        or (missing != "password" and given & {"otp", "email", "username"})
     ):
         return e.BadParameter.names("apikey")
     return e.BadParameter(f"The apikey and {missing} are required parameters.")
@@ -140,22 +140,22 @@ def _vendor_header(raw: RawRequest, what: str) -> str | None:
 
 
 def admit_secret(context: Context) -> None:
-    """Admit S: the secret in the query or a header, or a signature in its place (account.md section 10)."""
+    """Authenticate by API secret in the query or a header, or by a signature instead of it (account.md section 10)."""
     tenant, raw = context.tenant, context.raw
     _refuse_address(context)
-    held = context.services.encryption.decrypt(tenant.sealed_api_secret, f"{tenant.tenant_id} api_secret")
-    if signed_requests.is_admitted(tenant.settings.request_signing, held, raw, context.now):
+    secret = context.services.encryption.decrypt(tenant.sealed_api_secret, f"{tenant.tenant_id} api_secret")
+    if signed_requests.is_authenticated(tenant.settings.request_signing, secret, raw, context.now):
         return
-    shown = api_secret(raw)
-    if shown is None:
+    given = api_secret(raw)
+    if given is None:
         raise e.MissingSecret
-    if not hmac.compare_digest(shown.lower().encode("utf-8", "surrogatepass"), held.lower()):
+    if not hmac.compare_digest(given.lower().encode("utf-8", "surrogatepass"), secret.lower()):
         context.audit.record("secret.refused")
         raise e.WrongSecret
 
 
-def shows_secret(raw: RawRequest) -> bool:
-    """Return whether the request brings the API secret, or a signature in its place."""
+def has_secret(raw: RawRequest) -> bool:
+    """Return whether the request has the API secret or a signature instead of it."""
     return api_secret(raw) is not None or "digest" in raw.headers
 
 
@@ -166,7 +166,7 @@ def api_secret(raw: RawRequest) -> str | None:
 
 def _refuse_address(context: Context) -> None:
     settings, address = context.tenant.settings, context.raw.address
-    is_unknown = read_address(address) is None  # a list that cannot be asked refuses
+    is_unknown = read_address(address) is None  # with a deny list, an unreadable address is refused
     if settings.denied_ips and (is_unknown or signed_requests.is_listed(address, settings.denied_ips)):
         raise e.IpRefused
     if settings.allowed_ips and not signed_requests.is_listed(address, settings.allowed_ips):
@@ -175,33 +175,33 @@ def _refuse_address(context: Context) -> None:
 
 def access_token(raw: RawRequest, body: dict[str, Any]) -> str | None:
     """Return the access token: `Authorization: Bearer`, else query, else body member `access_token`."""
-    shown = raw.bearer() or raw.first("access_token")
-    if shown is None:
+    token = raw.bearer() or raw.first("access_token")
+    if token is None:
         member = next((value for name, value in body.items() if name.lower() == "access_token"), None)
-        shown = member if isinstance(member, str) else None
-    return shown
+        token = member if isinstance(member, str) else None
+    return token
 
 
 def admit_person(context: Context, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
-    """Admit what may stand in the body: C and U, by the first way of the statement that is fully met."""
+    """Authenticate schemes whose credentials may be in the body: client and access token."""
     schemes = operation.admission.auth.schemes()
     if AuthScheme.CLIENT in schemes:
         context.client = clients.authenticate(context, raw, body)
     if AuthScheme.ACCESS_TOKEN in schemes:
-        shown = access_token(raw, body)
-        optional = any(AuthScheme.ACCESS_TOKEN not in way for way in operation.admission.auth.alternatives)
-        if shown is None and optional:
+        token = access_token(raw, body)
+        optional = any(AuthScheme.ACCESS_TOKEN not in schemes for schemes in operation.admission.auth.alternatives)
+        if token is None and optional:
             return
-        context.holder = tokens.holder_of(context, shown, operation)
+        context.holder = tokens.holder_of(context, token, operation)
         context.audit.actor = context.holder.actor
-        _refuse_unaccepted(context, operation, context.holder.uid)
-        _refuse_unproved(context, operation, context.holder, body)
+        _require_accepted_policy(context, operation, context.holder.uid)
+        _require_recent_authentication(context, operation, context.holder, body)
 
 
-def _refuse_unaccepted(context: Context, operation: AnyOperation, uid: str | None) -> None:
-    """Raise 1194 while the account has not accepted the present policy: its token opens what accepts it, and says what it is.
+def _require_accepted_policy(context: Context, operation: AnyOperation, uid: str | None) -> None:
+    """Raise 1194 until the account has accepted the current privacy policy.
 
-    The families say which: all but what stands in `BEFORE_POLICY` waits.
+    Operations whose error profile lacks 1194, such as the acceptance itself, stay available.
     """
     if (
         uid is None
@@ -211,16 +211,18 @@ def _refuse_unaccepted(context: Context, operation: AnyOperation, uid: str | Non
         return
     account = accounts.by_uid(context, uid)
     if account is None or not account.is_active or account.is_deleted:
-        return  # 1409 or 984, as the operation has it
+        return  # the operation raises 1409 or 984
     if privacy_policy.must_accept(context.tenant.settings.privacy_policy, account, context.now):
         raise e.PrivacyPolicyOutdated
 
 
-def _refuse_unproved(context: Context, operation: AnyOperation, holder: TokenHolder, body: dict[str, Any]) -> None:
-    """Raise the family's `reauthentication_required` where the operation is sensitive and the person's last proof is over ten minutes old.
+def _require_recent_authentication(
+    context: Context, operation: AnyOperation, holder: TokenHolder, body: dict[str, Any]
+) -> None:
+    """Raise `reauthentication_required` for a sensitive operation if the last authentication is over ten minutes old.
 
-    Applies to tokens of applications, and with `fresh_proof_for_credentials` to tokens of the interface's own sign-ins. An
-    impersonation token (row A22) is always refused with `access_refused`: the account holder proved nothing.
+    Applies to tokens of applications, and with `fresh_proof_for_credentials` also to tokens of the interface's sign-ins.
+    An impersonation token (operation A22) always raises `access_refused`, because the account holder did not authenticate.
     """
     if operation.admission.access is None or not operation.admission.access.needs_reauthentication(body):
         return
@@ -230,13 +232,13 @@ def _refuse_unproved(context: Context, operation: AnyOperation, holder: TokenHol
         )
     if holder.client_id is None and not context.tenant.settings.fresh_proof_for_credentials:
         return
-    at = sessions.authenticated_at(context, holder)
-    if at is None or context.now - at > FRESH:
+    authenticated_at = sessions.authenticated_at(context, holder)
+    if authenticated_at is None or context.now - authenticated_at > REAUTHENTICATION_LIFETIME:
         raise operation.error_profile.reauthentication_required or e.NotAuthenticated
 
 
 def is_machine(operation: AnyOperation, raw: RawRequest) -> bool:
-    """Return whether the caller comes as a machine: a bearer token, and no other proof that the operation would take."""
+    """Return whether the request authenticates by machine token: a bearer token and no API secret or signature."""
     schemes = operation.admission.auth.schemes()
     if AuthScheme.MACHINE_TOKEN not in schemes or schemes == {AuthScheme.MACHINE_TOKEN}:
         return AuthScheme.MACHINE_TOKEN in schemes
@@ -244,7 +246,7 @@ def is_machine(operation: AnyOperation, raw: RawRequest) -> bool:
 
 
 def admit_machine(context: Context, operation: AnyOperation) -> None:
-    """Admit M: a machine token of this tenant with the operation's scope, or with `all`; raises 6002."""
+    """Authenticate a machine token of this tenant with the operation's scope or `all`; raises 6002."""
     context.machine = machine_tokens.claims_of(context, context.raw.bearer())
     if not machine_tokens.may(context.machine, operation.admission.scope):
         raise e.MachineRefused(f"The machine token lacks the scope {operation.admission.scope}.")

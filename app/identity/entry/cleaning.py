@@ -1,7 +1,7 @@
-"""Removes what is over, in small batches, tenant by tenant: nobody waits for it, and the row-level lock stays shut.
+"""Deletes expired rows in small batches, tenant by tenant, so that requests do not wait and row-level security stays on.
 
-A round goes through all tenants, a few in each turn, so that ten thousand of them make no burst. One statement asks a
-tenant's tables whether anything is over; most of the time nothing is.
+A round visits all tenants, a few in each turn, which spreads the load of thousands of tenants. One statement tells which
+tables of a tenant have expired rows; usually none has.
 """
 
 from __future__ import annotations
@@ -15,49 +15,48 @@ from sqlalchemy import Table, and_, bindparam, delete, exists, literal, select, 
 
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants.store import LOOKUP_TENANT
-from app.identity.entry import audit_partitions, audit_retention, deleted_accounts
+from app.identity.entry import audit_retention, deleted_accounts
 from app.identity.entry.tables import metadata
 from app.identity.platform.store import removal
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
 
 BATCH = 500
-KEPT = {
+RETENTION = {
     "codes": timedelta(hours=1), "refresh_tokens": timedelta(days=1), "proofs": timedelta(days=7),
     "waiting_accounts": timedelta(days=7), "tickets": timedelta(days=1),
 }  # fmt: skip
-"""How long after its end a row is kept: a code or token that comes a second time must still be known as used, and a link that is
-over can be replaced by a new one."""
-SENT_KEPT = timedelta(days=7)
-EVERY = timedelta(minutes=10)
-"""From the beginning of one round to that of the next, at the least."""
-TENANTS_A_TURN = 25
+"""How long expired rows are retained: a second use of a code or token must be recognized, and an expired link can be renewed."""
+SENT_RETENTION = timedelta(days=7)
+ROUND_INTERVAL = timedelta(minutes=10)
+"""The minimum time between the starts of two rounds."""
+TENANTS_PER_TURN = 25
 _PAGE = 500
 
 
 class Cleaner:
-    """Goes round the tenants, some in each turn; before each round, sees to the months of the audit trail."""
+    """Visits some tenants in each turn; maintains the audit partitions before each round."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._left: Iterator[str] | None = None
-        self._begins_at: datetime | None = None
+        self._remaining: Iterator[str] | None = None
+        self._next_round_at: datetime | None = None
 
     def turn(self, now: datetime) -> int:
-        """Clean the next tenants, where a round is on or due; returns how many rows were removed."""
-        if self._left is None:
-            if self._begins_at is not None and now < self._begins_at:
+        """Clean the next tenants of a running or due round. Return the number of deleted rows."""
+        if self._remaining is None:
+            if self._next_round_at is not None and now < self._next_round_at:
                 return 0
-            self._left, self._begins_at = _tenants(self._database), now + EVERY
-            audit_partitions.keep(self._database, now)
-        some = list(islice(self._left, TENANTS_A_TURN))
-        if len(some) < TENANTS_A_TURN:
-            self._left = None
-        return sum(_clean_tenant(self._database, tenant_id, now) for tenant_id in some)
+            self._remaining, self._next_round_at = _tenants(self._database), now + ROUND_INTERVAL
+            audit_retention.maintain_partitions(self._database, now)
+        tenant_ids = list(islice(self._remaining, TENANTS_PER_TURN))
+        if len(tenant_ids) < TENANTS_PER_TURN:
+            self._remaining = None
+        return sum(_clean_tenant(self._database, tenant_id, now) for tenant_id in tenant_ids)
 
 
 def clean(database: Database, now: datetime) -> int:
-    """Remove what is over in every tenant at once; returns how many rows."""
+    """Delete the expired rows of all tenants. Return their number."""
     return sum(_clean_tenant(database, tenant_id, now) for tenant_id in _tenants(database))
 
 
@@ -76,8 +75,8 @@ def _tenants(database: Database) -> Iterator[str]:
         last = page[-1]
 
 
-def _over(table: Table) -> Any:
-    """The condition under which a row of the table is over, at the time bound to the table's name."""
+def _is_expired(table: Table) -> Any:
+    """Return the condition for expired rows of a table; the cutoff time is the bind parameter of the table's name."""
     if table.name == "outbox":
         return and_(
             table.c.state == "sent", table.c.finished_at < bindparam(table.name, type_=table.c.finished_at.type)
@@ -85,16 +84,16 @@ def _over(table: Table) -> Any:
     return table.c.expires_at < bindparam(table.name, type_=table.c.expires_at.type)
 
 
-_KEPT: Final = {
-    name: SENT_KEPT if name == "outbox" else KEPT.get(name, timedelta())
+_RETENTION: Final = {
+    name: SENT_RETENTION if name == "outbox" else RETENTION.get(name, timedelta())
     for name, table in metadata.tables.items()
     if name == "outbox" or "expires_at" in table.c
 }
-_TABLES: Final = {name: metadata.tables[name] for name in _KEPT}
-_FULL: Final = union_all(
+_TABLES: Final = {name: metadata.tables[name] for name in _RETENTION}
+_TABLES_WITH_EXPIRED_ROWS: Final = union_all(
     *(
         select(literal(name).label("name")).where(
-            exists().where(table.c.tenant_id == bindparam("tenant"), _over(table))
+            exists().where(table.c.tenant_id == bindparam("tenant"), _is_expired(table))
         )
         for name, table in _TABLES.items()
     ),
@@ -102,41 +101,41 @@ _FULL: Final = union_all(
         exists().where(deleted_accounts.is_due(bindparam("tenant"), bindparam(deleted_accounts.TABLE)))
     ),
     select(literal(audit_retention.TABLE)).where(
-        exists().where(audit_retention.is_over(bindparam("tenant"), bindparam(audit_retention.TABLE)))
+        exists().where(audit_retention.is_expired(bindparam("tenant"), bindparam(audit_retention.TABLE)))
     ),
 )
 
 
 def _clean_tenant(database: Database, tenant_id: str, now: datetime) -> int:
-    ends = {name: now - kept for name, kept in _KEPT.items()}
+    cutoffs = {name: now - retention for name, retention in _RETENTION.items()}
     work = UnitOfWork(database, tenant_id)
     try:
         first_kept = audit_retention.first_kept(work, now)
-        bounds = {"tenant": tenant_id, deleted_accounts.TABLE: now, audit_retention.TABLE: first_kept, **ends}
-        full = [row.name for row in work.run(_FULL, bounds)]
+        bounds = {"tenant": tenant_id, deleted_accounts.TABLE: now, audit_retention.TABLE: first_kept, **cutoffs}
+        names = [row.name for row in work.run(_TABLES_WITH_EXPIRED_ROWS, bounds)]
     finally:
         work.rollback()
-    left = sum(_clean_table(database, _TABLES[name], tenant_id, ends[name]) for name in full if name in _TABLES)
-    if audit_retention.TABLE in full:
-        left += audit_retention.remove(database, tenant_id, first_kept)
-    return left + (deleted_accounts.remove(database, tenant_id, now) if deleted_accounts.TABLE in full else 0)
+    deleted = sum(_clean_table(database, _TABLES[name], tenant_id, cutoffs[name]) for name in names if name in _TABLES)
+    if audit_retention.TABLE in names:
+        deleted += audit_retention.delete_expired(database, tenant_id, first_kept)
+    return deleted + (deleted_accounts.delete_due(database, tenant_id, now) if deleted_accounts.TABLE in names else 0)
 
 
-def _clean_table(database: Database, table: Table, tenant_id: str, end: datetime) -> int:
-    removed = 0
-    keys, over = tuple(table.primary_key.columns), _over(table)
-    found = select(*keys).where(table.c.tenant_id == tenant_id, over).limit(BATCH)
+def _clean_table(database: Database, table: Table, tenant_id: str, cutoff: datetime) -> int:
+    deleted = 0
+    keys, is_expired = tuple(table.primary_key.columns), _is_expired(table)
+    expired = select(*keys).where(table.c.tenant_id == tenant_id, is_expired).limit(BATCH)
     while True:
         work = UnitOfWork(database, tenant_id)
         try:
-            rows = work.run(found, {table.name: end}).all()
+            rows = work.run(expired, {table.name: cutoff}).all()
             if rows and table.name == "waiting_accounts":
                 removal.delete_orphaned_passkeys(work, [row.uid for row in rows])
             if rows:
-                gone = delete(table).where(tuple_(*keys).in_([tuple(row) for row in rows]), over)
-                removed += work.run(gone, {table.name: end}).rowcount
+                batch = delete(table).where(tuple_(*keys).in_([tuple(row) for row in rows]), is_expired)
+                deleted += work.run(batch, {table.name: cutoff}).rowcount
                 work.commit()
         finally:
             work.rollback()
         if len(rows) < BATCH:
-            return removed
+            return deleted

@@ -1,4 +1,4 @@
-"""Removes accounts that their owners deleted, once the time to keep them is over."""
+"""Deletes accounts that their owners deleted, once the retention period is over."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from app.kit.clock import FixedClock
 TABLE = "accounts"
 accounts = metadata.tables[TABLE]
 A = accounts.c
-_A_TURN = 200
+_BATCH_SIZE = 200
 
 
 def is_due(tenant_id: Any, now: Any) -> Any:
-    """The condition under which an account goes: the values may be bound later."""
+    """Return the condition for accounts to delete; the values may be bind parameters."""
     return and_(A.tenant_id == tenant_id, A.leaves_at < type_coerce(now, A.leaves_at.type))
 
 
-def remove(database: Database, tenant_id: str, now: datetime) -> int:
-    """Remove what is due of a tenant, each account in a transaction of its own; return how many went."""
+def delete_due(database: Database, tenant_id: str, now: datetime) -> int:
+    """Delete the due accounts of a tenant, each in its own transaction. Return their number."""
     work = UnitOfWork(database, tenant_id)
     try:
-        due = select(A.uid).where(is_due(tenant_id, now)).limit(_A_TURN)
-        found = [row.uid for row in work.all(due)]
+        due = select(A.uid).where(is_due(tenant_id, now)).limit(_BATCH_SIZE)
+        uids = [row.uid for row in work.all(due)]
     finally:
         work.rollback()
-    return sum(_remove(database, tenant_id, uid, now) for uid in found)
+    return sum(_delete(database, tenant_id, uid, now) for uid in uids)
 
 
-def _remove(database: Database, tenant_id: str, uid: str, now: datetime) -> bool:
-    """Remove one, unless it was kept meanwhile: the guard takes the row before anything else goes."""
+def _delete(database: Database, tenant_id: str, uid: str, now: datetime) -> bool:
+    """Delete an account, unless it was restored in the meantime: the guarded update locks the row first."""
     work = UnitOfWork(database, tenant_id)
     try:
         guard = and_(is_due(tenant_id, now), A.uid == uid, A.is_deleted)

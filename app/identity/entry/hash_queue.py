@@ -1,4 +1,4 @@
-"""The queue that a request waits in for a password hash (decisions/0152). Reads neither database nor Redis."""
+"""Assigns requests that hash passwords to the tenant's hash queue (decisions/0152), without database or Redis."""
 
 from __future__ import annotations
 
@@ -19,48 +19,49 @@ from app.kit.server import Server, path_of, raw_request
 
 
 class HashQueueRouter:
-    """Says of a request to the identity service where it waits."""
+    """Finds the hash queue of a request to the identity service."""
 
     def __init__(self, services: Services, server: Server) -> None:
-        self._house = services
+        self._services = services
         self._server = server
 
     def queue_slot(self, environ: Mapping[str, Any]) -> QueueSlot | None:
-        """Return where a request waits; None for one that computes no hash.
+        """Return the queue slot of a request, or None if it hashes no password.
 
-        The tenant named by the caller is not verified: naming another tenant only gains a place in that tenant's queue, as
-        signing in there would.
+        The tenant is not authenticated: a false name only gets a slot in that tenant's queue, as signing in there would.
         """
         stream, query = environ["wsgi.input"], environ["QUERY_STRING"]
         body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
-        host = callers.host_of(self._house.settings, environ.get("HTTP_HOST", ""))
-        standing = self._server.operations_at(host, environ["REQUEST_METHOD"], path_of(environ))
-        if not any(one.hashing is not None and one.hashing.may_hash(query, body) for one in standing):
+        host = callers.host_of(self._services.settings, environ.get("HTTP_HOST", ""))
+        candidates = self._server.operations_at(host, environ["REQUEST_METHOD"], path_of(environ))
+        if not any(one.hashing is not None and one.hashing.may_hash(query, body) for one in candidates):
             return None  # most requests end here
         raw = raw_request({**environ, "wsgi.input": io.BytesIO(body)})
-        operation = choose(standing, raw.query)
+        operation = choose(candidates, raw.query)
         if operation is None or operation.hashing is None or not operation.hashing.may_hash(query, body):
             return None
-        return QueueSlot(self._tenant(operation, raw), operation.hashing.work)
+        return QueueSlot(self._tenant_name(operation, raw), operation.hashing.work)
 
-    def _tenant(self, operation: AnyOperation, raw: RawRequest) -> str:
-        """Return the tenant's name; empty where it is not known yet or not at all: those share one line."""
-        directory = self._house.directory
+    def _tenant_name(self, operation: AnyOperation, raw: RawRequest) -> str:
+        """Return the tenant's name, or an empty string if it is not cached; those requests share one queue."""
+        directory = self._services.directory
         if operation.host is Host.TENANT:
-            return self._at(raw.host)
+            return self._tenant_of_host(raw.host)
         if AuthScheme.HUB in operation.admission.auth.schemes():
             try:
-                return self._at(Visit.from_header(raw.headers.get(VISIT_HEADER.lower(), "")).host)
+                return self._tenant_of_host(Visit.from_header(raw.headers.get(VISIT_HEADER.lower(), "")).host)
             except ValueError:
                 return ""
         key = callers.api_key(raw)
         if key is not None:
-            return directory.known("key", key)
+            return directory.cached_name("key", key)
         secret = callers.api_secret(raw)
         if secret is not None:
-            return directory.known("secret", secret)
-        return directory.known("name", machine_tokens.claimed_name(self._house, raw.bearer()))
+            return directory.cached_name("secret", secret)
+        return directory.cached_name("name", machine_tokens.claimed_name(self._services, raw.bearer()))
 
-    def _at(self, host: str) -> str:
+    def _tenant_of_host(self, host: str) -> str:
         name, _, domain = host.lower().partition(".")
-        return self._house.directory.known("name", name) if domain == self._house.settings.hub_domain else ""
+        return (
+            self._services.directory.cached_name("name", name) if domain == self._services.settings.hub_domain else ""
+        )

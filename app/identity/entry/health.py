@@ -1,4 +1,4 @@
-"""What the identity service needs to answer: its database at a schema that this code serves, and Redis where there is one."""
+"""Health checks of the identity service: the database with a compatible schema, and Redis if configured."""
 
 from __future__ import annotations
 
@@ -7,42 +7,42 @@ from functools import cache
 from redis import Redis
 
 from app.identity.platform.store.database import Database, StoreUnavailable, refuse_unwritable
-from app.identity.platform.store.migrate import refusal_of
-from app.identity.platform.store.standing import standing_of
+from app.identity.platform.store.migrate import incompatibility_of
+from app.identity.platform.store.schema_state import read_schema_state
 from app.kit.clock import monotonic
 from app.kit.health import Check
 from app.kit.limits import REDIS_OPTIONS
 from app.settings import Settings
 
-_PATIENCE_SECONDS = 2.0
-"""How long a check waits; a probe is answered before, and the next one finds the check at its end."""
-_WRITES_EVERY = 5.0
-"""Seconds between two probes that write; those between them only read."""
+_CHECK_SECONDS = 2.0
+"""The time limit of a check; a probe responds earlier, and the next probe reports the result."""
+_WRITE_INTERVAL_SECONDS = 5.0
+"""Seconds between two checks that write; those in between only read."""
 
 
 def checks(settings: Settings) -> dict[str, Check]:
-    """Return the checks by part; each opens its own small connection, so that a drained pool does not look like a dead store."""
+    """Return the checks by component; each has its own connection, so that an exhausted pool does not look like an outage."""
 
     @cache
     def database() -> Database:
-        return Database(settings.database, pool_size=1, patience_seconds=_PATIENCE_SECONDS)
+        return Database(settings.database, pool_size=1, patience_seconds=_CHECK_SECONDS)
 
     next_write = 0.0
 
-    def refusal() -> str | None:
+    def incompatibility() -> str | None:
         nonlocal next_write
         with database().connect() as connection:
-            found = refusal_of(standing_of(connection))
+            found = incompatibility_of(read_schema_state(connection))
             if found is None and monotonic() >= next_write:
                 refuse_unwritable(connection)
-                next_write = monotonic() + _WRITES_EVERY
+                next_write = monotonic() + _WRITE_INTERVAL_SECONDS
             return found
 
     def store() -> None:
-        if refusal() is None:
+        if incompatibility() is None:
             return
-        database().dispose()  # the connection may be one from before an outage: ask once more over a new one
-        if found := refusal():
+        database().dispose()  # the connection may predate an outage: retry once with a new one
+        if found := incompatibility():
             raise StoreUnavailable(found)
 
     @cache

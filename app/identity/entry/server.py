@@ -1,4 +1,4 @@
-"""The server of the catalogue: authentication and unit of work of each request."""
+"""Admits callers to operations, and commits or rolls back their units of work."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from app.kit.server import Server
 
 
 class IdentityLifecycle:
-    """Opens and closes the context of each request."""
+    """Opens the context of each request and closes it."""
 
     def __init__(self, services: Services) -> None:
         self.services = services
 
     def open(self, operation: AnyOperation, raw: RawRequest) -> Context:
-        """Admit K, S, M and H, in the interface's order of checks."""
+        """Authenticate API keys, API secrets, machine tokens and the hub, in the interface's order of checks."""
         schemes = operation.admission.auth.schemes()
         cost = Cost()
         visit = None
         if AuthScheme.HUB in schemes:
             visit = callers.visit_of(self.services, raw)
-            self._go_on_as(raw, visit.reference)
+            self._adopt_request_id(raw, visit.reference)
             tenant = callers.tenant_at(self.services, visit.host, cost)
         elif operation.host is Host.TENANT:
             tenant = callers.tenant_at(self.services, raw.host, cost)
@@ -64,18 +64,18 @@ class IdentityLifecycle:
         return context
 
     @staticmethod
-    def _go_on_as(raw: RawRequest, request_id: str) -> None:
-        """Go on under the id of the browser's request, in whichever process the hub runs."""
+    def _adopt_request_id(raw: RawRequest, request_id: str) -> None:
+        """Use the id of the browser's request, which the hub sent."""
         if request_id:
             raw.request_id = request_id
             bind(request_id=request_id)
 
     def _check_key(self, operation: AnyOperation, raw: RawRequest, expected: str) -> None:
-        """On a tenant's host the key is demanded where stated; one that is sent must be right."""
-        shown = callers.api_key(raw)
-        if shown is None and AuthScheme.API_KEY in operation.admission.auth.schemes():
+        """Require the API key on a tenant's host if the operation declares it; a key that is sent must be correct."""
+        key = callers.api_key(raw)
+        if key is None and AuthScheme.API_KEY in operation.admission.auth.schemes():
             raise e.BadParameter.names("apikey")
-        if shown is not None and shown.lower() != expected.lower():
+        if key is not None and key.lower() != expected.lower():
             raise e.UnknownKey
 
     def _admit_program(self, context: Context, operation: AnyOperation) -> None:
@@ -83,16 +83,16 @@ class IdentityLifecycle:
             callers.admit_machine(context, operation)
         elif AuthScheme.API_SECRET in context.schemes:
             callers.admit_secret(context)
-        elif operation.admission.optional and callers.shows_secret(context.raw):
+        elif operation.admission.optional and callers.has_secret(context.raw):
             callers.admit_secret(context)
-            context.shows_secret = True
+            context.has_api_secret = True
 
     def admit_person(self, context: Context, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
-        """Admit U and C."""
+        """Authenticate clients and access tokens."""
         callers.admit_person(context, operation, raw, body)
 
     def close(self, context: Context, refusal: Exception | None) -> None:
-        """Commit with the audit entries, or roll back and write them on their own."""
+        """Commit the request with its audit entries, or roll back and write the entries separately."""
         try:
             if refusal is None or (isinstance(refusal, ApiError) and refusal.commit_on_raise):
                 context.audit.write(context.work)
@@ -100,13 +100,13 @@ class IdentityLifecycle:
                 return
             context.work.rollback()
             if not context.audit.is_empty:
-                with context.work.separate_transaction() as own:
-                    context.audit.write(own)
+                with context.work.separate_transaction() as work:
+                    context.audit.write(work)
         finally:
             context.work.rollback()
 
     def may_retry(self, context: Context, problem: Exception) -> bool:
-        """Return whether the database gave the call up in favour of another; never once part of it is committed on its own."""
+        """Return whether a deadlock rolled the request back and it may be retried: not after a separate commit."""
         if not isinstance(problem, StoreContended) or context.cost.commits:
             return False
         context.work.rollback()
@@ -115,13 +115,13 @@ class IdentityLifecycle:
     def headers(
         self, context: Context | None, operation: AnyOperation | None, raw: RawRequest
     ) -> Iterable[tuple[str, str]]:
-        """Add CORS for registered origins, the tenant's version for the hub, and the cost when asked."""
+        """Yield CORS headers for registered origins, the tenant's version for the hub, and the cost if configured."""
         if operation is not None and operation.admission.cors and "origin" in raw.headers:
             yield from cors.headers(self.services, raw)
         if context is not None and context.visit is not None:
             yield "X-Gatehouse-Tenant-Version", str(context.tenant.version)
         if context is not None and self.services.settings.shows_cost:
-            yield "X-Gatehouse-Cost", context.cost.told()
+            yield "X-Gatehouse-Cost", context.cost.header_value()
 
 
 def make_server(services: Services) -> Server:

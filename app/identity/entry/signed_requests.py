@@ -1,4 +1,4 @@
-"""Signed management requests: a digest in place of the API secret (interface account.md section 10)."""
+"""Verifies signed management requests, which carry an HMAC instead of the API secret (interface account.md section 10)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from app.contract import errors as e
 from app.kit.proxies import read_address
 from app.kit.reading import RawRequest
 
-_FORMS = ("%Y-%m-%d %I:%M:%S %p", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
-_FURTHEST = timedelta(hours=24)
+_EXPIRY_FORMATS = ("%Y-%m-%d %I:%M:%S %p", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
+_MAX_LIFETIME = timedelta(hours=24)
 
 
-def is_admitted(mode: str, secret: bytes, raw: RawRequest, now: datetime) -> bool:
-    """Return whether a good signature stands in place of the secret; False: look at the secret.
+def is_authenticated(mode: str, secret: bytes, raw: RawRequest, now: datetime) -> bool:
+    """Return whether the request has a valid signature; False if the API secret must be checked instead.
 
-    Raises 1207 to 1212. Order: expiry present, format, not past, signature.
+    Raises 1207 to 1212, in the order: expiry missing, malformed, passed, wrong signature.
     """
     digest, expires = raw.headers.get("digest"), raw.headers.get("x-request-expires")
     if mode == "off" or (mode == "preferred" and digest is None):
@@ -33,27 +33,27 @@ def is_admitted(mode: str, secret: bytes, raw: RawRequest, now: datetime) -> boo
     until = _instant(expires)
     if until is None:
         raise e.ExpiryMalformed
-    if not now <= until <= now + _FURTHEST:
+    if not now <= until <= now + _MAX_LIFETIME:
         raise e.ExpiryPassed
-    algorithm, _, shown = digest.partition("=")
+    algorithm, _, signature = digest.partition("=")
     if algorithm.upper() != "SHA-256" or not any(
-        hmac.compare_digest(shown.encode(), mac) for mac in _macs(secret, raw, expires)
+        hmac.compare_digest(signature.encode(), mac) for mac in _macs(secret, raw, expires)
     ):
         raise e.SignatureWrong
     return True
 
 
 def _instant(text: str) -> datetime | None:
-    for form in _FORMS:
+    for expiry_format in _EXPIRY_FORMATS:
         try:
-            return datetime.strptime(text.strip(), form).replace(tzinfo=UTC)
+            return datetime.strptime(text.strip(), expiry_format).replace(tzinfo=UTC)
         except ValueError:
             continue
     return None
 
 
 def _macs(secret: bytes, raw: RawRequest, expires: str) -> list[bytes]:
-    """Every digest that some client's percent-encoding makes of this request."""
+    """Return the HMACs of the request under every percent-encoding that clients use."""
     url = f"{raw.scheme}://{raw.host}{raw.path}" + (f"?{raw.query_text}" if raw.query_text else "")
     plain = unquote(url)
     encoders = (
@@ -71,9 +71,10 @@ def _macs(secret: bytes, raw: RawRequest, expires: str) -> list[bytes]:
 
 
 def is_listed(address: str, networks: tuple[str, ...]) -> bool:
-    """Return whether the address lies in one of the networks. Raises ValueError where one of them is none."""
-    held, asked = _networks(networks), read_address(address)
-    return asked is not None and any(asked in network for network in held)
+    """Return whether the address is in one of the networks. Raises ValueError for a malformed network."""
+    parsed = read_address(address)
+    listed = _networks(networks)
+    return parsed is not None and any(parsed in network for network in listed)
 
 
 @lru_cache(maxsize=512)

@@ -1,4 +1,4 @@
-"""Every table, imported here so that migrations and tests see one schema."""
+"""Imports every table module, so that migrations, deletions and tests see the whole schema."""
 
 from app.identity.authentication.registration import tables as registration
 from app.identity.authentication.sign_in import tables as sign_in

@@ -1,5 +1,7 @@
-"""The audit trail of one call. Entries of a call that succeeds stand in its transaction; those of one that was refused are
-written after it was rolled back: a refusal leaves its trace."""
+"""The audit log of one request.
+
+Entries of a successful request are written in its transaction; entries of a rejected one after the rollback, in their own.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ _ADD = insert(audit)
 
 @dataclass(frozen=True)
 class Entry:
-    """Something that happened to an account."""
+    """An audit entry of an account."""
 
     at: datetime
     event: str
@@ -29,17 +31,17 @@ class Entry:
 
 
 class AuditLog:
-    """Collects entries until the call ends."""
+    """Collects entries until the request ends."""
 
     def __init__(self, clock: Clock, address: str = "", reference: str = "") -> None:
         self._clock = clock
         self._common = {"address": address[:64], "reference": reference[:64] or None}
         self._entries: list[dict[str, Any]] = []
         self.actor: str | None = None
-        """Who acts for the account of this call: every entry says so."""
+        """Who acts for the account of this request; added to every entry."""
 
     def record(self, event: str, *, uid: str | None = None, client_id: str | None = None, **facts: Any) -> None:
-        """Note what happened. Facts carry ids and codes, never passwords, tokens or whole bodies."""
+        """Add an entry. Facts contain ids and codes, never passwords, tokens or whole bodies."""
         now = self._clock.now()
         entry_id = f"{int(now.timestamp() * 1000):012x}{randomness.token(9)}"
         self._entries.append(
@@ -47,7 +49,7 @@ class AuditLog:
         )
 
     def write(self, work: UnitOfWork) -> None:
-        """Write what was collected into the unit of work."""
+        """Write the collected entries into the unit of work."""
         entries, self._entries = self._entries, []
         if entries:
             rows = [{**entry, "tenant_id": work.tenant_id, **self._common} for entry in entries]
@@ -60,9 +62,9 @@ class AuditLog:
         return not self._entries
 
 
-def of_account(work: UnitOfWork, uid: str, most: int) -> list[Entry]:
-    """Return what happened to an account, the newest first."""
+def of_account(work: UnitOfWork, uid: str, limit: int) -> list[Entry]:
+    """Return the latest entries of an account, newest first."""
     columns = [audit.c[name] for name in Entry.__dataclass_fields__]
     where = (audit.c.tenant_id == work.tenant_id, audit.c.uid == uid)
-    rows = work.all(select(*columns).where(*where).order_by(audit.c.at.desc()).limit(most))
+    rows = work.all(select(*columns).where(*where).order_by(audit.c.at.desc()).limit(limit))
     return [Entry(**row._mapping) for row in rows]

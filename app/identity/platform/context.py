@@ -1,4 +1,4 @@
-"""One call of an operation: the tenant, who calls, the unit of work and the books of this request."""
+"""The context of one request: tenant, caller, unit of work, audit log and outbox."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from app.kit.reading import RawRequest
 
 @dataclass(frozen=True)
 class TokenHolder:
-    """The account behind an access token that was shown."""
+    """The account and grant behind the access token of a request."""
 
     uid: str
     token: str
@@ -37,16 +37,16 @@ class TokenHolder:
 
     @property
     def actor(self) -> str | None:
-        """Who acts for the account with it: a server of the tenant that took it by row A22 (RFC 8693 section 4.1)."""
+        """The actor in an impersonation token, which a server of the tenant took by operation A22 (RFC 8693 section 4.1)."""
         act = self.facts.get("act")
-        if self.facts.get("impersonated"):  # as versions before noted it
+        if self.facts.get("impersonated"):  # written by older versions
             return "server"
         return str(act.get("sub")) if isinstance(act, dict) else None
 
 
 @dataclass
 class Context:
-    """What a handler gets."""
+    """Everything that a handler needs for one request."""
 
     services: Services
     tenant: Tenant
@@ -55,13 +55,13 @@ class Context:
     outbox: Outbox
     raw: RawRequest
     schemes: frozenset[AuthScheme] = frozenset()
-    visit: Visit | None = None  # H
-    holder: TokenHolder | None = None  # U
-    client: Application | None = None  # C
-    machine: dict[str, object] | None = None  # M: the claims of the machine token
-    shows_secret: bool = False  # the API secret, where an operation takes it and does not demand it
+    visit: Visit | None = None  # set for callers of the scheme HUB
+    holder: TokenHolder | None = None  # set for ACCESS_TOKEN
+    client: Application | None = None  # set for CLIENT
+    machine: dict[str, object] | None = None  # set for MACHINE_TOKEN: the token's claims
+    has_api_secret: bool = False  # the request sent the API secret to an operation where it is optional
     cost: Cost = field(default_factory=Cost)
-    operation: AnyOperation | None = None  # None: no request, so no token of an application opens anything
+    operation: AnyOperation | None = None  # None outside requests: then no application token is accepted
 
     @property
     def now(self) -> datetime:
@@ -76,49 +76,49 @@ class Context:
 
     @property
     def address(self) -> str:
-        """The visitor's address: as the hub tells it, else the caller's own."""
+        """The visitor's IP address: the one the hub sent, otherwise the caller's own."""
         return self.visit.address if self.visit else self.raw.address
 
     @property
     def network(self) -> str:
-        """What limits count the visitor by: one household or server has 2^64 addresses of IPv6, and they are one."""
+        """The key of per-visitor limits: an IPv6 /64 counts as one, because one household or server has 2^64 addresses."""
         return network_of(self.address)
 
     @property
     def agent(self) -> str:
-        """The visitor's user agent, cut to what the store keeps."""
+        """The visitor's user agent, truncated to the column's length."""
         return (self.visit.agent if self.visit else self.raw.headers.get("user-agent", ""))[:400]
 
     @property
     def account(self) -> TokenHolder:
-        """The signed-in account; raises 1409 where no access token was shown."""
+        """The signed-in account; raises 1409 without an access token."""
         if self.holder is None:
             raise e.NotAuthenticated
         return self.holder
 
     @property
     def issuer(self) -> str:
-        """The tenant's address, which is its OpenID issuer."""
+        """The tenant's base URL, which is its OpenID issuer."""
         return self.services.settings.hub_url(self.tenant.name)
 
-    def spend(self, what: str, rate: Rate, *who: str) -> None:
-        """Spend from a limit of this tenant; raises 429 with Retry-After."""
+    def spend(self, limit: str, rate: Rate, *subjects: str) -> None:
+        """Take one from a rate limit of this tenant; raises 429 with Retry-After."""
         try:
-            self.services.limits.spend(what, rate, self.tenant.tenant_id, *who)
-        except OverLimit as over:
-            raise e.TooManyRequests(retry_after_seconds=over.retry_after_seconds) from None
+            self.services.limits.spend(limit, rate, self.tenant.tenant_id, *subjects)
+        except OverLimit as exceeded:
+            raise e.TooManyRequests(retry_after_seconds=exceeded.retry_after_seconds) from None
 
-    def demand(self, what: str, rate: Rate, *who: str) -> None:
-        """Refuse where a limit of this tenant is used up, without spending from it: for counts of failures."""
+    def demand(self, limit: str, rate: Rate, *subjects: str) -> None:
+        """Raise 429 if a rate limit of this tenant is used up, without taking from it; for limits that count failures."""
         try:
-            self.services.limits.demand(what, rate, self.tenant.tenant_id, *who)
-        except OverLimit as over:
-            raise e.TooManyRequests(retry_after_seconds=over.retry_after_seconds) from None
+            self.services.limits.demand(limit, rate, self.tenant.tenant_id, *subjects)
+        except OverLimit as exceeded:
+            raise e.TooManyRequests(retry_after_seconds=exceeded.retry_after_seconds) from None
 
     def without_sending(self) -> Context:
-        """Return this context with an outbox that does the same work and sends nothing, so the time of the answer tells nothing."""
+        """Return a copy whose outbox sends nothing but takes as long, so that the response time does not tell whether mail was sent."""
         return replace(self, outbox=NullOutbox(self.work, self.services.clock, self.services.encryption))
 
     def application(self, *, client_id: str | None = None, name: str | None = None) -> Application | None:
-        """Return the tenant's application by client id or name, from the cache."""
+        """Return the cached application of the tenant by client id or name."""
         return self.services.directory.application(self.tenant, self.work, client_id=client_id, name=name)

@@ -1,7 +1,7 @@
-"""Seals secrets that must be read back: AES-256-GCM under a key that is not in the database.
+"""Field encryption at rest: AES-256-GCM under a key that is not in the database.
 
-A sealed value is a version byte, the key's id (8 bytes), the nonce (12) and the ciphertext; the context is bound as
-associated data, so that a value copied to another row does not open.
+An encrypted value is a version byte, the key id (8 bytes), the nonce (12 bytes) and the ciphertext. The associated data
+binds it to its row, so that a value copied to another row cannot be decrypted.
 """
 
 import hashlib
@@ -19,26 +19,26 @@ _VERSION = b"\x01"
 
 @lru_cache(maxsize=32)
 def derive_key(secret: bytes, purpose: str) -> bytes:
-    """Return the 32-byte key of one purpose (HKDF-SHA256)."""
+    """Derive the 32-byte key of one purpose (HKDF-SHA256)."""
     return HKDF(hashes.SHA256(), 32, salt=None, info=b"gatehouse " + purpose.encode()).derive(secret)
 
 
 class DecryptionError(Exception):
-    """The value was sealed under a key that is not here, or for another place."""
+    """A value could not be decrypted."""
 
 
 class UnknownEncryptionKey(DecryptionError):
-    """No line of this process's secret opens it; a process that knows another line may, and so may this one once it does."""
+    """No secret of this process decrypts the value; one that is missing here may."""
 
     unavailable_status = 503
 
 
 class WrongAssociatedData(DecryptionError):
-    """The key is here, and the value is not what was sealed for this place: no other key will open it."""
+    """The key is known, but the value was encrypted with other associated data or was changed."""
 
 
 class Encryption:
-    """Seals under the first secret, opens under any."""
+    """Encrypts under the first secret, decrypts under any."""
 
     def __init__(self, secrets: tuple[bytes, ...]) -> None:
         self._ciphers = {_key_id(secret): AESGCM(derive_key(secret, "vault")) for secret in secrets}
@@ -46,27 +46,27 @@ class Encryption:
 
     def encrypt(self, value: bytes, associated_data: str) -> bytes:
         nonce = randomness.random_bytes(12)
-        text = self._ciphers[self._first].encrypt(nonce, value, associated_data.encode())
-        return self.mark + nonce + text
+        ciphertext = self._ciphers[self._first].encrypt(nonce, value, associated_data.encode())
+        return self.prefix + nonce + ciphertext
 
     def decrypt(self, sealed: bytes, associated_data: str) -> bytes:
-        """Return the value; raises DecryptionError."""
+        """Return the clear value; raises DecryptionError."""
         cipher = self._ciphers.get(sealed[1:9])
         if cipher is None or sealed[:1] != _VERSION:
             raise UnknownEncryptionKey("no key opens this value; is a line of GATEHOUSE_SECRET_KEY missing here?")
         try:
             return cipher.decrypt(sealed[9:21], sealed[21:], associated_data.encode())
-        except (InvalidTag, ValueError):  # ValueError: cut off within the nonce
+        except (InvalidTag, ValueError):  # ValueError: truncated within the nonce
             raise WrongAssociatedData("the value was sealed for another place, or was changed") from None
 
     @property
-    def mark(self) -> bytes:
-        """What every value begins with that lies under the first secret."""
+    def prefix(self) -> bytes:
+        """The first bytes of every value that is encrypted under the first secret."""
         return _VERSION + self._first
 
     def is_current(self, sealed: bytes) -> bool:
-        """Return whether the value lies under the first secret (else the rotation command seals it anew)."""
-        return sealed.startswith(self.mark)
+        """Return whether the value is encrypted under the first secret; otherwise the rotation command reencrypts it."""
+        return sealed.startswith(self.prefix)
 
 
 def _key_id(secret: bytes) -> bytes:

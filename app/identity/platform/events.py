@@ -1,4 +1,4 @@
-"""What happens to accounts, by the interface's event names: one place that records it and tells subscribers."""
+"""Records the interface's account events (webhook events) in the audit log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from app.identity.platform.context import Context
 
 
 class Subject(Protocol):
-    """Whom an event is about."""
+    """The account that an event is about."""
 
     @property
     def uid(self) -> str: ...
@@ -17,6 +17,6 @@ class Subject(Protocol):
 def emit(context: Context, name: str, account: Subject, silent: bool) -> None:
     """Record an event of the interface (tenant-config.md section 5), for example `Register` or `UpdateProfile`.
 
-    `silent` is the caller's `prevent_webhook`: the audit trail has the event all the same, subscribers are not told.
+    `silent` is the caller's `prevent_webhook`: the event is audited but not sent to webhooks.
     """
     context.audit.record(f"event.{name}", uid=account.uid, silent=silent)

@@ -1,4 +1,4 @@
-"""Password hashing as every operation sees it; `credentials/passwords/hashing.py` implements it."""
+"""The password hashing protocol; `credentials/passwords/hashing.py` implements it."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from app.kit.clock import thread_cpu_seconds
 
 
 class HashingBusy(Exception):
-    """No place became free in time: the answer is 503 with Retry-After."""
+    """The hash queue was full for too long; responds 503 with Retry-After."""
 
     unavailable_status = 503
     retry_after_seconds = 5
 
 
 class Hashing(Protocol):
-    """Hashes and verifies passwords, a bounded number at once. Raises HashingBusy."""
+    """Hashes and verifies passwords with bounded concurrency. Raises HashingBusy."""
 
     def recent_seconds(self) -> float:
-        """Return how long a hash takes of late, in seconds."""
+        """Return the recent duration of one hash, in seconds."""
 
     def hash(self, password: str, parameters: Argon2, tenant_id: str = "") -> str:
         """Return the hash in PHC format."""
 
     def is_match(self, stored: str | None, password: str, parameters: Argon2, tenant_id: str = "") -> bool:
-        """Return whether the password made the stored hash. Without a stored hash it costs the same and returns False."""
+        """Return whether the password matches the stored hash. Without one, take the same time and return False."""
 
     def is_stale(self, stored: str, parameters: Argon2) -> bool:
-        """Return whether the hash was made with other parameters."""
+        """Return whether the hash has other parameters."""
 
 
 class TenantHashing:
-    """Hashing at a tenant's parameters; what it costs is counted on the call."""
+    """Password hashing with a tenant's parameters, its cost counted on the request."""
 
     def __init__(self, hashing: Hashing, tenant_id: str, parameters: Argon2, cost: Cost) -> None:
         self._hashing = hashing
@@ -44,24 +44,24 @@ class TenantHashing:
         self._cost = cost
 
     def hash(self, password: str) -> str:
-        """Return the PHC text of the password's hash."""
+        """Return the hash in PHC format."""
         with self._counted():
             return self._hashing.hash(password, self._parameters, self._tenant_id)
 
     def is_match(self, stored: str | None, password: str) -> bool:
-        """Return whether the password made the stored hash. Without a stored one it costs the same and is false."""
+        """Return whether the password matches the stored hash. Without one, take the same time and return False."""
         with self._counted():
             return self._hashing.is_match(stored, password, self._parameters, self._tenant_id)
 
     def is_stale(self, stored: str) -> bool:
-        """Return whether the hash was made with other parameters than the tenant's present ones."""
+        """Return whether the hash has other parameters than the tenant's current ones."""
         return self._hashing.is_stale(stored, self._parameters)
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
-        begun = thread_cpu_seconds()
+        started = thread_cpu_seconds()
         try:
             yield
         finally:
             self._cost.hashes += 1
-            self._cost.hash_microseconds += int((thread_cpu_seconds() - begun) * 1e6)
+            self._cost.hash_microseconds += int((thread_cpu_seconds() - started) * 1e6)

@@ -1,4 +1,4 @@
-"""What every source of places does. One file each behind this protocol; a package of the operator's may bring another."""
+"""The protocol of IP location sources: one module per file format; an operator's package may add another."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """As people name it; empty where that is not known."""
+    """City and country names; empty if unknown."""
 
     city: str = ""
     country: str = ""
@@ -19,28 +19,29 @@ UNKNOWN_PLACE: Final = Place()
 
 
 class Locations(Protocol):
-    """Tells places."""
+    """Finds the place of an IP address."""
 
     def place_of(self, address: str) -> Place:
-        """Return where an address is, IPv4 or IPv6; NOWHERE where that is not known. It waits for nobody: a sign-in waits for it."""
+        """Return the place of an IPv4 or IPv6 address, or UNKNOWN_PLACE. Must not block, because sign-ins wait for it."""
 
 
 class LocationFormat(Protocol):
-    """A kind of file that tells places."""
+    """A file format of location data."""
 
     def reads(self, file: Path) -> bool:
-        """Return whether the file is of this kind, by what stands in it. Raises OSError."""
+        """Return whether the file has this format, by its content. Raises OSError."""
 
     def open(self, file: Path) -> Locations:
-        """Return what the file tells.
+        """Open the file.
 
         Raises:
-            OSError: the file cannot be read. ValueError: it is broken; the sentence says how.
+            OSError: the file cannot be read.
+            ValueError: the file is malformed; the message says how.
         """
 
 
 class NoLocations:
-    """Knows no place."""
+    """Locations without a data file: every place is unknown."""
 
     def place_of(self, address: str) -> Place:  # noqa: ARG002 - the protocol's signature
         return UNKNOWN_PLACE

@@ -1,4 +1,4 @@
-"""OpenID provider metadata and keys (OpenID Connect Discovery section 4), cached for all tenants of the process."""
+"""Fetches and caches OpenID provider metadata and keys (OpenID Connect Discovery section 4) for all tenants of the process."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from app.kit.public_addresses import Resolver
 
 LIFETIME: Final = timedelta(hours=1)
 REFRESH_INTERVAL: Final = timedelta(minutes=1)
-_MOST_PROVIDERS: Final = 1_000
-_MOST_KEYS: Final = 50
-_KINDS_OF_KEYS: Final = ("RSA", "EC", "OKP")  # none whose secret a provider would have to publish
-_METHODS: Final = ("client_secret_basic", "client_secret_post")
+_MAX_PROVIDERS: Final = 1_000
+_MAX_KEYS: Final = 50
+_KEY_TYPES: Final = ("RSA", "EC", "OKP")  # asymmetric keys only
+_AUTH_METHODS: Final = ("client_secret_basic", "client_secret_post")
 PARSE_ERRORS: Final = (ValueError, TypeError, ArithmeticError, RecursionError)
-"""What reading a stranger's JSON may raise: numbers without end and lists in lists without end are JSON to some."""
+"""Exceptions that untrusted JSON can cause while it is parsed: huge numbers, deep nesting."""
 
 
 @dataclass(frozen=True)
 class Endpoints:
-    """Where a client of ours sends people, and exchanges what they bring back."""
+    """The authorization and token endpoint of a provider."""
 
     authorization: str
     token: str
@@ -38,7 +38,7 @@ class Endpoints:
 
 @dataclass(frozen=True)
 class ProviderMetadata:
-    """What a provider says of itself."""
+    """A provider's discovery document."""
 
     endpoints: Endpoints
     userinfo: str
@@ -54,76 +54,78 @@ class _Keys:
 
 
 class ProviderMetadataCache:
-    """What providers say of themselves and their keys, kept for a while for all tenants of the process."""
+    """Caches discovery documents and key sets of providers."""
 
     def __init__(self, clock: Clock, resolver: Resolver) -> None:
         self._clock = clock
         self.resolver = resolver
-        self._metadata: LruCache[str, ProviderMetadata] = LruCache(_MOST_PROVIDERS)
-        self._keys: LruCache[str, _Keys] = LruCache(_MOST_PROVIDERS)
+        self._metadata: LruCache[str, ProviderMetadata] = LruCache(_MAX_PROVIDERS)
+        self._keys: LruCache[str, _Keys] = LruCache(_MAX_PROVIDERS)
 
     def metadata(self, issuer: str) -> ProviderMetadata:
-        """Return the configuration of an issuer. Raises ProviderUnavailable."""
-        held, now = self._metadata.get(issuer), self._clock.now()
-        if held is None or not held.read_at <= now < held.read_at + LIFETIME:
-            held = _fetch(self.resolver, issuer, now)
-            self._metadata.put(issuer, held)
-        return held
+        """Return the metadata of an issuer. Raises ProviderUnavailable."""
+        cached, now = self._metadata.get(issuer), self._clock.now()
+        if cached is None or not cached.read_at <= now < cached.read_at + LIFETIME:
+            cached = _fetch(self.resolver, issuer, now)
+            self._metadata.put(issuer, cached)
+        return cached
 
     def keys(self, address: str, kid: str | None) -> tuple[Key, ...]:
-        """Return the keys that may have signed: those of that name, or all where a token names none.
+        """Return the keys with this id, or all keys if the token names none.
 
-        An unknown name has the keys read anew, once a minute at most. Raises ProviderUnavailable.
+        An unknown id causes a new fetch, at most once a minute. Raises ProviderUnavailable.
         """
-        held, now = self._keys.get(address), self._clock.now()
-        if held is None or not held.read_at <= now < held.read_at + LIFETIME:
-            held = self._read_keys(address, now)
-        found = _named(held.keys, kid)
-        if not found and now >= held.read_at + REFRESH_INTERVAL:
-            found = _named(self._read_keys(address, now).keys, kid)
+        cached, now = self._keys.get(address), self._clock.now()
+        if cached is None or not cached.read_at <= now < cached.read_at + LIFETIME:
+            cached = self._fetch_keys(address, now)
+        found = _with_id(cached.keys, kid)
+        if not found and now >= cached.read_at + REFRESH_INTERVAL:
+            found = _with_id(self._fetch_keys(address, now).keys, kid)
         return found
 
-    def _read_keys(self, address: str, now: datetime) -> _Keys:
-        held = _Keys(_imported(outbound.get_json_object(self.resolver, address).get("keys")), now)
-        self._keys.put(address, held)
-        return held
+    def _fetch_keys(self, address: str, now: datetime) -> _Keys:
+        fetched = _Keys(_import_keys(outbound.get_json_object(self.resolver, address).get("keys")), now)
+        self._keys.put(address, fetched)
+        return fetched
 
 
 def _fetch(resolver: Resolver, issuer: str, now: datetime) -> ProviderMetadata:
-    said = outbound.get_json_object(resolver, f"{issuer.rstrip('/')}/.well-known/openid-configuration")
-    if said.get("issuer") != issuer:
+    document = outbound.get_json_object(resolver, f"{issuer.rstrip('/')}/.well-known/openid-configuration")
+    if document.get("issuer") != issuer:
         raise ProviderUnavailable("its configuration is another issuer's")
-    places = {name: said.get(name) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")}
-    userinfo = said.get("userinfo_endpoint") or ""
-    for name, place in {**places, **({"userinfo_endpoint": userinfo} if userinfo else {})}.items():
-        if not isinstance(place, str) or not is_allowed_endpoint(issuer, place):
+    urls = {name: document.get(name) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")}
+    userinfo = document.get("userinfo_endpoint") or ""
+    for name, url in {**urls, **({"userinfo_endpoint": userinfo} if userinfo else {})}.items():
+        if not isinstance(url, str) or not is_allowed_endpoint(issuer, url):
             raise ProviderUnavailable(f"its configuration has no {name} that can be asked")
-    listed = said.get("token_endpoint_auth_methods_supported")
-    methods = listed if isinstance(listed, list) else _METHODS
+    supported = document.get("token_endpoint_auth_methods_supported")
+    methods = supported if isinstance(supported, list) else _AUTH_METHODS
     endpoints = Endpoints(
-        str(places["authorization_endpoint"]),
-        str(places["token_endpoint"]),
-        next((one for one in _METHODS if one in methods), _METHODS[0]),
+        str(urls["authorization_endpoint"]),
+        str(urls["token_endpoint"]),
+        next((one for one in _AUTH_METHODS if one in methods), _AUTH_METHODS[0]),
     )
-    sends_issuer = said.get("authorization_response_iss_parameter_supported") is True
-    return ProviderMetadata(endpoints, str(userinfo), str(places["jwks_uri"]), sends_issuer, now)
+    sends_issuer = document.get("authorization_response_iss_parameter_supported") is True
+    return ProviderMetadata(endpoints, str(userinfo), str(urls["jwks_uri"]), sends_issuer, now)
 
 
-def is_allowed_endpoint(issuer: str, place: str) -> bool:
-    """Return whether an issuer may lead us to a place: not to this machine, unless it is on it, nor to a number, which may be
-    any machine behind our walls. Its own host it may always name."""
-    host = urlsplit(place).hostname if is_provider_address(place) else None
+def is_allowed_endpoint(issuer: str, url: str) -> bool:
+    """Return whether an issuer may name this endpoint: a host name that is not local, unless the issuer is local too.
+
+    IP addresses are refused, because they may belong to our internal network. The issuer's own host is always allowed.
+    """
+    host = urlsplit(url).hostname if is_provider_address(url) else None
     if host is None:
         return False
-    is_named = not host.endswith(".") and host.rpartition(".")[2][:1].isalpha()
-    return is_local(issuer) or host == urlsplit(issuer).hostname or (is_named and not is_local(place))
+    is_name = not host.endswith(".") and host.rpartition(".")[2][:1].isalpha()
+    return is_local(issuer) or host == urlsplit(issuer).hostname or (is_name and not is_local(url))
 
 
-def _imported(listed: Any) -> tuple[Key, ...]:
-    """Return the keys that can verify a signature; what is none, or is secret, is passed over."""
+def _import_keys(listed: Any) -> tuple[Key, ...]:
+    """Return the public signature keys of a JWKS and skip everything else."""
     keys = []
-    for one in listed[:_MOST_KEYS] if isinstance(listed, list) else ():
-        if not isinstance(one, dict) or one.get("use", "sig") != "sig" or one.get("kty") not in _KINDS_OF_KEYS:
+    for one in listed[:_MAX_KEYS] if isinstance(listed, list) else ():
+        if not isinstance(one, dict) or one.get("use", "sig") != "sig" or one.get("kty") not in _KEY_TYPES:
             continue
         try:
             keys.append(JWKRegistry.import_key(one))
@@ -134,5 +136,5 @@ def _imported(listed: Any) -> tuple[Key, ...]:
     return tuple(keys)
 
 
-def _named(keys: tuple[Key, ...], kid: str | None) -> tuple[Key, ...]:
+def _with_id(keys: tuple[Key, ...], kid: str | None) -> tuple[Key, ...]:
     return keys if kid is None else tuple(key for key in keys if key.kid == kid)

@@ -1,4 +1,4 @@
-"""The services of a process, as protocols: `entry/assembly.py` puts the implementations together."""
+"""The services of a process as protocols; `entry/assembly.py` creates the implementations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from app.settings import Settings
 
 
 class TenantDirectory(Protocol):
-    """Finds tenants and their applications; answers from a cache that a change reaches within 5 seconds."""
+    """Finds tenants and their applications in a cache that a change reaches within 5 seconds."""
 
     def by_name(self, name: str, cost: Cost | None = None) -> Tenant | None:
         """Return the tenant of this subdomain."""
@@ -34,8 +34,8 @@ class TenantDirectory(Protocol):
     def by_secret(self, api_secret: str, cost: Cost | None = None) -> Tenant | None:
         """Return the tenant of this API secret."""
 
-    def known(self, kind: str, value: str) -> str:
-        """Return the name of a cached tenant by "name", "key" or "secret"; empty for any other. Makes no query."""
+    def cached_name(self, kind: str, value: str) -> str:
+        """Return the name of a cached tenant by kind "name", "key" or "secret", or an empty string. Makes no query."""
 
     def application(
         self, tenant: Tenant, work: UnitOfWork, *, client_id: str | None = None, name: str | None = None
@@ -46,7 +46,7 @@ class TenantDirectory(Protocol):
         """Return the web origins that the tenant's active applications registered."""
 
     def clear_cache(self) -> None:
-        """Drop the cache, after a change in this process."""
+        """Empty the cache, after a change in this process."""
 
 
 @dataclass(frozen=True)
@@ -56,29 +56,29 @@ class KeySet:
     signer: RSAKey
     kid: str
     public: tuple[dict[str, Any], ...]
-    jwks: bytes  # the published JWKS document, serialized once
+    jwks: bytes  # the serialized JWKS document
 
 
 class SigningKeys(Protocol):
     """Signs JWTs with the tenant's active key."""
 
-    def of(self, work: UnitOfWork) -> KeySet:
-        """Return the tenant's keys; makes the first one where there is none."""
+    def current(self, work: UnitOfWork) -> KeySet:
+        """Return the tenant's keys; creates the first one."""
 
     def published(self, work: UnitOfWork) -> KeySet:
-        """Return the keys for verifiers; the cached ones if the store does not answer."""
+        """Return the keys for verifiers, the cached ones if the store does not respond."""
 
     def sign(self, work: UnitOfWork, claims: dict[str, Any], kind: str = "JWT") -> str:
         """Return a compact RS256 JWT of the claims; `kind` is its `typ`."""
 
     def rotate(self, work: UnitOfWork) -> str:
-        """Publish a new key that signs from a later moment on. Return its id."""
+        """Publish a new key that starts to sign later. Return its id."""
 
     def revoke(self, work: UnitOfWork, kid: str | None = None) -> tuple[str, str]:
-        """Withdraw a published key. Return its id and the id of the key that signs now. Raises LookupError."""
+        """Withdraw a published key. Return its id and that of the key that signs now. Raises LookupError."""
 
     def refresh_if_changed(self, tenant_id: str, version: int) -> None:
-        """Drop the tenant's cached keys if the tenant has another version now."""
+        """Drop the tenant's cached keys if the tenant's version has changed."""
 
     def drop(self, tenant_id: str) -> None:
         """Drop the tenant's cached keys."""
@@ -88,19 +88,19 @@ class SigningKeys(Protocol):
 
 
 class BreachedPasswords(Protocol):
-    """Passwords that are known from breaches elsewhere."""
+    """Looks passwords up in public breaches."""
 
     @property
     def is_configured(self) -> bool:
-        """Whether there is a service or a file to ask."""
+        """Whether a service or a file is configured."""
 
     def has(self, password: str) -> bool:
-        """Return whether the password is known; False where neither service nor file can say."""
+        """Return whether the password is breached; False if neither service nor file can tell."""
 
 
 @dataclass
 class Services:
-    """The process's services, made once from the settings."""
+    """The services of a process, created once from the settings."""
 
     settings: Settings
     clock: Clock

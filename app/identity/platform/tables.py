@@ -1,4 +1,4 @@
-"""The outbox and the audit trail: written in the transaction of the change they speak of."""
+"""Tables of the outbox and the audit log, both written in the transaction of the change."""
 
 from sqlalchemy import Column, Index, Integer, LargeBinary, String, Text
 
@@ -8,16 +8,16 @@ outbox = tenant_table(
     "outbox",
     Column("message_id", Id, primary_key=True),
     Column("kind", String(32), nullable=False),  # mail, sms, webhook, backchannel_logout, push, nothing
-    Column("payload", Json, nullable=False),  # holds nothing since schema 0009
-    Column("sealed", LargeBinary),  # what it says, with its links and codes: outbox.py; None once it is forgotten
+    Column("payload", Json, nullable=False),  # empty since schema 0009
+    Column("sealed", LargeBinary),  # the encrypted payload (outbox/queue.py); None once erased
     Column("state", String(12), nullable=False, default="waiting"),  # waiting, sent, dead
     Column("attempts", Integer, nullable=False, default=0),
     Column("due_at", Instant, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("finished_at", Instant),
     Column("last_problem", Text),
-    Index("ix_outbox_due", "state", "due_at"),  # for a worker of the version before; goes with it
-    Index("ix_outbox_turns", "state", "kind", "tenant_id", "due_at"),  # the tenants take turns: claims.py
+    Index("ix_outbox_due", "state", "due_at"),  # for workers of older versions
+    Index("ix_outbox_turns", "state", "kind", "tenant_id", "due_at"),  # lets tenants take turns (outbox/claims.py)
 )
 
 audit = tenant_table(
@@ -28,7 +28,7 @@ audit = tenant_table(
     Column("uid", Id),
     Column("client_id", String(128)),
     Column("address", String(64)),
-    Column("reference", String(64)),  # the id of the request, as logs and answers name it
+    Column("reference", String(64)),  # the request id, as in logs and responses
     Column("facts", Json, nullable=False),
     Index("ix_audit_uid", "tenant_id", "uid", "at"),
 )

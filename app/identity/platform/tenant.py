@@ -1,4 +1,4 @@
-"""What an operation knows of its tenant and of an application: frozen, cached with a version."""
+"""A tenant and its applications as immutable values, cached by version."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +9,7 @@ from app.contract.configuration import ApplicationSettings, Brand, TenantSetting
 
 @dataclass(frozen=True)
 class Tenant:
-    """One customer, as configured at `version`."""
+    """A tenant with its configuration at `version`."""
 
     tenant_id: str
     name: str
@@ -28,7 +28,7 @@ class Tenant:
 
 @dataclass(frozen=True)
 class Application:
-    """One registered relying party."""
+    """A registered relying party."""
 
     client_id: str
     secret_hash: str | None
@@ -44,13 +44,14 @@ class Application:
 
     @cached_property
     def scopes(self) -> frozenset[str]:
-        """The scopes it may ask for; those of the account interface by its `interface_access` alone."""
+        """The scopes it may request; scopes of the account interface come from `interface_access` alone."""
         return frozenset(self.settings.scope.split()).difference(INTERFACE_SCOPES).union(self.settings.interface_scopes)
 
     def granted(self, wanted: tuple[str, ...]) -> tuple[str, ...]:
-        """Return what a grant of these scopes holds: with `interface_access` also its scopes.
+        """Return the scopes that a grant of the `wanted` ones includes: those of `interface_access` are added.
 
-        A request that names one of them gets that one. Writing shows the profile as it is then, so it comes with reading.
+        A request that names an interface scope gets only the named one, except that writing includes reading, because
+        a write returns the changed profile.
         """
         if ACCOUNT_WRITE in wanted or not any(name in INTERFACE_SCOPES for name in wanted):
             return tuple(dict.fromkeys((*wanted, *self.settings.interface_scopes)))

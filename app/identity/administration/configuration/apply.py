@@ -113,7 +113,7 @@ class _OneTenant:
         return self.run.work
 
     def all(self) -> None:
-        self.work.enter(LOOKUP_TENANT)
+        self.work.switch_tenant(LOOKUP_TENANT)
         held = changes.by_name(self.work, self.stated.name)
         owner = changes.tenant_with_key(self.work, self.stated.api_key) if self.stated.api_key else None
         if owner not in (None, self.stated.name):
@@ -144,7 +144,7 @@ class _OneTenant:
             if given is None:
                 self.run.plan.made.append(Made(f"tenant {stated.name}", name, value))
         self._note(Action.CREATE, "tenant", stated.name)
-        self.work.enter(randomness.uid())
+        self.work.switch_tenant(randomness.uid())
         settings = self.settings = self._settings({})
         brand = merged({}, self._brand() or {}, {})
         self.named["brand"] = marks(brand)
@@ -168,7 +168,7 @@ class _OneTenant:
             )
 
     def _change(self, held: TenantRow) -> TenantRow:
-        self.work.enter(held.tenant_id)
+        self.work.switch_tenant(held.tenant_id)
         held = (changes.lock(self.work) if self.run.writes else None) or held  # an operation may be at work beside us
         self.named = held.named_by_file or of_files(held.settings, held.brand)
         before, brand_before = self.named.get("settings", {}), self.named.get("brand", {})

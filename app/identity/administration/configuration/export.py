@@ -33,7 +33,7 @@ def export(services: Services, name: str, of: Sequence[Resource] | None = None) 
         held = changes.by_name(work, name)
         if held is None:
             raise UnknownName(name)
-        work.enter(held.tenant_id)
+        work.switch_tenant(held.tenant_id)
         tenant = _tenant(work, held)
         access = StoreAccess(work, services.encryption, services.clock.now())
         tenant |= resources.exported(access, file_resources() if of is None else of)

@@ -96,7 +96,7 @@ def begin_for_program(
     The caller chooses `text`, so approval by email alone would sign in an attacker who asked in the account holder's name. A
     caller with the API secret verifies the device itself and gets no number. Raises ClientGuidTaken.
     """
-    shown = None if context.shows_secret else new_number()
+    shown = None if context.has_api_secret else new_number()
     return begin(context, text, account, number=shown, by_program=True, **facts), shown
 
 

@@ -53,7 +53,7 @@ class CachedTenantDirectory:
         """Return the tenant that alone holds this API secret, for operations that bring no key."""
         return self._find(("secret", secret_digest(api_secret)), lambda work: store.by_secret(work, api_secret), cost)
 
-    def known(self, kind: str, value: str) -> str:
+    def cached_name(self, kind: str, value: str) -> str:
         """Return the name of a tenant that was found a while ago by "name", "key" or "secret"; empty for any other. Makes no query."""
         held = self._tenants.get((kind, secret_digest(value) if kind == "secret" else value.lower()))
         return held.tenant.name if held is not None else ""

@@ -48,7 +48,7 @@ class StoredSigningKeys:
         self._dropped = 0
         self._versions: dict[str, int] = {}
 
-    def of(self, work: UnitOfWork) -> KeySet:
+    def current(self, work: UnitOfWork) -> KeySet:
         """Return the tenant's key set; makes the first key where there is none."""
         held = self._held.get(work.tenant_id)
         if held is not None and monotonic() - held[0] < _FRESH_SECONDS * 60:
@@ -58,7 +58,7 @@ class StoredSigningKeys:
     def published(self, work: UnitOfWork) -> KeySet:
         """Return the key set for verifiers; the cached one if the store does not answer."""
         try:
-            return self.of(work)
+            return self.current(work)
         except StoreUnavailable:
             if (held := self._held.get(work.tenant_id)) is None:
                 raise
@@ -88,7 +88,7 @@ class StoredSigningKeys:
 
     def sign(self, work: UnitOfWork, claims: dict[str, Any], kind: str = "JWT") -> str:
         """Return a compact RS256 JWT of the claims under the tenant's active key."""
-        keys = self.of(work)
+        keys = self.current(work)
         work.cost.signatures += 1
         return jwt.encode({"alg": ALGORITHM, "kid": keys.kid, "typ": kind}, claims, keys.signer, algorithms=[ALGORITHM])
 

@@ -235,8 +235,8 @@ def reencrypt(database: Database, encryption: Encryption, *, is_clear_only: bool
         is_clear_only: leave payloads under other secrets alone, because a running worker may not know the first one yet.
     """
     last, count = ("", ""), 0
-    prefix = func.substr(_O.sealed, 1, len(encryption.mark), type_=LargeBinary)
-    others = _O.sealed.is_(None) if is_clear_only else or_(_O.sealed.is_(None), prefix != encryption.mark)
+    prefix = func.substr(_O.sealed, 1, len(encryption.prefix), type_=LargeBinary)
+    others = _O.sealed.is_(None) if is_clear_only else or_(_O.sealed.is_(None), prefix != encryption.prefix)
     while rows := _next_to_reencrypt(database, others, last):
         count += _reencrypt_rows(database, encryption, rows)
         last = (rows[-1].tenant_id, rows[-1].message_id)

@@ -1,6 +1,6 @@
-"""Complete and consistent backups, taken while writes go on, and their verification after a restore.
+"""Consistent online backups of the database, and their verification after a restore.
 
-Beside the copy stands a manifest (`FILE.json`): the schema's revision, the rows of each table and the copy's digest.
+Each copy has a manifest beside it (`FILE.json`): the schema revision, the row count of each table and the copy's digest.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from app.identity.platform.store.database import StoreUnavailable
 from app.kit.database_address import own_parameters
 from app.settings import of_child
 
-_SEES_ALL = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
+_BYPASSES_RLS = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
 _TABLES = {
     "postgresql": """SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace
                      AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY relname""",
@@ -33,12 +33,12 @@ _TABLES = {
 
 
 class BackupRefused(Exception):
-    """There is no backup, or it is not whole; the text says why."""
+    """A backup was not made or is not complete; the text says why."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a copy holds."""
+    """The revision, row counts and digest of a copy."""
 
     revision: str
     rows: dict[str, int]
@@ -54,7 +54,7 @@ class Manifest:
 
 
 def manifest_of(file: Path) -> Path:
-    """Return where the manifest of a copy stands."""
+    """Return the path of a copy's manifest."""
     return file.with_name(f"{file.name}.json")
 
 
@@ -71,61 +71,61 @@ def create(url: str, file: Path, pg_dump: str = "pg_dump") -> Manifest:
         if each.exists():
             raise BackupRefused(f"{each} exists; a backup is never written over another.")
     try:
-        held = _of_sqlite(url, file) if url.startswith("sqlite") else _of_postgres(url, file, pg_dump)
-        made = Manifest(held.revision, held.rows, _digest(file))
-        made.write(manifest_of(file))
+        counted = _copy_sqlite(url, file) if url.startswith("sqlite") else _dump_postgres(url, file, pg_dump)
+        manifest = Manifest(counted.revision, counted.rows, _digest(file))
+        manifest.write(manifest_of(file))
     except BaseException:
         file.unlink(missing_ok=True)
         raise
-    return made
+    return manifest
 
 
 def verify(url: str, file: Path) -> Manifest:
-    """Compare a copy and the database that it was restored into with the manifest; a SQLite copy is checked itself.
+    """Compare a copy and the database it was restored into with the manifest; a SQLite copy is compared itself.
 
     Raises:
-        BackupRefused: the copy was changed or cut off, or the database does not hold what the manifest says.
+        BackupRefused: the copy was changed or truncated, or the database differs from the manifest.
         StoreUnavailable: the database cannot be reached.
     """
     try:
-        wanted = Manifest(**json.loads(manifest_of(file).read_text()))
+        expected = Manifest(**json.loads(manifest_of(file).read_text()))
     except (ValueError, TypeError):
         raise BackupRefused(f"{manifest_of(file)} is no manifest of a backup.") from None
-    if _digest(file) != wanted.sha256:
+    if _digest(file) != expected.sha256:
         raise BackupRefused(f"{file} is not as it was written: its digest differs from the manifest's.")
-    held = _looked_at(file) if url.startswith("sqlite") else _counted(url)
-    if held.revision != wanted.revision:
-        raise BackupRefused(f"The restored database is at schema {held.revision}, the backup at {wanted.revision}.")
-    names = sorted(wanted.rows.keys() | held.rows.keys())
-    wrong = [
-        f"{name}: {held.rows.get(name, 'none')} instead of {wanted.rows.get(name, 'none')}"
+    actual = _check_sqlite(file) if url.startswith("sqlite") else _count_postgres(url)
+    if actual.revision != expected.revision:
+        raise BackupRefused(f"The restored database is at schema {actual.revision}, the backup at {expected.revision}.")
+    names = sorted(expected.rows.keys() | actual.rows.keys())
+    differences = [
+        f"{name}: {actual.rows.get(name, 'none')} instead of {expected.rows.get(name, 'none')}"
         for name in names
-        if held.rows.get(name) != wanted.rows.get(name)
+        if actual.rows.get(name) != expected.rows.get(name)
     ]
-    if wrong:
-        raise BackupRefused("The restored database does not hold what was backed up: " + "; ".join(wrong) + ".")
-    return wanted
+    if differences:
+        raise BackupRefused("The restored database does not hold what was backed up: " + "; ".join(differences) + ".")
+    return expected
 
 
-def _of_sqlite(url: str, file: Path) -> Manifest:
+def _copy_sqlite(url: str, file: Path) -> Manifest:
     source = Path(make_url(own_parameters(url)[0]).database or "")
     if not source.is_file():
         raise BackupRefused(f"There is no database at {source}.")
     with _private(file):
         pass
     with closing(sqlite3.connect(source)) as read, closing(sqlite3.connect(file)) as copy:
-        read.backup(copy, pages=-1)  # in one step: one moment of the database, whatever is written meanwhile
-        copy.execute("PRAGMA journal_mode=DELETE")  # one file, nothing beside it
-    return _looked_at(file)
+        read.backup(copy, pages=-1)  # in one step, so that concurrent writes do not mix in
+        copy.execute("PRAGMA journal_mode=DELETE")  # no WAL file beside the copy
+    return _check_sqlite(file)
 
 
-def _looked_at(file: Path) -> Manifest:
+def _check_sqlite(file: Path) -> Manifest:
     engine = create_engine(f"sqlite:///{file}", poolclass=NullPool)
     try:
         with engine.connect() as connection:
-            found = connection.exec_driver_sql("PRAGMA integrity_check").scalar()
-            if found != "ok":
-                raise BackupRefused(f"{file} is damaged: {found}")
+            result = connection.exec_driver_sql("PRAGMA integrity_check").scalar()
+            if result != "ok":
+                raise BackupRefused(f"{file} is damaged: {result}")
             return _counts(connection)
     except DBAPIError as problem:
         raise BackupRefused(f"{file} is damaged: {problem.orig}") from problem
@@ -133,17 +133,17 @@ def _looked_at(file: Path) -> Manifest:
         engine.dispose()
 
 
-def _of_postgres(url: str, file: Path, pg_dump: str) -> Manifest:
+def _dump_postgres(url: str, file: Path, pg_dump: str) -> Manifest:
     address = make_url(own_parameters(url)[0])
     engine = create_engine(address, poolclass=NullPool, isolation_level="REPEATABLE READ")
     try:
         with engine.begin() as connection:
-            _refuse_blind(connection)
+            _require_bypass_rls(connection)
             snapshot = str(connection.execute(text("SELECT pg_export_snapshot()")).scalar_one())
-            held = _counts(connection)
+            counted = _counts(connection)
             plain = address.set(drivername="postgresql", password=None).render_as_string(hide_password=False)
             _dump([pg_dump, "--format=custom", f"--snapshot={snapshot}", f"--dbname={plain}"], file, address.password)
-            return held
+            return counted
     except DBAPIError as problem:
         raise StoreUnavailable(f"The database cannot be backed up: {str(problem.orig).splitlines()[0]}") from problem
     finally:
@@ -154,18 +154,18 @@ def _dump(command: list[str], file: Path, password: object) -> None:
     environ = of_child({"PGPASSWORD": str(password)} if password else {})
     try:
         with _private(file) as out:
-            done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, env=environ, check=False)  # noqa: S603 - no shell
+            completed = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, env=environ, check=False)  # noqa: S603 - no shell
     except FileNotFoundError:
         raise BackupRefused(f"{command[0]} is not installed; --pg-dump names it.") from None
-    if done.returncode != 0:
-        raise BackupRefused(f"{command[0]} failed: {done.stderr.decode(errors='replace').strip()[-500:]}")
+    if completed.returncode != 0:
+        raise BackupRefused(f"{command[0]} failed: {completed.stderr.decode(errors='replace').strip()[-500:]}")
 
 
-def _counted(url: str) -> Manifest:
+def _count_postgres(url: str) -> Manifest:
     engine = create_engine(own_parameters(url)[0], poolclass=NullPool)
     try:
         with engine.connect() as connection:
-            _refuse_blind(connection)
+            _require_bypass_rls(connection)
             return _counts(connection)
     except DBAPIError as problem:
         raise StoreUnavailable(
@@ -175,9 +175,9 @@ def _counted(url: str) -> Manifest:
         engine.dispose()
 
 
-def _refuse_blind(connection: Connection) -> None:
-    """Refuse a role that row-level security binds: the owner, too, sees no tenant's rows, and no error says so."""
-    if not connection.execute(text(_SEES_ALL)).scalar():
+def _require_bypass_rls(connection: Connection) -> None:
+    """Refuse a role that row-level security applies to, even the owner: it would silently see no rows."""
+    if not connection.execute(text(_BYPASSES_RLS)).scalar():
         raise BackupRefused(
             f"The role {connection.engine.url.username!r} sees no row of any tenant (row-level security binds it, and the owner too): "
             "give GATEHOUSE_BACKUP_URL the backup role of deploy/postgres-roles.sql."
@@ -197,11 +197,11 @@ def _counts(connection: Connection) -> Manifest:
 
 
 def _digest(file: Path) -> str:
-    with file.open("rb") as held:
-        return hashlib.file_digest(held, "sha256").hexdigest()
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def _private(file: Path) -> TextIO:
-    """Open a new file that only its owner may read: it holds all tenants' data."""
+    """Create a file that only its owner can read, because it contains the data of all tenants."""
     handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     return os.fdopen(handle, "w")

@@ -1,4 +1,4 @@
-"""The metadata that all tables share, and how their columns are spelt."""
+"""The shared SQLAlchemy metadata and the column types of all tables."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -21,12 +21,12 @@ _declared: set[str] = set()
 
 
 def declare_complete() -> None:
-    """Say that every module of tables has been imported: `entry/tables.py` calls it."""
+    """Mark the metadata as complete; `entry/tables.py` calls this after importing every table module."""
     _declared.update(metadata.tables)
 
 
 def all_tables() -> Mapping[str, Table]:
-    """Return all tables by name. Raises RuntimeError where `entry/tables.py` was not imported: a removal would miss tables."""
+    """Return all tables by name. Raises RuntimeError unless `entry/tables.py` was imported: deletions would miss tables."""
     if _declared != set(metadata.tables):
         raise RuntimeError("import app.identity.entry.tables first: not every table is known")
     return metadata.tables
@@ -37,9 +37,9 @@ Id = String(64)
 
 
 class Instant(TypeDecorator[datetime]):
-    """An instant in UTC; SQLite keeps no zone, so it is put back on the way out.
+    """A UTC datetime; SQLite stores no time zone, so reading adds it.
 
-    The two functions take the place of SQLAlchemy's own chain of conversions: every row has half a dozen instants.
+    The processors replace SQLAlchemy's chain of conversions for speed: every row has half a dozen instants.
     """
 
     impl = DateTime(timezone=True)
@@ -65,5 +65,5 @@ def _in_utc(value: datetime | None) -> datetime | None:
 
 
 def tenant_table(name: str, *columns: Any) -> Table:
-    """Return a table whose primary key begins with the tenant (design section 5)."""
+    """Return a table whose primary key starts with the tenant id (design section 5)."""
     return Table(name, metadata, Column("tenant_id", Id, primary_key=True), *columns)

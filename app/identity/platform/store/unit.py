@@ -1,8 +1,8 @@
-"""The unit of work of one operation.
+"""The unit of work of one request: the statements of one tenant in one transaction.
 
-Reads go out at once. The first write begins the transaction, in which all later statements stand; the server commits it
-on a response and rolls it back on an error. `pause` gives the connection back before hashing or calling out.
-`apart` is a short transaction of its own for what must outlive a refusal.
+The first write begins the transaction; the server commits it on a response and rolls it back on an error.
+`release_connection` returns the connection to the pool before hashing or HTTP calls. `separate_transaction` commits on its
+own what must survive an error.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _SAFE_ID = re.compile(r"[0-9A-Za-z_-]{1,64}\Z")
 
 @dataclass
 class Cost:
-    """What a request spent, for the budgets of design section 6."""
+    """The cost of a request, for the budgets of design section 6."""
 
     statements: int = 0
     commits: int = 0
     hashes: int = 0
     hash_microseconds: int = 0
-    """CPU of the password hashes, which are budgeted by themselves."""
+    """CPU time of password hashes, which have a budget of their own."""
     signatures: int = 0
 
-    def told(self) -> str:
+    def header_value(self) -> str:
         """Return the value of X-Gatehouse-Cost."""
         counts = {"sql": self.statements, "commits": self.commits, "hashes": self.hashes}
         counts |= {"hash_us": self.hash_microseconds, "signatures": self.signatures}
@@ -41,7 +41,7 @@ class Cost:
 
 
 class UnitOfWork:
-    """Statements of one tenant, all or nothing."""
+    """A transaction of one tenant."""
 
     def __init__(self, database: Database, tenant_id: str, cost: Cost | None = None) -> None:
         if not _SAFE_ID.match(tenant_id):
@@ -49,7 +49,7 @@ class UnitOfWork:
         self.tenant_id = tenant_id
         self.cost = cost or Cost()
         self.locked: dict[str, bool] = {}
-        """The accounts that this transaction has locked, or found missing."""
+        """Account ids that this transaction has locked (True) or found missing (False)."""
         self._database = database
         self._connection: Connection | None = None
         self._is_begun = False
@@ -57,7 +57,7 @@ class UnitOfWork:
 
     @property
     def is_writing(self) -> bool:
-        """Whether something was written that is not committed yet."""
+        """Whether there are uncommitted writes."""
         return self._is_writing
 
     def run(
@@ -66,12 +66,12 @@ class UnitOfWork:
         """Execute one statement.
 
         Raises:
-            IntegrityError: a unique key is taken; the caller says which error of the interface that is.
-            StoreUnavailable: the database is gone, full or read-only.
+            IntegrityError: a unique key is taken; the caller maps it to an error of the interface.
+            StoreUnavailable: the database is unreachable, full or read-only.
         """
         if getattr(statement, "is_dml", False):
             self._begin_write()
-        connection = self._ready()
+        connection = self._begin()
         self.cost.statements += 1
         try:
             return (
@@ -80,7 +80,7 @@ class UnitOfWork:
         except IntegrityError:
             raise
         except DBAPIError as problem:
-            self._database.note(problem.orig)
+            self._database.record_error(problem.orig)
             raise translate(problem) from problem
 
     def one(self, statement: Executable) -> Row[Any] | None:
@@ -91,72 +91,72 @@ class UnitOfWork:
         return self.run(statement).all()
 
     def changed(self, statement: Executable) -> int:
-        """Return how many rows the statement changed."""
+        """Execute a statement and return the number of changed rows."""
         return self.run(statement).rowcount
 
     def begin(self) -> None:
-        """Begin the transaction before its first write, so that what is read until then cannot change any more."""
+        """Begin the write transaction early, so that rows read before the first write cannot change."""
         self._begin_write()
 
-    def enter(self, tenant_id: str) -> None:
-        """Go on as another tenant, in the same transaction: for what touches several, such as `gatehouse apply`."""
+    def switch_tenant(self, tenant_id: str) -> None:
+        """Continue the transaction as another tenant: for commands that change several, such as `gatehouse apply`."""
         if not _SAFE_ID.match(tenant_id):
             raise ValueError("not a tenant id")
         self.tenant_id = tenant_id
         self.locked.clear()
         if self._is_begun:
-            self._driver(f"SELECT set_config('gatehouse.tenant', '{tenant_id}', true)")
+            self._execute_raw(f"SELECT set_config('gatehouse.tenant', '{tenant_id}', true)")
 
     def release_connection(self) -> None:
-        """Give the connection back; nothing may have been written yet."""
+        """Return the connection to the pool. Raises RuntimeError after a write."""
         if self._is_writing:
-            raise RuntimeError("no pause inside a transaction that has written")
+            raise RuntimeError("cannot release the connection of a transaction that has written")
         self._release()
 
     def commit(self) -> None:
-        """Commit what was written; without writes only the connection is given back."""
+        """Commit and return the connection to the pool."""
         if self._is_writing and self._connection is not None:
             self.cost.commits += 1
             self._finish("COMMIT")
         self._release()
 
     def rollback(self) -> None:
-        """Undo what was written."""
+        """Roll back and return the connection to the pool."""
         if self._is_writing and self._connection is not None:
             try:
                 self._finish("ROLLBACK")
-            except Exception:  # noqa: BLE001 - whatever it is, the connection is not to be used again
-                self._drop()
+            except Exception:  # noqa: BLE001 - after any error the connection must not be used again
+                self._discard()
         self._release()
 
     @contextmanager
     def separate_transaction(self) -> Iterator[UnitOfWork]:
-        """Give a transaction of its own, committed at the end; only while nothing of this unit is written."""
+        """Yield a separate transaction that is committed at the end; not allowed after this unit has written."""
         self.release_connection()
-        other = UnitOfWork(self._database, self.tenant_id, self.cost)
+        separate = UnitOfWork(self._database, self.tenant_id, self.cost)
         try:
-            yield other
-            other.commit()
+            yield separate
+            separate.commit()
         except BaseException:
-            other.rollback()
+            separate.rollback()
             raise
 
-    def _ready(self) -> Connection:
+    def _begin(self) -> Connection:
         if self._connection is None:
             self._connection = self._database.connect()
         if not self._is_begun and not self._database.is_sqlite:
             try:
-                self._driver(self._beginning(self._connection))
-            except StoreUnavailable:  # the pool's connections may be from before an outage: once more over a new one
-                self._drop()
+                self._execute_raw(self._begin_statement(self._connection))
+            except StoreUnavailable:  # pooled connections may predate an outage: retry once with a new one
+                self._discard()
                 self._database.dispose()
                 self._connection = self._database.connect()
-                self._driver(self._beginning(self._connection))
+                self._execute_raw(self._begin_statement(self._connection))
             self._is_begun = True
         return self._connection
 
-    def _beginning(self, connection: Connection) -> str:
-        """Return what begins a PostgreSQL transaction: its tenant and its timeouts, which end with it."""
+    def _begin_statement(self, connection: Connection) -> str:
+        """Return the SQL that begins a PostgreSQL transaction and sets its tenant and timeouts, which end with it."""
         raw: Any = connection.connection.driver_connection
         return f"BEGIN; SELECT set_config('gatehouse.tenant', '{self.tenant_id}', true), {raw.timeouts()}"
 
@@ -165,33 +165,33 @@ class UnitOfWork:
             return
         if self._database.is_sqlite:
             with self._database.write_lock() as wait_ms:
-                connection = self._ready()
+                connection = self._begin()
                 if connection.info.get("busy_ms") != wait_ms:
                     connection.info["busy_ms"] = wait_ms
-                    self._driver(f"PRAGMA busy_timeout={wait_ms}")
-                self._driver("BEGIN IMMEDIATE")
+                    self._execute_raw(f"PRAGMA busy_timeout={wait_ms}")
+                self._execute_raw("BEGIN IMMEDIATE")
         else:
-            self._ready()
+            self._begin()
         self._is_writing = True
 
-    def _driver(self, text: str) -> None:
-        """Speak to the driver itself: SQLAlchemy would wrap and the driver might prepare what must stay plain."""
+    def _execute_raw(self, text: str) -> None:
+        """Execute SQL on the driver connection, without SQLAlchemy and without a prepared statement."""
         if self._connection is None:
-            raise RuntimeError("no connection to speak to")
+            raise RuntimeError("no connection")
         raw: Any = self._connection.connection.driver_connection
         try:
             raw.execute(text) if self._database.is_sqlite else raw.execute(text, prepare=False)
         except self._database.driver_error as problem:
-            self._database.note(problem)
+            self._database.record_error(problem)
             if getattr(raw, "closed", False):
-                self._drop()
+                self._discard()
             raise StoreUnavailable(f"The database refused {text.split(';')[0]}: {problem}") from problem
 
-    def _finish(self, word: str) -> None:
+    def _finish(self, command: str) -> None:
         try:
-            self._driver(word)
+            self._execute_raw(command)
         except BaseException:
-            self._drop()
+            self._discard()
             raise
         finally:
             self._is_begun = False
@@ -205,9 +205,7 @@ class UnitOfWork:
         connection, self._connection = self._connection, None
         if connection is None:
             return
-        if (
-            self._is_begun and not connection.invalidated
-        ):  # an invalidated one has no driver any more, and nothing to end
+        if self._is_begun and not connection.invalidated:  # an invalidated connection has no driver connection
             try:
                 raw: Any = connection.connection.driver_connection
                 raw.execute("COMMIT")
@@ -216,7 +214,7 @@ class UnitOfWork:
         self._is_begun = False
         connection.close()
 
-    def _drop(self) -> None:
+    def _discard(self) -> None:
         connection, self._connection = self._connection, None
         self._is_begun = False
         self.locked.clear()

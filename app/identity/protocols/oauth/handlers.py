@@ -15,7 +15,7 @@ from app.kit.wire import Document
 @contract.token_with_key.implements
 def token(context: Context, req: contract.TokenRequest) -> contract.TokenResponse:
     client = _client(context)
-    context.services.signing_keys.of(context.work)  # makes a tenant's first key, in a transaction of its own
+    context.services.signing_keys.current(context.work)  # makes a tenant's first key, in a transaction of its own
     return grants.exchange(context, client, issuers.at(context, client), req)
 
 
@@ -34,7 +34,7 @@ def revoke(context: Context, req: contract.RevocationRequest) -> Document:
 @contract.machine_token.implements
 def machine_token(context: Context, req: contract.MachineTokenRequest) -> contract.TokenResponse:
     client = _client(context)
-    context.services.signing_keys.of(context.work)
+    context.services.signing_keys.current(context.work)
     return machine_tokens.issue(context, client, req)
 
 

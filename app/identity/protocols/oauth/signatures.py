@@ -36,7 +36,7 @@ def read(context: Context, text: str, *, kinds: tuple[str, ...] = ("JWT",)) -> d
         if header.get("alg") != ALGORITHM or header.get("typ") not in kinds:
             raise NotOurs
         key = next(
-            key for key in context.services.signing_keys.of(context.work).public if key["kid"] == header.get("kid")
+            key for key in context.services.signing_keys.current(context.work).public if key["kid"] == header.get("kid")
         )
         return dict(jwt.decode(text, _loaded(json.dumps(key, sort_keys=True)), algorithms=[ALGORITHM]).claims)
     except (JoseError, ValueError, StopIteration):

@@ -1,1 +1,1 @@
-"""The schema's history. One purpose per revision, safe while the code before it still runs (expand, move, contract)."""
+"""Alembic revisions: one purpose each, safe while the previous code still runs (expand, move, contract)."""

@@ -1,4 +1,4 @@
-"""What Alembic runs: the revisions over the connection that `store/migrate.py` opened."""
+"""Alembic's environment: runs the revisions on the connection that `store/migrate.py` opened."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Literal
@@ -7,12 +7,12 @@ from alembic import context
 from alembic.autogenerate.api import AutogenContext
 from alembic.runtime.migration import MigrationContext, MigrationInfo
 
-from app.identity.platform.store.standing import note_oldest_code
+from app.identity.platform.store.schema_state import store_oldest_code
 from app.identity.platform.store.tables import Instant, Json, metadata
 
 
 def render(kind: str, item: Any, autogen: AutogenContext) -> str | Literal[False]:
-    """Write our column types as they are spelt in `store/tables.py`."""
+    """Render our column types as written in `store/tables.py`."""
     if kind != "type":
         return False
     if isinstance(item, Instant):
@@ -24,10 +24,10 @@ def render(kind: str, item: Any, autogen: AutogenContext) -> str | Literal[False
 
 
 def note(ctx: MigrationContext, step: MigrationInfo, heads: Collection[str], run_args: Mapping[str, Any]) -> None:  # noqa: ARG001 - Alembic's signature
-    """Leave what the migration states beside its revision, in its own transaction."""
+    """Store the revision's `oldest_code` in the migration's transaction."""
     if heads and ctx.connection is not None:
         (head,) = heads
-        note_oldest_code(ctx.connection, context.script.get_revision(head).module.oldest_code)
+        store_oldest_code(ctx.connection, context.script.get_revision(head).module.oldest_code)
 
 
 context.configure(

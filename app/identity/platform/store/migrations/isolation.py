@@ -1,10 +1,10 @@
-"""Row-level security on PostgreSQL: the second lock around a tenant's rows (design section 5). SQLite has none.
+"""Row-level security on PostgreSQL, the second isolation of tenants (design section 5). SQLite has none.
 
-A transaction names its tenant in `gatehouse.tenant` (store/unit.py). Nothing named: nothing seen, nothing written. FORCE
-binds the owner as well. Two names that are no tenant's may see more, and each only in its one table:
+A transaction sets its tenant in `gatehouse.tenant` (store/unit.py); without it no row is visible or writable. FORCE applies
+this to the table owner too. Two reserved names, which no tenant has, may see the rows of all tenants in one table:
 
     lookup   reads `tenants`, to find a tenant by host name or API key
-    outbox   reads and marks `outbox`, to claim what is due whichever tenant it is of
+    outbox   reads and updates `outbox`, to claim due messages of every tenant
 """
 
 from alembic import op
@@ -19,7 +19,7 @@ def is_postgres() -> bool:
 
 
 def protect(*tables: str) -> None:
-    """Let each of these tables show and take only rows of the tenant that the transaction names."""
+    """Restrict reads and writes of these tables to the tenant of the transaction."""
     if not is_postgres():
         return
     for table in tables:
@@ -29,13 +29,13 @@ def protect(*tables: str) -> None:
 
 
 def exempt_lookup() -> None:
-    """Let the look-up of host or key read `tenants`."""
+    """Allow the lookup by host or key to read `tenants`."""
     if is_postgres():
         op.execute(f"CREATE POLICY lookup ON tenants FOR SELECT USING ({NAMED} = '{LOOKUP}')")
 
 
 def exempt_outbox_claim() -> None:
-    """Let the outbox worker read and mark rows of every tenant; it can neither add nor remove one."""
+    """Allow the outbox worker to read and update rows of every tenant, but not to insert or delete."""
     if is_postgres():
         op.execute(f"CREATE POLICY claim_read ON outbox FOR SELECT USING ({NAMED} = '{OUTBOX}')")
         op.execute(

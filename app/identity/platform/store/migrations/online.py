@@ -1,4 +1,4 @@
-"""Changes of tables in use that take care of those who use them."""
+"""Index changes that do not block the users of a table."""
 
 from alembic import op
 
@@ -6,9 +6,10 @@ from app.identity.platform.store.migrations.isolation import is_postgres
 
 
 def add_index(name: str, table: str, columns: list[str]) -> None:
-    """Index a table that has rows, while it is written: PostgreSQL builds it beside its users, in no transaction.
+    """Add an index to a table in use; PostgreSQL builds it concurrently, outside a transaction.
 
-    The last thing that a migration does: what came before is committed first. What a run that broke off left is removed.
+    Must be the last step of a migration, because earlier steps are committed first. Replaces the invalid index of an
+    interrupted run.
     """
     if not is_postgres():
         op.create_index(name, table, columns)
@@ -19,7 +20,7 @@ def add_index(name: str, table: str, columns: list[str]) -> None:
 
 
 def drop_index(name: str, table: str) -> None:
-    """Remove an index of a table in use."""
+    """Remove an index from a table in use."""
     if not is_postgres():
         op.drop_index(name, table)
         return
