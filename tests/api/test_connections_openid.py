@@ -64,7 +64,7 @@ def test_one_that_hangs_does_not_keep_others_waiting(
     acme: TenantServer, fake_provider: FakeProvider, services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outbound, "SLOTS", outbound.RequestSlots(total=2, per_host=1))
-    monkeypatch.setattr(outbound, "_PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(outbound, "_SLOT_WAIT_SECONDS", 0.05)
     with provider(services) as other, ThreadPoolExecutor(1) as thread:
         acme.change_settings(connections={NAME: fake_provider.openid(), "other": other.openid()})
         waiting, refused = fake_provider.signs_in(led(acme)), fake_provider.signs_in(led(acme))

@@ -162,7 +162,7 @@ def test_purges_and_writers_meet_no_deadlock(
 
     def write() -> None:
         log.record("something.happened", uid="u")
-        with UnitOfWork(audit_database, "acme").apart() as work:
+        with UnitOfWork(audit_database, "acme").separate_transaction() as work:
             log.write(work)
             work.run(audit_retention.metadata.tables["audit"].select().limit(1))
 

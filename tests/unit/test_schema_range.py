@@ -44,7 +44,7 @@ BEFORE = "0012"  # 0013 changes the table `tenants`
     ],
 )
 def test_code_serves_from_what_it_needs_to_what_bears_it(stands: SchemaState, is_served: bool) -> None:
-    assert (stands.refusal("0015", "0014") is None) is is_served
+    assert (stands.incompatibility("0015", "0014") is None) is is_served
 
 
 @pytest.mark.parametrize(
