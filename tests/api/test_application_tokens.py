@@ -132,7 +132,7 @@ def test_signing_in_again_in_the_browser_makes_it_fresh(world: World, ada: Perso
     change = ("PUT", f"{AUTH}/username", {"username": f"ada{secrets.token_hex(3)}"})
     with moved(world.services, minutes=15):
         assert refused(ask(world, token, *change)) == (403, 1193)
-        step = browser.authorize(shop.asks(prompt="login"))
+        step = browser.authorize(shop.authorization_parameters(prompt="login"))
         browser.sign_in(step.attempt, ada.email, ada.password)
         assert ask(world, token, *change).status_code == 200
 
@@ -166,7 +166,7 @@ def test_access_comes_without_asking_and_is_named_in_the_scope(world: World, ada
 def test_access_that_was_not_set_cannot_be_asked_for(world: World, ada: Person, access: str, asked: str) -> None:
     """Not even where the client's `scope` names it: the setting alone gives it."""
     shop = world.application("Shop", interface_access=access, scope="openid account:read account:write")
-    step = world.browser().signed_in(ada).authorize(shop.asks(scope=f"openid {asked}"))
+    step = world.browser().signed_in(ada).authorize(shop.authorization_parameters(scope=f"openid {asked}"))
     assert "error=invalid_scope" in (step.address or "")
 
 
@@ -202,14 +202,14 @@ def test_switching_access_on_gives_earlier_tokens_nothing(world: World, ada: Per
 def test_consent_is_asked_again_for_access_that_is_new(world: World, ada: Person) -> None:
     asking = world.application("asking", require_consent=True)
     browser = world.browser().signed_in(ada)
-    step = browser.authorize(asking.asks(scope="openid"))
+    step = browser.authorize(asking.authorization_parameters(scope="openid"))
     assert [one.name for one in step.scopes] == ["openid"]
     assert browser.consent(step.attempt or "", allow=True).address
     world.change(asking, interface_access="full")
     world.change_settings()
-    again = browser.authorize(asking.asks(scope="openid"))
+    again = browser.authorize(asking.authorization_parameters(scope="openid"))
     assert [one.name for one in again.scopes] == ["openid", "account:read", "account:write"]
-    refusal = browser.authorize(asking.asks(scope="openid", prompt="none"))
+    refusal = browser.authorize(asking.authorization_parameters(scope="openid", prompt="none"))
     assert "error=consent_required" in (refusal.address or "")
 
 

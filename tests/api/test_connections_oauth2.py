@@ -9,7 +9,7 @@ import pytest
 from app.contract.connections import PRESETS, resolved
 from app.identity.authentication.federation.service import ConnectionBroken, ConnectionRefused
 from tests.support.connecting import asked, finished, led
-from tests.support.devices import keeps
+from tests.support.devices import store_service_secrets
 from tests.support.identity_service import on_one_database
 from tests.support.tenant_server import NewTenantServer, TenantServer
 from tests.support.upstream import SECRET, FakeProvider
@@ -31,7 +31,7 @@ def acme(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> Ten
     github = PRESETS["github"]
     stated = {"claims": github.claims, "emails_endpoint": f"{fake_provider.url}/user/emails", "trusts_email": True}
     made = new_tenant_server(connections={"github": fake_provider.oauth2(**stated), "plain": fake_provider.oauth2()})
-    keeps(made, connections={"github": SECRET, "plain": SECRET})
+    store_service_secrets(made, connections={"github": SECRET, "plain": SECRET})
     return made
 
 
@@ -115,7 +115,7 @@ def test_one_that_refuses_a_verifier_gets_none(new_tenant_server: NewTenantServe
     tenant = new_tenant_server(connections={"linkedin": fake_provider.oauth2(**linkedin)})
     with pytest.raises(ConnectionBroken):  # nothing would protect the code
         led(tenant, "linkedin")
-    keeps(tenant, connections={"linkedin": SECRET})
+    store_service_secrets(tenant, connections={"linkedin": SECRET})
     claimed, _ = finished(tenant, fake_provider.signs_in(led(tenant, "linkedin")))
     assert (claimed.subject, claimed.profile) == ("782bbtaQ", {"FullName": "Ada"})
 

@@ -12,7 +12,7 @@ from werkzeug.test import Client
 from tests.support.mailbox import code_in, link_in, mails_to, token_in
 from tests.support.registering import ADA, REGISTER, UNLIMITED, register
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import VisitedPage, Visitor
 
 VERIFY, LOGIN, SHOP = "/identity/v2/auth/email", "/identity/v2/auth/login", "https://shop.example/verify"
 HERS, STRANGERS = "Teapot-zebra-17", "Kettle-zebra-91"
@@ -45,7 +45,7 @@ class Contest:
     def signed_in(self) -> dict[str, int]:
         return {word: self.ask("POST", LOGIN, {"email": ADA, "password": word}).status_code for word in self.order}
 
-    def opens(self, link: str) -> Seen:
+    def opens(self, link: str) -> VisitedPage:
         visitor = Visitor(Client(self.hub), self.tenant.services.settings.hub_url(self.tenant.name))
         return visitor.open("{0.path}?{0.query}".format(urlsplit(link))).press("Confirm")
 

@@ -9,7 +9,7 @@ import pytest
 
 from app.identity.platform.services import Services
 from tests.support.authenticators.duo import DuoDriver, Led
-from tests.support.devices import keeps
+from tests.support.devices import store_service_secrets
 from tests.support.duo import FakeDuo, duo
 from tests.support.factors import factored
 from tests.support.tenant_server import NewTenantServer, answered, refused
@@ -118,7 +118,7 @@ def test_without_duo_or_with_wrong_settings_nobody_is_led_anywhere(
 ) -> None:
     ada = enrolled(new_tenant_server, there)
     token, address = led(ada)
-    keeps(ada.tenant, duo={"client_secret": ""})
+    store_service_secrets(ada.tenant, duo={"client_secret": ""})
     assert ada.challenged()["DuoAuthEndpoint"] is None
     assert refused(ada.proves("duo", there.passed(address), token)) == (403, 1331)
     off = with_duo(new_tenant_server, second_factors={"duo": False, "totp": True, "email": False}).enrols()

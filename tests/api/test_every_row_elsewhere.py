@@ -12,7 +12,7 @@ from app.identity.directory.tenants import changes
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from tests.api.test_every_row_factor_login import SESSION, base, of
-from tests.support.devices import AWS_KEY, PUSH, Phone, keeps, picture_of
+from tests.support.devices import AWS_KEY, PUSH, Phone, registration_address, store_service_secrets
 from tests.support.duo import DUO, SECRET, FakeDuo, duo
 from tests.support.factors import OWN_2FA, Factored
 from tests.support.identity_service import before_the_store
@@ -41,14 +41,14 @@ def on(*kinds: str) -> dict[str, Any]:
 
 def serving(somebody: Somebody) -> Factored:
     """Let the tenant have what the services gave it."""
-    keeps(somebody.tenant, push=AWS_KEY, duo={"client_secret": SECRET})
+    store_service_secrets(somebody.tenant, push=AWS_KEY, duo={"client_secret": SECRET})
     return of(somebody)
 
 
 def device(somebody: Somebody) -> tuple[Factored, Phone]:
     who = serving(somebody)
     phone = Phone(who.tenant)
-    answered(phone.scans(picture_of(who.own_factors()["PushQRCode"])))
+    answered(phone.scan(registration_address(who.own_factors()["PushQRCode"])))
     return who, phone
 
 
@@ -107,7 +107,7 @@ def polled(word: str = "") -> Act:
     def act(somebody: Somebody) -> TestResponse:
         who, phone = device(somebody)
         token = who.token()
-        assert not word or answered(phone.says(word))
+        assert not word or answered(phone.respond(word))
         return ask("M13", who, token)
 
     return act
@@ -119,8 +119,8 @@ def says(first: str, **members: Any) -> Act:
     def act(somebody: Somebody) -> TestResponse:
         who, phone = device(somebody)
         who.token()
-        assert not first or answered(phone.says(first))
-        return phone.says("Yes", **members)
+        assert not first or answered(phone.respond(first))
+        return phone.respond("Yes", **members)
 
     return act
 
@@ -138,7 +138,7 @@ def secretless(row: str) -> Act:
     def act(somebody: Somebody) -> TestResponse:
         who = at_duo(somebody)
         token, proof = led(who)
-        keeps(who.tenant, duo={"client_secret": ""})
+        store_service_secrets(who.tenant, duo={"client_secret": ""})
         if row == "M70":
             return renewed(who, proof)
         return ask(row, who, token, proof) if row == "M12" else who.own("PUT", "duo", proof)
@@ -242,7 +242,7 @@ def beside_the_app(somebody: Somebody) -> Ask:
 def approved(somebody: Somebody) -> Ask:
     who, phone = device(somebody)
     asked = token_of(who)
-    answered(phone.says("Yes"))
+    answered(phone.respond("Yes"))
     return asked
 
 
@@ -250,7 +250,7 @@ def on_the_device(somebody: Somebody) -> Ask:
     who, phone = device(somebody)
     who.token()
     token = str(phone.asked()[-1]["secondfactorauthenticationtoken"])
-    signed = {"verify": "Yes", "signature": phone.signs(f"Yes{token}")}
+    signed = {"verify": "Yes", "signature": phone.sign(f"Yes{token}")}
     return Ask(signed, {"secondfactorauthenticationtoken": token})
 
 

@@ -34,7 +34,7 @@ ADA = "ada@example.test"
 
 
 @dataclass
-class Seen:
+class VisitedPage:
     """What one kind of request got during the hang."""
 
     seconds: list[float] = field(default_factory=list)
@@ -82,10 +82,10 @@ def kinds(ours: Installation) -> dict[str, Ask]:
     }
 
 
-def ask_during(asks: dict[str, Ask], seconds: float) -> dict[str, Seen]:
+def ask_during(asks: dict[str, Ask], seconds: float) -> dict[str, VisitedPage]:
     """Ask each kind again and again, from four clients each, and return what they got."""
     ends_at = time.monotonic() + seconds
-    seen = {kind: Seen() for kind in asks}
+    seen = {kind: VisitedPage() for kind in asks}
     lock = threading.Lock()
 
     def client(kind: str) -> None:
@@ -149,7 +149,7 @@ def wings_apart(folder: Path) -> Iterator[tuple[Installation, Server]]:
         yield ours, Server(folder, port, ours.running[0].pid)
 
 
-def told(what: str, seen: dict[str, Seen], recovered: float, capsys: pytest.CaptureFixture[str]) -> None:
+def told(what: str, seen: dict[str, VisitedPage], recovered: float, capsys: pytest.CaptureFixture[str]) -> None:
     with capsys.disabled():
         print(f"\n  {what} hangs for {HANG_SECONDS:.0f} s; whole again {recovered:.2f} s after")
         for kind, one in seen.items():

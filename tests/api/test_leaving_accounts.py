@@ -14,7 +14,7 @@ from werkzeug.test import Client
 from tests.support.customers import NEW, OLD, PATH, Customer, a_customer
 from tests.support.mailbox import code_in, link_in, token_in
 from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import VisitedPage, Visitor
 
 OWN, EMAIL, LOGIN = "/identity/v2/auth/account", "/identity/v2/auth/email", "/identity/v2/auth/login"
 OTHER, MINE = "countess@example.test", "Amber-window-44"
@@ -52,7 +52,7 @@ class Leaving:
     def browser(self) -> Visitor:
         return Visitor(Client(self.hub), self.c.tenant.services.settings.hub_url(self.c.tenant.name))
 
-    def signs_in(self, password: str = OLD) -> Seen:
+    def signs_in(self, password: str = OLD) -> VisitedPage:
         return self.browser().open("/profile").press("Sign in", identifier=self.c.email, password=password)
 
 

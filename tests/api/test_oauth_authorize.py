@@ -47,15 +47,15 @@ TRICKS = [
 def test_an_address_that_is_not_registered_letter_for_letter_is_never_followed(
     shop: RelyingParty, browser: Browser, ada: Person, uri: str
 ) -> None:
-    step = browser.signed_in(ada).authorize(shop.asks(redirect_uri=uri))
+    step = browser.signed_in(ada).authorize(shop.authorization_parameters(redirect_uri=uri))
     assert (step.step, step.problem, step.address) == (Step.REFUSED, "redirect_uri", None)
     assert step.relying_party is not None
     assert step.relying_party.home == "https://shop.example/"
 
 
 def test_a_missing_or_repeated_address_is_never_guessed(shop: RelyingParty, browser: Browser) -> None:
-    assert browser.authorize(shop.asks(redirect_uri=None)).step is Step.REFUSED
-    pairs = [(name, value) for name, value in shop.asks().items() if value]
+    assert browser.authorize(shop.authorization_parameters(redirect_uri=None)).step is Step.REFUSED
+    pairs = [(name, value) for name, value in shop.authorization_parameters().items() if value]
     for name in ("redirect_uri", "client_id"):
         twice = browser.authorize([*pairs, (name, "https://evil.example")])
         assert (twice.step, twice.address) == (Step.REFUSED, None)
@@ -84,28 +84,40 @@ LOOPBACK = [
 def test_a_native_application_may_choose_the_port_of_its_loopback_address(
     phone: RelyingParty, browser: Browser, ada: Person, uri: str, is_allowed: bool
 ) -> None:
-    step = browser.signed_in(ada).authorize(phone.asks(redirect_uri=uri, code_challenge=Pkce().challenge))
+    step = browser.signed_in(ada).authorize(
+        phone.authorization_parameters(redirect_uri=uri, code_challenge=Pkce().challenge)
+    )
     assert step.step is (Step.REDIRECT if is_allowed else Step.REFUSED)
 
 
 def test_a_web_application_may_not_choose_a_port(loopback_web: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.signed_in(ada)
-    assert browser.authorize(loopback_web.asks()).step is Step.REDIRECT
-    assert browser.authorize(loopback_web.asks(redirect_uri="http://127.0.0.1:51004/cb")).step is Step.REFUSED
+    assert browser.authorize(loopback_web.authorization_parameters()).step is Step.REDIRECT
+    assert (
+        browser.authorize(loopback_web.authorization_parameters(redirect_uri="http://127.0.0.1:51004/cb")).step
+        is Step.REFUSED
+    )
 
 
 def test_an_unknown_or_foreign_client_is_an_error_page(
     shop: RelyingParty, browser: Browser, legacy: RelyingParty
 ) -> None:
-    for asked in (shop.asks(client_id="nobody"), shop.asks(client_id=None), shop.asks(client_id="x" * 500)):
+    for asked in (
+        shop.authorization_parameters(client_id="nobody"),
+        shop.authorization_parameters(client_id=None),
+        shop.authorization_parameters(client_id="x" * 500),
+    ):
         assert browser.authorize(asked).problem == "client"
-    assert browser.authorize(shop.asks(), app=legacy.app, protocol="oauth").problem == "client"
-    assert browser.authorize(shop.asks(), app="nobody").problem == "client"
-    assert browser.authorize(shop.asks(), app=shop.at_own_issuer().app, protocol="oauth").problem == "client"
+    assert browser.authorize(shop.authorization_parameters(), app=legacy.app, protocol="oauth").problem == "client"
+    assert browser.authorize(shop.authorization_parameters(), app="nobody").problem == "client"
+    assert (
+        browser.authorize(shop.authorization_parameters(), app=shop.at_own_issuer().app, protocol="oauth").problem
+        == "client"
+    )
 
 
 def test_a_switched_off_client_is_an_error_page(retired: RelyingParty, browser: Browser) -> None:
-    assert browser.authorize(retired.asks()).problem == "client"
+    assert browser.authorize(retired.authorization_parameters()).problem == "client"
 
 
 REFUSED_AT_THE_ADDRESS = [
@@ -151,7 +163,7 @@ REFUSED_AT_THE_ADDRESS = [
 def test_other_faults_are_told_at_the_address_with_state_and_issuer(
     shop: RelyingParty, browser: Browser, ada: Person, changed: dict[str, str | None], error: str
 ) -> None:
-    held = parameters_of(browser.signed_in(ada).authorize(shop.asks(**changed)))
+    held = parameters_of(browser.signed_in(ada).authorize(shop.authorization_parameters(**changed)))
     assert held["error"] == error
     assert held["iss"] == shop.issuer
     assert held.get("state") == (None if "state" in changed else "a state")
@@ -159,24 +171,26 @@ def test_other_faults_are_told_at_the_address_with_state_and_issuer(
 
 
 def test_an_error_travels_in_the_response_mode_asked_for(shop: RelyingParty, browser: Browser) -> None:
-    step = browser.authorize(shop.asks(response_mode="form_post", prompt="none"))
+    step = browser.authorize(shop.authorization_parameters(response_mode="form_post", prompt="none"))
     assert step.step is Step.FORM_POST
     assert step.fields["error"] == "login_required"
-    assert "#error=" in (browser.authorize(shop.asks(response_mode="fragment", prompt="none")).address or "")
+    assert "#error=" in (
+        browser.authorize(shop.authorization_parameters(response_mode="fragment", prompt="none")).address or ""
+    )
 
 
 @pytest.mark.parametrize(
     "name", ["state", "scope", "nonce", "response_type", "prompt", "code_challenge", "response_mode"]
 )
 def test_a_repeated_parameter_is_refused(shop: RelyingParty, browser: Browser, ada: Person, name: str) -> None:
-    pairs = [(one, value) for one, value in shop.asks().items() if value and one != name]
+    pairs = [(one, value) for one, value in shop.authorization_parameters().items() if value and one != name]
     held = parameters_of(browser.signed_in(ada).authorize([*pairs, (name, "code"), (name, "another")]))
     assert held["error"] == "invalid_request"
     assert held.get("state") != "another"
 
 
 def test_an_unknown_parameter_is_left_alone_even_twice(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    pairs = [(name, value) for name, value in shop.asks().items() if value]
+    pairs = [(name, value) for name, value in shop.authorization_parameters().items() if value]
     assert "code" in parameters_of(browser.signed_in(ada).authorize([*pairs, ("utm", "1"), ("utm", "2")]))
 
 
@@ -185,8 +199,10 @@ def test_pkce_is_demanded_of_public_clients_and_of_those_that_say_so(
 ) -> None:
     browser.signed_in(ada)
     for client in (phone, strict):
-        assert parameters_of(browser.authorize(client.asks()))["error"] == "invalid_request"
-        assert "code" in parameters_of(browser.authorize(client.asks(code_challenge=Pkce().challenge)))
+        assert parameters_of(browser.authorize(client.authorization_parameters()))["error"] == "invalid_request"
+        assert "code" in parameters_of(
+            browser.authorize(client.authorization_parameters(code_challenge=Pkce().challenge))
+        )
 
 
 def test_plain_pkce_works_only_where_the_client_allows_it(older: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -204,7 +220,7 @@ def test_a_claims_request_is_tolerated_and_honoured(shop: RelyingParty, browser:
 
 def test_markup_and_line_breaks_in_state_come_back_encoded(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     state = "<script>&error=x#y %0d%0a ü"
-    step = browser.signed_in(ada).authorize(shop.asks(state=state))
+    step = browser.signed_in(ada).authorize(shop.authorization_parameters(state=state))
     assert parameters_of(step)["state"] == state
     assert "<" not in (step.address or "")
 
@@ -214,13 +230,18 @@ def test_a_client_without_addresses_uses_the_tenants_whitelist_letter_for_letter
     bare = world.application("bare", redirect_uris=[])
     browser = world.browser()
     browser.signed_in(world.person("ada@example.test"))
-    assert browser.authorize(bare.asks(redirect_uri="https://listed.example/cb")).step is Step.REDIRECT
+    assert (
+        browser.authorize(bare.authorization_parameters(redirect_uri="https://listed.example/cb")).step is Step.REDIRECT
+    )
     for uri in (
         "https://listed.example/",
         "https://listed.example/cb/more",
         "https://listed.example.evil.example/cb",
         "https://shop.example/cb",
     ):
-        assert browser.authorize(bare.asks(redirect_uri=uri)).problem == "redirect_uri"
+        assert browser.authorize(bare.authorization_parameters(redirect_uri=uri)).problem == "redirect_uri"
     own = world.application("own", redirect_uris=["https://own.example/cb"])
-    assert browser.authorize(own.asks(redirect_uri="https://listed.example/cb")).problem == "redirect_uri"
+    assert (
+        browser.authorize(own.authorization_parameters(redirect_uri="https://listed.example/cb")).problem
+        == "redirect_uri"
+    )

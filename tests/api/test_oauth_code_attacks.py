@@ -111,7 +111,7 @@ def test_an_access_token_is_no_code(shop: RelyingParty, browser: Browser, ada: P
 
 
 def test_an_account_closed_meanwhile_gets_no_tokens(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    step = browser.signed_in(ada).authorize(shop.asks())
+    step = browser.signed_in(ada).authorize(shop.authorization_parameters())
     ada.close()
     assert error_of(shop.redeem(code_of(step))) == (400, "invalid_grant")
 
@@ -139,7 +139,7 @@ def test_a_code_in_flight_dies_with_its_session(shop: RelyingParty, browser: Bro
 def test_an_attempt_of_another_tenant_is_nothing_here(
     shop: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    step = browser.authorize(shop.asks())
+    step = browser.authorize(shop.authorization_parameters())
     assert step.attempt is not None
     stranger = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name, bindings=browser.bindings)
     assert stranger.resume(step.attempt).step is Step.START_AGAIN
@@ -149,13 +149,13 @@ def test_an_attempt_of_another_tenant_is_nothing_here(
 def test_a_session_of_another_tenant_is_nothing_here(foreign_shop: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.signed_in(ada)
     stranger = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name, session=browser.session)
-    assert stranger.authorize(foreign_shop.asks()).step is Step.LOGIN
+    assert stranger.authorize(foreign_shop.authorization_parameters()).step is Step.LOGIN
 
 
 def test_submits_of_one_sign_in_at_once_each_return_with_a_code_of_their_own(
     shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    step = browser.authorize(shop.asks())
+    step = browser.authorize(shop.authorization_parameters())
     bindings = dict(browser.bindings)
 
     def submit(_: int) -> str:

@@ -14,7 +14,7 @@ from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, cla
 def test_an_unknown_browser_is_led_to_sign_in_and_back_with_a_code(
     shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    step = browser.authorize(shop.asks(login_hint=ada.email, ui_locales="de en", display="popup"))
+    step = browser.authorize(shop.authorization_parameters(login_hint=ada.email, ui_locales="de en", display="popup"))
     assert step.step is Step.LOGIN
     assert step.attempt is not None
     assert step.binding is not None
@@ -36,7 +36,7 @@ def test_a_signed_in_person_gets_a_code_without_any_page_or_attempt(
     shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     browser.sign_in(None, ada.email, ada.password)
-    step = browser.authorize(shop.asks())
+    step = browser.authorize(shop.authorization_parameters())
     assert step.step is Step.REDIRECT
     assert step.attempt is None
     assert step.binding is None
@@ -82,7 +82,7 @@ def test_the_id_token_verifies_under_the_published_keys(shop: RelyingParty, brow
 
 def test_the_applications_own_issuer_speaks_in_its_own_name(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     own = shop.at_own_issuer()
-    step = browser.signed_in(ada).authorize(own.asks(), app=(own.app or "").upper())
+    step = browser.signed_in(ada).authorize(own.authorization_parameters(), app=(own.app or "").upper())
     assert parameters_of(step)["iss"] == own.issuer
     held = own.redeem(code_of(step)).json or {}
     assert claims_in(held["id_token"])["iss"] == own.issuer
@@ -90,7 +90,9 @@ def test_the_applications_own_issuer_speaks_in_its_own_name(shop: RelyingParty, 
 
 
 def test_an_oauth_application_gets_no_id_token(legacy: RelyingParty, browser: Browser, ada: Person) -> None:
-    step = browser.signed_in(ada).authorize(legacy.asks(scope="profile"), app=legacy.app, protocol="oauth")
+    step = browser.signed_in(ada).authorize(
+        legacy.authorization_parameters(scope="profile"), app=legacy.app, protocol="oauth"
+    )
     assert parameters_of(step)["iss"] == legacy.issuer
     held = legacy.redeem(code_of(step)).json or {}
     assert "id_token" not in held
@@ -100,16 +102,21 @@ def test_an_oauth_application_gets_no_id_token(legacy: RelyingParty, browser: Br
 def test_every_response_mode_carries_the_same(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.signed_in(ada)
     for mode, mark in (("query", "?code="), ("fragment", "#code=")):
-        address = browser.authorize(shop.asks(response_mode=mode)).address or ""
+        address = browser.authorize(shop.authorization_parameters(response_mode=mode)).address or ""
         assert address.startswith(shop.redirect_uri + mark)
-    posted = browser.authorize(shop.asks(response_mode="form_post"))
+    posted = browser.authorize(shop.authorization_parameters(response_mode="form_post"))
     assert posted.step is Step.FORM_POST
     assert posted.address == shop.redirect_uri
     assert set(posted.fields) == {"code", "state", "iss"}
 
 
 def test_a_redirect_address_keeps_its_own_query(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    address = browser.signed_in(ada).authorize(shop.asks(redirect_uri="https://shop.example/cb?tenant=1")).address or ""
+    address = (
+        browser.signed_in(ada)
+        .authorize(shop.authorization_parameters(redirect_uri="https://shop.example/cb?tenant=1"))
+        .address
+        or ""
+    )
     assert address.startswith("https://shop.example/cb?tenant=1&code=")
 
 
@@ -146,7 +153,7 @@ def test_the_flow_of_a_signed_in_person_stays_within_its_budget(
 ) -> None:
     shop.redeem(browser.code(shop, ada))  # the caches are warm: keys, tenant, application
     pkce = Pkce()
-    step = browser.authorize(shop.asks(code_challenge=pkce.challenge))
+    step = browser.authorize(shop.authorization_parameters(code_challenge=pkce.challenge))
     first = browser.spent()
     answer = shop.redeem(code_of(step), code_verifier=pkce.verifier)
     second = browser.spent(answer)

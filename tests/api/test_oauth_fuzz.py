@@ -40,7 +40,7 @@ RELAXED = settings(max_examples=150, suppress_health_check=[HealthCheck.function
 def test_the_authorization_endpoint_holds(
     shop: RelyingParty, browser: Browser, ada: Person, pairs: list[tuple[str, str]], is_asked_well: bool
 ) -> None:
-    base = [(name, value) for name, value in shop.asks().items() if value] if is_asked_well else []
+    base = [(name, value) for name, value in shop.authorization_parameters().items() if value] if is_asked_well else []
     body = json.dumps({"Protocol": "oidc", "App": None, "Parameters": [*base, *pairs]}).encode()
     answer = browser.signed_in(ada).send("POST", "/hub/authorize", body)
     assert answer.status_code in (200, 400), answer.text
@@ -92,11 +92,11 @@ def test_an_address_that_asks_too_often_waits(new_world: NewWorld) -> None:
     world = new_world(limits={"authorize_per_minute_per_address": 3})
     shop, browser = world.application("shop"), world.browser()
     for _ in range(3):
-        assert browser.authorize(shop.asks()).step is Step.LOGIN
+        assert browser.authorize(shop.authorization_parameters()).step is Step.LOGIN
     body = json.dumps({"Protocol": "oidc", "App": None, "Parameters": []}).encode()
     late = browser.send("POST", "/hub/authorize", body)
     assert late.status_code == 429
     assert int(late.headers["Retry-After"]) >= 1
     assert world.browser().send("POST", "/hub/authorize", body).status_code == 429
     elsewhere = Browser(browser.services, browser.wsgi, browser.tenant_name, address="192.0.2.8")
-    assert elsewhere.authorize(shop.asks()).step is Step.LOGIN
+    assert elsewhere.authorize(shop.authorization_parameters()).step is Step.LOGIN

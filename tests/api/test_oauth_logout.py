@@ -20,7 +20,7 @@ def test_the_sessions_own_id_token_signs_out_without_a_question(
 ) -> None:
     step = browser.sign_out(id_token_hint=hint, post_logout_redirect_uri=BYE, state="a b")
     assert (step.step, step.address, step.ends_session) == (Step.REDIRECT, f"{BYE}?state=a%20b", True)
-    assert browser.authorize(shop.asks()).step is Step.LOGIN
+    assert browser.authorize(shop.authorization_parameters()).step is Step.LOGIN
 
 
 def test_an_id_token_that_is_over_still_proves_it(services: Services, browser: Browser, hint: str) -> None:
@@ -40,7 +40,7 @@ def test_without_proof_the_person_is_asked_and_stays_signed_in(
     ):
         step = browser.sign_out(**members)
         assert (step.step, step.ends_session) == (Step.CONFIRM_SIGN_OUT, False)
-    assert browser.authorize(shop.asks()).step is Step.REDIRECT
+    assert browser.authorize(shop.authorization_parameters()).step is Step.REDIRECT
     step = browser.sign_out(client_id="shop", post_logout_redirect_uri=BYE, confirmed=True)
     assert (step.step, step.address) == (Step.REDIRECT, BYE)
 
@@ -54,7 +54,7 @@ def test_the_id_token_of_another_session_is_no_proof(
     stranger = world.browser()
     stranger.signed_in(world.person("grace@example.test"))
     assert stranger.sign_out(id_token_hint=hint).step is Step.CONFIRM_SIGN_OUT
-    assert browser.authorize(shop.asks()).step is Step.REDIRECT
+    assert browser.authorize(shop.authorization_parameters()).step is Step.REDIRECT
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ from tests.support.relying_party import Browser, Person, RelyingParty, claims_in
 
 
 def test_prompt_none_never_shows_a_page(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = parameters_of(browser.authorize(shop.asks(prompt="none")))
+    held = parameters_of(browser.authorize(shop.authorization_parameters(prompt="none")))
     assert (held["error"], held["state"], held["iss"]) == ("login_required", "a state", shop.issuer)
-    assert "code" in parameters_of(browser.signed_in(ada).authorize(shop.asks(prompt="none")))
+    assert "code" in parameters_of(browser.signed_in(ada).authorize(shop.authorization_parameters(prompt="none")))
 
 
 def test_prompt_none_says_that_consent_is_missing(asking: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = parameters_of(browser.signed_in(ada).authorize(asking.asks(prompt="none")))
+    held = parameters_of(browser.signed_in(ada).authorize(asking.authorization_parameters(prompt="none")))
     assert held["error"] == "consent_required"
 
 
@@ -25,7 +25,7 @@ def test_prompt_login_asks_for_the_password_again(
     services: Services, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     browser.signed_in(ada)
-    step = browser.authorize(shop.asks(prompt="login"))
+    step = browser.authorize(shop.authorization_parameters(prompt="login"))
     assert (step.step, step.must_reauthenticate) == (Step.LOGIN, True)
     assert step.person is not None
     assert step.person.uid == ada.uid
@@ -39,34 +39,34 @@ def test_prompt_login_asks_for_the_password_again(
 def test_a_client_may_always_ask_for_the_password(world: World, browser: Browser, ada: Person) -> None:
     bank = world.application("bank", force_reauthentication=True)
     browser.signed_in(ada)
-    assert browser.authorize(bank.asks()).step is Step.LOGIN
-    assert parameters_of(browser.authorize(bank.asks(prompt="none")))["error"] == "login_required"
+    assert browser.authorize(bank.authorization_parameters()).step is Step.LOGIN
+    assert parameters_of(browser.authorize(bank.authorization_parameters(prompt="none")))["error"] == "login_required"
 
 
 def test_max_age_counts_from_the_last_sign_in(
     services: Services, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     browser.signed_in(ada)
-    assert browser.authorize(shop.asks(max_age="60")).step is Step.REDIRECT
+    assert browser.authorize(shop.authorization_parameters(max_age="60")).step is Step.REDIRECT
     with moved(services, seconds=90):
-        step = browser.authorize(shop.asks(max_age="60"))
+        step = browser.authorize(shop.authorization_parameters(max_age="60"))
         assert (step.step, step.must_reauthenticate) == (Step.LOGIN, True)
-        assert "code" in parameters_of(browser.authorize(shop.asks(max_age="9999999999")))
+        assert "code" in parameters_of(browser.authorize(shop.authorization_parameters(max_age="9999999999")))
     with moved(services, seconds=1):
-        assert browser.authorize(shop.asks(max_age="0")).step is Step.LOGIN
+        assert browser.authorize(shop.authorization_parameters(max_age="0")).step is Step.LOGIN
 
 
 def test_the_named_class_authenticates_anew_and_is_echoed(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.signed_in(ada)
     name = "vendor:nist:level:1:re-auth"
-    step = browser.authorize(shop.asks(acr_values=f"other {name}"))
+    step = browser.authorize(shop.authorization_parameters(acr_values=f"other {name}"))
     assert step.step is Step.LOGIN
     held = shop.redeem(code_of(browser.sign_in(step.attempt, ada.email, ada.password))).json or {}
     assert claims_in(held["id_token"])["acr"] == name
 
 
 def test_select_account_shows_the_sign_in_page(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    assert browser.signed_in(ada).authorize(shop.asks(prompt="select_account")).step is Step.LOGIN
+    assert browser.signed_in(ada).authorize(shop.authorization_parameters(prompt="select_account")).step is Step.LOGIN
 
 
 def test_a_login_hint_of_somebody_else_leads_to_sign_in(
@@ -74,11 +74,12 @@ def test_a_login_hint_of_somebody_else_leads_to_sign_in(
 ) -> None:
     grace = world.person("grace@example.test")
     browser.signed_in(ada)
-    assert browser.authorize(shop.asks(login_hint="ADA@example.test")).step is Step.REDIRECT
-    step = browser.authorize(shop.asks(login_hint=grace.email))
+    assert browser.authorize(shop.authorization_parameters(login_hint="ADA@example.test")).step is Step.REDIRECT
+    step = browser.authorize(shop.authorization_parameters(login_hint=grace.email))
     assert (step.step, step.login_hint, step.person) == (Step.LOGIN, grace.email, None)
     assert (
-        parameters_of(browser.authorize(shop.asks(login_hint=grace.email, prompt="none")))["error"] == "login_required"
+        parameters_of(browser.authorize(shop.authorization_parameters(login_hint=grace.email, prompt="none")))["error"]
+        == "login_required"
     )
     assert "code" in parameters_of(browser.sign_in(step.attempt, grace.email, grace.password))
 
@@ -89,12 +90,15 @@ def test_an_id_token_hint_must_be_the_person_signed_in(
     hint = (shop.redeem(browser.code(shop, ada)).json or {})["id_token"]
     with moved(services, hours=3):
         later = world.browser()
-        assert later.signed_in(ada).authorize(shop.asks(id_token_hint=hint)).step is Step.REDIRECT
+        assert later.signed_in(ada).authorize(shop.authorization_parameters(id_token_hint=hint)).step is Step.REDIRECT
     grace = world.person("grace@example.test")
     other = world.browser()
     other.signed_in(grace)
-    assert parameters_of(other.authorize(shop.asks(id_token_hint=hint, prompt="none")))["error"] == "login_required"
-    step = other.authorize(shop.asks(id_token_hint=hint))
+    assert (
+        parameters_of(other.authorize(shop.authorization_parameters(id_token_hint=hint, prompt="none")))["error"]
+        == "login_required"
+    )
+    step = other.authorize(shop.authorization_parameters(id_token_hint=hint))
     assert step.step is Step.LOGIN
     assert parameters_of(other.sign_in(step.attempt, grace.email, grace.password))["error"] == "login_required"
 
@@ -109,24 +113,29 @@ def test_an_id_token_hint_of_another_client_or_tenant_is_refused(
 ) -> None:
     hint = (shop.redeem(browser.code(shop, ada)).json or {})["id_token"]
     assert (
-        parameters_of(browser.authorize(strict.asks(id_token_hint=hint, code_challenge="x" * 43)))["error"]
+        parameters_of(browser.authorize(strict.authorization_parameters(id_token_hint=hint, code_challenge="x" * 43)))[
+            "error"
+        ]
         == "invalid_request"
     )
     stranger = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name)
-    assert parameters_of(stranger.authorize(foreign_shop.asks(id_token_hint=hint)))["error"] == "invalid_request"
+    assert (
+        parameters_of(stranger.authorize(foreign_shop.authorization_parameters(id_token_hint=hint)))["error"]
+        == "invalid_request"
+    )
 
 
 def test_consent_is_asked_once_for_the_same_scopes(asking: RelyingParty, browser: Browser, ada: Person) -> None:
-    step = browser.signed_in(ada).authorize(asking.asks())
+    step = browser.signed_in(ada).authorize(asking.authorization_parameters())
     assert step.step is Step.CONSENT
     assert [scope.name for scope in step.scopes] == ["openid", "profile", "email"]
     assert step.person is not None
     assert step.person.label == ada.email
     assert step.attempt is not None
     assert "code" in parameters_of(browser.consent(step.attempt, allow=True))
-    assert browser.authorize(asking.asks()).step is Step.REDIRECT
-    assert browser.authorize(asking.asks(scope="openid phone")).step is Step.CONSENT
-    assert browser.authorize(asking.asks(prompt="consent")).step is Step.CONSENT
+    assert browser.authorize(asking.authorization_parameters()).step is Step.REDIRECT
+    assert browser.authorize(asking.authorization_parameters(scope="openid phone")).step is Step.CONSENT
+    assert browser.authorize(asking.authorization_parameters(prompt="consent")).step is Step.CONSENT
 
 
 @pytest.mark.parametrize("place", ["userinfo", "id_token"])
@@ -134,16 +143,16 @@ def test_consent_covers_what_is_asked_claim_by_claim(
     asking: RelyingParty, browser: Browser, ada: Person, place: str
 ) -> None:
     """A yes to `openid` alone gives nobody the email, though the application names only the claim."""
-    allowed = browser.signed_in(ada).authorize(asking.asks(scope="openid"))
+    allowed = browser.signed_in(ada).authorize(asking.authorization_parameters(scope="openid"))
     assert browser.consent(allowed.attempt or "", allow=True).step is Step.REDIRECT
     single = {"scope": "openid", "claims": json.dumps({place: {"email": None, "phone_number": None}})}
-    silent = parameters_of(browser.authorize(asking.asks(prompt="none", **single)))
+    silent = parameters_of(browser.authorize(asking.authorization_parameters(prompt="none", **single)))
     assert silent["error"] == "consent_required"
-    step = browser.authorize(asking.asks(**single))
+    step = browser.authorize(asking.authorization_parameters(**single))
     assert [scope.name for scope in step.scopes] == ["openid", "email", "phone"]
     held = asking.redeem(code_of(browser.consent(step.attempt or "", allow=True))).json or {}
     assert held["scope"] == "openid"
-    assert "code" in parameters_of(browser.authorize(asking.asks(prompt="none", **single)))
+    assert "code" in parameters_of(browser.authorize(asking.authorization_parameters(prompt="none", **single)))
 
 
 @pytest.mark.parametrize("scope", [None, "openid"])
@@ -151,16 +160,18 @@ def test_who_asks_for_no_scope_is_asked_about_too(
     world: World, browser: Browser, ada: Person, scope: str | None
 ) -> None:
     legacy = world.application("Legacy", protocol="oauth", require_consent=True)
-    step = browser.signed_in(ada).authorize(legacy.asks(scope=scope), protocol="oauth", app="Legacy")
+    step = browser.signed_in(ada).authorize(
+        legacy.authorization_parameters(scope=scope), protocol="oauth", app="Legacy"
+    )
     assert step.step is Step.CONSENT
     assert step.attempt is not None
     assert "code" in parameters_of(browser.consent(step.attempt, allow=True))
-    again = browser.authorize(legacy.asks(scope=scope), protocol="oauth", app="Legacy")
+    again = browser.authorize(legacy.authorization_parameters(scope=scope), protocol="oauth", app="Legacy")
     assert again.step is Step.REDIRECT
 
 
 def test_a_second_yes_gets_a_code_and_a_no_after_it_none(asking: RelyingParty, browser: Browser, ada: Person) -> None:
-    step = browser.signed_in(ada).authorize(asking.asks())
+    step = browser.signed_in(ada).authorize(asking.authorization_parameters())
     assert step.attempt is not None
     codes = [code_of(browser.consent(step.attempt, allow=True)) for _ in range(2)]
     assert [asking.redeem(code).status_code for code in codes] == [200, 200]
@@ -168,7 +179,7 @@ def test_a_second_yes_gets_a_code_and_a_no_after_it_none(asking: RelyingParty, b
 
 
 def test_a_second_yes_of_a_closed_account_gets_no_code(asking: RelyingParty, browser: Browser, ada: Person) -> None:
-    step = browser.signed_in(ada).authorize(asking.asks())
+    step = browser.signed_in(ada).authorize(asking.authorization_parameters())
     assert step.attempt is not None
     browser.consent(step.attempt, allow=True)
     ada.close()
@@ -176,19 +187,19 @@ def test_a_second_yes_of_a_closed_account_gets_no_code(asking: RelyingParty, bro
 
 
 def test_saying_no_is_told_and_ends_the_attempt(asking: RelyingParty, browser: Browser, ada: Person) -> None:
-    step = browser.signed_in(ada).authorize(asking.asks())
+    step = browser.signed_in(ada).authorize(asking.authorization_parameters())
     assert step.attempt is not None
     held = parameters_of(browser.consent(step.attempt, allow=False))
     assert (held["error"], held["state"], held["iss"]) == ("access_denied", "a state", asking.issuer)
     for allow in (True, False):
         assert parameters_of(browser.consent(step.attempt, allow=allow))["error"] == "access_denied"
-    assert browser.authorize(asking.asks()).step is Step.CONSENT
+    assert browser.authorize(asking.authorization_parameters()).step is Step.CONSENT
 
 
 def test_consent_cannot_be_given_without_a_session_or_from_another_browser(
     asking: RelyingParty, browser: Browser, ada: Person, world: World
 ) -> None:
-    step = browser.authorize(asking.asks())
+    step = browser.authorize(asking.authorization_parameters())
     assert step.attempt is not None
     assert browser.consent(step.attempt, allow=True).step is Step.LOGIN
     thief = world.browser()
@@ -197,21 +208,24 @@ def test_consent_cannot_be_given_without_a_session_or_from_another_browser(
 
 
 def test_sign_in_leads_on_to_consent(asking: RelyingParty, browser: Browser, ada: Person) -> None:
-    step = browser.authorize(asking.asks())
+    step = browser.authorize(asking.authorization_parameters())
     asked = browser.sign_in(step.attempt, ada.email, ada.password)
     assert asked.step is Step.CONSENT
     assert "code" in parameters_of(browser.consent(asked.attempt or "", allow=True))
 
 
 def test_a_no_is_a_no_although_another_tab_said_yes(asking: RelyingParty, browser: Browser, ada: Person) -> None:
-    first, second = browser.signed_in(ada).authorize(asking.asks()), browser.authorize(asking.asks())
+    first, second = (
+        browser.signed_in(ada).authorize(asking.authorization_parameters()),
+        browser.authorize(asking.authorization_parameters()),
+    )
     assert "code" in parameters_of(browser.consent(first.attempt or "", allow=True))
     assert parameters_of(browser.consent(second.attempt or "", allow=False))["error"] == "access_denied"
 
 
 def test_an_address_given_up_meanwhile_is_not_followed(world: World, browser: Browser, ada: Person) -> None:
     client = world.application("moving", redirect_uris=["https://old.example/cb"])
-    step = browser.authorize(client.asks())
+    step = browser.authorize(client.authorization_parameters())
     world.change(client, redirect_uris=["https://new.example/cb"])
     assert browser.sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
 
@@ -219,7 +233,7 @@ def test_an_address_given_up_meanwhile_is_not_followed(world: World, browser: Br
 def test_an_attempt_is_over_after_ten_minutes(
     services: Services, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    step = browser.authorize(shop.asks())
+    step = browser.authorize(shop.authorization_parameters())
     with moved(services, minutes=11):
         assert browser.sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
 
@@ -227,11 +241,11 @@ def test_an_attempt_is_over_after_ten_minutes(
 def test_an_attempt_belongs_to_the_browser_that_began_it(
     shop: RelyingParty, browser: Browser, ada: Person, world: World
 ) -> None:
-    step = browser.authorize(shop.asks())
+    step = browser.authorize(shop.authorization_parameters())
     assert world.browser().sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
 
 
 def test_a_blocked_persons_session_is_worth_nothing(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.signed_in(ada)
     ada.close()
-    assert browser.authorize(shop.asks()).step is Step.LOGIN
+    assert browser.authorize(shop.authorization_parameters()).step is Step.LOGIN

@@ -82,7 +82,7 @@ def test_resource_that_is_not_registered_is_refused(world: World, ada: Person, r
     shop = world.application("shop", grant_types=grants, resources=[ORDERS, f"{api}/identity/v2/manage"])
     asked = resource.format(api=api, hub=shop.hub_url)
     browser = world.browser().signed_in(ada)
-    step = browser.authorize(shop.asks(resource=asked))
+    step = browser.authorize(shop.authorization_parameters(resource=asked))
     assert dict(parse_qsl(urlsplit(step.address or "").query))["error"] == "invalid_target"
     late = shop.redeem(browser.code(shop, ada), resource=asked)
     assert (late.status_code, (late.json or {})["error"]) == (400, "invalid_target")
@@ -96,7 +96,7 @@ def test_resource_that_is_not_registered_is_refused(world: World, ada: Person, r
 
 def test_two_resources_are_refused(world: World, ada: Person) -> None:
     shop = world.application("shop", resources=[ORDERS, STOCK])
-    pairs = [(name, value) for name, value in shop.asks().items() if value is not None]
+    pairs = [(name, value) for name, value in shop.authorization_parameters().items() if value is not None]
     step = world.browser().signed_in(ada).authorize([*pairs, ("resource", ORDERS), ("resource", STOCK)])
     assert "error=invalid_target" in (step.address or "")
     code = world.browser().code(shop, ada, resource=ORDERS)
@@ -125,5 +125,5 @@ def test_signed_access_token_is_no_id_token_hint(world: World, ada: Person) -> N
     shop = world.application("shop", access_token_format="jwt")
     browser = world.browser()
     held = shop.redeem(browser.code(shop, ada)).json or {}
-    step = browser.authorize(shop.asks(prompt="none", id_token_hint=held["access_token"]))
+    step = browser.authorize(shop.authorization_parameters(prompt="none", id_token_hint=held["access_token"]))
     assert "code=" not in (step.address or "")

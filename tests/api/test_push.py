@@ -15,9 +15,9 @@ from tests.support.devices import (
     FACTORS,
     PUSH,
     Phone,
-    picture_of,
     pinged,
     registered,
+    registration_address,
     resent,
     sent_in,
     with_push,
@@ -56,7 +56,7 @@ def test_the_device_is_asked_at_sign_in_and_its_yes_ends_it(ada: Factored, phone
     (asked,) = phone.asked()
     assert (asked["identifier"], asked["apikey"]) == (ada.email, ada.tenant.api_key)
     assert asked["secondfactorauthenticationtoken"] != token  # what opens the session stays with the browser
-    assert answered(phone.says("Yes")) == {"IsPosted": True}
+    assert answered(phone.respond("Yes")) == {"IsPosted": True}
     assert answered(pinged(ada, token))["Profile"]["Uid"] == ada.uid
     assert refused(pinged(ada, token)) == (403, 1296)
 
@@ -67,7 +67,7 @@ def test_whoever_is_asked_and_did_not_sign_in_says_no_and_it_counts(new_tenant_s
     tokens = []
     for _ in range(2):
         tokens.append(ada.token())
-        answered(phone.says("No"))
+        answered(phone.respond("No"))
         ada.waits(seconds=31)
     assert refused(ada.signs_in()) == (403, 1198)
     assert refused(pinged(ada, tokens[0])) == (403, 1264)
@@ -76,8 +76,8 @@ def test_whoever_is_asked_and_did_not_sign_in_says_no_and_it_counts(new_tenant_s
 @ONE_STORE
 def test_a_denied_sign_in_stays_denied(ada: Factored, phone: Phone) -> None:
     token = ada.token()
-    answered(phone.says("No"))
-    assert refused(phone.says("Yes")) == (403, 1312)
+    answered(phone.respond("No"))
+    assert refused(phone.respond("Yes")) == (403, 1312)
     assert refused(pinged(ada, token)) == (403, 1312)
 
 
@@ -90,9 +90,9 @@ def test_what_is_not_signed_by_the_device_changes_nothing(
     ada: Factored, phone: Phone, members: dict[str, str], code: int
 ) -> None:
     token = ada.token()
-    assert refused(phone.says("Yes", **members)) == (403, code)
+    assert refused(phone.respond("Yes", **members)) == (403, code)
     assert refused(pinged(ada, token)) == (403, 1295)
-    answered(phone.says("Yes"))
+    answered(phone.respond("Yes"))
     assert answered(pinged(ada, token))["Profile"]
 
 
@@ -100,13 +100,13 @@ def test_what_is_not_signed_by_the_device_changes_nothing(
 def test_a_signed_no_is_no_yes(ada: Factored, phone: Phone) -> None:
     ada.token()
     token = phone.asked()[-1]["secondfactorauthenticationtoken"]
-    assert refused(phone.says("Yes", signature=phone.signs(f"No{token}"))) == (403, 1297)
+    assert refused(phone.respond("Yes", signature=phone.sign(f"No{token}"))) == (403, 1297)
 
 
 @ONE_STORE
 def test_the_key_of_another_device_approves_nothing(ada: Factored, phone: Phone) -> None:
     ada.token()
-    assert refused(Phone(ada.tenant, name="Eve's phone").says("Yes", phone.asked()[-1])) == (403, 1297)
+    assert refused(Phone(ada.tenant, name="Eve's phone").respond("Yes", phone.asked()[-1])) == (403, 1297)
 
 
 @ONE_STORE
@@ -117,8 +117,8 @@ def test_an_approval_is_for_the_sign_in_that_asked_and_a_new_request_ends_the_ol
     older = phone.asked()[-1]
     ada.waits(seconds=31)
     second = ada.token()
-    assert refused(phone.says("Yes", older)) == (403, 1296)
-    answered(phone.says("Yes"))
+    assert refused(phone.respond("Yes", older)) == (403, 1296)
+    answered(phone.respond("Yes"))
     assert refused(pinged(ada, first)) == (403, 1296)
     assert answered(pinged(ada, second))["Profile"]
 
@@ -127,7 +127,7 @@ def test_an_approval_is_for_the_sign_in_that_asked_and_a_new_request_ends_the_ol
 def test_a_request_ends_after_three_minutes(ada: Factored, phone: Phone) -> None:
     ada.token()
     ada.waits(minutes=3)
-    assert refused(phone.says("Yes")) == (403, 1296)
+    assert refused(phone.respond("Yes")) == (403, 1296)
 
 
 @ONE_STORE
@@ -148,7 +148,7 @@ def test_it_is_sent_again_half_a_minute_later_and_five_times_in_ten_minutes_at_m
 
 def test_of_many_answers_at_once_one_counts(ada: Factored, phone: Phone) -> None:
     ada.token()
-    answers = at_once([lambda said=said: phone.says(said).status_code for said in ["Yes", "No"] * 5])
+    answers = at_once([lambda said=said: phone.respond(said).status_code for said in ["Yes", "No"] * 5])
     assert answers.count(200) == 1
 
 
@@ -158,7 +158,7 @@ def test_another_tenant_does_not_know_the_request(
 ) -> None:
     bob, _ = registered(new_tenant_server)
     ada.token()
-    assert refused(Phone(bob.tenant).says("Yes", phone.asked()[-1])) == (403, 1296)
+    assert refused(Phone(bob.tenant).respond("Yes", phone.asked()[-1])) == (403, 1296)
 
 
 def test_a_device_enrolled_during_sign_in_counts_once_it_approved(new_tenant_server: NewTenantServer) -> None:
@@ -166,9 +166,9 @@ def test_a_device_enrolled_during_sign_in_counts_once_it_approved(new_tenant_ser
     challenge = ada.challenged()
     token = challenge["SecondFactorAuthenticationToken"]
     assert refused(pinged(ada, token)) == (403, 1295)
-    answered(phone.scans(picture_of(challenge["PushQRCode"])))
+    answered(phone.scan(registration_address(challenge["PushQRCode"])))
     assert ada.own_factors()["IsPushDeviceRegistered"] is False
-    answered(phone.says("Yes"))
+    answered(phone.respond("Yes"))
     assert answered(pinged(ada, token))["Profile"]["Uid"] == ada.uid
     assert ada.own_factors()["IsPushDeviceRegistered"] is True
 
@@ -178,14 +178,14 @@ def test_a_device_of_another_sign_in_opens_nothing_once_the_owner_enrolled(new_t
     ada, phone = with_push(new_tenant_server, two_factor="required")
     thief = ada.challenged()
     theirs = Phone(ada.tenant, name="Eve's phone")
-    answered(theirs.scans(picture_of(thief["PushQRCode"])))
-    answered(theirs.says("Yes"))
-    answered(phone.scans(picture_of(ada.own_factors()["PushQRCode"])))
+    answered(theirs.scan(registration_address(thief["PushQRCode"])))
+    answered(theirs.respond("Yes"))
+    answered(phone.scan(registration_address(ada.own_factors()["PushQRCode"])))
     token = thief["SecondFactorAuthenticationToken"]
     assert refused(pinged(ada, token)) == (403, 1296)
     ada.waits(seconds=31)
     answered(resent(ada, token))
-    assert refused(theirs.says("Yes", phone.asked()[-1])) == (403, 1297)
+    assert refused(theirs.respond("Yes", phone.asked()[-1])) == (403, 1297)
 
 
 @ONE_STORE
@@ -194,20 +194,20 @@ def test_a_picture_drawn_for_a_sign_in_is_never_the_owners(new_tenant_server: Ne
     ada, phone = with_push(new_tenant_server, two_factor="required")
     drawn = ada.challenged()["PushQRCode"]
     assert ada.own_factors()["PushQRCode"] != drawn
-    answered(phone.scans(picture_of(drawn)))
+    answered(phone.scan(registration_address(drawn)))
     assert ada.own_factors()["IsPushDeviceRegistered"] is False
 
 
 def test_a_picture_is_scanned_once_and_for_a_quarter_of_an_hour(new_tenant_server: NewTenantServer) -> None:
     ada, phone = with_push(new_tenant_server)
-    drawn = picture_of(ada.own_factors()["PushQRCode"])
-    assert picture_of(ada.own_factors()["PushQRCode"]) == drawn
+    drawn = registration_address(ada.own_factors()["PushQRCode"])
+    assert registration_address(ada.own_factors()["PushQRCode"]) == drawn
     ada.waits(minutes=15)
-    assert refused(phone.scans(drawn)) == (403, 1296)
+    assert refused(phone.scan(drawn)) == (403, 1296)
     ada.held = ""
-    drawn = picture_of(ada.own_factors()["PushQRCode"])
+    drawn = registration_address(ada.own_factors()["PushQRCode"])
     assert (
-        sorted(one.status_code for one in at_once([lambda: phone.scans(drawn) for _ in range(6)])) == [200] + [403] * 5
+        sorted(one.status_code for one in at_once([lambda: phone.scan(drawn) for _ in range(6)])) == [200] + [403] * 5
     )
 
 
@@ -218,9 +218,9 @@ def test_a_picture_is_scanned_once_and_for_a_quarter_of_an_hour(new_tenant_serve
 )
 def test_a_device_without_a_key_is_none(new_tenant_server: NewTenantServer, members: dict[str, str]) -> None:
     ada, phone = with_push(new_tenant_server)
-    drawn = picture_of(ada.own_factors()["PushQRCode"])
-    assert refused(phone.scans(drawn, **members)) == (400, 908)
-    answered(phone.scans(drawn))
+    drawn = registration_address(ada.own_factors()["PushQRCode"])
+    assert refused(phone.scan(drawn, **members)) == (400, 908)
+    answered(phone.scan(drawn))
 
 
 @ONE_STORE
@@ -238,9 +238,9 @@ def test_the_picture_is_a_picture(new_tenant_server: NewTenantServer) -> None:
 @ONE_STORE
 def test_without_a_service_nobody_is_asked_and_nobody_enrols(new_tenant_server: NewTenantServer) -> None:
     ada, phone = with_push(new_tenant_server, push={**PUSH, "android": {"enabled": False}})
-    drawn = picture_of(ada.own_factors()["PushQRCode"])
-    assert refused(phone.scans(drawn)) == (403, 1298)
-    assert answered(Phone(ada.tenant, kind="iPhone").scans(drawn))
+    drawn = registration_address(ada.own_factors()["PushQRCode"])
+    assert refused(phone.scan(drawn)) == (403, 1298)
+    assert answered(Phone(ada.tenant, kind="iPhone").scan(drawn))
 
 
 @ONE_STORE
@@ -250,7 +250,7 @@ def test_whoever_prefers_the_app_is_not_pushed(new_tenant_server: NewTenantServe
     token = ada.token()
     assert phone.asked() == []
     answered(resent(ada, token))
-    answered(phone.says("Yes"))
+    answered(phone.respond("Yes"))
     assert answered(pinged(ada, token))["Profile"]
 
 
@@ -271,7 +271,7 @@ def deliver(ada: Factored, there: Topic) -> None:
 def test_the_worker_sends_it_through_sns(new_tenant_server: NewTenantServer, kind: str, name: str) -> None:
     ada, _ = with_push(new_tenant_server, second_factors=FACTORS)
     phone = Phone(ada.tenant, kind=kind)
-    answered(phone.scans(picture_of(ada.own_factors()["PushQRCode"])))
+    answered(phone.scan(registration_address(ada.own_factors()["PushQRCode"])))
     token = ada.token()
     with sns(AWS_KEY) as there:
         deliver(ada, there)
@@ -279,7 +279,7 @@ def test_the_worker_sends_it_through_sns(new_tenant_server: NewTenantServer, kin
     (published,) = [one for one in there.published() if one["TargetArn"] == there.endpoint(created)]
     assert f'"{name}"' in published["Message"]
     data = sent_in(published["Message"])
-    answered(phone.says("Yes", data))
+    answered(phone.respond("Yes", data))
     assert answered(pinged(ada, token))["Profile"]
     stated = {value for key, value in published.items() if key.startswith("MessageAttributes")}
     assert "180" in stated

@@ -19,7 +19,7 @@ from tests.support.races import RACERS, at_once
 from tests.support.registering import REGISTER, UNLIMITED, all_at_once, primary
 from tests.support.sotts import sott_of
 from tests.support.tenant_server import PASSWORD, NewTenantServer, refused
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import VisitedPage, Visitor
 
 SPELLINGS = ["ada@example.test", "ADA@example.test", "Ada@EXAMPLE.test"]
 
@@ -107,7 +107,7 @@ def test_of_fifty_who_have_nothing_but_one_number_one_is_added(new_tenant_server
     assert accounts_of(acme) == 1
 
 
-def registered_by_many(world: World, hub_app: Flask, typed: Callable[[int], dict[str, str]]) -> list[Seen]:
+def registered_by_many(world: World, hub_app: Flask, typed: Callable[[int], dict[str, str]]) -> list[VisitedPage]:
     """Send the form from as many browsers at once."""
     at = [
         Visitor(Client(hub_app), world.services.settings.hub_url(world.name)).open("/register") for _ in range(RACERS)

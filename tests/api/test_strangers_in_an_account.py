@@ -11,7 +11,7 @@ from werkzeug.test import Client, TestResponse
 
 from tests.support.consents import asked, given
 from tests.support.customers import NEW, OLD, PATH
-from tests.support.devices import picture_of, with_push
+from tests.support.devices import registration_address, with_push
 from tests.support.factors import LOGIN_2FA, factored
 from tests.support.mailbox import link_in, token_in
 from tests.support.passkeys import A, Keyed, keyed
@@ -76,7 +76,7 @@ def test_a_new_password_ends_what_was_begun(new_tenant_server: NewTenantServer) 
     answered(ada.reset(resettoken=ada.brought(), password=NEW))
     ada.held = ""
     assert ada.own_factors()["ManualEntryCode"] != seen["ManualEntryCode"]
-    assert refused(phone.scans(picture_of(seen["PushQRCode"]))) == (403, 1296)
+    assert refused(phone.scan(registration_address(seen["PushQRCode"]))) == (403, 1296)
 
 
 def claimed(make: NewTenantServer) -> Keyed:

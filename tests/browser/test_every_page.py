@@ -71,7 +71,9 @@ def page_readers(chromium: Browser, gallery_address: str) -> Iterator[dict[bool,
 
 
 def has_widget(name: str) -> bool:
-    return any("data-widget" in samples.drawn(name, state, LONGEST_LANGUAGE).html for state in samples.states()[name])
+    return any(
+        "data-widget" in samples.rendered(name, state, LONGEST_LANGUAGE).html for state in samples.states()[name]
+    )
 
 
 @pytest.mark.parametrize("language", [LONGEST_LANGUAGE, RTL_LANGUAGE])
@@ -103,7 +105,7 @@ def forms_of(html: str) -> str:
 @pytest.mark.parametrize("name", PAGES)
 def test_without_scripts_enter_presses_the_first_button(without_scripts: Page, gallery_address: str, name: str) -> None:
     page, faults = without_scripts, []
-    different = {forms_of(samples.drawn(name, state, "en").html): state for state in samples.states()[name]}
+    different = {forms_of(samples.rendered(name, state, "en").html): state for state in samples.states()[name]}
     for state in different.values():
         page.goto(gallery_address + samples.address(name, state, "en"))
         for more in page.locator("main details > summary").all():

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.devices import drawn
+from tests.support.devices import pairing_address
 from tests.support.hub_in_browser import Opened
 from tests.support.oauth_world import NewWorld, World
 from tests.support.second_steps import PushStep, world_with
@@ -30,12 +30,12 @@ def test_page_continues_after_push_approval(push: PushStep, opened: Opened) -> N
     page = opened()
     push.ada.signs_in(page)
     page.wait_for_url("**/second-factor?**")
-    answered(push.phone.scans(drawn(push.ada.world)))
-    answered(push.phone.says("Yes"))
+    answered(push.phone.scan(pairing_address(push.ada.world)))
+    answered(push.phone.respond("Yes"))
     page.wait_for_url(AT_THE_SHOP)
 
     push.ada.waits(seconds=31)
     page = opened()
     push.ada.signs_in(page)
-    answered(push.phone.says("Yes", number=page.locator(".number").inner_text()))
+    answered(push.phone.respond("Yes", number=page.locator(".number").inner_text()))
     page.wait_for_url(AT_THE_SHOP)

@@ -27,14 +27,14 @@ from tests.support.account_states import (
 )
 from tests.support.authenticator import Authenticator
 from tests.support.tenant_server import NewTenantServer
-from tests.support.visitor import Seen
+from tests.support.visitor import VisitedPage
 
 FORM = ({"name": "email", "required": True}, {"name": "password", "type": "password", "required": True})
-Walk = Callable[[Subject, Flask], Iterator[Seen]]
+Walk = Callable[[Subject, Flask], Iterator[VisitedPage]]
 
 
 def signs_in(name: str) -> Walk:
-    def walk(who: Subject, hub: Flask) -> Iterator[Seen]:
+    def walk(who: Subject, hub: Flask) -> Iterator[VisitedPage]:
         page = browser_of(who, hub).open("/login")
         for _ in range(7):
             page = page.press("Sign in", identifier=who.names[name], password=WRONG)
@@ -44,7 +44,7 @@ def signs_in(name: str) -> Walk:
 
 
 def forgets(name: str, what: str = "password") -> Walk:
-    def walk(who: Subject, hub: Flask) -> Iterator[Seen]:
+    def walk(who: Subject, hub: Flask) -> Iterator[VisitedPage]:
         visitor = browser_of(who, hub)
         page = visitor.open(f"/forgot-{what}").press("Send it", identifier=who.names[name])
         yield page
@@ -64,14 +64,14 @@ def wait_for_rate_limit_window() -> None:
         time.sleep(left)
 
 
-def answers_for_a_pin(who: Subject, hub: Flask) -> Iterator[Seen]:
+def answers_for_a_pin(who: Subject, hub: Flask) -> Iterator[VisitedPage]:
     page = browser_of(who, hub).open("/forgot-pin/questions")
     for pin in ("1", *["270486"] * 7):
         page = page.press("Save the PIN", identifier=who.email, answer_0="wrong", pin=pin)
         yield page
 
 
-def registers(who: Subject, hub: Flask) -> Iterator[Seen]:
+def registers(who: Subject, hub: Flask) -> Iterator[VisitedPage]:
     """Register, then sign in with the new password in this browser and in another one."""
     visitor = browser_of(who, hub)
     page = visitor.open("/register").press("Create account", email=who.email, password=WRONG)
@@ -87,7 +87,7 @@ def registers(who: Subject, hub: Flask) -> Iterator[Seen]:
     yield from then_signs_in(who, hub, WRONG, "email")
 
 
-def registers_by_passkey(who: Subject, hub: Flask) -> Iterator[Seen]:
+def registers_by_passkey(who: Subject, hub: Flask) -> Iterator[VisitedPage]:
     """Register by passkey, then sign in with it in this browser and in another one."""
     visitor = browser_of(who, hub)
     device, page = Authenticator(visitor.home), visitor.open("/register")
@@ -110,7 +110,7 @@ def registers_by_passkey(who: Subject, hub: Flask) -> Iterator[Seen]:
 def passwordless(method: str, name: str) -> Walk:
     """Ask for a code or link, guess it, and have it sent again."""
 
-    def walk(who: Subject, hub: Flask) -> Iterator[Seen]:
+    def walk(who: Subject, hub: Flask) -> Iterator[VisitedPage]:
         button = {"mail": "Email me a link", "sms": "Text me a code", "device": "Ask my mailbox"}[method]
         page = browser_of(who, hub).open(f"/sign-in/{method}").press(button, identifier=who.names[name])
         yield page
@@ -124,14 +124,14 @@ def passwordless(method: str, name: str) -> Walk:
 
 
 def loses_passkey(name: str) -> Walk:
-    def walk(who: Subject, hub: Flask) -> Iterator[Seen]:
+    def walk(who: Subject, hub: Flask) -> Iterator[VisitedPage]:
         for _ in range(4):
             yield browser_of(who, hub).open("/passkeys/lost").press("Send me a link", identifier=who.names[name])
 
     return walk
 
 
-def then_signs_in(who: Subject, hub: Flask, password: str, name: str) -> Iterator[Seen]:
+def then_signs_in(who: Subject, hub: Flask, password: str, name: str) -> Iterator[VisitedPage]:
     yield browser_of(who, hub).open("/login").press("Sign in", identifier=who.names[name], password=password)
 
 

@@ -16,7 +16,7 @@ from werkzeug.test import Client
 from tests.support.customers import NEW, OLD, PATH, UNLIMITED, Customer, a_customer
 from tests.support.mailbox import code_in, link_in, mails_to, token_in
 from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import VisitedPage, Visitor
 
 OWN, EMAIL, DELETE = "/identity/v2/auth/account", "/identity/v2/auth/email", "/identity/v2/auth/account/delete"
 ATTACKER, PENDING_ADDRESS = "thief@evil.test", "other@evil.test"
@@ -51,7 +51,7 @@ class Takeover:
         token = token_in(self.mails(address)[-1])
         answered(self.c.tenant.send("GET", EMAIL, with_secret=False, verificationtoken=token))
 
-    def open_link(self, link: str, visitor: Visitor | None = None) -> Seen:
+    def open_link(self, link: str, visitor: Visitor | None = None) -> VisitedPage:
         parts = urlsplit(link)
         return (visitor or self.browser()).open(f"{parts.path}?{parts.query}")
 
@@ -229,7 +229,7 @@ def test_concurrent_uses_of_one_alert_have_one_winner(takeover: Takeover) -> Non
     change_password(takeover)
     link = takeover.alerts(takeover.c.email)[-1]
     pages = [takeover.open_link(link) for _ in range(50)]
-    press: Callable[[Seen], str] = lambda page: page.press(NOT_ME).heading  # noqa: E731 - a name for its type
+    press: Callable[[VisitedPage], str] = lambda page: page.press(NOT_ME).heading  # noqa: E731 - a name for its type
     with ThreadPoolExecutor(16) as pool:
         counted = Counter(pool.map(press, pages))
     assert counted == {"Check your mail": 1, "This was done already": 49}

@@ -12,7 +12,7 @@ from app.identity.platform.store.unit import UnitOfWork
 from tests.pages.test_second_factors import mails, signed_in
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, RelyingParty
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def ada(world: World) -> Person:
     return world.person("ada@example.com", FirstName="Ada")
 
 
-def authorize(visitor: Visitor, shop: RelyingParty, ada: Person) -> Seen:
+def authorize(visitor: Visitor, shop: RelyingParty, ada: Person) -> VisitedPage:
     page = visitor.authorize(shop)
     if page.answer is not None and page.heading == "Welcome back":
         page = page.press("Sign in", identifier=ada.email, password=ada.password)

@@ -22,7 +22,7 @@ from tests.support.captchas import (
     worked,
 )
 from tests.support.oauth_world import NewWorld, World
-from tests.support.visitor import NewVisitorAt, Seen
+from tests.support.visitor import NewVisitorAt, VisitedPage
 
 HCAPTCHA = {"provider": "hcaptcha", "site_key": "a site key", "work_bits": 8}
 EMAIL, PASSWORD, BUTTON = "neu@example.test", "Zebra-kettle-91", "Create account"
@@ -58,19 +58,19 @@ def set_captcha(world: World, **captcha: Any) -> None:
     world.services.directory.clear_cache()
 
 
-def sign_up(page: Seen, **fields: str) -> Seen:
+def sign_up(page: VisitedPage, **fields: str) -> VisitedPage:
     return page.press(BUTTON, email=EMAIL, password=PASSWORD, **fields)
 
 
-def question_answer(page: Seen) -> dict[str, str]:
+def question_answer(page: VisitedPage) -> dict[str, str]:
     return {"captcha": str(answer_to(asked_on(page, BUTTON)))}
 
 
-def is_registered(page: Seen) -> bool:
+def is_registered(page: VisitedPage) -> bool:
     return page.status == 200 and EMAIL in page.text and BUTTON not in page.html
 
 
-def policy(page: Seen) -> str:
+def policy(page: VisitedPage) -> str:
     assert page.answer
     return page.answer.headers["Content-Security-Policy"]
 

@@ -8,7 +8,7 @@ from app.identity.directory.accounts.tables import accounts, waiting_accounts
 from tests.pages.test_pre_registration_attacks import FORM, MINE, SQUATTERS, UNLIMITED, rows, signed_in
 from tests.support.mailbox import code_in, link_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
-from tests.support.visitor import NewVisitor, NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitor, NewVisitorAt, VisitedPage, Visitor
 
 WRONG, RIGHT, VICTIM = "ada@exmaple.test", "ada@example.test", "vic@corp.test"
 
@@ -18,11 +18,11 @@ def world(new_world: NewWorld) -> World:
     return new_world(limits=UNLIMITED, registration_form=FORM, email_login=True, username_login=True)
 
 
-def sign_up(visitor: Visitor, email: str = WRONG, password: str = MINE, **more: str) -> Seen:
+def sign_up(visitor: Visitor, email: str = WRONG, password: str = MINE, **more: str) -> VisitedPage:
     return visitor.open("/register").press("Create account", email=email, password=password, **more)
 
 
-def change(page: Seen, to: str) -> Seen:
+def change(page: VisitedPage, to: str) -> VisitedPage:
     return page.follow("change it").press("Send it there", to=to)
 
 

@@ -15,7 +15,7 @@ from tests.pages.test_second_factor import APP_ALONE, app_of, code_now
 from tests.support.authenticator import Authenticator
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, RelyingParty, claims_in
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 BOTH = {"two_factor": "required", "second_factors": APP_ALONE, "username_login": True, "email_login": True}
 
@@ -46,7 +46,7 @@ def sign_in_with_totp(visitor: Visitor, tenant: World, ada: Person) -> tuple[pyo
     return app, shop
 
 
-def status_and_heading(page: Seen) -> tuple[int, str]:
+def status_and_heading(page: VisitedPage) -> tuple[int, str]:
     return page.status, page.heading
 
 
@@ -119,7 +119,7 @@ def one_factor_session(visitor: Visitor, tenant: World, ada: Person) -> pyotp.TO
     return app
 
 
-def authentication_claims(shop: RelyingParty, answer: Seen) -> dict[str, Any]:
+def authentication_claims(shop: RelyingParty, answer: VisitedPage) -> dict[str, Any]:
     """Return the ID token's claims about the authentication."""
     claims = claims_in((shop.redeem(answer.query["code"]).json or {})["id_token"])
     return {name: claims[name] for name in ("acr", "amr", "auth_time")}
@@ -219,7 +219,7 @@ def test_passkey_without_user_verification_is_refused(new_world: NewWorld, new_v
     page.press("Make the passkey", credential=json.dumps(device.makes(options_in(page))))
     tenant.services.clock.advance(minutes=10)
 
-    def assertion(page: Seen) -> str:
+    def assertion(page: VisitedPage) -> str:
         return json.dumps(device.shows(options_in(page), device.passkeys[0]))
 
     device.verifies = False
@@ -237,7 +237,7 @@ def test_passkey_without_user_verification_is_refused(new_world: NewWorld, new_v
     assert page.press("Show the passkey", credential=assertion(page)).address.endswith("/username")
 
 
-def options_in(page: Seen) -> dict[str, Any]:
+def options_in(page: VisitedPage) -> dict[str, Any]:
     """Return the WebAuthn options that the page gives the browser."""
     return dict(json.loads(unescape(re.findall(r'data-options="([^"]*)"', page.html)[0])))
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.mailbox import code_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.upstream import FakeProvider
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 ADA: dict[str, Any] = {
     "email": "ada@example.test",
@@ -35,14 +35,14 @@ class Traveller:
     def __init__(self, tenant: World, visitor: Visitor, fake_provider: FakeProvider) -> None:
         self.tenant, self.visitor, self.fake_provider = tenant, visitor, fake_provider
 
-    def comes(self, subject: str = "1", *, start: str = START_URL, **claims: Any) -> Seen:
+    def comes(self, subject: str = "1", *, start: str = START_URL, **claims: Any) -> VisitedPage:
         """Sign in at the provider and return to the tenant."""
         redirected = self.visitor.open(start)
         return self.visitor.open(
             self.fake_provider.callback_url(redirected.address, **{**ADA, "sub": subject, **claims})
         )
 
-    def denied(self, redirected: Seen) -> str:
+    def denied(self, redirected: VisitedPage) -> str:
         """Deny at the provider and return the callback URL."""
         return (
             f"{self.visitor.home}/socialauth/validate.sauth?{urlencode(self.fake_provider.refuses(redirected.address))}"

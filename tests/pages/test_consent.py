@@ -5,12 +5,12 @@ import re
 import pytest
 
 from tests.support.oauth_world import World
-from tests.support.visitor import NewVisitor, Seen, Visitor
+from tests.support.visitor import NewVisitor, VisitedPage, Visitor
 
 PASSWORD = "correct horse 7"
 
 
-def consent_page(world: World, visitor: Visitor) -> Seen:
+def consent_page(world: World, visitor: Visitor) -> VisitedPage:
     shop = world.application("shop", client_name="Acme Shop", require_consent=True, client_uri="https://shop.example/")
     ada = world.person("ada@example.com")
     return visitor.authorize(shop).press("Sign in", identifier=ada.email, password=PASSWORD)

@@ -9,7 +9,7 @@ import pytest
 from tests.support.consents import asked, form, option
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 PASSWORD = "correct horse 7"
 STEP = "Your consent"
@@ -17,13 +17,13 @@ POLICY = {"mode": "strict", "versions": [{"version": "7", "starts_at": "2020-01-
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # tests/api covers both databases
 
 
-def from_shop(visitor: Visitor, world: World) -> Seen:
+def from_shop(visitor: Visitor, world: World) -> VisitedPage:
     shop = world.application("shop", client_name="Acme Shop")
     ada = world.person("ada@example.com")
     return visitor.authorize(shop).press("Sign in", identifier=ada.email, password=PASSWORD)
 
 
-def signed_in(visitor: Visitor, world: World, page: str = "/profile") -> Seen:
+def signed_in(visitor: Visitor, world: World, page: str = "/profile") -> VisitedPage:
     ada = world.person("ada@example.com")
     return visitor.open(page).press("Sign in", identifier=ada.email, password=PASSWORD)
 
@@ -33,7 +33,7 @@ def advance_clock(world: World, **delta: float) -> None:
     clock.advance(**delta)
 
 
-def agree(page: Seen, **more: str) -> Seen:
+def agree(page: VisitedPage, **more: str) -> VisitedPage:
     return page.press("Continue", **{"agree-terms": "y", **more})
 
 

@@ -14,7 +14,7 @@ from app.identity.credentials.one_time_tokens import resend_delay
 from tests.support.mailbox import code_in, link_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.races import at_once, tabs
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 ATTACKER_PASSWORD, OWNER_PASSWORD = "Zebra-kettle-91", "Amber-window-77"
 TYPED, SHOWN, E164 = "020 7946 0123", "+44 20 7946 0123", "+442079460123"
@@ -35,11 +35,11 @@ def texts(world: World) -> list[dict[str, Any]]:
     return [answer for answer in sent_messages(world.services, world.tenant_id, "sms") if answer["to"] == E164]
 
 
-def sign_up(visitor: Visitor, password: str, email: str = "") -> Seen:
+def sign_up(visitor: Visitor, password: str, email: str = "") -> VisitedPage:
     return visitor.open("/register").press("Create account", phone=TYPED, email=email, password=password)
 
 
-def sign_in(visitor: Visitor, password: str, name: str = TYPED) -> Seen:
+def sign_in(visitor: Visitor, password: str, name: str = TYPED) -> VisitedPage:
     return visitor.open("/profile").press("Sign in", identifier=name, password=password)
 
 

@@ -13,7 +13,7 @@ from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from tests.pages.test_second_factors import add_app, signed_in
 from tests.support.oauth_world import NewWorld, World
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 SECRET_COLUMNS = ("hash", "sealed", "lookup", "private")
 """Parts of the names of columns that hold a secret or its digest."""
@@ -40,7 +40,7 @@ def browser(tenant: World, new_visitor_at: NewVisitorAt) -> Visitor:
     return visitor
 
 
-def document(page: Seen) -> dict[str, Any]:
+def document(page: VisitedPage) -> dict[str, Any]:
     assert page.answer is not None
     assert page.answer.headers["Content-Disposition"].startswith('attachment; filename="')
     assert "no-store" in page.answer.headers["Cache-Control"]

@@ -39,7 +39,7 @@ def elements_in(html: str) -> Elements:
 
 @pytest.fixture(scope="module")
 def pages() -> list[Sample]:
-    return samples.every_drawn()
+    return samples.all_rendered()
 
 
 def test_known_pages_have_samples() -> None:
@@ -130,7 +130,7 @@ def test_title_of_a_page_with_an_alert_begins_with_error(pages: list[Sample]) ->
 
 def test_no_two_languages_show_the_same_page() -> None:
     for name, state in samples.names():
-        bodies = [re.sub(r".*<body", "", samples.drawn(name, state, tag).html, flags=re.DOTALL) for tag in LANGUAGES]
+        bodies = [re.sub(r".*<body", "", samples.rendered(name, state, tag).html, flags=re.DOTALL) for tag in LANGUAGES]
         headings = {re.sub(r"<.*?>", "", re.findall(r"<main.*?</main>", body, re.DOTALL)[0]).strip() for body in bodies}
         assert len(headings) == len(LANGUAGES), f"{name} {state}"
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.mailbox import code_in, link_in, mails_to, token_in
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
-from tests.support.visitor import NewVisitor, Seen, Visitor
+from tests.support.visitor import NewVisitor, VisitedPage, Visitor
 
 PASSWORD = "correct horse 7"
 NEW = "Quartz-lantern-58"
@@ -21,7 +21,7 @@ def ada(world: World) -> Person:
     return world.person("ada@example.com", FirstName="Ada")
 
 
-def request_reset(page: Seen, name: str) -> Seen:
+def request_reset(page: VisitedPage, name: str) -> VisitedPage:
     """Request a reset from the login page."""
     return page.follow("Forgot it?").press("Send it", identifier=name)
 

@@ -12,7 +12,7 @@ from app.identity.platform.store.unit import UnitOfWork
 from tests.support.mailbox import code_in, link_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # tests/api covers both databases
 PIN, OTHER = "270486", "905142"
@@ -58,7 +58,7 @@ def add_number(ada: Person) -> None:
         work.run(insert(identifiers), identifier)
 
 
-def request_reset(visitor: Visitor, name: str) -> Seen:
+def request_reset(visitor: Visitor, name: str) -> VisitedPage:
     return visitor.open("/forgot-pin").press("Send it", identifier=name)
 
 

@@ -17,7 +17,7 @@ from tests.support.mailbox import code_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.upstream import FakeProvider
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # tests/api covers both databases
 
@@ -56,12 +56,12 @@ def linked_providers(tenant: World, person: Person) -> list[str]:
         return [one.provider for one in linked_identities.of(account)]
 
 
-def offered_providers(page: Seen) -> list[str]:
+def offered_providers(page: VisitedPage) -> list[str]:
     """Return the providers that the page offers to link."""
     return re.findall(r'href="/identities/add\?provider=(\w+)"', page.html)
 
 
-def go_to_provider(visitor: Visitor, ada: Person) -> Seen:
+def go_to_provider(visitor: Visitor, ada: Person) -> VisitedPage:
     """Sign in and go to the provider from the page that links an identity."""
     return signed_in(visitor, ada, "/identities/add?provider=globex").press("Go to Globex")
 

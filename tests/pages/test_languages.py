@@ -10,7 +10,7 @@ from app.hub.locale import LANGUAGES, catalogue, lookup, negotiate, parse_accept
 from app.identity.messaging.rendering import format_duration
 from app.kit.clock import thread_cpu_seconds
 from tests.support.oauth_world import World
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import VisitedPage, Visitor
 
 PASSWORD = "correct horse 7"
 
@@ -65,7 +65,7 @@ def test_unsupported_account_language_is_ignored(world: World, visitor: Visitor)
     assert (page.status, page.language) == (200, "de")
 
 
-def links(page: Seen) -> list[str]:
+def links(page: VisitedPage) -> list[str]:
     """Return the page's links to its other languages."""
     return [unescape(address) for address in re.findall(r'<li><a href="(\?[^"]*)" lang=', page.html)]
 

@@ -17,7 +17,7 @@ from tests.support.captchas import answer_to, asked_on, worked
 from tests.support.identity_service import CHEAP
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import VisitedPage, Visitor
 
 PASSWORD = "correct horse 7"
 MAX_FAILURES = 3
@@ -45,7 +45,7 @@ def new_locking_world(
     return make
 
 
-def lock_out(visitor: Visitor, email: str, times: int = MAX_FAILURES) -> Seen:
+def lock_out(visitor: Visitor, email: str, times: int = MAX_FAILURES) -> VisitedPage:
     """Type a wrong password until the account locks; return the last page."""
     page = visitor.open("/login")
     for _ in range(times):
@@ -274,7 +274,7 @@ def test_suspension_shows_wait_and_block_shows_help(new_locking_world: NewLockin
 # Account enumeration.
 
 
-def summary(page: Seen, name: str) -> tuple[int, str, str]:
+def summary(page: VisitedPage, name: str) -> tuple[int, str, str]:
     """Return status, text and field names without parts that differ between requests."""
     text = re.sub(r"(How much is|Which of these numbers)[^?]*\?", "QUESTION", page.text.replace(name, "NAME"))
     fields = ",".join(sorted(page.form("Sign in").fields))
@@ -327,6 +327,6 @@ def test_locked_sign_in_stays_within_its_cost_budget(new_locking_world: NewLocki
     client, form = visitor.client, page.form("Sign in")
     sent = {**form.fields, "password": PASSWORD, "captcha": str(answer_to(asked_on(page)))}
     answer = client.post("/login", base_url=visitor.home, data=sent)
-    cost = Seen(visitor, visitor.home, answer).cost
+    cost = VisitedPage(visitor, visitor.home, answer).cost
     assert answer.status_code == 303
     assert (cost["api"], cost["sql"] <= 8) == (1, True), cost

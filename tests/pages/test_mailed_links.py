@@ -16,7 +16,7 @@ from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import World
 from tests.support.people import forms_of, leads_on
 from tests.support.relying_party import Person
-from tests.support.visitor import NewVisitor, Seen, Visitor
+from tests.support.visitor import NewVisitor, VisitedPage, Visitor
 
 NEW, BOB = "Quartz-lantern-58", "bob@example.com"
 SAVE = "Save the new password"
@@ -118,19 +118,19 @@ def test_double_submitted_reset_keeps_the_first_password(world: World, visitor: 
     assert visitor.open("/login").press("Sign in", identifier=ADA, password=NEW).address.endswith("/profile")
 
 
-def sign_up(visitor: Visitor, shop: Any) -> Seen:
+def sign_up(visitor: Visitor, shop: Any) -> VisitedPage:
     return visitor.authorize(shop).follow("Create an account")
 
 
-def forgot(visitor: Visitor, shop: Any) -> Seen:
+def forgot(visitor: Visitor, shop: Any) -> VisitedPage:
     return visitor.authorize(shop).follow("Forgot it?")
 
 
-def sent(visitor: Visitor, shop: Any) -> Seen:
+def sent(visitor: Visitor, shop: Any) -> VisitedPage:
     return forgot(visitor, shop).press("Send it", identifier=ADA)
 
 
-def check_mail(visitor: Visitor, shop: Any) -> Seen:
+def check_mail(visitor: Visitor, shop: Any) -> VisitedPage:
     return sign_up(visitor, shop).press("Create account", email="new@example.com", password=NEW)
 
 

@@ -21,7 +21,7 @@ from tests.support.people import leads_on
 from tests.support.races import RACERS, at_once, tabs
 from tests.support.relying_party import claims_in
 from tests.support.tenant_server import NewTenantServer, answered, refused
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 EMAIL, PASSWORD = "/identity/v2/auth/email", "correct horse 7"
 BY_SMS = "/identity/v2/auth/password/otp"
@@ -55,13 +55,13 @@ def events(world: World, name: str) -> int:
     return sum(row.event == f"event.{name}" for row in rows(world, audit))
 
 
-def assert_all_have_a_way_on(pages: list[Seen]) -> None:
+def assert_all_have_a_way_on(pages: list[VisitedPage]) -> None:
     """Assert that every answer is the application's callback or a page with a link or form."""
     assert [(one.status, one.text) for one in pages if one.answer is not None and not leads_on(one)] == []
     assert {one.status for one in pages} <= {0, 200, 403, 410, 429}
 
 
-def assert_one_account(world: World, pending: PendingVerification, pages: list[Seen]) -> None:
+def assert_one_account(world: World, pending: PendingVerification, pages: list[VisitedPage]) -> None:
     """Assert that every code belongs to this account and is redeemed once (decisions/0070)."""
     assert {row.uid for row in rows(world, sessions)} == {pending.ada.uid}
     for code in [one.query["code"] for one in pages if pending.is_at_application(one)]:

@@ -12,7 +12,7 @@ import pytest
 from tests.support.authenticator import Authenticator
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import Person
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def ada(tenant: World) -> Person:
     return tenant.person("ada@example.com")
 
 
-def options(visitor: Visitor, page: Seen, path: str) -> dict[str, Any]:
+def options(visitor: Visitor, page: VisitedPage, path: str) -> dict[str, Any]:
     """Fetch the WebAuthn options as the page's script does."""
     form = page.form("Sign in with a passkey") if path.startswith("/login") else page.form("Make the passkey")
     answer = visitor.send("POST", f"{visitor.home}{path}", dict(form.fields))
@@ -48,7 +48,7 @@ def has_passkey(visitor: Visitor, ada: Person, device: Authenticator) -> None:
 
 def sign_in_by_passkey(
     visitor: Visitor, tenant: World, device: Authenticator, remember: str = "", **changes: Any
-) -> Seen:
+) -> VisitedPage:
     page = visitor.authorize(tenant.application(f"shop{secrets.token_hex(3)}", client_name="Acme Shop"))
     assertion = device.shows(options(visitor, page, "/login/passkey/options"), device.passkeys[0], **changes)
     return page.press("Sign in with a passkey", credential=json.dumps(assertion), remember=remember)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld
-from tests.support.visitor import NewVisitorAt, Seen
+from tests.support.visitor import NewVisitorAt, VisitedPage
 
 OLD, BUTTON = "correct horse 7", "Save the new password"
 BARE = {"require_number": False, "require_symbol": False, "history": 0, "common_check": False, "profile_check": False}
@@ -41,14 +41,14 @@ POLICIES: list[tuple[dict[str, Any], list[str], str, list[str]]] = [
 CASES = pytest.mark.parametrize(("policy", "listed_rules", "typed", "broken"), POLICIES)
 
 
-def rules(page: Seen) -> list[tuple[str, bool]]:
+def rules(page: VisitedPage) -> list[tuple[str, bool]]:
     """Return each rule on the page with whether it is marked as broken."""
     listed = re.findall(r'<ul class="rules".*?</ul>', page.html, re.DOTALL)[0]
     items = re.findall(r"<li(.*?)>(.*?)<span", listed, re.DOTALL)
     return [(text.strip(), "broken" in attributes) for attributes, text in items]
 
 
-def assert_marked(page: Seen, listed_rules: list[str], broken: list[str]) -> None:
+def assert_marked(page: VisitedPage, listed_rules: list[str], broken: list[str]) -> None:
     assert rules(page) == [(rule, rule in broken) for rule in listed_rules]
     assert page.html.count("not yet</span>") == len(broken)
     assert page.status in {422, 403}

@@ -15,7 +15,7 @@ from tests.support.mailbox import code_in, link_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.races import at_once, tabs
 from tests.support.relying_party import Person
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 ADA, NEW = "ada@example.com", "new@example.com"
 NUMBER, E164 = "020 7946 0123", "+442079460123"
@@ -47,15 +47,15 @@ def code(world: World, email: str = ADA) -> str:
     return code_in(mails_to(world.services, world.tenant_id, email)[-1])
 
 
-def by_mail(page: Seen, name: str = ADA) -> Seen:
+def by_mail(page: VisitedPage, name: str = ADA) -> VisitedPage:
     return page.follow("Email me a link No password needed").press("Email me a link", identifier=name)
 
 
-def by_device(page: Seen, name: str = ADA) -> Seen:
+def by_device(page: VisitedPage, name: str = ADA) -> VisitedPage:
     return page.follow("Say yes on another device Where you read your mail").press("Ask my mailbox", identifier=name)
 
 
-def number_on(page: Seen) -> str:
+def number_on(page: VisitedPage) -> str:
     return page.html.partition('class="number" dir="ltr">')[2][:2]
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.pages.test_verification import wait
 from tests.support.mailbox import code_in, sent_messages
 from tests.support.oauth_world import NewWorld, World
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 PASSWORD = "Zebra-kettle-91"
 TYPED, SHOWN, E164 = "020 7946 0123", "+44 20 7946 0123", "+442079460123"
@@ -31,11 +31,11 @@ def texts(world: World) -> list[dict[str, Any]]:
     return sent_messages(world.services, world.tenant_id, "sms")
 
 
-def sign_up(page: Seen, phone: str = TYPED) -> Seen:
+def sign_up(page: VisitedPage, phone: str = TYPED) -> VisitedPage:
     return page.press("Create account", phone=phone, password=PASSWORD)
 
 
-def sign_in(page: Seen) -> Seen:
+def sign_in(page: VisitedPage) -> VisitedPage:
     return page.press("Sign in", identifier=TYPED, password=PASSWORD)
 
 

@@ -17,7 +17,7 @@ from tests.support.mailbox import code_in, mails_to, other_code, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.races import at_once, tabs
 from tests.support.relying_party import Person
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 PASSWORD = "correct horse 7"
 TYPED, SHOWN, E164 = "020 7946 0123", "+44 20 7946 0123", "+442079460123"
@@ -44,11 +44,11 @@ def texts(world: World, to: str) -> list[dict[str, Any]]:
     return [answer for answer in sent_messages(world.services, world.tenant_id, "sms") if answer["to"] == to]
 
 
-def signed_in(visitor: Visitor, person: Person, page: str = "/phone") -> Seen:
+def signed_in(visitor: Visitor, person: Person, page: str = "/phone") -> VisitedPage:
     return visitor.open(page).press("Sign in", identifier=person.email, password=PASSWORD)
 
 
-def add_number(world: World, visitor: Visitor, person: Person, typed: str = TYPED, number: str = E164) -> Seen:
+def add_number(world: World, visitor: Visitor, person: Person, typed: str = TYPED, number: str = E164) -> VisitedPage:
     sent = signed_in(visitor, person, "/phone/change").press("Send the code", phone=typed)
     return sent.press("Confirm", code=code_in(texts(world, number)[-1]))
 

@@ -10,7 +10,7 @@ from tests.support.mailbox import code_in, link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.tenant_server import TenantServer, answered
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 PIN, OTHER = "270486", "905142"
 REQUIRED = {"pin": {"is_on": True, "required": True}}
@@ -23,7 +23,7 @@ def world_with(new_world: NewWorld, new_visitor_at: NewVisitorAt, **settings: An
     return tenant, visitor, tenant.person("ada@example.com")
 
 
-def sign_in(visitor: Visitor, tenant: World, ada: Person, name: str = "shop") -> Seen:
+def sign_in(visitor: Visitor, tenant: World, ada: Person, name: str = "shop") -> VisitedPage:
     shop = tenant.application(name, client_name="Acme Shop")
     return visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
 

@@ -13,7 +13,7 @@ from app.identity.platform.store.unit import UnitOfWork
 from tests.support.identity_service import MovableClock
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
-from tests.support.visitor import NewVisitor, NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitor, NewVisitorAt, VisitedPage, Visitor
 
 MINE, SQUATTERS = "Teapot-zebra-91", "Kettle-zebra-17"
 EMAIL = "owner@example.test"
@@ -32,7 +32,7 @@ def world(new_world: NewWorld) -> World:
     return new_world(limits=UNLIMITED, registration_form=FORM, email_login=True, username_login=True)
 
 
-def sign_up(visitor: Visitor, password: str, **more: str) -> Seen:
+def sign_up(visitor: Visitor, password: str, **more: str) -> VisitedPage:
     return visitor.open("/register").press("Create account", email=EMAIL, password=password, **more)
 
 
@@ -41,7 +41,7 @@ def signed_in(visitor: Visitor, password: str, name: str = EMAIL) -> bool:
     return page.address.endswith("/profile")
 
 
-def confirm(visitor: Visitor, link: str, password: str) -> Seen:
+def confirm(visitor: Visitor, link: str, password: str) -> VisitedPage:
     """Confirm a link; type the registration's password if asked."""
     page = visitor.open(link).press("Confirm")
     return page.press("Confirm", password=password) if page.heading == WHICH_REGISTRATION else page

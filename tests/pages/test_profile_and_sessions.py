@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.oauth_world import World
 from tests.support.relying_party import Person
-from tests.support.visitor import NewVisitor, Seen, Visitor
+from tests.support.visitor import NewVisitor, VisitedPage, Visitor
 
 PASSWORD = "correct horse 7"
 
@@ -17,7 +17,7 @@ def ada(world: World) -> Person:
     return world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
 
 
-def signed_in(visitor: Visitor, person: Person) -> Seen:
+def signed_in(visitor: Visitor, person: Person) -> VisitedPage:
     return visitor.open("/profile").press("Sign in", identifier=person.email, password=PASSWORD)
 
 
@@ -53,7 +53,7 @@ def test_tampered_callback_is_refused(visitor: Visitor, ada: Person, changed: di
     answer = visitor.client.post(
         "/login", base_url=visitor.home, data={**attempt, "identifier": ada.email, "password": PASSWORD}
     )
-    given = Seen(visitor, answer.headers["Location"], None).query
+    given = VisitedPage(visitor, answer.headers["Location"], None).query
     seen = visitor.open(f"/callback/profile?{urlencode({**given, **changed})}")
     assert seen.status == 400
 

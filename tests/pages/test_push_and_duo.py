@@ -11,11 +11,11 @@ import pytest
 
 from tests.pages.test_second_factor import sign_in
 from tests.pages.test_second_factors import signed_in
-from tests.support.devices import AWS_KEY, PUSH, Phone, drawn, keeps, server_of
+from tests.support.devices import AWS_KEY, PUSH, Phone, pairing_address, store_service_secrets, tenant_server_of
 from tests.support.duo import DUO, SECRET, FakeDuo, duo
 from tests.support.oauth_world import NewWorld, World
 from tests.support.tenant_server import answered
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 ALONE = {"totp": False, "email": False, "passkey": False}
 ONE_DATABASE = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
@@ -25,13 +25,13 @@ pytestmark = ONE_DATABASE
 @pytest.fixture
 def tenant(new_world: NewWorld, identity_app: Any) -> World:
     world = new_world(two_factor="required", push=PUSH, second_factors={**ALONE, "push": True})
-    keeps(server_of(world, identity_app), push=AWS_KEY)
+    store_service_secrets(tenant_server_of(world, identity_app), push=AWS_KEY)
     return world
 
 
 @pytest.fixture
 def phone(tenant: World, identity_app: Any) -> Phone:
-    return Phone(server_of(tenant, identity_app))
+    return Phone(tenant_server_of(tenant, identity_app))
 
 
 def test_device_is_enrolled_at_sign_in_and_then_asked(
@@ -43,12 +43,12 @@ def test_device_is_enrolled_at_sign_in_and_then_asked(
     assert "Scan this picture with the app" in page.text
     waiting = page.press("Check now")
     assert (waiting.status, "No answer yet" in waiting.text) == (403, True)
-    answered(phone.scans(drawn(tenant)))
+    answered(phone.scan(pairing_address(tenant)))
     page_after = visitor.open(page.address)
     assert "Answer the request there" in page_after.text
     poll = html.unescape(re.findall(r'data-poll="([^"]+)"', page_after.html)[0])
     assert visitor.open(poll).html == "waits"
-    answered(phone.says("Yes"))
+    answered(phone.respond("Yes"))
     assert visitor.open(poll).html == "answered"
     codes_page = page_after.press("Check now")
     assert codes_page.heading == "Backup codes"
@@ -61,13 +61,13 @@ def test_device_is_enrolled_at_sign_in_and_then_asked(
     assert number in choices
     assert len(set(choices)) == 3
     wrong = next(one for one in choices if one != number)
-    assert phone.says("Yes", number=wrong).status_code == 403
+    assert phone.respond("Yes", number=wrong).status_code == 403
     refused = challenge.press("Check now")
     assert "That was not the right number" in refused.text
     tenant.services.clock.advance(seconds=31)
     again = refused.press("Ask my device")
     right_number = re.findall(r'class="number"[^>]*>(\d\d)<', again.html)[0]
-    answered(phone.says("Yes", number=right_number))
+    answered(phone.respond("Yes", number=right_number))
     assert again.press("Check now").query["code"]
 
 
@@ -75,9 +75,9 @@ def test_denied_push_request_is_reported(tenant: World, phone: Phone, new_visito
     ada = tenant.person("ada@example.com")
     visitor: Visitor = new_visitor_at(tenant)
     page = sign_in(visitor, tenant, ada)
-    answered(phone.scans(drawn(tenant)))
+    answered(phone.scan(pairing_address(tenant)))
     page_after = visitor.open(page.address)
-    answered(phone.says("No"))
+    answered(phone.respond("No"))
     denied = page_after.press("Check now")
     assert "The request was denied" in denied.text
 
@@ -91,7 +91,7 @@ def fake_duo(duo_world: World) -> Iterator[FakeDuo]:
 @pytest.fixture
 def duo_world(new_world: NewWorld, identity_app: Any) -> World:
     world = new_world(two_factor="required", duo=DUO, second_factors={**ALONE, "duo": True})
-    keeps(server_of(world, identity_app), duo={"client_secret": SECRET})
+    store_service_secrets(tenant_server_of(world, identity_app), duo={"client_secret": SECRET})
     return world
 
 
@@ -143,6 +143,6 @@ def test_duo_is_added_only_to_the_own_account(
     assert other.open(fake_duo.back(challenge.press("Continue to Duo").address)).query["code"]
 
 
-def csp_of(page: Seen) -> str:
+def csp_of(page: VisitedPage) -> str:
     answer = page.answer
     return answer.headers["Content-Security-Policy"].partition("form-action")[2] if answer else ""

@@ -14,7 +14,7 @@ from tests.support.authenticator import Authenticator
 from tests.support.mailbox import code_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, RelyingParty, claims_in
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # tests/api covers both databases
 ALL_METHODS = {"passwordless_email": True, "passkeys": True, "passkey_settings": {"progressive_enrollment": False}}
@@ -47,7 +47,7 @@ def signed_in(visitor: Visitor, tenant: World, ada: Person) -> None:
     tenant.services.clock.advance(minutes=10)
 
 
-def claims(shop: RelyingParty, answer: Seen) -> dict[str, Any]:
+def claims(shop: RelyingParty, answer: VisitedPage) -> dict[str, Any]:
     return claims_in((shop.redeem(answer.query["code"]).json or {})["id_token"])
 
 

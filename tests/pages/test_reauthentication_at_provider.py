@@ -16,7 +16,7 @@ from tests.support.connecting import asked
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import RelyingParty
 from tests.support.upstream import FakeProvider
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 START_URL, REAUTHENTICATION_HEADING = "/sign-in/with?provider=globex", "Is it still you?"
@@ -41,15 +41,15 @@ def visitor(tenant: World, new_visitor_at: NewVisitorAt, globex: FakeProvider) -
     return browser
 
 
-def sign_in_at_provider(visitor: Visitor, globex: FakeProvider, start: str) -> Seen:
+def sign_in_at_provider(visitor: Visitor, globex: FakeProvider, start: str) -> VisitedPage:
     return visitor.open(globex.callback_url(visitor.open(start).address))
 
 
-def provider_links(page: Seen, start: str = "/sign-in/with") -> list[str]:
+def provider_links(page: VisitedPage, start: str = "/sign-in/with") -> list[str]:
     return [unescape(link) for link in re.findall(r'href="([^"]+)"', page.html) if link.startswith(start)]
 
 
-def provider_link(page: Seen) -> str:
+def provider_link(page: VisitedPage) -> str:
     (link,) = provider_links(page)
     return link
 

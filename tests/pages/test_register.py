@@ -11,7 +11,7 @@ from app.identity.platform.store.unit import UnitOfWork
 from tests.support.captchas import answer_to, asked_on
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 PASSWORD = "Zebra-kettle-91"
 EMAIL = "Neuling@Example.test"
@@ -24,7 +24,7 @@ def world(new_world: NewWorld) -> World:
     return new_world(limits=FREE)
 
 
-def sign_up(page: Seen, email: str = EMAIL, password: str = PASSWORD, **more: str) -> Seen:
+def sign_up(page: VisitedPage, email: str = EMAIL, password: str = PASSWORD, **more: str) -> VisitedPage:
     return page.press("Create account", email=email, password=password, **more)
 
 

@@ -18,7 +18,7 @@ from tests.support.authenticator import Authenticator
 from tests.support.captchas import answer_to, asked_on
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 BUTTON = "Create it with a passkey"
 ONE_DATABASE = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
@@ -45,20 +45,20 @@ class Newcomer:
     def __init__(self, tenant: World, visitor: Visitor, **device: Any) -> None:
         self.tenant, self.visitor, self.device = tenant, visitor, Authenticator(visitor.home, **device)
 
-    def fetch_options(self, page: Seen, **typed: str) -> Seen:
+    def fetch_options(self, page: VisitedPage, **typed: str) -> VisitedPage:
         """Fetch the WebAuthn options as the page's script does."""
         return self.visitor.send(
             "POST", f"{self.visitor.home}/register/passkey/options", {**page.form(BUTTON).fields, **typed}
         )
 
-    def register(self, email: str = EMAIL, page: Seen | None = None, **typed: str) -> Seen:
+    def register(self, email: str = EMAIL, page: VisitedPage | None = None, **typed: str) -> VisitedPage:
         page = page or self.visitor.open("/register")
         options_answer = self.fetch_options(page, email=email, **typed)
         assert options_answer.status == 200, options_answer.html
         attestation = self.device.makes(json.loads(options_answer.html))
         return page.press(BUTTON, email=email, credential=json.dumps(attestation), **typed)
 
-    def sign_in(self) -> Seen:
+    def sign_in(self) -> VisitedPage:
         """Sign in at a shop with the passkey, without a session."""
         sign_out(self.visitor)
         return sign_in_by_passkey(self.visitor, self.tenant, self.device)

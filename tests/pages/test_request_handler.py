@@ -12,7 +12,7 @@ from tests.pages.test_connections import ADA, Traveller
 from tests.support.oauth_world import World
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 from tests.support.upstream import FakeProvider
-from tests.support.visitor import NewVisitorAt, Seen
+from tests.support.visitor import NewVisitorAt, VisitedPage
 
 CALLBACK = "https://shop.example/back"
 GUID = "0f5a1c52-9c1e-4a6b-8a51-0d5f2b9c1c11"
@@ -37,7 +37,7 @@ def link(**parameters: str) -> str:
     return f"/RequestHandler.aspx?{urlencode({'provider': 'Globex', 'callback': CALLBACK, **parameters})}"
 
 
-def callback_parameters(page: Seen) -> dict[str, str]:
+def callback_parameters(page: VisitedPage) -> dict[str, str]:
     """Return the parameters of the program's callback URL."""
     assert page.address.startswith(CALLBACK), page.address
     parts = urlsplit(page.address)

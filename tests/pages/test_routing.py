@@ -253,7 +253,7 @@ def test_return_url_under_the_listed_path_is_followed(
 
 def test_authorization_request_by_post_is_accepted(world: World, visitor: Visitor) -> None:
     shop = world.application("shop")
-    asked = {name: value for name, value in shop.asks().items() if value is not None}
+    asked = {name: value for name, value in shop.authorization_parameters().items() if value is not None}
     cross_site = {"Origin": "https://shop.example", "Sec-Fetch-Site": "cross-site"}
     page = visitor.send("POST", f"{visitor.home}/service/oidc/authorize", asked, **cross_site)
     assert page.heading == "Welcome back"

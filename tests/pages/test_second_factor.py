@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import Person
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 APP_ALONE = {"email": False, "passkey": False}
 REQUIRED = {"two_factor": "required", "second_factors": APP_ALONE}
@@ -27,7 +27,7 @@ def browser(tenant: World, new_visitor_at: NewVisitorAt) -> Visitor:
     return visitor
 
 
-def app_of(page: Seen) -> pyotp.TOTP:
+def app_of(page: VisitedPage) -> pyotp.TOTP:
     """Return a TOTP generator for the key on the page."""
     return pyotp.TOTP(re.findall(r'<p class="key"[^>]*>([A-Z2-7 ]+)</p>', page.html)[0].replace(" ", ""))
 
@@ -36,7 +36,7 @@ def code_now(tenant: World, app: pyotp.TOTP) -> str:
     return str(app.at(tenant.services.clock.now()))
 
 
-def sign_in(visitor: Visitor, tenant: World, ada: Person) -> Seen:
+def sign_in(visitor: Visitor, tenant: World, ada: Person) -> VisitedPage:
     shop = tenant.application(
         f"shop{len(visitor.language)}{tenant.services.clock.now():%H%M%S%f}", client_name="Acme Shop"
     )
@@ -48,7 +48,7 @@ def close_browser(visitor: Visitor) -> None:
     visitor.client.delete_cookie("gatehouse-session", domain=urlsplit(visitor.home).hostname or "")
 
 
-def enrol_totp(visitor: Visitor, tenant: World, ada: Person) -> tuple[pyotp.TOTP, Seen]:
+def enrol_totp(visitor: Visitor, tenant: World, ada: Person) -> tuple[pyotp.TOTP, VisitedPage]:
     page = sign_in(visitor, tenant, ada)
     app = app_of(page)
     return app, page.press("Continue", code=code_now(tenant, app))

@@ -12,7 +12,7 @@ from tests.pages.test_second_factors import signed_in
 from tests.support.mailbox import code_in, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import Person
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 QUESTIONS = {"pet": "Your first pet?", "city": "Where were you born?", "school": "Your first school?"}
 NONE = {"totp": False, "email": False, "passkey": False}
@@ -34,7 +34,7 @@ def sent_codes(tenant: World, kind: str = "sms") -> list[dict[str, Any]]:
     ]
 
 
-def enrol_number(visitor: Visitor, tenant: World, ada: Person) -> Seen:
+def enrol_number(visitor: Visitor, tenant: World, ada: Person) -> VisitedPage:
     page = sign_in(visitor, tenant, ada)
     return page.press("Send code", target=NUMBER).press("Continue", code=code_in(sent_codes(tenant)[-1]))
 

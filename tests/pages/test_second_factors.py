@@ -14,7 +14,7 @@ from tests.support.mailbox import sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import main_of
 from tests.support.relying_party import Person
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 APP_ALONE = {"second_factors": {"email": False, "passkey": False}}
 
@@ -30,19 +30,19 @@ def browser(tenant: World, new_visitor_at: NewVisitorAt) -> Visitor:
     return visitor
 
 
-def signed_in(visitor: Visitor, ada: Person, page: str = "/second-factors") -> Seen:
+def signed_in(visitor: Visitor, ada: Person, page: str = "/second-factors") -> VisitedPage:
     """Open a page, signing in if asked."""
     seen = visitor.open(page)
     needs_sign_in = seen.heading == "Welcome back"
     return seen.press("Sign in", identifier=ada.email, password=ada.password) if needs_sign_in else seen
 
 
-def choose_app(page: Seen) -> Seen:
+def choose_app(page: VisitedPage) -> VisitedPage:
     """Choose the authenticator app."""
     return page.press("Authenticator app")
 
 
-def add_app(visitor: Visitor, tenant: World, ada: Person) -> tuple[pyotp.TOTP, Seen]:
+def add_app(visitor: Visitor, tenant: World, ada: Person) -> tuple[pyotp.TOTP, VisitedPage]:
     page = choose_app(signed_in(visitor, ada))
     app = app_of(page)
     return app, page.press("Continue", code=code_now(tenant, app))

@@ -10,7 +10,7 @@ from app.identity.entry.cleaning import clean
 from tests.support.mailbox import sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 PASSWORD = "correct horse 7"
 FORM: list[dict[str, Any]] = [
@@ -28,7 +28,7 @@ def ada(world: World) -> Person:
     return world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
 
 
-def signed_in(visitor: Visitor, person: Person, page: str = "/profile") -> Seen:
+def signed_in(visitor: Visitor, person: Person, page: str = "/profile") -> VisitedPage:
     return visitor.open(page).press("Sign in", identifier=person.email, password=PASSWORD)
 
 

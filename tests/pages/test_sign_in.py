@@ -21,7 +21,7 @@ def test_sign_in_returns_to_the_application(world: World, visitor: Visitor) -> N
     assert "Sign in to continue to Acme Shop" in page.text
     callback = page.press("Sign in", identifier=ada.email, password=PASSWORD)
     assert callback.address.startswith(shop.redirect_uri)
-    assert callback.query["state"] == shop.asks()["state"]
+    assert callback.query["state"] == shop.authorization_parameters()["state"]
     assert callback.query["code"]
 
 

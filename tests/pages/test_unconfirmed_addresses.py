@@ -14,7 +14,7 @@ from app.identity.platform.store.unit import UnitOfWork
 from tests.support.mailbox import code_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 PASSWORD = "correct horse 7"
 NEW = "countess@example.org"
@@ -32,7 +32,7 @@ def visitor(world: World, new_visitor_at: NewVisitorAt) -> Visitor:
     return new_visitor_at(world)
 
 
-def signed_in(visitor: Visitor, person: Person, page: str) -> Seen:
+def signed_in(visitor: Visitor, person: Person, page: str) -> VisitedPage:
     return visitor.open(page).press("Sign in", identifier=person.email, password=PASSWORD)
 
 
@@ -61,7 +61,7 @@ def advance_clock(world: World, **delta: float) -> None:
     clock.advance(**delta)
 
 
-def without_varying_text(page: Seen, email: str) -> str:
+def without_varying_text(page: VisitedPage, email: str) -> str:
     return WAITS.sub("", page.text.replace(email, ""))
 
 

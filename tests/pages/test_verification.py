@@ -16,7 +16,7 @@ from tests.support.identity_service import MovableClock
 from tests.support.mailbox import code_in, link_in, mails_to
 from tests.support.oauth_world import NewWorld, Person, World
 from tests.support.relying_party import RelyingParty
-from tests.support.visitor import NewVisitor, NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitor, NewVisitorAt, VisitedPage, Visitor
 
 PASSWORD = "correct horse 7"
 ADA = "ada@example.com"
@@ -77,13 +77,13 @@ class PendingVerification:
         self.world, self.visitor = world, visitor
         self.shop: RelyingParty = world.application("shop", client_name="Acme Shop")
         self.ada = unverified(world)
-        self.page: Seen = visitor.authorize(self.shop).press("Sign in", identifier=ADA, password=PASSWORD)
+        self.page: VisitedPage = visitor.authorize(self.shop).press("Sign in", identifier=ADA, password=PASSWORD)
 
     @property
     def link(self) -> str:
         return link_in(verification_mails(self.world)[-1])
 
-    def is_at_application(self, seen: Seen) -> bool:
+    def is_at_application(self, seen: VisitedPage) -> bool:
         """Return whether the browser is at the shop's callback with a code."""
         return seen.address.startswith(self.shop.redirect_uri) and bool(seen.query.get("code"))
 

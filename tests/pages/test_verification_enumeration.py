@@ -7,7 +7,7 @@ import pytest
 from tests.pages.test_verification import ADA, wait
 from tests.support.mailbox import mails_to
 from tests.support.oauth_world import NewWorld, World
-from tests.support.visitor import NewVisitorAt, Seen, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 STRONG = "Zebra-kettle-91"
 UNLIMITED = {"register_per_minute_per_address": 0, "sign_in_per_minute_per_address": 0}
@@ -25,7 +25,7 @@ class PendingRegistration:
         self.world, self.email = world, email
         self.page = visitor.open("/register").press("Create account", email=email, password=STRONG)
 
-    def summary(self, seen: Seen) -> tuple[int, str]:
+    def summary(self, seen: VisitedPage) -> tuple[int, str]:
         return seen.status, seen.says(but_for=self.email)
 
     def walk_through(self) -> list[tuple[int, str]]:

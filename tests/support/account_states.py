@@ -17,7 +17,7 @@ from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.registering import register
 from tests.support.tenant_server import NewTenantServer, TenantServer
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import VisitedPage, Visitor
 
 PASSWORD, WRONG = "Zebra-kettle-91", "Wrong-kettle-17"
 PET, CITY, PIN = "Grey Owl", "Harbour", "270486"
@@ -144,7 +144,7 @@ def browser_of(who: Subject, hub: Flask) -> Visitor:
     return Visitor(Client(hub), who.tenant.services.settings.hub_url(who.tenant.name))
 
 
-def page_summary(who: Subject, page: Seen) -> Summary:
+def page_summary(who: Subject, page: VisitedPage) -> Summary:
     """Return status, path, headers, cookie names and HTML of a page."""
     assert page.answer is not None
     shown = {name: value for name, value in page.answer.headers if name not in _IGNORED_HEADERS}

@@ -20,7 +20,7 @@ from app.identity.directory.tenants import changes
 from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
-from tests.support.visitor import Seen
+from tests.support.visitor import VisitedPage
 
 SECRET = "a secret key"
 BELIEVED = {
@@ -44,7 +44,7 @@ def answer_to(question: Question) -> int:
     return said[question.kind]()
 
 
-def asked_on(page: Seen, button: str = "Sign in") -> Question:
+def asked_on(page: VisitedPage, button: str = "Sign in") -> Question:
     """The question that the page asks, as the form keeps it."""
     _bits, _seed, kind, *numbers = page.form(button).fields["captcha_asked"].split(".")
     return Question.model_validate({"kind": kind, "numbers": [int(number) for number in numbers]})

@@ -57,7 +57,7 @@ class Phone:
         public = key_of(self.name).public_key()
         return public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo).hex()
 
-    def scans(self, address: str, **members: Any) -> TestResponse:
+    def scan(self, address: str, **members: Any) -> TestResponse:
         """Post itself to the address that a picture holds."""
         parts = urlsplit(address)
         body = {
@@ -72,32 +72,32 @@ class Phone:
         sent = sent_messages(self.tenant.services, self.tenant.tenant_id, "push")
         return [one["data"] for one in sent if one["device_token"] == self.token]
 
-    def says(
+    def respond(
         self, word: str, data: dict[str, Any] | None = None, number: str | None = None, **members: Any
     ) -> TestResponse:
         """Answer a request, the newest if none is named."""
         token = str((data or self.asked()[-1])["secondfactorauthenticationtoken"])
-        body = {"verify": word, "signature": self.signs(f"{word}{token}{number or ''}")}
+        body = {"verify": word, "signature": self.sign(f"{word}{token}{number or ''}")}
         body |= {"number": number} if number is not None else {}
         path = f"{LOGIN_2FA}/verification/push"
         query = {"secondfactorauthenticationtoken": token}
         return self.tenant.send("PUT", path, {**body, **members}, with_secret=False, **query)
 
-    def signs(self, text: str) -> str:
+    def sign(self, text: str) -> str:
         return key_of(self.name).sign(text.encode(), PKCS1v15(), SHA256()).hex()
 
 
-def picture_of(address: str) -> str:
+def registration_address(address: str) -> str:
     """What the picture at that address holds: the same query at the place of registration."""
     return address.replace("/qr-code?", "/push/device?")
 
 
-def server_of(there: World, app: Any) -> TenantServer:
+def tenant_server_of(there: World, app: Any) -> TenantServer:
     """The tenant, as devices reach it."""
     return TenantServer(there.services, app, there.tenant_id, there.name, there.api_key, "")
 
 
-def drawn(there: World) -> str:
+def pairing_address(there: World) -> str:
     """What the picture of the page holds, which the service drew last."""
     with UnitOfWork(there.services.database, there.tenant_id).separate_transaction() as work:
         c = credentials.c
@@ -106,7 +106,7 @@ def drawn(there: World) -> str:
     return f"http://api/?apikey={there.api_key}&token={token}"
 
 
-def keeps(tenant: TenantServer, **secrets: dict[str, str]) -> None:
+def store_service_secrets(tenant: TenantServer, **secrets: dict[str, str]) -> None:
     """Seal what services gave the tenant."""
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         sealed = service_secrets.encrypt_merged(tenant.services.encryption, tenant.tenant_id, None, **secrets)
@@ -117,14 +117,14 @@ def keeps(tenant: TenantServer, **secrets: dict[str, str]) -> None:
 def with_push(make: NewTenantServer, **settings: Any) -> tuple[Factored, Phone]:
     """Return somebody at a tenant that has push, and their phone, not registered yet."""
     who = factored(make, **{"push": PUSH, "second_factors": FACTORS, **settings})
-    keeps(who.tenant, push=AWS_KEY)
+    store_service_secrets(who.tenant, push=AWS_KEY)
     return who, Phone(who.tenant)
 
 
 def registered(make: NewTenantServer, **settings: Any) -> tuple[Factored, Phone]:
     """The same, with the phone enrolled by its owner."""
     who, phone = with_push(make, **settings)
-    assert answered(phone.scans(picture_of(who.own_factors()["PushQRCode"]))) == {"isRegistered": True}
+    assert answered(phone.scan(registration_address(who.own_factors()["PushQRCode"]))) == {"isRegistered": True}
     return who, phone
 
 

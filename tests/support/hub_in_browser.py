@@ -80,5 +80,5 @@ def the_shop(world: World, served: str, **settings: Any) -> RelyingParty:
 
 
 def sign_in_address(served: str, shop: RelyingParty, **changed: str) -> str:
-    headers = {name: value for name, value in shop.asks(**changed).items() if value is not None}
+    headers = {name: value for name, value in shop.authorization_parameters(**changed).items() if value is not None}
     return f"{served}/service/oidc/authorize?{urlencode(headers)}"

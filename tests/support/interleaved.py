@@ -18,7 +18,7 @@ from tests.support.identity_service import CHEAP
 from tests.support.oauth_world import World
 from tests.support.people import ADDRESSES, PASSWORDS, Browser, Person, Pressed, forms_of, leads_on
 from tests.support.relying_party import claims_in
-from tests.support.visitor import Form, Seen, Visitor
+from tests.support.visitor import Form, VisitedPage, Visitor
 
 PEOPLE = {
     "ada": ("ada@example.test", "ada.too@example.test"),
@@ -51,13 +51,13 @@ class Model:
 
     # Actions.
 
-    def opened(self, browser: Browser, page: Seen) -> None:
+    def opened(self, browser: Browser, page: VisitedPage) -> None:
         """Record a page opened with GET."""
         browser.saw(page)
         self._check_page(browser, page)
         assert self._changed() == [], "a look changed a password"
 
-    def pressed(self, browser: Browser, page: Seen, form: Form, button: str, typing: int) -> None:
+    def pressed(self, browser: Browser, page: VisitedPage, form: Form, button: str, typing: int) -> None:
         """Press a button, except one that confirms an address which the person never registered."""
         typed = self._typed(browser.owner, form, typing)
         if "vtoken=" in page.address and not self._is_own(browser.owner, page):
@@ -155,7 +155,7 @@ class Model:
             self._match_cache[asked] = self.world.services.hashing.is_match(*asked, CHEAP)
         return self._match_cache[asked]
 
-    def _check_page(self, browser: Browser, page: Seen) -> None:
+    def _check_page(self, browser: Browser, page: VisitedPage) -> None:
         """Check that an answer is no server error, has a way on, and returns the right person to the application."""
         note(f"  {browser.owner.name}{self.browsers.index(browser)}: {page.status} {_shown(page)}")
         assert page.status < 500, (page.address, page.status, page.html[:2000])
@@ -207,7 +207,7 @@ class Model:
         typed["code"] = person.code() if typing % 4 else "000000"
         return {**typed, "email_code": typed["code"]}
 
-    def _is_own(self, person: Person, page: Seen) -> bool:
+    def _is_own(self, person: Person, page: VisitedPage) -> bool:
         return any(address in page.html.lower() for address in person.asked_for) or not forms_of(page)
 
     # Stored rows.
@@ -233,5 +233,5 @@ class Model:
         return [uid for uid, hashed in self.hashes.items() if uid in before and before[uid] != hashed]
 
 
-def _shown(page: Seen) -> str:
+def _shown(page: VisitedPage) -> str:
     return f"{page.heading!r} of {page.address[:60]}" if "<h1" in page.html else page.address[:60]

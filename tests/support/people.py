@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 
 from tests.support.mailbox import code_in, sent_messages
 from tests.support.oauth_world import World
-from tests.support.visitor import Form, Forms, Seen, Visitor
+from tests.support.visitor import Form, Forms, VisitedPage, Visitor
 
 _LINK = re.compile(r'<a[^>]* href="([^"#][^"]*)"')
 _MAIN = re.compile(r"<main.*?</main>", re.DOTALL)
@@ -21,24 +21,24 @@ PASSWORDS = ("password", "new_password")
 MOST_PAGES = 12
 
 
-def main_of(page: Seen) -> str:
+def main_of(page: VisitedPage) -> str:
     """Return the HTML of the page's main element."""
     found = _MAIN.search(page.html)
     return found.group(0) if found else page.html
 
 
-def forms_of(page: Seen) -> list[tuple[Form, str]]:
+def forms_of(page: VisitedPage) -> list[tuple[Form, str]]:
     """Return every form of a page with each of its buttons."""
     return [(form, button) for form in Forms(page.html).found for button in form.buttons]
 
 
-def links_of(page: Seen) -> list[str]:
+def links_of(page: VisitedPage) -> list[str]:
     """Return every hub address that a page links to."""
     found = (urljoin(page.address, unescape(href)) for href in _LINK.findall(main_of(page)))
     return [one for one in found if one.startswith(page.visitor.home + "/")]
 
 
-def leads_on(page: Seen) -> bool:
+def leads_on(page: VisitedPage) -> bool:
     """Return whether the page has a link or a form."""
     middle = main_of(page)
     return bool(_LINK.search(middle)) or bool(Forms(middle).found)
@@ -50,8 +50,8 @@ class Pressed:
 
     button: str
     sent: dict[str, str]
-    page: Seen
-    after: Seen
+    page: VisitedPage
+    after: VisitedPage
 
     @property
     def token(self) -> str:
@@ -97,14 +97,14 @@ class Browser:
 
     owner: Person
     visitor: Visitor
-    pages: list[Seen] = field(default_factory=list)
+    pages: list[VisitedPage] = field(default_factory=list)
 
-    def saw(self, page: Seen) -> Seen:
+    def saw(self, page: VisitedPage) -> VisitedPage:
         if page.answer is not None and page.answer.mimetype == "text/html":
             self.pages = [*self.pages, page][-MOST_PAGES:]
         return page
 
-    def press(self, page: Seen, form: Form, button: str, typed: dict[str, str]) -> Pressed:
+    def press(self, page: VisitedPage, form: Form, button: str, typed: dict[str, str]) -> Pressed:
         """Fill in a form of any seen page and press one of its buttons."""
         name, value = form.buttons[button]
         kept = {known: text for known, text in typed.items() if known in form.fields}

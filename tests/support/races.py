@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from werkzeug.test import Client
 
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import VisitedPage, Visitor
 
 RACERS = 50
 T = TypeVar("T")
@@ -27,7 +27,7 @@ def at_once(acts: Sequence[Callable[[], T]]) -> list[T]:
         return list(pool.map(run, acts))
 
 
-def tabs(page: Seen, count: int = RACERS) -> list[Seen]:
+def tabs(page: VisitedPage, count: int = RACERS) -> list[VisitedPage]:
     """The same page in so many tabs of its browser; each may be sent by a thread of its own."""
 
     def tab() -> Visitor:
@@ -36,4 +36,4 @@ def tabs(page: Seen, count: int = RACERS) -> list[Seen]:
         made.client._cookies = dict(known.client._cookies or {})
         return made
 
-    return [Seen(tab(), page.address, page.answer) for _ in range(count)]
+    return [VisitedPage(tab(), page.address, page.answer) for _ in range(count)]

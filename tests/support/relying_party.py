@@ -123,7 +123,9 @@ class Browser:
 
     def code(self, client: RelyingParty, person: Person, **changed: str | None) -> str:
         """Return a code that the client may redeem for the person, through the client's issuer."""
-        step = self.signed_in(person).authorize(client.asks(**changed), app=client.app, protocol=client.protocol)
+        step = self.signed_in(person).authorize(
+            client.authorization_parameters(**changed), app=client.app, protocol=client.protocol
+        )
         return code_of(step)
 
     def spent(self, answer: TestResponse | None = None) -> dict[str, int]:
@@ -205,7 +207,7 @@ class RelyingParty:
         """Return another, public client of the same tenant."""
         return replace(self, client_id=client_id, redirect_uri=redirect_uri, secret=None, app=None, name=client_id)
 
-    def asks(self, **changed: str | None) -> dict[str, str | None]:
+    def authorization_parameters(self, **changed: str | None) -> dict[str, str | None]:
         """Return the parameters of an authorization request."""
         asked: dict[str, str | None] = {
             "client_id": self.client_id,

@@ -71,7 +71,7 @@ def weight(part: str) -> int:
 
 
 @cache
-def drawn(page: str, state: str, language: str) -> Sample:
+def rendered(page: str, state: str, language: str) -> Sample:
     """Render a page and measure everything that a browser fetches for it."""
     client = hub().test_client()
     answer = client.get(address(page, state, language), headers={"Accept-Encoding": "gzip"})
@@ -90,9 +90,9 @@ def drawn(page: str, state: str, language: str) -> Sample:
     )
 
 
-def every_drawn() -> list[Sample]:
+def all_rendered() -> list[Sample]:
     """Return every sample in every language."""
-    return [drawn(page, state, language) for page, state in names() for language in LANGUAGES]
+    return [rendered(page, state, language) for page, state in names() for language in LANGUAGES]
 
 
 @Request.application

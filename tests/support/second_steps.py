@@ -10,7 +10,7 @@ import pyotp
 from playwright.sync_api import Page, expect
 from werkzeug.test import TestResponse
 
-from tests.support.devices import AWS_KEY, PUSH, Phone, drawn, keeps, server_of
+from tests.support.devices import AWS_KEY, PUSH, Phone, pairing_address, store_service_secrets, tenant_server_of
 from tests.support.duo import DUO, SECRET, duo
 from tests.support.mailbox import code_in, other_code, sent_messages
 from tests.support.oauth_world import NewWorld, World
@@ -162,7 +162,7 @@ class DuoStep(Step):
 
     @contextmanager
     def ready(self) -> Iterator[Self]:
-        keeps(server_of(self.ada.world, self.app), duo={"client_secret": SECRET})
+        store_service_secrets(tenant_server_of(self.ada.world, self.app), duo={"client_secret": SECRET})
         with duo(self.ada.world.services) as tenant:
             tenant.leads = self.ada.finds
             yield self
@@ -188,20 +188,20 @@ class PushStep(Step):
 
     @contextmanager
     def ready(self) -> Iterator[Self]:
-        here = server_of(self.ada.world, self.app)
-        keeps(here, push=AWS_KEY)
+        here = tenant_server_of(self.ada.world, self.app)
+        store_service_secrets(here, push=AWS_KEY)
         self.phone = Phone(here)
         yield self
 
     def enrols(self, page: Page) -> None:
-        answered(self.phone.scans(drawn(self.ada.world)))
-        self.says(page, self.phone.says("Yes"))
+        answered(self.phone.scan(pairing_address(self.ada.world)))
+        self.says(page, self.phone.respond("Yes"))
 
     def proves(self, page: Page) -> None:
-        self.says(page, self.phone.says("Yes", number=page.locator(".number").inner_text()))
+        self.says(page, self.phone.respond("Yes", number=page.locator(".number").inner_text()))
 
     def errs(self, page: Page) -> None:
-        self.says(page, self.phone.says("No"))
+        self.says(page, self.phone.respond("No"))
         told_above(page)
         self.ada.waits(seconds=31)
         page.locator("main button[value=choose]").click()

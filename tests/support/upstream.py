@@ -23,7 +23,7 @@ from joserfc.jwk import Key, RSAKey
 from app.identity.platform.openid_metadata import ProviderMetadataCache
 from app.identity.platform.services import Services
 from app.kit import randomness
-from tests.support.devices import keeps
+from tests.support.devices import store_service_secrets
 from tests.support.tenant_server import TenantServer
 
 CLIENT, SECRET = "gatehouse-of-acme", "the provider's own secret: 100% & more"
@@ -102,7 +102,7 @@ class FakeProvider:
 
     def known_to(self, tenant: TenantServer, *names: str, **settings: Any) -> None:
         """Configure connections with these names and the client secret at a tenant."""
-        keeps(tenant, connections=dict.fromkeys(names, SECRET))
+        store_service_secrets(tenant, connections=dict.fromkeys(names, SECRET))
         tenant.change_settings(connections={name: self.openid(**settings) for name in names})
 
     def signs_in(self, address: str, **who: Any) -> dict[str, str]:

@@ -56,7 +56,7 @@ class Forms(HTMLParser):
 
 
 @dataclass
-class Seen:
+class VisitedPage:
     """A page as the visitor sees it."""
 
     visitor: Visitor
@@ -106,14 +106,14 @@ class Seen:
         """Return the form with this button."""
         return next(form for form in Forms(self.html).found if button in form.buttons)
 
-    def press(self, button: str, **typed: str) -> Seen:
+    def press(self, button: str, **typed: str) -> VisitedPage:
         """Type into the fields and press a button; redirects within the hub are followed."""
         form = self.form(button)
         name, value = form.buttons[button]
         sent = {**form.fields, **typed, **({name: value} if name else {})}
         return self.visitor.send(form.method.upper(), urljoin(self.address, form.action), sent)
 
-    def follow(self, text: str) -> Seen:
+    def follow(self, text: str) -> VisitedPage:
         """Follow the link with this text."""
         address = next(
             href
@@ -137,26 +137,26 @@ class Visitor:
     language: str = "en"
     agent: str = "Mozilla/5.0 (X11; Linux) Firefox/140.0"
 
-    def open(self, address: str, **headers: str) -> Seen:
+    def open(self, address: str, **headers: str) -> VisitedPage:
         return self.send("GET", urljoin(self.home, address), None, **headers)
 
-    def send(self, method: str, address: str, sent: dict[str, Any] | None, **headers: str) -> Seen:
+    def send(self, method: str, address: str, sent: dict[str, Any] | None, **headers: str) -> VisitedPage:
         """Send a request and follow redirects within the tenant."""
         for _hop in range(MOST_HOPS):
             if not address.startswith(self.home + "/"):
-                return Seen(self, address, None)
+                return VisitedPage(self, address, None)
             answer = self.client.open(
                 address[len(self.home) :], method=method, base_url=self.home, data=sent,
                 headers={"Accept-Language": self.language, "User-Agent": self.agent, **headers},
             )  # fmt: skip
             if answer.status_code not in (302, 303):
-                return Seen(self, address, answer)
+                return VisitedPage(self, address, answer)
             address, method, sent = urljoin(address, answer.headers["Location"]), "GET", None
         raise AssertionError(f"redirects without end: {address}")
 
-    def authorize(self, app: RelyingParty, **changed: str | None) -> Seen:
+    def authorize(self, app: RelyingParty, **changed: str | None) -> VisitedPage:
         """Open an application's authorization request."""
-        asked = {name: value for name, value in app.asks(**changed).items() if value is not None}
+        asked = {name: value for name, value in app.authorization_parameters(**changed).items() if value is not None}
         path = f"/service/{app.protocol}/{app.app}/authorize" if app.app else "/service/oidc/authorize"
         return self.open(f"{path}?{urlencode(asked)}")
 

@@ -13,7 +13,7 @@ PROXY, CLIENT = "10.0.0.7", "198.51.100.9"
 
 
 @dataclass
-class Seen:
+class VisitedPage:
     """An application that remembers what it was given, and what came of it."""
 
     environ: dict[str, Any] = field(default_factory=dict)
@@ -39,13 +39,13 @@ def ask(
     path: str = "/login",
     query: str = "",
     **fields: str,
-) -> Seen:
+) -> VisitedPage:
     """Send one request through both; `fields` are header fields, `x_forwarded_for="..."`."""
     return through({}, peer, method=method, scheme=scheme, path=path, query=query, **fields)
 
 
-def through(settings: dict[str, Any], peer: str = CLIENT, **request: str) -> Seen:
-    seen = Seen()
+def through(settings: dict[str, Any], peer: str = CLIENT, **request: str) -> VisitedPage:
+    seen = VisitedPage()
     environ: dict[str, Any] = {"REQUEST_METHOD": request.pop("method", "GET"), "REMOTE_ADDR": peer}
     environ["PATH_INFO"], environ["QUERY_STRING"] = request.pop("path", "/login"), request.pop("query", "")
     environ["wsgi.url_scheme"] = request.pop("scheme", "http")

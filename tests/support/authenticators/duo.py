@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.platform.services import Services
 from tests.support.authenticators.driver import Driver
-from tests.support.devices import keeps
+from tests.support.devices import store_service_secrets
 from tests.support.duo import DUO, SECRET, FakeDuo, duo
 from tests.support.factors import OWN_2FA, Factored
 from tests.support.tenant_server import answered
@@ -52,7 +52,7 @@ class DuoDriver(Driver):
             yield self.there
 
     def equipped(self, who: Factored) -> Led:
-        keeps(who.tenant, duo={"client_secret": SECRET})
+        store_service_secrets(who.tenant, duo={"client_secret": SECRET})
         return Led(**vars(who))
 
     def enrol(self, who: Factored) -> None:

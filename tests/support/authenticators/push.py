@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from app.contract.second_factors.challenge import FactorKind
 from tests.support.authenticators.driver import Driver
-from tests.support.devices import AWS_KEY, PUSH, Phone, keeps, picture_of, pinged, resent
+from tests.support.devices import AWS_KEY, PUSH, Phone, pinged, registration_address, resent, store_service_secrets
 from tests.support.factors import Factored
 from tests.support.tenant_server import answered, refused
 
@@ -43,21 +43,21 @@ class PushDriver(Driver):
     asked_at_once = 5  # in ten minutes: whoever is asked again and again approves in the end
 
     def equipped(self, who: Factored) -> Phoned:
-        keeps(who.tenant, push=AWS_KEY)
+        store_service_secrets(who.tenant, push=AWS_KEY)
         return Phoned(**vars(who))
 
     def enrol(self, who: Factored) -> None:
-        answered(phoned(who).device.scans(picture_of(who.own_factors()["PushQRCode"])))
+        answered(phoned(who).device.scan(registration_address(who.own_factors()["PushQRCode"])))
 
     def begin(self, who: Factored, token: str) -> TestResponse | None:
         return None
 
     def first_proof(self, who: Factored, challenge: Mapping[str, Any]) -> None:
-        answered(phoned(who).device.scans(picture_of(challenge["PushQRCode"])))
-        answered(phoned(who).device.says("Yes"))
+        answered(phoned(who).device.scan(registration_address(challenge["PushQRCode"])))
+        answered(phoned(who).device.respond("Yes"))
 
     def proof(self, who: Factored, token: str) -> None:
-        answered(phoned(who).device.says("Yes", phoned(who).requests[token]))
+        answered(phoned(who).device.respond("Yes", phoned(who).requests[token]))
 
     def strangers_proof(self, who: Factored, token: str) -> None:
         """There is no picture to scan, and no device that could be asked."""
