@@ -62,6 +62,7 @@ class Facts(AddressFacts, total=False):
     file_key: str
     file_note: str
     audit: str
+    audit_names: tuple[str, ...]
 
 
 def collection(

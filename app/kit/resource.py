@@ -236,6 +236,7 @@ class Resource:
         file_note: the key's description in the published schema.
         partial: an update changes what it names and leaves the rest.
         audit: what audit events begin with: `template` makes `template.added`.
+        audit_names: under which names events hold the id's parts, where those are not the keys' own.
     """
 
     area: str
@@ -258,6 +259,7 @@ class Resource:
     file_key: str = ""
     file_note: str | None = None
     audit: str = ""
+    audit_names: tuple[str, ...] = ()
     members: tuple[Member, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:

@@ -173,7 +173,7 @@ def _request(
     is_update: bool = False,
     is_within: bool = False,
 ) -> type[Wire]:
-    """Return the model without what requests cannot state; the model itself where it can all be stated."""
+    """Return the model without what requests cannot state; of a singleton the model itself where it can all be stated."""
     fields = _asked(resource, resource.model, address, is_left_out, is_update=is_update)
     if fields is None:
         return resource.model
@@ -194,7 +194,7 @@ def _asked(
 ) -> Fields | None:
     """Return the fields of a request's body; None where they are the model's own, to the letter."""
     fields: Fields = {}
-    is_same = not address.suffix
+    is_same = resource.is_singleton and not address.suffix
     for name, info in model.model_fields.items():
         key: Key | None = mark_of(info, Key)
         is_gone = mark_of(info, Role) in NOT_ASKED or is_left_out(info)

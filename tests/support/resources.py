@@ -96,6 +96,23 @@ SAMPLES: dict[str, Sample] = {
             "MinimumSecurityQ",
         ),
     ),
+    "mail_templates": Sample(
+        item=lambda number: {
+            "TemplateType": "welcome",
+            "TemplateName": f"n{number}",
+            "Subject": "Hello",
+            "Template": "<p>Hello</p>",
+        },
+        change=lambda number: {"TemplateName": f"n{number}", "Subject": "Good day", "Template": "<p>Hello</p>"},
+        key={"templateType": "TemplateType", "TemplateName": "TemplateName"},
+        malformed=({"TemplateType": "welcome", "Subject": "x", "Template": "#Nothing#"}, "Template"),
+    ),
+    "sms_templates": Sample(
+        item=lambda number: {"SmsTemplateType": "welcome", "Name": f"n{number}", "Template": "Hello"},
+        change=lambda number: {"Name": f"n{number}", "Template": "Good day"},
+        key={"templateType": "SmsTemplateType", "Name": "Name"},
+        malformed=({"SmsTemplateType": "welcome", "Name": "x", "Template": "#Nothing#"}, "Template"),
+    ),
     "sample_hooks": Sample(
         item=_hook,
         change=lambda number: {"DisplayName": f"other {number}", "Headers": {}},

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +11,9 @@ from sqlalchemy import delete, insert, select, update
 
 from app.contract.messages import MailTemplate, SmsTemplate
 from app.identity.messaging.tables import letter_templates
+from app.identity.platform.resources.items import Item, StoreAccess
 from app.identity.platform.store.unit import UnitOfWork
+from app.kit.resource import Resource
 
 MAIL, SMS = "mail", "sms"
 T = letter_templates.c
@@ -29,19 +32,6 @@ def add(work: UnitOfWork, template: MailTemplate | SmsTemplate, now: datetime) -
     work.run(insert(letter_templates).values(row))
 
 
-def change(work: UnitOfWork, template: MailTemplate | SmsTemplate, now: datetime) -> bool:
-    """State a template anew; return whether there was one."""
-    where = [T.tenant_id == work.tenant_id, *(T[name] == value for name, value in _key(template).items())]
-    values = {"content": content_of(template), "modified_at": now}
-    return work.changed(update(letter_templates).where(*where).values(values)) > 0
-
-
-def remove(work: UnitOfWork, channel: str, kind: str, name: str) -> bool:
-    """Remove a template; return whether there was one."""
-    where = (T.tenant_id == work.tenant_id, T.channel == channel, T.kind == kind, T.name == name)
-    return work.changed(delete(letter_templates).where(*where)) > 0
-
-
 def content_of(template: MailTemplate | SmsTemplate) -> dict[str, Any]:
     """Return what is kept of a template: nothing that stands at its default."""
     return template.model_dump(mode="json", exclude_unset=True, exclude={"type", "name"})
@@ -57,3 +47,47 @@ def template_of(channel: str, kind: str, name: str, content: Mapping[str, Any]) 
 def _key(template: MailTemplate | SmsTemplate) -> dict[str, str]:
     channel = MAIL if isinstance(template, MailTemplate) else SMS
     return {"channel": channel, "kind": template.type.value, "name": template.known_as}
+
+
+@dataclass(frozen=True)
+class TemplateStore:
+    """The templates of one channel as a resource; an item's content says its type, and its name unless it is the default one."""
+
+    channel: str
+    raises_version: bool = False
+    keeps_origin: bool = False
+
+    def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
+        """Return the templates, of one type or of all."""
+        return [
+            Item((kind, name), template_of(self.channel, kind, name, held).model_dump(mode="json", exclude_unset=True))
+            for kind, name, held in contents(access.work, self.channel, *parents)
+        ]
+
+    def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:
+        """Return a template."""
+        return next((one for one in self.items(access, resource, item_id[:1]) if one.id == item_id), None)
+
+    def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
+        """Add a template. Raises IntegrityError if the type has one of that name."""
+        add(access.work, self._template(item), access.now)
+
+    def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
+        """Replace a template."""
+        values = {"content": content_of(self._template(item)), "modified_at": access.now}
+        access.work.run(update(letter_templates).where(*self._where(access, item.id)).values(values))
+
+    def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:  # noqa: ARG002 - Store
+        """Remove a template."""
+        access.work.run(delete(letter_templates).where(*self._where(access, item_id)))
+
+    def _template(self, item: Item) -> MailTemplate | SmsTemplate:
+        return (MailTemplate if self.channel == MAIL else SmsTemplate).model_validate(item.content)
+
+    def _where(self, access: StoreAccess, item_id: tuple[str, ...]) -> tuple[Any, ...]:
+        return (
+            T.tenant_id == access.work.tenant_id,
+            T.channel == self.channel,
+            T.kind == item_id[0],
+            T.name == item_id[1],
+        )

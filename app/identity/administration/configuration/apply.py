@@ -21,7 +21,7 @@ from app.contract.configuration import ApplicationSettings, Argon2, TenantSettin
 from app.contract.services_settings import SECRETS_IN_FILE
 from app.contract.tenant_file import BESIDE_SETTINGS, ApplicationFile, TenantFile
 from app.identity.administration import second_factor_rules
-from app.identity.administration.configuration import message_templates, resources
+from app.identity.administration.configuration import resources
 from app.identity.administration.configuration.accounts import People
 from app.identity.administration.configuration.origins import Marks, differences, marks, merged, of_files, unnamed
 from app.identity.administration.configuration.plan import Action, Made, Plan
@@ -123,7 +123,6 @@ class _OneTenant:
         else:
             held = self._change(held)
         has_changed = self._applications(is_new=held is None)
-        has_changed |= message_templates.bring(self.run, self.stated, self.path, self.settings, self.named)
         has_changed |= resources.bring(self.run, self.stated, self.stated.name, self.path, self.settings, self.named)
         if self.run.writes and has_changed and held is not None:
             changes.change(self.work)

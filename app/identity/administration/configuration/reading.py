@@ -20,7 +20,7 @@ from app.contract.tenant_file import (
     TenantFile,
     configuration_file,
 )
-from app.identity.administration.configuration import declared_resources, declared_templates, theme
+from app.identity.administration.configuration import declared_resources, theme
 from app.identity.administration.configuration import document as documents
 from app.identity.administration.configuration.document import Document
 from app.identity.administration.configuration.problems import ConfigurationError, Path, Problem
@@ -74,10 +74,7 @@ def read(text: bytes, file: str, folder: FilePath, resources: tuple[Resource, ..
             document.problem(path, sentence)
     if stated is None:
         raise ConfigurationError(document.problems)
-    found = (
-        *declared_templates.problems(stated, document),
-        *declared_resources.problems(resources, stated.tenants, document),
-    )
+    found = declared_resources.problems(resources, stated.tenants, document)
     for path, sentence in (*_malformed(stated), *found):
         document.problem(path, sentence)
     brands |= {tenant.name: tenant.brand for tenant in stated.tenants if tenant.brand is not None}

@@ -80,8 +80,9 @@ class _Pass:
             item_id = id_of(self.resource, stated) or self._alike(held, content)
             stands = held.pop(item_id, None) if item_id else None
             item_id = item_id or (randomness.guid(),)
-            names[" ".join(item_id)] = marks(content)
-            origin = {"by": FILE, "named": marks(content)}
+            noted = marks(_without_key(self.resource, content)[0])
+            names[" ".join(item_id)] = noted
+            origin = {"by": FILE, "named": noted}
             if stands is None:
                 self._add(Item(item_id, content, secrets, origin))
             else:
@@ -102,8 +103,10 @@ class _Pass:
             store_of(self.resource).add(self.access, self.resource, item, self._unique(item))
 
     def _change(self, stands: Item, item: Item, content: dict[str, Any], before: Marks | None) -> None:
-        after = merged(stands.content, content, before or {})
-        details = list(differences(stands.content, after, before or {}))
+        held, key = _without_key(self.resource, stands.content)
+        content, _ = _without_key(self.resource, content)
+        after = merged(held, content, before or {})
+        details = list(differences(held, after, before or {}))
         if item.secrets != stands.secrets:
             details.append("secrets: others")
         action = Action.CHANGE if details else Action.UNCHANGED
@@ -111,7 +114,7 @@ class _Pass:
         is_noted = not store_of(self.resource).keeps_origin or item.origin == stands.origin
         if self.run.writes and (details or not is_noted):
             modified_at = self.run.now if details else item.modified_at
-            item = replace(item, content=after, modified_at=modified_at)
+            item = replace(item, content={**key, **after}, modified_at=modified_at)
             store_of(self.resource).change(self.access, self.resource, item, self._unique(item))
 
     def _leave(self, item: Item, before: Marks | None, names: dict[str, Any]) -> None:
@@ -161,3 +164,10 @@ def _secrets(resource: Resource, item: BaseModel) -> dict[str, str]:
         if SECRET in member.roles
     }
     return {name: value for name, value in stated.items() if value}
+
+
+def _without_key(resource: Resource, content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the content without what is part of the id, and that part."""
+    names = {member.path[-1] for member in resource.keys}
+    rest = {name: value for name, value in content.items() if name not in names}
+    return rest, {name: value for name, value in content.items() if name in names}

@@ -327,6 +327,6 @@ def _note(context: Context, resource: Resource, event: str, item: Item) -> None:
     if resource.is_singleton:
         context.audit.record("settings.changed", what=resource.audit or resource.kind)
     else:
-        names = {member.path[-1]: part for member, part in zip(resource.keys, item.id, strict=True)}
-        context.audit.record(f"{resource.audit or resource.kind}.{event}", **names)
+        names = resource.audit_names or tuple(member.path[-1] for member in resource.keys)
+        context.audit.record(f"{resource.audit or resource.kind}.{event}", **dict(zip(names, item.id, strict=True)))
     context.services.directory.clear_cache()

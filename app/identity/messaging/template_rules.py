@@ -1,0 +1,77 @@
+"""The rules of the tenants' own templates, beside what their statements say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from enum import StrEnum
+from typing import Any
+
+from app.contract import errors as e
+from app.contract import message_templates as contract
+from app.contract.configuration import TenantSettings
+from app.contract.messages import MailKind, MailTemplate, SmsKind, SmsTemplate
+from app.identity.messaging import store
+from app.identity.messaging.tenant_templates import TenantEmailTemplate, tenant_template
+from app.identity.platform.context import Context
+from app.identity.platform.resources.hooks import rules_of
+from app.kit.errors import ApiError
+from app.kit.resource_values import Given
+
+_LATER_MAILS = frozenset(
+    {"forgotprovider", "risk_identified_to_admin", "invite_user_to_organization", "breached_password"}
+    | {"admin_notification_breached_password"}
+)
+_LATER_SMS = frozenset({"resetpassword", "breached_password"})
+"""Types that the interface lists and that nothing sends yet."""
+_TOKEN_TYPES: dict[str | None, Any] = {"otp": "Otp", "link": "link"}
+mails, sms = rules_of(contract.MAILS), rules_of(contract.SMS)
+mails.store, sms.store = store.TemplateStore(store.MAIL), store.TemplateStore(store.SMS)
+
+
+@mails.given
+def read_mail(context: Context, given: Given) -> None:
+    method, sender = context.raw.method, context.services.settings.mail_sender
+    later = e.MailTemplateNotConfigured if method == "POST" else e.UnknownMailTemplate
+    kind = _read_type(given, "template_type", MailKind, _LATER_MAILS, later, e.UnknownMailType)
+    if given.computed.get("from_email") not in (None, "", sender):
+        raise e.BadField(f"FromEmail: mails come from {sender}; leave it out.")
+    if method in ("POST", "PUT"):
+        given.id.setdefault("template_name", f"{kind}-default")
+    if carries := given.values.get(("carries",)):
+        given.values["carries",] = carries.lower()
+    if given.values.get(("is_active",)):
+        del given.values["is_active",]
+
+
+@sms.given
+def read_text_message(context: Context, given: Given) -> None:  # noqa: ARG001 - the hook's signature
+    _read_type(given, "sms_template_type", SmsKind, _LATER_SMS, e.UnknownSmsTemplate, e.UnknownSmsType)
+
+
+@mails.shown
+def show_mail(context: Context, template: MailTemplate, values: dict[str, Any]) -> None:
+    values["from_name"] = template.sender_name or None
+    values["from_email"] = context.services.settings.mail_sender
+    values["verification_token_type"] = _TOKEN_TYPES.get(TenantEmailTemplate(template).carries)
+
+
+@mails.problems
+@sms.problems
+def check_placeholders(
+    template: MailTemplate | SmsTemplate, settings: TenantSettings | None
+) -> Iterator[tuple[str, str]]:
+    yield from tenant_template(template).problems(settings.custom_fields if settings else None)
+
+
+def _read_type(
+    given: Given, field: str, known: type[StrEnum], later: Set[str], unserved: type[ApiError], unknown: type[ApiError]
+) -> str:
+    """Read the type in any letter case; empty if the request names none."""
+    kind = given.id.get(field, "").strip().lower()
+    if field in given.id:
+        if kind in later:
+            raise unserved
+        if kind not in set(known):
+            raise unknown
+        given.id[field] = given.values["type",] = kind
+    return kind
