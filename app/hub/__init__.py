@@ -1,4 +1,4 @@
-"""The hub: pages that people see. It owns no data and decides nothing; what it knows it asks at the door."""
+"""The hub renders the hosted pages. It owns no data and no policy: it asks the identity service."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pkgutil
 from http import HTTPStatus
 from typing import Any, Final
 
-import httpx  # noqa: TID251 - the transport is handed on to the door
+import httpx  # noqa: TID251 - the transport is passed to the identity client
 from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
@@ -31,7 +31,7 @@ from app.kit.throttled_log import ThrottledLog
 from app.settings import Settings
 
 log = logging.getLogger("gatehouse.hub")
-_NOT_BELIEVED: Final = (
+_SIGNATURE_REFUSED: Final = (
     "The identity service shares no line of this hub's GATEHOUSE_SECRET_KEY, or their clocks differ by over a minute."
 )
 
@@ -40,8 +40,8 @@ def create_app(settings: Settings, transport: httpx.BaseTransport | None = None,
     """Return the WSGI application of the hub.
 
     Args:
-        transport: the identity service in this process (`httpx.WSGITransport`); None to reach it at `settings.api_url`.
-        clock: the machine's, where none is given.
+        transport: transport to the identity service in this process (`httpx.WSGITransport`); None for `settings.api_url`.
+        clock: the system clock by default.
     """
     app = flask_app.make_flask_app(settings.secrets, development=settings.development)
     time = clock or SystemClock()
@@ -62,17 +62,17 @@ def create_app(settings: Settings, transport: httpx.BaseTransport | None = None,
         app.register_blueprint(views)
     if settings.development:
         app.register_blueprint(gallery)
-    _explain_errors(app)
-    _explain_accidents(app)
+    _register_error_pages(app)
+    _register_unexpected_error_pages(app)
     return app
 
 
-def _explain_errors(app: Flask) -> None:
-    """Every refusal is a page in the visitor's language, with a reference number that the log line bears."""
+def _register_error_pages(app: Flask) -> None:
+    """Render declared errors as pages in the visitor's language; each shows the reference that the log line has."""
     unavailable = ThrottledLog(log, logging.ERROR)
 
     @app.errorhandler(UnknownTenant)
-    def nobody_lives_here(_: UnknownTenant) -> Response:
+    def unknown_tenant(_: UnknownTenant) -> Response:
         return UnknownTenantPage(current_visit().host[:255]).render(404)
 
     @app.errorhandler(InteractionGone)
@@ -81,66 +81,71 @@ def _explain_errors(app: Flask) -> None:
 
     @app.errorhandler(TooManyRequests)
     def too_many(refusal: TooManyRequests) -> Response:
-        response = _page(429)
+        response = _error_page(429)
         response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
         return response
 
     @app.errorhandler(BadParameter)
     @app.errorhandler(BadPostBody)
     @app.errorhandler(Dangerous)
-    def not_understood(_: ApiError) -> Response:
-        """What came with the address or the form is nothing that the service reads: a zero byte, half a character."""
+    def malformed_request(_: ApiError) -> Response:
+        """The address or form holds text that the service refuses: a NUL byte, an unpaired surrogate."""
         visit = current_visit()
         return ErrorPage(RequestTrouble.BAD_REQUEST, 400, visit.reference, detail="invalid_request").render(400)
 
     @app.errorhandler(HubRefused)
-    def not_believed(_: HubRefused) -> Response:
-        log.error("hub.refused", extra={"problem": _NOT_BELIEVED, "reference": current_visit().reference})
-        return _shortly()
+    def signature_refused(_: HubRefused) -> Response:
+        log.error("hub.refused", extra={"problem": _SIGNATURE_REFUSED, "reference": current_visit().reference})
+        return _unavailable_page()
 
     @app.errorhandler(ServiceUnavailable)
-    def no_answer(problem: ServiceUnavailable) -> Response:
+    def service_unavailable(problem: ServiceUnavailable) -> Response:
         reference = current_visit().reference
         if problem.status == HTTPStatus.SERVICE_UNAVAILABLE:
             cause = problem.__cause__ or problem
             unavailable.write("503", "hub.unavailable", reference=reference, problem=f"{type(cause).__name__}: {cause}")
-            return _shortly()
+            return _unavailable_page()
         log.error("the identity service answered %s, reference %s", problem.status, reference, exc_info=problem)
-        return _page(problem.status)
+        return _error_page(problem.status)
 
 
-def _explain_accidents(app: Flask) -> None:
-    """What Flask refuses by itself, and what nobody expected."""
+def _register_unexpected_error_pages(app: Flask) -> None:
+    """Render errors that Flask raises, and unexpected exceptions."""
 
     @app.errorhandler(HTTPException)
-    def refused(problem: HTTPException) -> Any:
+    def http_error(problem: HTTPException) -> Any:
         if problem.response is not None or (problem.code or 500) < 400:
             return problem.get_response()
-        response = _page(problem.code or 500)
+        response = _error_page(problem.code or 500)
         for name, value in problem.get_headers():
             if name in ("Allow", "Retry-After"):
                 response.headers[name] = value
         return response
 
     @app.errorhandler(Exception)
-    def broken(problem: Exception) -> Response:
+    def unexpected_error(problem: Exception) -> Response:
         log.error("a page broke, reference %s", current_visit().reference, exc_info=problem)
-        return _page(500)
+        return _error_page(500)
 
 
-def _shortly() -> Response:
-    response = _page(503)
+def _unavailable_page() -> Response:
+    response = _error_page(503)
     response.headers["Retry-After"] = "5"
     return response
 
 
-def _page(status: int) -> Response:
+def _error_page(status: int) -> Response:
     visit = current_visit()
     has_no_tenant = not visit.tenant.name
-    home = (visit.interaction.relying_party, visit.interaction.home) if visit.interaction else ("", "")
+    home = visit.interaction.home if visit.interaction else ""
     again = retry_address() if status == HTTPStatus.SERVICE_UNAVAILABLE else ""
     return ErrorPage.of(
-        status, reference=visit.reference, relying_party=home[0], home=home[1], again=again, has_no_tenant=has_no_tenant
+        status,
+        reference=visit.reference,
+        relying_party=visit.relying_party,
+        home=home,
+        again=again,
+        has_no_tenant=has_no_tenant,
     ).render(status)
 
 

@@ -1,4 +1,4 @@
-"""The hub's requests that may compute a password hash, and the queue each waits in (decisions/0152)."""
+"""Which requests of the hub may compute a password hash, and the queue in which each waits (decisions/0152)."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _BULK: Final = frozenset({"/register"})
 
 
 def queue_slot(app: Flask, environ: Mapping[str, Any]) -> QueueSlot | None:
-    """Return the queue of a page's request; None if it computes no hash. Makes no call."""
+    """Return the queue slot of a page's request; None if it computes no hash. Makes no API call."""
     path, stream = environ["PATH_INFO"].lower(), environ["wsgi.input"]
     body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
     if path not in _WITHOUT_SECRET and not SECRETS.may_hash(environ["QUERY_STRING"], body):
         return None
-    shared: Services = app.extensions["gatehouse"]
-    tenant = shared.tenancy.cached_name(environ.get("HTTP_HOST", "").lower())
+    services: Services = app.extensions["gatehouse"]
+    tenant = services.tenancy.cached_name(environ.get("HTTP_HOST", "").lower())
     return QueueSlot(tenant, "bulk" if path in _BULK else SECRETS.work)
 
 
 def refuse_shed() -> None:
-    """Refuse a request that found no place in the queue of hashes."""
+    """Refuse a request that the hash queue shed. Raises TooManyRequests or ServiceUnavailable."""
     shed: Shed | None = request.environ.get(SHED)
     if shed is not None:
-        kind = TooManyRequests if shed.unavailable_status == TooManyRequests.code else ServiceUnavailable
-        raise kind(retry_after=shed.retry_after_seconds)
+        error = TooManyRequests if shed.unavailable_status == TooManyRequests.code else ServiceUnavailable
+        raise error(retry_after=shed.retry_after_seconds)

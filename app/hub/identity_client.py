@@ -1,7 +1,7 @@
-"""The door to the identity service: the only way out of the hub.
+"""The client of the identity service: the only module of the hub that opens connections.
 
-Every call bears the visit (host, session cookie, binding secret, address of the browser) under our signature, so that
-the service believes it of nobody else (caller H).
+Every call carries the visit (host, session cookie, binding secret, address of the browser), signed with the hub's key
+(auth scheme HUB).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-import httpx  # noqa: TID251 - this is the door
+import httpx  # noqa: TID251 - the one module of the hub that opens connections
 
 from app.contract.visit import VISIT_HEADER
 from app.contract.visit import Visit as SignedVisit
@@ -20,30 +20,30 @@ from app.kit.probed_http import ProbedHttp
 from app.kit.signing import SIGNATURE_HEADER, signature
 
 TIMEOUTS: Final = httpx.Timeout(10.0, connect=1.0, pool=1.0)
-"""Seconds. A sign-in may wait for its hash and for an external provider; `WatchedHttp` stops waiting earlier if the service hangs."""
-NO_ANSWER: Final = httpx.HTTPError
-"""What is raised where the service does not answer."""
+"""Seconds. A sign-in may wait for its hash and for an external provider; `ProbedHttp` stops waiting earlier if the service hangs."""
+TRANSPORT_ERROR: Final = httpx.HTTPError
+"""Base of the errors that `issuer_transport` raises if the service does not answer."""
 
 
-class _Inward(httpx.BaseTransport):
-    """Takes what is addressed to a tenant host straight to the service, which knows the tenant by the Host header."""
+class _IssuerTransport(httpx.BaseTransport):
+    """Sends requests for a tenant's issuer to the identity service; the Host header tells it the tenant."""
 
     def __init__(self, identity_client: IdentityClient) -> None:
-        self._door = identity_client
+        self._client = identity_client
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        aside = self._door.http.base_url
-        request.url = request.url.copy_with(scheme=aside.scheme, host=aside.host, port=aside.port)
-        return self._door.http.send(request)
+        base_url = self._client.http.base_url
+        request.url = request.url.copy_with(scheme=base_url.scheme, host=base_url.host, port=base_url.port)
+        return self._client.http.send(request)
 
 
 class IdentityClient:
-    """Opens to the identity service.
+    """Calls the identity service.
 
     Args:
-        transport: the service in this process (`httpx.WSGITransport`), or None to reach it over the network.
-        address: its base address; the host in it is the one that it answers the hub at.
-        keys: the keys of caller H, one for each line of the secret; a call is signed under all of them.
+        address: base address of the service.
+        keys: signing keys, one per line of the secret; each call is signed with all of them.
+        transport: transport to the service in this process (`httpx.WSGITransport`); None for the network.
     """
 
     def __init__(
@@ -59,17 +59,17 @@ class IdentityClient:
         self._keys = keys
         self._clock = clock
 
-    def inward(self) -> httpx.BaseTransport:
-        """Return a transport for standard clients, to which the addresses of our own metadata lead to the service."""
-        return _Inward(self)
+    def issuer_transport(self) -> httpx.BaseTransport:
+        """Return a transport for OAuth clients: the endpoints of the tenant's metadata lead to the service."""
+        return _IssuerTransport(self)
 
-    def for_visit(self, visited: SignedVisit, on_response: Callable[[ResponseHeaders], None]) -> Client:
-        """Return the client of one visit; `heard` is told the headers of every answer."""
-        text = visited.to_header()
+    def for_visit(self, visit: SignedVisit, on_response: Callable[[ResponseHeaders], None]) -> Client:
+        """Return the client for one visit; it calls `on_response` with the headers of every response."""
+        header = visit.to_header()
 
         def sign(method: str, address: str, body: bytes) -> dict[str, str]:
-            at = int(self._clock.now().timestamp())
-            mark = signature(self._keys, method, address, body, text, at, randomness.token(16))
-            return {VISIT_HEADER: text, SIGNATURE_HEADER: mark}
+            timestamp = int(self._clock.now().timestamp())
+            signed = signature(self._keys, method, address, body, header, timestamp, randomness.token(16))
+            return {VISIT_HEADER: header, SIGNATURE_HEADER: signed}
 
         return Client(self._transport, sign, on_response)

@@ -1,4 +1,4 @@
-"""Where the visitor goes next: one table from the step that the identity service names to what the browser is shown."""
+"""The next page of an interaction: one table from the step that the identity service names to an address or response."""
 
 from __future__ import annotations
 
@@ -47,43 +47,43 @@ PAGES: Final = {
     Step.NEW_PIN: "/reset-pin",
     Step.EMAIL_CONFIRMED: "/verify",
 }
-"""Steps that are a page of their own address."""
+"""Addresses of the steps that have a page."""
 
 
-def follow(step: Next, **said: str) -> Response:
-    """Return the answer that takes the visitor to a step, whose page is told what is `said`; its cookies are in it."""
+def follow(step: Next, **parameters: str) -> Response:
+    """Return the response that leads to a step, with its cookies; `parameters` go into the page's address."""
     address = PAGES.get(step.step)
-    response = redirect_to(f"{address}{_query(step, said)}") if address else _ANSWERS[step.step](step)
-    _keep_what_it_gives(response, step)
+    response = redirect_to(f"{address}{_query(step, parameters)}") if address else _RESPONSES[step.step](step)
+    _set_cookies(response, step)
     return response
 
 
 def redirect_to(address: str) -> Response:
-    """Send the browser on; after a form with 303, so that it never posts the form there."""
-    answer: Response = redirect(address, 303 if request.method == "POST" else 302)  # type: ignore[assignment]  # Flask's own kind
-    return answer
+    """Redirect with 302; after a POST with 303, so that the browser does not post the form again (RFC 9110 §15.4.4)."""
+    response: Response = redirect(address, 303 if request.method == "POST" else 302)  # type: ignore[assignment]  # Flask's own kind
+    return response
 
 
-def _query(step: Next, said: dict[str, str]) -> str:
+def _query(step: Next, parameters: dict[str, str]) -> str:
     if step.step is Step.PROFILE:
         return "?landing=refused" if step.problem == "return_url" else ""  # hosted-pages.md §8
     if step.step is Step.LOGIN and step.problem:
-        said = {"needs": step.problem, **said}
+        parameters = {"needs": step.problem, **parameters}
     if step.step is Step.REGISTER and step.problem:
-        said = {"with": step.problem, **said}
+        parameters = {"with": step.problem, **parameters}
     if step.step is Step.ELSEWHERE and step.problem:
-        said = {"said": step.problem, **said}
+        parameters = {"said": step.problem, **parameters}
     if step.step is Step.EMAIL_CONFIRMED:
-        said = {"confirmed": step.problem or "now", **said}
+        parameters = {"confirmed": step.problem or "now", **parameters}
     if step.step in (Step.NEW_PASSWORD, Step.NEW_PIN):
-        said = {"vtoken": step.address or "", **said}
-    parameters = {**({"attempt": step.attempt} if step.attempt else {}), **said}
+        parameters = {"vtoken": step.address or "", **parameters}
+    parameters = {**({"attempt": step.attempt} if step.attempt else {}), **parameters}
     return f"?{urlencode(parameters)}" if parameters else ""
 
 
-def _keep_what_it_gives(response: Response, step: Next) -> None:
+def _set_cookies(response: Response, step: Next) -> None:
     shared, visit = services(), current_visit()
-    asking = step.relying_party.name if step.relying_party else ""
+    application = step.relying_party.name if step.relying_party else ""
     if step.session:
         set_cookie(response, shared.session_cookie, step.session.token, step.session.lifetime_seconds)
     elif step.ends_session:
@@ -91,14 +91,19 @@ def _keep_what_it_gives(response: Response, step: Next) -> None:
     if step.trusted:
         set_cookie(response, shared.trusted_cookie, step.trusted.token, step.trusted.lifetime_seconds)
     if step.step is Step.EMAIL_CONFIRMED and step.relying_party and step.attempt and not visit.interaction:
-        remember_relying_party(response, step.attempt, asking, step.relying_party.home or "")
+        remember_relying_party(response, step.attempt, application, step.relying_party.home or "")
     elif step.attempt and step.binding:
         set_interaction_cookie(response, interaction_from_step(step, step.binding, shared.now()))
-    elif visit.interaction and step.attempt == visit.interaction.id and step.step in _WAITING:
+    elif visit.interaction and step.attempt == visit.interaction.id and step.step in _EXTENDING_STEPS:
         set_interaction_cookie(
             response, replace(visit.interaction, expires_at=shared.now() + step.attempt_lifetime_seconds)
         )
-    elif visit.interaction and step.attempt == visit.interaction.id and asking and not visit.interaction.relying_party:
+    elif (
+        visit.interaction
+        and step.attempt == visit.interaction.id
+        and application
+        and not visit.interaction.relying_party
+    ):
         set_interaction_cookie(response, interaction_from_step(step, visit.interaction.binding, shared.now()))
 
 
@@ -112,14 +117,14 @@ def _form_post(step: Next) -> Response:
 
 
 def _signed_out(step: Next) -> Response:
-    asking = step.relying_party
-    return SignedOutPage(asking.name, asking.home or "").render() if asking else SignedOutPage().render()
+    application = step.relying_party
+    return SignedOutPage(application.name, application.home or "").render() if application else SignedOutPage().render()
 
 
 def _refused(step: Next) -> Response:
-    asking, visit = step.relying_party, current_visit()
+    application, visit = step.relying_party, current_visit()
     explanation = _REFUSED.get(step.problem or "", RequestTrouble.BAD_REQUEST)
-    back = (asking.name, asking.home or "") if asking else ("", "")
+    back = (application.name, application.home or "") if application else ("", "")
     return ErrorPage(explanation, 400, visit.reference, *back, detail=step.error or step.problem or "").render(400)
 
 
@@ -150,22 +155,22 @@ def refuse_expired_interaction() -> None:
 
 
 def start_again(step: Next | None = None) -> Response:
-    """Return the page of an attempt that is gone; who had asked is known from the answer or from the cookie."""
-    asking, interaction = step.relying_party if step else None, current_visit().interaction
-    if asking:
-        return StartAgainPage(asking.name, asking.home or "").render(410)
+    """Return the page of an interaction that is gone; it links to the application that the step or a cookie names."""
+    application, interaction = step.relying_party if step else None, current_visit().interaction
+    if application:
+        return StartAgainPage(application.name, application.home or "").render(410)
     if interaction:
         return StartAgainPage(interaction.relying_party, interaction.home).render(410)
     return StartAgainPage(*remembered_relying_party()).render(410)
 
 
-_ANSWERS: Final[dict[Step, Callable[[Next], Response]]] = {
+_RESPONSES: Final[dict[Step, Callable[[Next], Response]]] = {
     Step.REDIRECT: _redirect,
     Step.FORM_POST: _form_post,
     Step.SIGNED_OUT: _signed_out,
     Step.REFUSED: _refused,
     Step.START_AGAIN: start_again,
 }
-_WAITING: Final = (Step.CHECK_MAIL, Step.RESET_SENT, Step.PIN_SENT, Step.SIGN_IN_SENT, Step.SECOND_FACTOR)
-"""Steps that give their attempt more time."""
+_EXTENDING_STEPS: Final = (Step.CHECK_MAIL, Step.RESET_SENT, Step.PIN_SENT, Step.SIGN_IN_SENT, Step.SECOND_FACTOR)
+"""Steps that extend the lifetime of the interaction."""
 _REFUSED: Final = {"client": RequestTrouble.UNKNOWN_APPLICATION, "redirect_uri": RequestTrouble.WRONG_ADDRESS}

@@ -1,4 +1,4 @@
-"""In which language a page speaks: what browsers ask for, and gettext as Flask knows it."""
+"""The language of a page: `Accept-Language`, and gettext for Flask and Jinja."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from babel import Locale as BabelLocale
 from babel.support import NullTranslations
-from flask import Flask, g, has_app_context  # noqa: TID251 - gettext takes no argument, so the language has to stand somewhere
+from flask import Flask, g, has_app_context  # noqa: TID251 - gettext takes no argument, so the request holds the language
 from flask_babel import Babel, Domain
 
 from app.kit.languages import LANGUAGES, SOURCE, Language, catalogue, lookup, negotiate
@@ -21,7 +21,7 @@ _QUALITY: Final = re.compile(r";\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*$")
 
 @lru_cache(maxsize=1024)
 def parse_accept_language(header: str) -> tuple[str, ...]:
-    """Return the tags of an `Accept-Language` header, the most wanted first; what is refused (`q=0`) is left out."""
+    """Return the tags of an `Accept-Language` header, the preferred first; without those of `q=0` (RFC 9110 §12.5.4)."""
     weighted: list[tuple[float, int, str]] = []
     for position, part in enumerate(header[:400].split(",")):
         match = _QUALITY.search(part)
@@ -32,8 +32,8 @@ def parse_accept_language(header: str) -> tuple[str, ...]:
     return tuple(tag for _, _, tag in sorted(weighted))
 
 
-class _Sentences(Domain):  # type: ignore[misc]  # Flask-Babel ships no types
-    """Flask-Babel's domain, reading our catalogues; remembers the choice for the request."""
+class _Domain(Domain):  # type: ignore[misc]  # Flask-Babel ships no types
+    """Flask-Babel's domain with the catalogues of this package."""
 
     def get_translations(self) -> NullTranslations:
         if not has_app_context():
@@ -43,17 +43,17 @@ class _Sentences(Domain):  # type: ignore[misc]  # Flask-Babel ships no types
 
 
 class _Babel(Babel):  # type: ignore[misc]  # Flask-Babel ships no types
-    domain_instance = _Sentences()
+    domain_instance = _Domain()
 
 
 def current_language() -> Language:
-    """Return the language of the page being drawn."""
+    """Return the language of the current request."""
     language: Language = g.get("language", SOURCE)
     return language
 
 
 def use_language(language: Language) -> None:
-    """Let the rest of this request speak a language."""
+    """Set the language for the rest of this request."""
     g.language = language
     if hasattr(g, "_flask_babel"):
         del g._flask_babel
@@ -65,9 +65,9 @@ def _babel_locale(tag: str) -> BabelLocale:
 
 
 def install(app: Flask) -> None:
-    """Teach an application the languages; its templates get gettext."""
+    """Install gettext into an application and its templates."""
     _Babel(app, default_locale=SOURCE.tag, locale_selector=lambda: _babel_locale(current_language().tag))
-    # Flask-Babel's own go through four look-ups for each sentence, and a page has fifty.
+    # Flask-Babel's own functions take four look-ups per text, and a page has fifty texts.
     app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]  # the extension adds it
         gettext=lambda text: catalogue(current_language().tag).gettext(text),
         ngettext=lambda one, many, count: catalogue(current_language().tag).ngettext(one, many, count),

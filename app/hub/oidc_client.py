@@ -1,7 +1,7 @@
-"""The hub as a relying party: begins a sign-in for one of its own pages and finishes the redirect at `/callback/{name}`.
+"""The hub as an OpenID Connect client: starts a sign-in for an account page, finishes it at `/callback/{name}`.
 
-State is signed and bound to the browser by a sealed cookie, which also keeps the PKCE verifier and the nonce; the code is
-exchanged by Authlib at the token endpoint (RFC 6749 §4.1, RFC 7636, RFC 9207, OpenID Connect Core §3.1.3.7).
+`state` is signed, and an encrypted cookie binds it to the browser; the cookie also holds the PKCE verifier and the nonce
+(RFC 6749 §4.1, RFC 7636, RFC 9207, OpenID Connect Core §3.1.3.7).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from app.contract.errors import UnknownAccount
 from app.hub import journey
 from app.hub.cookies import delete_cookie, set_cookie
 from app.hub.encryption import derive_key
-from app.hub.identity_client import NO_ANSWER
+from app.hub.identity_client import TRANSPORT_ERROR
 from app.hub.parts.error_pages import ErrorPage, RequestTrouble
 from app.hub.services import api, services
 from app.hub.visit import current_visit
@@ -33,10 +33,10 @@ from app.kit.oauth_client import OAuth2Client, OAuthError
 
 log = logging.getLogger("gatehouse.hub")
 
-OWN: Final = "profile"
-"""The name of the hub's own registration."""
+CLIENT_NAME: Final = "profile"
+"""Name of the hub's own client."""
 LIFETIME_SECONDS: Final = 600
-OWN_PAGES: Final = (
+ACCOUNT_PAGES: Final = (
     "/profile", "/profile/edit", "/username", "/emails", "/emails/add", "/phone", "/phone/change", "/phone/remove", "/security",
     "/security-questions", "/delete-account", "/change-password", "/set-password", "/second-factors", "/second-factors/add",
     "/second-factors/remove", "/backup-codes", "/passkeys", "/passkeys/add", "/passkeys/edit", "/applications", "/download-data",
@@ -51,124 +51,127 @@ views = Blueprint("callback", __name__)
 
 
 class LoginFailed(Exception):
-    """The answer does not fit what this browser had asked for; the text goes into the log."""
+    """The callback does not match the request that this browser sent; the text goes into the log."""
 
 
-def is_own_page(address: str) -> bool:
-    """Return whether an address is one of our own pages, with nothing but what the page is about."""
+def is_account_page(address: str) -> bool:
+    """Return whether an address is an account page, with at most one known parameter."""
     path, _, query = address.partition("?")
-    return path in OWN_PAGES and (not query or _PARAMETER.fullmatch(query) is not None)
+    return path in ACCOUNT_PAGES and (not query or _PARAMETER.fullmatch(query) is not None)
 
 
-def start_login(landing: str, *, again: bool = False) -> Response:
-    """Send the browser to sign in, and then to one of our own pages; `again` asks whoever is signed in to prove it anew."""
-    own = api()(contract.own_client, contract.HubClientRequest(name=OWN))
-    held = {"id": randomness.token(9), "verifier": randomness.token(48), "nonce": randomness.token(16)}
-    with _client(own) as client:
+def start_login(landing: str, *, reauthenticate: bool = False) -> Response:
+    """Redirect to the authorization endpoint, then to an account page; `reauthenticate` sends `prompt=login`."""
+    hub_client = api()(contract.own_client, contract.HubClientRequest(name=CLIENT_NAME))
+    pending = {"id": randomness.token(9), "verifier": randomness.token(48), "nonce": randomness.token(16)}
+    with _client(hub_client) as client:
         address, _ = client.create_authorization_url(
-            own.authorization_endpoint,
-            state=_signer().dumps([held["id"], landing]),
-            code_verifier=held["verifier"],
-            nonce=held["nonce"],
-            **({"prompt": "login"} if again else {}),
+            hub_client.authorization_endpoint,
+            state=_signer().dumps([pending["id"], landing]),
+            code_verifier=pending["verifier"],
+            nonce=pending["nonce"],
+            **({"prompt": "login"} if reauthenticate else {}),
         )
     response = journey.redirect_to(address)
-    set_cookie(response, _cookie(held["id"]), services().cookie_cipher.encrypt(held, _place()), LIFETIME_SECONDS)
-    waiting = [name for name in request.cookies if name.startswith(_cookie(""))]
-    for name in waiting[_MAX_PENDING - 1 :]:
+    set_cookie(
+        response, _cookie(pending["id"]), services().cookie_cipher.encrypt(pending, _context()), LIFETIME_SECONDS
+    )
+    names = [name for name in request.cookies if name.startswith(_cookie(""))]
+    for name in names[_MAX_PENDING - 1 :]:
         delete_cookie(response, name)
     return response
 
 
 @views.get("/callback/<name>")
 def finish_login(name: str) -> Response:
-    """Exchange the code, check whom the token speaks of, and go on to the page that had asked."""
+    """Exchange the code, validate the id_token, and continue on the account page."""
     if not _NAME.fullmatch(name):
         raise NotFound
     try:
-        own = api()(contract.own_client, contract.HubClientRequest(name=name.lower()))
+        hub_client = api()(contract.own_client, contract.HubClientRequest(name=name.lower()))
     except UnknownAccount:
         return ErrorPage.of(404, reference=current_visit().reference).render(404)
     try:
-        held, landing = _expected()
-        _check_issuer(own)
-        _check_token(own, _exchange(own, held["verifier"]), held["nonce"])
+        pending, landing = _pending_login()
+        _check_issuer(hub_client)
+        _check_token(hub_client, _exchange(hub_client, pending["verifier"]), pending["nonce"])
     except LoginFailed as problem:
         visit = current_visit()
         log.warning("callback %s not finished: %s, reference %s", name, problem, visit.reference)
         return ErrorPage(RequestTrouble.SIGN_IN_FAILED, 400, visit.reference, again="/profile").render(400)
     response = journey.redirect_to(landing)
-    delete_cookie(response, _cookie(held["id"]))
+    delete_cookie(response, _cookie(pending["id"]))
     return response
 
 
-def _expected() -> tuple[dict[str, str], str]:
-    """Return what this browser was sent with, and where it wanted to go."""
+def _pending_login() -> tuple[dict[str, str], str]:
+    """Return the pending login of this browser and its account page. Raises LoginFailed."""
     if error := request.args.get("error"):
         raise LoginFailed(f"the provider answered {error[:40]!r}")
     try:
         state_id, landing = _signer().loads(request.args.get("state", ""), max_age=LIFETIME_SECONDS)
     except (BadData, ValueError, TypeError) as problem:
         raise LoginFailed("the state is not ours or too old") from problem
-    held = services().cookie_cipher.decrypt(request.cookies.get(_cookie(str(state_id)), ""), _place())
+    pending = services().cookie_cipher.decrypt(request.cookies.get(_cookie(str(state_id)), ""), _context())
     if (
-        not isinstance(held, dict)
-        or not hmac.compare_digest(str(held.get("id")), str(state_id))
-        or landing.partition("?")[0] not in OWN_PAGES
+        not isinstance(pending, dict)
+        or not hmac.compare_digest(str(pending.get("id")), str(state_id))
+        or landing.partition("?")[0] not in ACCOUNT_PAGES
     ):
         raise LoginFailed("the state was given to another browser")
-    return held, landing
+    return pending, landing
 
 
-def _check_issuer(own: contract.HubClient) -> None:
-    if request.args.get("iss") != own.issuer:
+def _check_issuer(hub_client: contract.HubClient) -> None:
+    if request.args.get("iss") != hub_client.issuer:
         raise LoginFailed("the answer is another issuer's")
 
 
-def _exchange(own: contract.HubClient, verifier: str) -> dict[str, Any]:
-    with _client(own) as client:
+def _exchange(hub_client: contract.HubClient, verifier: str) -> dict[str, Any]:
+    """Return the token response. Raises LoginFailed, ServiceUnavailable."""
+    with _client(hub_client) as client:
         try:
-            answer: dict[str, Any] = client.fetch_token(
-                own.token_endpoint,
+            response: dict[str, Any] = client.fetch_token(
+                hub_client.token_endpoint,
                 grant_type="authorization_code",
                 code=request.args.get("code", ""),
                 code_verifier=verifier,
             )
         except OAuthError as refusal:
             raise LoginFailed(f"the token endpoint answered {refusal.error}") from refusal
-        except (NO_ANSWER, ValueError) as problem:
+        except (TRANSPORT_ERROR, ValueError) as problem:
             raise ServiceUnavailable from problem
-    return answer
+    return response
 
 
-def _check_token(own: contract.HubClient, answer: dict[str, Any], nonce: str) -> None:
-    """Check the id_token: signature under the issuer's keys, issuer, audience, times, nonce."""
-    with _client(own) as client:
-        keys = client.request("GET", own.jwks_uri, withhold_token=True).json()
+def _check_token(hub_client: contract.HubClient, token_response: dict[str, Any], nonce: str) -> None:
+    """Validate the id_token: signature, issuer, audience, times, nonce. Raises LoginFailed."""
+    with _client(hub_client) as client:
+        keys = client.request("GET", hub_client.jwks_uri, withhold_token=True).json()
     rules = jwt.JWTClaimsRegistry(
         now=services().now(),
         leeway=5,
-        iss={"essential": True, "value": own.issuer},
-        aud={"essential": True, "value": own.client_id},
+        iss={"essential": True, "value": hub_client.issuer},
+        aud={"essential": True, "value": hub_client.client_id},
         exp={"essential": True},
         nonce={"essential": True, "value": nonce},
     )
     try:
-        token = jwt.decode(str(answer.get("id_token", "")), KeySet.import_key_set(keys), algorithms=_ALGORITHMS)
+        token = jwt.decode(str(token_response.get("id_token", "")), KeySet.import_key_set(keys), algorithms=_ALGORITHMS)
         rules.validate(token.claims)
     except (JoseError, ValueError, KeyError) as problem:
         raise LoginFailed(f"the id_token is not good: {problem}") from problem
 
 
-def _client(own: contract.HubClient) -> OAuth2Client:
+def _client(hub_client: contract.HubClient) -> OAuth2Client:
     visit = current_visit()
     return OAuth2Client(
-        own.client_id,
-        redirect_uri=f"{visit.scheme}://{visit.host}/callback/{OWN}",
-        scope=own.scope,
+        hub_client.client_id,
+        redirect_uri=f"{visit.scheme}://{visit.host}/callback/{CLIENT_NAME}",
+        scope=hub_client.scope,
         code_challenge_method="S256",
         token_endpoint_auth_method="none",
-        transport=services().identity_client.inward(),
+        transport=services().identity_client.issuer_transport(),
     )
 
 
@@ -181,5 +184,5 @@ def _cookie(state_id: str) -> str:
     return f"{services().cookie_prefix}gatehouse-callback-{state_id[:12]}"
 
 
-def _place() -> str:
+def _context() -> str:
     return f"{current_visit().tenant.name} callback"

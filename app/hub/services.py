@@ -72,4 +72,4 @@ def api() -> Client:
         if cost := headers.get(COST_HEADER):
             visit.costs.append(cost)
 
-    return shared.identity_client.for_visit(visit.signed(), on_response)
+    return shared.identity_client.for_visit(visit.to_signed_visit(), on_response)

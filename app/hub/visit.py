@@ -1,4 +1,4 @@
-"""What the hub knows of the visit being served: the tenant, the browser, the attempt."""
+"""The visit: what the hub knows about the current request and its browser, tenant and interaction."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from flask import g, has_app_context, has_request_context, request  # noqa: TID251 - this is the one place that keeps the visit
+from flask import g, has_app_context, has_request_context, request  # noqa: TID251 - the one module that stores the visit
 
 from app.contract.hub import PersonView, Session
 from app.contract.visit import Visit as SignedVisit
@@ -30,34 +30,34 @@ class Visit:
     scheme: str = "http"
     address: str = ""
     session: str = ""
-    """The browser session's cookie; empty where nobody is signed in."""
+    """The browser session's cookie; empty if there is none."""
     trusted: str = ""
-    """The cookie of a browser that is not asked for a second factor."""
+    """The cookie with which a browser is not asked for a second factor."""
     renewed: Session | None = None
-    """The cookie under which the session goes on from here, where it has changed."""
+    """The new session cookie if the session's token was renewed."""
     binding: str = ""
-    """The secret that ties forms without an attempt to this browser."""
+    """The secret that binds forms outside of an interaction to this browser."""
     is_binding_new: bool = False
     nonce: str = field(default_factory=lambda: randomness.token(12))
-    """Marks this answer's own style and scripts for the browser (CSP)."""
+    """The nonce of this response's Content-Security-Policy."""
     chosen_language: str = ""
-    """What the person clicked in this very request."""
+    """The language chosen in this request."""
     cookie_language: str = ""
-    """What was clicked last in this browser."""
+    """The language chosen last in this browser."""
     account_language: str = ""
-    """What the signed-in account speaks, once the identity service said who that is."""
+    """The signed-in account's language, once the identity service named the account."""
     costs: list[str] = field(default_factory=list)
-    """What the calls of this visit cost, where the service says so."""
+    """The cost headers of this visit's API calls, where the service sends them."""
 
     @cached_property
     def reference(self) -> str:
-        """The id of the request: error pages show it, log lines and audit rows of both wings bear it."""
-        held = request.environ.get(request_ids.ENVIRON) if has_request_context() else None
-        return held or request_ids.new()
+        """The request id: error pages show it; log lines and audit entries of hub and identity service have it."""
+        given = request.environ.get(request_ids.ENVIRON) if has_request_context() else None
+        return given or request_ids.new()
 
     @property
     def binding_secret(self) -> str:
-        """The attempt's binding secret where there is an attempt, else the browser's."""
+        """The interaction's binding secret; the browser's outside of an interaction."""
         if self.interaction:
             return self.interaction.binding
         if not self.binding:
@@ -73,8 +73,8 @@ class Visit:
         """Name of the application that asked for the sign-in; empty outside of an interaction."""
         return self.interaction.relying_party if self.interaction else ""
 
-    def signed(self) -> SignedVisit:
-        """Return the visit as the identity service is told of it."""
+    def to_signed_visit(self) -> SignedVisit:
+        """Return the visit as it is signed and sent to the identity service."""
         return SignedVisit(
             host=self.host,
             scheme=self.scheme,
@@ -89,47 +89,47 @@ class Visit:
         )
 
     def renew(self, session: Session | None) -> None:
-        """Go on under another cookie, which the answer gives the browser; None: under the same."""
+        """Use a renewed session from here on; None if it was not renewed."""
         if session is not None:
             self.session, self.renewed = session.token, session
 
     def use_account_language(self, person: PersonView | None) -> None:
-        """Take note of who is signed in: from here on the account's language counts."""
+        """Take the signed-in account's language into account from here on."""
         if person is not None and person.language:
             self.account_language = person.language
             self.choose_language()
 
     def choose_language(self) -> Language:
-        """Settle in which language this visit speaks.
+        """Choose the language of the visit.
 
-        The order is hosted-pages.md §7: what was clicked, the relying party's `ui_locales` (a click within the attempt
-        replaces it), the last click in this browser, the account, the browser's languages, the tenant.
+        In this order (hosted-pages.md §7): the language chosen in this request; `ui_locales`, or a choice within the
+        interaction; the last choice in this browser; the account's; the browser's; the tenant's.
         """
-        wishes = (
+        candidates = (
             [self.chosen_language],
             self.interaction.languages if self.interaction else (),
             [self.cookie_language],
             [self.account_language],
             parse_accept_language(request.headers.get("Accept-Language", "")) if has_request_context() else (),
         )
-        language = negotiate(wishes, self.tenant.languages)
+        language = negotiate(candidates, self.tenant.languages)
         use_language(language)
         return language
 
 
 def current_visit() -> Visit:
-    """Return the visit being served; outside of a request a fresh one at the house."""
+    """Return the current visit; outside of a request a new one without a tenant."""
     if not has_app_context():
         return Visit()
-    kept = g._get_current_object()  # each look through the proxy costs a look-up of its own
-    if "visit" not in kept:
-        kept.visit = Visit()
-    visit: Visit = kept.visit
+    context = g._get_current_object()  # each access through the proxy costs a look-up
+    if "visit" not in context:
+        context.visit = Visit()
+    visit: Visit = context.visit
     return visit
 
 
 def set_current_visit(visit: Visit) -> Visit:
-    """Make this the visit of the request."""
+    """Store the visit of the request, and return it."""
     g.visit = visit
     return visit
 
@@ -148,11 +148,10 @@ def interaction_address(path: str) -> str:
 
 
 def retry_address() -> str:
-    """Return the address to try again at: this one where it was only looked at, else the page of the form."""
+    """Return the address of "try again": this address after a GET, the form's page after a POST."""
     if not has_request_context():
         return "/"
     path = "/" + request.path.lstrip("/\\")  # never an address of another host
-    attempt = current_visit().interaction
     if request.method == "POST":
-        return f"{path}?attempt={attempt.id}" if attempt else path
+        return interaction_address(path)
     return f"{path}?{request.query_string.decode('latin-1')}" if request.query_string else path

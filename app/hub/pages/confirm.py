@@ -66,7 +66,7 @@ def show_confirm() -> Response:
     if not current_visit().session:
         return oidc_client.start_login(landing)
     if request.args.get("anew"):
-        return oidc_client.start_login(landing, again=True)
+        return oidc_client.start_login(landing, reauthenticate=True)
     try:
         request_body = contract.ReauthenticationRequest(landing=landing, attempt=current_visit().interaction_id)
         view = api()(contract.begin, request_body)
@@ -78,7 +78,7 @@ def show_confirm() -> Response:
     if not view.is_needed:
         return journey.redirect_to(landing)
     if not view.has_password:
-        return oidc_client.start_login(landing, again=True)
+        return oidc_client.start_login(landing, reauthenticate=True)
     return ConfirmPage(ConfirmForm(data={"asks": NEEDED, "account": view.person.label}), landing).render()
 
 
@@ -101,4 +101,4 @@ def submit_confirm() -> Response:
 def _landing() -> str:
     """Return the page to continue to: the requested one if it is our own, else /security."""
     requested = request.args.get("next", "")
-    return requested if oidc_client.is_own_page(requested) else "/security"
+    return requested if oidc_client.is_account_page(requested) else "/security"

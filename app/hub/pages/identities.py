@@ -276,7 +276,7 @@ def read_identities() -> contract.OwnIdentities | None:
 
 def _sign_in(landing: str) -> Response:
     """Start a sign-in that returns to this page, if it is one of our own."""
-    return oidc_client.start_login(landing if oidc_client.is_own_page(landing) else ADDRESS)
+    return oidc_client.start_login(landing if oidc_client.is_account_page(landing) else ADDRESS)
 
 
 def _provider_title(view: contract.OwnIdentities, requested: str) -> str | None:
