@@ -1,7 +1,7 @@
-"""Style and scripts as the browser gets them: joined, minified, named by their content, compressed once.
+"""Style sheet and scripts: joined, minified, named by a digest of their content, compressed once.
 
-A page costs three requests at most: itself, one style sheet, one script file. A name never changes its content, so
-browsers keep it for ever.
+A page costs at most three requests: the document, one style sheet, one script. The content of a name never changes, so
+browsers cache it without limit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import rjsmin
 from flask import Flask, Response, request
 
 SHEETS: Final = ("tokens", "base", "layout", "parts")
-"""The style sheet's parts, in the order in which they override one another."""
+"""Source files of the style sheet, in cascade order."""
 _NAME: Final = re.compile(r"(?P<parts>[a-z][a-z-]*(?:\.[a-z][a-z-]*)*)\.[0-9a-f]{12}\.(?P<kind>css|js)")
 
 
@@ -33,7 +33,7 @@ class Asset:
 
     @cached_property
     def name(self) -> str:
-        """Its file name, which bears its content's digest."""
+        """The file name, with the digest of the content."""
         return f"{'.'.join(self.parts)}.{hashlib.sha256(self.content).hexdigest()[:12]}.{self.kind}"
 
     @cached_property
@@ -49,35 +49,35 @@ class Assets:
     """The static files of one folder.
 
     Args:
-        folder: where `css/` and `js/` lie.
-        is_fresh: read the files anew for every page, for those who are just writing them.
+        folder: parent of `css/` and `js/`.
+        is_fresh: read the source files for every page (development).
     """
 
     def __init__(self, folder: Path, *, is_fresh: bool = False) -> None:
         self._folder = folder
         self._is_fresh = is_fresh
-        self._known: dict[tuple[str, ...], Asset] = {}
+        self._cache: dict[tuple[str, ...], Asset] = {}
 
     def style(self) -> Asset:
-        """The one style sheet."""
+        """Return the style sheet."""
         return self._joined("css", ("hub",), SHEETS)
 
     def script(self, names: tuple[str, ...]) -> Asset:
-        """The scripts of a page in one file."""
+        """Return the scripts of a page in one file."""
         return self._joined("js", names, names)
 
-    def _joined(self, kind: str, called: tuple[str, ...], names: tuple[str, ...]) -> Asset:
+    def _joined(self, kind: str, parts: tuple[str, ...], names: tuple[str, ...]) -> Asset:
         key = (kind, *names)
-        if self._is_fresh or key not in self._known:
+        if self._is_fresh or key not in self._cache:
             sources = [(self._folder / kind / f"{name}.{kind}").read_text("utf-8") for name in names]
-            shrink = rcssmin.cssmin if kind == "css" else rjsmin.jsmin
-            self._known[key] = Asset(called, kind, "\n".join(shrink(source) for source in sources).encode())
-        return self._known[key]
+            minify = rcssmin.cssmin if kind == "css" else rjsmin.jsmin
+            self._cache[key] = Asset(parts, kind, "\n".join(minify(source) for source in sources).encode())
+        return self._cache[key]
 
     def named(self, name: str) -> tuple[Asset, bool] | None:
-        """Return the file of a name, and whether the name bears its present content.
+        """Return the file of a name, and whether the name has the digest of the present content.
 
-        A page drawn by the release before asks for the name of then: it gets the style of now rather than none.
+        A page rendered by the previous release asks for an old name: it gets the present style rather than none.
         """
         match = _NAME.fullmatch(name)
         if match is None:
@@ -93,7 +93,7 @@ class Assets:
 
 
 def install(app: Flask, assets: Assets) -> None:
-    """Serve the files at `/static/`."""
+    """Serve the files under `/static/`."""
 
     @app.get("/static/<name>")
     def static_file(name: str) -> Response:
@@ -101,9 +101,9 @@ def install(app: Flask, assets: Assets) -> None:
         if found is None:
             return Response(status=404)
         asset, is_current = found
-        packed = "gzip" in request.headers.get("Accept-Encoding", "")
-        response = Response(asset.compressed if packed else asset.content, content_type=asset.media_type)
-        if packed:
+        is_gzip = "gzip" in request.headers.get("Accept-Encoding", "")
+        response = Response(asset.compressed if is_gzip else asset.content, content_type=asset.media_type)
+        if is_gzip:
             response.headers["Content-Encoding"] = "gzip"
         response.headers["Vary"] = "Accept-Encoding"
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if is_current else "no-store"

@@ -1,7 +1,7 @@
-"""A tenant's colour becomes the tokens of the stylesheet, each one measured.
+"""A tenant's branding: its colour becomes the design tokens of the style sheet, with sufficient contrast.
 
-The stylesheet knows only tokens. What is neutral stands in `static/css/tokens.css`; what follows from the tenant's
-colour is computed here, for light and dark, and given to the page as a few declarations.
+The neutral tokens are in `static/css/tokens.css`; those that follow from the tenant's colour are computed here, for light
+and dark, and rendered into the page as declarations.
 """
 
 from __future__ import annotations
@@ -15,57 +15,57 @@ from app.kit.palette import palette
 
 DEFAULT_COLOUR: Final = "#3b4a6b"
 DEFAULT_LOGO_PATH: Final = "M12 1 2 6.6V23h6.4v-7.2a3.6 3.6 0 0 1 7.2 0V23H22V6.6z"
-"""The gate: the mark of a tenant that brings no logo, in a box of 24."""
+"""SVG path of the logo of a tenant without one, in a view box of 24."""
 
 
 @dataclass(frozen=True, slots=True)
 class Brand:
-    """What a tenant looks and sounds like. Texts are keyed by language; `""` is the one for all others."""
+    """A tenant's branding. Texts are keyed by language; `""` is the fallback."""
 
     name: str
     colour: str = DEFAULT_COLOUR
     logo: str = ""
-    """Address of the tenant's own mark on this host; empty for the gate."""
+    """Address of the tenant's logo; empty for the default logo."""
     radius_pixels: int = 12
     sentence: tuple[tuple[str, str], ...] = ()
     signature: tuple[tuple[str, str], ...] = ()
     links: tuple[tuple[str, str], ...] = field(default=())
-    """What stands in the footer: `privacy`, `terms`, `help`, each with its address."""
+    """The footer's links: `privacy`, `terms`, `help`, each with its address."""
 
     @property
     def tokens(self) -> str:
-        """The declarations that the tenant's colour gives, for a style element of the page."""
+        """The tokens of the tenant's colour as CSS declarations."""
         return _tokens(self.colour, self.radius_pixels)
 
     @property
     def icon(self) -> str:
-        """The favicon as a data address, so that it costs no request."""
+        """The favicon as a data: address, which saves a request."""
         fill = palette(self.colour)["--brand"][0]
         drawing = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill="{fill}" d="{DEFAULT_LOGO_PATH}"/></svg>'
         return "data:image/svg+xml," + quote(drawing, safe=" ='/:")
 
     @property
     def initials(self) -> str:
-        """One or two letters that stand for the name."""
+        """One or two letters of the name."""
         return initials(self.name)
 
 
 def initials(name: str) -> str:
-    """The first letters of the first and the last word; of an address, its first letter."""
+    """Return the first letters of the first and the last word; the first letter of an email address."""
     words = [word for word in name.split("@")[0].replace(".", " ").split() if word]
     picked = [words[0], words[-1]] if len(words) > 1 else words
     return "".join(word[0] for word in picked).upper()
 
 
 def in_language(texts: tuple[tuple[str, str], ...], language: str) -> str:
-    """The text for this language, else the one for all, else nothing."""
+    """Return the text in a language, else the fallback, else an empty string."""
     table = dict(texts)
     return table.get(language, table.get("", ""))
 
 
 @lru_cache(maxsize=1024)
 def _tokens(colour: str, radius_pixels: int) -> str:
-    """Plain values first: a browser that does not know `light-dark()` keeps the light page."""
+    """Plain values come first: a browser without `light-dark()` keeps the light colours."""
     shades = palette(colour)
     plain = "".join(f"{name}:{light};" for name, (light, _) in shades.items())
     paired = "".join(f"{n}:light-dark({light},{dark});" for n, (light, dark) in shades.items() if light != dark)

@@ -1,4 +1,4 @@
-"""Every page in every state and language, for those who draw them. Served in development only; English by design."""
+"""The gallery: every page in every state and language. Served in development only, in English only."""
 
 from __future__ import annotations
 
@@ -46,28 +46,28 @@ TENANTS: Final = {
     "mono": Brand("Mono", "#000000", sentence=(("", "Less."),)),
     "paper": Brand("Paper", "#ffffff", sentence=(("", "A blank page."),)),
 }
-"""Looks to try the pages in: usual colours, and those that a page must not trust."""
+"""Sample brandings: common colours, and extreme ones."""
 
 _SAMPLE_ATTEMPT: Final = Interaction("sample", "binding", relying_party="Acme Shop", redirect_origin="https:")
 
 
 @cache
 def _pages() -> dict[str, type[Page]]:
-    """Every page by its name."""
+    """Return every page class by its name."""
     for module in pkgutil.iter_modules(pages.__path__):
         importlib.import_module(f"{pages.__name__}.{module.name}")
     return {page.__name__: page for page in all_pages()}
 
 
 def all_samples() -> Iterator[tuple[type[Page], str]]:
-    """Yield each page with the name of each of its samples. Needs an application context."""
+    """Yield each page class with the name of each of its samples. Needs an application context."""
     for page in _pages().values():
         for name in page.samples():
             yield page, name
 
 
 def use_sample_tenant(look: str, language: str) -> None:
-    """Let the visit be that of a sample tenant."""
+    """Make the current visit one of a sample tenant."""
     visit = current_visit()
     visit.tenant = Tenant(look, TENANTS[look], registration=Registration(()))
     visit.interaction = replace(_SAMPLE_ATTEMPT, languages=(language,))
@@ -79,7 +79,7 @@ gallery = Blueprint("gallery", __name__, url_prefix="/_gallery")
 
 @gallery.get("")
 def index() -> Response:
-    """The list of everything."""
+    """List all samples."""
     use_sample_tenant("acme", "en")
     samples = [(page.__name__, name) for page, name in all_samples()]
     html = render_template(
@@ -92,7 +92,7 @@ def index() -> Response:
 
 @gallery.get("/<page_name>/<sample>")
 def show(page_name: str, sample: str) -> Response:
-    """One page in one state; `lang` and `look` choose how."""
+    """Render one sample; `lang` and `look` choose language and branding."""
     look, language = request.args.get("look", "acme"), request.args.get("lang", "en")
     if look not in TENANTS or language not in LANGUAGES:
         raise NotFound

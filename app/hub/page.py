@@ -1,4 +1,4 @@
-"""Pages: what a template may see, with a sample of every state it can be in."""
+"""The base class of pages: the fields that a template sees, samples of every state, the response."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LANGUAGE_PARAMETER: Final = "lang"
 
 @dataclass(frozen=True)
 class Notice:
-    """A message above the form: what happened, and what to do next."""
+    """A message above the form."""
 
     heading: Any
     text: Any = ""
@@ -43,11 +43,11 @@ RESUBMIT_NOTICE: Final = Notice(
     _l("We could not be sure that it came from this page. Cookies have to be allowed for it to work."),
     "note",
 )
-"""Of a form that came without the token of this browser; `Page.notice` says it for every page."""
+"""Shown after a form with an invalid CSRF token, by `Page.notice` on every page."""
 
 
 def form_notice(form: HubForm) -> Notice | None:
-    """What a page says of a form that came without our token, or that needs the password after all."""
+    """Return the notice of a form with an invalid CSRF token, or of one that asks for the password first."""
     if form.is_first_prompt:
         return Notice(_l("Is it still you?"), _l("Type your password too, then nobody else can do this."), "note")
     return RESUBMIT_NOTICE if form.is_token_invalid else None
@@ -55,7 +55,7 @@ def form_notice(form: HubForm) -> Notice | None:
 
 @dataclass(frozen=True)
 class Frame:
-    """What the layouts see beside the page's own view."""
+    """What layouts see beside the page's fields."""
 
     visit: Visit
     language: Language
@@ -73,13 +73,13 @@ class Frame:
 
     @property
     def languages(self) -> list[tuple[Language, str]]:
-        """The other languages of the tenant, each with the address of this page in it."""
+        """The tenant's other languages, each with the address of this page in it."""
         tags = [tag for tag in self.visit.tenant.languages if tag in LANGUAGES and tag != self.language.tag]
-        return [(LANGUAGES[tag], _this_page(tag, self.query)) for tag in tags]
+        return [(LANGUAGES[tag], _address_in(tag, self.query)) for tag in tags]
 
 
-def _this_page(language: str, parameters: Mapping[str, int]) -> str:
-    """The address of this page in another language, with the parameters that the page knows; all else is left out."""
+def _address_in(language: str, parameters: Mapping[str, int]) -> str:
+    """Return the address of this page in another language; it repeats only the parameters of `Page.query`."""
     if not has_request_context():
         return f"?{LANGUAGE_PARAMETER}={language}"
     given = ((name, request.args.get(name, "")) for name in parameters)
@@ -91,58 +91,58 @@ def _this_page(language: str, parameters: Mapping[str, int]) -> str:
 
 @dataclass(frozen=True)
 class Page:
-    """A page: subclasses add fields, which are all that their template sees beside the frame."""
+    """A page. Its template sees the fields of the subclass, `page`, `frame` and `brand`."""
 
     template: ClassVar[str]
     scripts: ClassVar[tuple[str, ...]] = ("focus", "once", "language")
-    """The modules of `static/js` that this page runs, joined into one file."""
+    """Modules of `static/js` that this page runs."""
     query: ClassVar[Mapping[str, int]] = {"attempt": 64}
-    """What of its address the page needs when it is drawn in another language, each with the most characters of it."""
+    """Query parameters that the language links repeat, each with its maximum length."""
     allows_fetch: ClassVar[bool] = False
-    """Whether a script of this page asks us something while it stands: only then may it (CSP)."""
+    """Whether the page's scripts may call the hub (CSP `connect-src`)."""
 
     @classmethod
     def samples(cls) -> Mapping[str, Self]:
-        """Return this page in every state it can be in, by the state's name."""
+        """Return the page in each of its states, by name."""
         raise NotImplementedError
 
     @property
     def notice(self) -> Notice | None:
-        """What stands above the form: what the form asks for once more, else the page's `problem`, where it has one."""
+        """The message above the form: the form's own notice, else the page's `problem` if it has one."""
         form = getattr(self, "form", None)
-        asked = form_notice(form) if isinstance(form, HubForm) else None
-        return asked or getattr(self, "problem", None)
+        notice = form_notice(form) if isinstance(form, HubForm) else None
+        return notice or getattr(self, "problem", None)
 
     @property
     def has_problem(self) -> bool:
-        """Whether the page says that something went wrong: its title then begins with it."""
+        """Whether the page reports an error; its title then begins with it."""
         form = getattr(self, "form", None)
         is_refused = isinstance(form, HubForm) and bool(form.problems or form.form_errors)
         return is_refused or (self.notice is not None and self.notice.tone == "danger")
 
     @property
     def run(self) -> tuple[str, ...]:
-        """The scripts of this state of the page."""
+        """Scripts that this state of the page runs."""
         return self.scripts
 
     @property
     def form_targets(self) -> tuple[str, ...]:
-        """Where the redirects after this page's form may lead beside the hub itself."""
+        """Sources where redirects after this page's form may lead, beside the hub (CSP `form-action`)."""
         return interaction_redirect_targets(current_visit())
 
     @property
     def pictures(self) -> tuple[str, ...]:
-        """Addresses of the page's own pictures elsewhere on the web."""
+        """Addresses of the page's external images."""
         return ()
 
     @property
     def widget(self) -> Widget | None:
-        """The captcha provider's widget, where this page shows it: only then may anything of the provider run here."""
-        asked = getattr(getattr(self, "form", None), "captcha", None)
-        return asked.provided if isinstance(asked, CaptchaField) else None
+        """The captcha provider's widget if this page shows it; the CSP allows the provider only then."""
+        captcha = getattr(getattr(self, "form", None), "captcha", None)
+        return captcha.provided if isinstance(captcha, CaptchaField) else None
 
     def html(self) -> str:
-        """Return the page drawn for the current visit."""
+        """Return the page rendered for the current visit."""
         visit = current_visit()
         assets: Assets = current_app.extensions["gatehouse.assets"]
         scripts = tuple("widget" if name == "work" and self.widget else name for name in self.run)
@@ -153,10 +153,10 @@ class Page:
         return template.render(view, page=self, frame=frame, brand=visit.tenant.brand)
 
     def render(self, status: int = 200) -> Response:
-        """Return the page as an answer, compressed where the browser takes it."""
+        """Return the page as a response, compressed if the browser accepts gzip."""
         services = self.widget.sources if self.widget else ()
-        calls = self.allows_fetch or "poll" in self.run
-        return _answer(self.html(), status, self.form_targets, self.pictures, services, allows_fetch=calls)
+        allows_fetch = self.allows_fetch or "poll" in self.run
+        return _response(self.html(), status, self.form_targets, self.pictures, services, allows_fetch=allows_fetch)
 
     def render_refusal(self, refusal: ApiError) -> Response:
         """Return the page with the refusal's status, and `Retry-After` if it names a wait (RFC 9110 §10.2.3)."""
@@ -171,16 +171,16 @@ def with_retry_after(response: Response, refusal: ApiError) -> Response:
 
 
 def interaction_redirect_targets(visit: Visit) -> tuple[str, ...]:
-    """The scheme with which the attempt will end; nothing where there is none."""
+    """Return the scheme of the interaction's final redirect; empty outside of an interaction."""
     return (visit.interaction.redirect_scheme,) if visit.interaction else ()
 
 
 def provider_redirect_targets() -> tuple[str, ...]:
-    """Where redirects after a form may lead that goes to another provider: the schemes, as it may send people on (CSP)."""
+    """Return the sources after a form that leads to a provider: whole schemes, since the provider may redirect further."""
     return tuple(dict.fromkeys(("https:", f"{current_visit().scheme}:")))
 
 
-def _answer(
+def _response(
     html: str,
     status: int,
     form_targets: Iterable[str],
@@ -193,7 +193,7 @@ def _answer(
     body = html.encode("utf-8", "replace")
     response = Response(status=status, content_type="text/html; charset=utf-8")
     if has_request_context() and "gzip" in request.headers.get("Accept-Encoding", ""):
-        body = _packed(body)
+        body = _compress(body)
         response.headers["Content-Encoding"] = "gzip"
     response.set_data(body)
     response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie"
@@ -203,48 +203,47 @@ def _answer(
         visit.nonce, form_targets=form_targets, images=sorted(images), services=services, allows_fetch=allows_fetch
     )
     if visit.interaction and visit.interaction.display == "popup":
-        # The page that opened the pop-up waits for it: keep their tie.
+        # The page that opened the pop-up needs its reference to it.
         response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
     return response
 
 
-def _packed(body: bytes) -> bytes:
-    """gzip at level 6: a page of 5 kB is not smaller at 9, only slower."""
-    packer = zlib.compressobj(6, zlib.DEFLATED, 31)
-    return packer.compress(body) + packer.flush()
+def _compress(body: bytes) -> bytes:
+    """Compress with gzip at level 6; level 9 is slower and makes a page of 5 kB no smaller."""
+    compressor = zlib.compressobj(6, zlib.DEFLATED, 31)
+    return compressor.compress(body) + compressor.flush()
 
 
-_MOST_DRAWN: Final = 512
+_MAX_CACHED: Final = 512
 _NONCE, _TOKEN, _ATTEMPT = (randomness.token() for _ in range(3))
-_drawn: dict[Hashable, str] = {}
+_cached: dict[Hashable, str] = {}
 
 
 def render_cached(key: Hashable, make: Callable[[], Page], *, allows_fetch: bool = False) -> Response:
-    """Return a page that is the same for everybody but for nonce, token and attempt: drawn once, then filled in.
+    """Return a page that differs only in nonce, CSRF token and interaction id: rendered once, then filled in.
 
     Args:
-        key: names everything else that the page depends on beside the tenant's version, its language and the attempt's
-            having one.
-        make: makes the page with its form; called the first time only.
-        calls_home: as of the page that it makes.
+        key: what the page depends on beside the tenant's version, the language and whether there is an interaction.
+        make: makes the page with its form; called on a cache miss.
+        allows_fetch: `allows_fetch` of that page.
     """
     visit = current_visit()
-    whole = (key, visit.tenant.name, visit.tenant.version, locale.current_language().tag, visit.interaction is None)
-    known = None if current_app.jinja_env.auto_reload else _drawn.get(whole)
+    cache_key = (key, visit.tenant.name, visit.tenant.version, locale.current_language().tag, visit.interaction is None)
+    template = None if current_app.jinja_env.auto_reload else _cached.get(cache_key)
     attempt = visit.interaction.id if visit.interaction else _ATTEMPT
-    if known is None:
+    if template is None:
         page = make()
-        html, token = page.html(), str(getattr(page, "form").token.current_token)  # noqa: B009 - only pages with a form come here
-        known = html.replace(visit.nonce, _NONCE).replace(token, _TOKEN).replace(attempt, _ATTEMPT)
-        if len(_drawn) >= _MOST_DRAWN:
-            _drawn.clear()
-        _drawn[whole] = known
-    filled = known.replace(_NONCE, visit.nonce).replace(_TOKEN, base.fresh_token()).replace(_ATTEMPT, attempt)
-    return _answer(filled, 200, interaction_redirect_targets(visit), allows_fetch=allows_fetch)
+        html, token = page.html(), str(getattr(page, "form").token.current_token)  # noqa: B009 - only pages with a form are cached
+        template = html.replace(visit.nonce, _NONCE).replace(token, _TOKEN).replace(attempt, _ATTEMPT)
+        if len(_cached) >= _MAX_CACHED:
+            _cached.clear()
+        _cached[cache_key] = template
+    filled = template.replace(_NONCE, visit.nonce).replace(_TOKEN, base.fresh_token()).replace(_ATTEMPT, attempt)
+    return _response(filled, 200, interaction_redirect_targets(visit), allows_fetch=allows_fetch)
 
 
 def all_pages(kind: type[Page] = Page) -> Iterator[type[Page]]:
-    """Yield every page of the hub, for the gallery and the page checks."""
+    """Yield every page class, for the gallery and the page checks."""
     for page in sorted(kind.__subclasses__(), key=lambda each: each.__name__):
         if hasattr(page, "template"):
             yield page

@@ -1,4 +1,4 @@
-"""What stands between a page and an attacker: tokens of forms, the content security policy, headers."""
+"""Browser security: CSRF tokens, the origin check of forms, Content-Security-Policy, security headers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _MASK_BYTES: Final = 16
 
 
 class FormTokens:
-    """Makes and checks the token that proves a form was drawn by us for this browser.
+    """Makes and verifies CSRF tokens.
 
-    A token is an HMAC over the tenant, the attempt and the browser's binding secret. It has no clock and does not
-    change when the session is renewed, so a page may stay open for as long as somebody needs. It is masked anew each
-    time it is drawn, so that compression betrays nothing of it (BREACH).
+    A token is an HMAC over the tenant, the interaction and the browser's binding secret. It does not expire and does not
+    change when the session is renewed, so a page may stay open. It is masked anew each time it is rendered, so that
+    compression does not leak it (BREACH).
 
     Args:
-        keys: the first signs tokens, any of them verifies (rotation).
+        keys: the first signs, each of them verifies (rotation).
     """
 
     def __init__(self, keys: Sequence[bytes]) -> None:
@@ -34,11 +34,11 @@ class FormTokens:
     def make(self, *bound_to: str) -> str:
         """Return a freshly masked token."""
         mask = randomness.random_bytes(_MASK_BYTES)
-        masked = bytes(a ^ b for a, b in zip(mask, self._proofs(bound_to)[0], strict=True))
+        masked = bytes(a ^ b for a, b in zip(mask, self._digests(bound_to)[0], strict=True))
         return base64.urlsafe_b64encode(mask + masked).rstrip(b"=").decode()
 
-    def is_good(self, token: str, *bound_to: str) -> bool:
-        """Whether a token was made for the same tenant, attempt and browser. Without a binding secret nothing is."""
+    def is_valid(self, token: str, *bound_to: str) -> bool:
+        """Return whether a token was made for the same tenant, interaction and browser; never without a binding secret."""
         if not all(bound_to[-1:]) or len(token) > 64:
             return False
         try:
@@ -47,45 +47,45 @@ class FormTokens:
             return False
         if len(raw) != 2 * _MASK_BYTES:
             return False
-        proof = bytes(a ^ b for a, b in zip(raw[:_MASK_BYTES], raw[_MASK_BYTES:], strict=True))
-        return any(hmac.compare_digest(proof, one) for one in self._proofs(bound_to))
+        digest = bytes(a ^ b for a, b in zip(raw[:_MASK_BYTES], raw[_MASK_BYTES:], strict=True))
+        return any(hmac.compare_digest(digest, one) for one in self._digests(bound_to))
 
-    def _proofs(self, bound_to: Iterable[str]) -> list[bytes]:
+    def _digests(self, bound_to: Iterable[str]) -> list[bytes]:
         message = "\0".join(bound_to).encode("utf-8", "surrogatepass")
         return [hmac.new(key, message, hashlib.sha256).digest()[:_MASK_BYTES] for key in self._keys]
 
 
-_OURSELVES: Final = frozenset({"same-origin", "none"})
+_SAME_ORIGIN: Final = frozenset({"same-origin", "none"})
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
 def is_cross_origin(site: str, origin: str, host: str, *, is_https: bool) -> bool:
-    """Whether the browser says that a form was sent by a page of another origin; a second lock beside the form token.
+    """Return whether the browser says that another origin sent the form; defence in depth beside the CSRF token.
 
-    `Sec-Fetch-Site` (Fetch Metadata) decides where it is there, as no script can write it. Another tenant's host is
-    `same-site` and as foreign as any. Without it, over plain HTTP or in an older browser, `Origin` decides. `null` is
-    then no sign of a stranger: our own pages say `Referrer-Policy: no-referrer`, for which browsers write `Origin: null`
-    on our own forms too (Fetch, "append a request Origin header"). Who sends neither is left to the token.
+    `Sec-Fetch-Site` (Fetch Metadata) decides if it is present, since no script can set it. Another tenant's host is
+    `same-site`, which is refused too. Without it (plain HTTP, older browsers) `Origin` decides. `Origin: null` is
+    accepted: the hub's pages send `Referrer-Policy: no-referrer`, and browsers then send `null` for the hub's own forms
+    (Fetch, "append a request Origin header"). With neither header the CSRF token alone decides.
 
     Args:
-        site: the header field `Sec-Fetch-Site`, empty where there is none.
-        origin: `Origin`, likewise.
-        host: `Host`.
-        is_https: the hub is served over HTTPS, so a page of the same host over HTTP is not ours.
+        site: the header `Sec-Fetch-Site`; empty if absent.
+        origin: the header `Origin`; empty if absent.
+        host: the header `Host`.
+        is_https: whether the hub is served over HTTPS; the same host over HTTP is then another origin.
     """
     if site:
-        return site.lower() not in _OURSELVES
-    return origin not in ("", "null") and not _is_at(origin, host, is_https=is_https)
+        return site.lower() not in _SAME_ORIGIN
+    return origin not in ("", "null") and not _is_same_host(origin, host, is_https=is_https)
 
 
-def _is_at(origin: str, host: str, *, is_https: bool) -> bool:
+def _is_same_host(origin: str, host: str, *, is_https: bool) -> bool:
     try:
-        sent, ours = urlsplit(origin), urlsplit(f"//{host}")
-        default = _DEFAULT_PORTS.get(sent.scheme)
-        where, here = (sent.hostname, sent.port or default), (ours.hostname, ours.port or default)
+        sender, own = urlsplit(origin), urlsplit(f"//{host}")
+        port = _DEFAULT_PORTS.get(sender.scheme)
+        is_same = (sender.hostname, sender.port or port) == (own.hostname, own.port or port)
     except ValueError:
         return False
-    return default is not None and where == here and (sent.scheme == "https" or not is_https)
+    return port is not None and is_same and (sender.scheme == "https" or not is_https)
 
 
 def content_security_policy(
@@ -96,25 +96,24 @@ def content_security_policy(
     services: tuple[str, ...] = (),
     allows_fetch: bool = False,
 ) -> str:
-    """Return the Content-Security-Policy of a page. What is not one plain source is left out: it could end a directive.
+    """Return the Content-Security-Policy of a page. Invalid sources are left out: they could end a directive.
 
     Args:
-        nonce: marks the page's own style and scripts.
-        form_targets: sources beside ourselves where the redirects after a form may lead; browsers hold `form-action`
-            against every redirect that follows a POST.
-        images: origins of pictures that the tenant or the page names.
-        calls_home: whether the page's own script asks us something while the page stands.
-        services: sources of a service whose scripts run on this page (`captcha_widget`): they may call and frame it.
-        calls_home: whether the page's own script asks us something.
+        nonce: the nonce of the page's own style and scripts.
+        form_targets: sources where redirects after a form may lead, beside the hub; browsers check `form-action` on
+            every redirect that follows a POST.
+        images: origins of the tenant's and the page's images.
+        services: sources of a captcha provider, whose scripts, frames and connections the page allows.
+        allows_fetch: whether the page's own script may call the hub.
     """
-    sources = " ".join(["'self' data:", *filter(is_source, images)])
+    image_sources = " ".join(["'self' data:", *filter(is_source, images)])
     targets = " ".join(dict.fromkeys(["'self'", *filter(is_source, form_targets)]))
     own = " ".join([f"'nonce-{nonce}'", *services])
-    called = " ".join([*(["'self'"] if allows_fetch else []), *services])
-    theirs = f"frame-src {' '.join(services)}; " if services else ""
-    theirs += f"connect-src {called}; " if called else ""
+    connections = " ".join([*(["'self'"] if allows_fetch else []), *services])
+    optional = f"frame-src {' '.join(services)}; " if services else ""
+    optional += f"connect-src {connections}; " if connections else ""
     return (
-        f"default-src 'none'; script-src {own}; style-src {own}; {theirs}img-src {sources}; "
+        f"default-src 'none'; script-src {own}; style-src {own}; {optional}img-src {image_sources}; "
         f"form-action {targets}; frame-ancestors 'none'; base-uri 'none'"
     )
 
@@ -133,7 +132,7 @@ _HEADERS: Final = {
 
 
 def add_security_headers(response: Response) -> Response:
-    """Give an answer of the hub the headers that every one of them bears; what a view has set stays."""
-    there = {name for name, _ in response.headers}
-    response.headers.extend([(name, value) for name, value in _HEADERS.items() if name not in there])
+    """Add the security headers to a response; headers that a view set are kept."""
+    present = {name for name, _ in response.headers}
+    response.headers.extend([(name, value) for name, value in _HEADERS.items() if name not in present])
     return response

@@ -1,4 +1,4 @@
-"""Which tenant a host is: its look, its languages and what its people sign in with; kept for a few seconds."""
+"""The tenant of a host: branding, languages and sign-in options, cached for a few seconds."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from app.kit.web_addresses import is_web_address, web_address
 log = logging.getLogger("gatehouse.hub")
 
 FRESH_SECONDS: Final = 2.0
-"""After this long a copy asks whether it is still the present one; a change shows everywhere within five seconds."""
-MOST_KEPT: Final = 2000
+"""Age at which a cached tenant is revalidated; a change shows on all hubs within five seconds."""
+MAX_CACHED: Final = 2000
 VERSION_HEADER: Final = "x-gatehouse-tenant-version"
 
 
 class Identifier(StrEnum):
-    """What an account may be named by when it signs in."""
+    """A kind of identifier that the tenant accepts at sign-in."""
 
     EMAIL = "email"
     USERNAME = "username"
@@ -41,7 +41,7 @@ class Identifier(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """How people make accounts of their own."""
+    """The tenant's self-registration."""
 
     form: tuple[FormField, ...]
     has_captcha: bool = False
@@ -49,115 +49,115 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """What the pages know of a tenant; a copy of its configuration at one version."""
+    """What pages need of a tenant's configuration, at one version."""
 
     name: str
-    """The first label of its host; empty for the house itself, where no tenant is known."""
+    """The first label of its host; empty if no tenant is known."""
     brand: Brand
     languages: tuple[str, ...] = ("en", "de", "ar")
-    """BCP 47 tags that its pages speak, the default first."""
+    """BCP 47 tags of its pages' languages, the default first."""
     identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
     has_remember_me: bool = True
     passkeys: str = ""
-    """How they are offered: autofill, button or both; empty where there are none."""
+    """How passkeys are offered: autofill, button or both; empty if they are off."""
     related_origins: tuple[str, ...] = ()
-    """Other addresses where the tenant's passkeys work."""
+    """Other origins where the tenant's passkeys work (WebAuthn Level 3 §5.11)."""
     version: str = ""
     security_questions: tuple[tuple[str, str], ...] = ()
-    """Each by its id, where a locked sign-in may ask one."""
+    """Ids and texts of the security questions that unlock a sign-in; empty if they do not."""
     form: tuple[FormField, ...] = ()
-    """What a new account is asked for, whoever makes it; part of it is what people change later."""
+    """The registration form's fields; some of them are editable in the profile."""
     every_question: tuple[tuple[str, str], ...] = ()
-    """The security questions, each by its id, that people may answer beforehand."""
+    """Ids and texts of all security questions that an account may answer."""
     connections: tuple[tuple[str, str], ...] = ()
-    """Other providers where people may prove who they are: each by its name, with its title."""
+    """Names and titles of the upstream connections."""
     ways: tuple[str, ...] = ()
-    """Of mail, sms and device: sign-in without a password."""
+    """Passwordless methods: mail, sms, device."""
     has_one_touch: bool = False
-    """Whoever is new gets an account by it."""
+    """Whether a passwordless sign-in creates an account for a new identifier."""
     registration: Registration | None = None
-    """What the page of registration draws; None where the tenant takes none."""
+    """The registration page; None if self-registration is off."""
     consent_forms: tuple[ConsentForm, ...] = ()
     has_privacy_policy: bool = False
-    """Whether it has versions of one, which people accept."""
+    """Whether accounts accept a versioned privacy policy."""
     pin: Pins = field(default_factory=Pins)
-    """What a PIN may be, where there are any."""
+    """The rules of PINs."""
     password_policy: PasswordPolicy = field(default_factory=PasswordPolicy)
     """The rules that the identity service enforces for new passwords."""
     captcha: Widget | None = None
-    """The captcha provider's; None where our own challenge stands alone."""
+    """The captcha provider's widget; None for the built-in challenge."""
 
 
 NO_TENANT: Final = Tenant(name="", brand=Brand(name="Gatehouse"))
-"""Stands in where no tenant is known: an unknown host, a service that does not answer."""
+"""Used while no tenant is known: an unknown host, or an unavailable identity service."""
 
 
 @dataclass(slots=True)
-class _Copy:
+class _Cached:
     tenant: Tenant | None
-    """None where nobody lives at the host."""
+    """None if no tenant has the host."""
     read_at: float
 
 
 class Tenancy:
-    """Remembers tenants by host. Threads share it."""
+    """Caches tenants by host. Thread-safe."""
 
     def __init__(self) -> None:
-        self._copies: OrderedDict[str, _Copy] = OrderedDict()
+        self._by_host: OrderedDict[str, _Cached] = OrderedDict()
         self._lock = Lock()
 
-    def by_host(self, host: str, ask: Callable[[], Client]) -> Tenant:
-        """Return the tenant of a host; asks the identity service only when the copy is old.
+    def by_host(self, host: str, client: Callable[[], Client]) -> Tenant:
+        """Return the tenant of a host; calls the identity service only if the cached tenant is old or missing.
 
         Raises:
-            UnknownTenant: nobody lives there.
-            ServiceUnavailable: the service does not answer and there is no copy to go on with.
+            UnknownTenant: no tenant has the host.
+            ServiceUnavailable: the service does not answer, and no tenant is cached.
         """
-        copy = self._copies.get(host)
-        if copy is None or monotonic() - copy.read_at > FRESH_SECONDS:
-            copy = self._renewed(host, copy, ask)
-        if copy.tenant is None:
+        cached = self._by_host.get(host)
+        if cached is None or monotonic() - cached.read_at > FRESH_SECONDS:
+            cached = self._revalidated(host, cached, client)
+        if cached.tenant is None:
             raise UnknownTenant
-        return copy.tenant
+        return cached.tenant
 
     def cached_name(self, host: str) -> str:
         """Return the tenant's name for a cached host; empty for any other. Makes no call."""
-        copy = self._copies.get(host)
-        return copy.tenant.name if copy is not None and copy.tenant is not None else ""
+        cached = self._by_host.get(host)
+        return cached.tenant.name if cached is not None and cached.tenant is not None else ""
 
     def on_response(self, host: str, headers: ResponseHeaders) -> None:
-        """Take note of the version that an answer bears: an older copy is read anew at the next visit."""
-        version, copy = headers.get(VERSION_HEADER), self._copies.get(host)
-        if version and copy is not None and copy.tenant is not None and copy.tenant.version != version:
-            copy.read_at = float("-inf")
+        """Read the tenant's version from a response; an older cached tenant is revalidated at the next visit."""
+        version, cached = headers.get(VERSION_HEADER), self._by_host.get(host)
+        if version and cached is not None and cached.tenant is not None and cached.tenant.version != version:
+            cached.read_at = float("-inf")
 
-    def _renewed(self, host: str, copy: _Copy | None, ask: Callable[[], Client]) -> _Copy:
-        known = copy.tenant if copy else None
-        if copy is not None:
-            copy.read_at = monotonic()  # the others go on with the old copy while this visit asks
+    def _revalidated(self, host: str, cached: _Cached | None, client: Callable[[], Client]) -> _Cached:
+        previous = cached.tenant if cached else None
+        if cached is not None:
+            cached.read_at = monotonic()  # other threads use the old one meanwhile
         try:
-            answer = ask()(contract.tenant, contract.TenantRequest(version=known.version if known else None))
+            response = client()(contract.tenant, contract.TenantRequest(version=previous.version if previous else None))
         except UnknownTenant:
-            return self._keep(host, None)
+            return self._store(host, None)
         except ServiceUnavailable:
-            if copy is None or known is None:
+            if cached is None or previous is None:
                 raise
-            log.warning("the identity service does not answer; pages of %s go on with their copy", known.name)
-            return copy
-        return self._keep(host, tenant_from_view(answer.tenant) if answer.tenant else known)
+            log.warning("the identity service does not answer; pages of %s use the cached tenant", previous.name)
+            return cached
+        return self._store(host, tenant_from_view(response.tenant) if response.tenant else previous)
 
-    def _keep(self, host: str, tenant: Tenant | None) -> _Copy:
-        copy = _Copy(tenant, monotonic())
+    def _store(self, host: str, tenant: Tenant | None) -> _Cached:
+        cached = _Cached(tenant, monotonic())
         with self._lock:
-            self._copies[host] = copy
-            self._copies.move_to_end(host)
-            while len(self._copies) > MOST_KEPT:
-                self._copies.popitem(last=False)
-        return copy
+            self._by_host[host] = cached
+            self._by_host.move_to_end(host)
+            while len(self._by_host) > MAX_CACHED:
+                self._by_host.popitem(last=False)
+        return cached
 
 
 def tenant_from_view(view: contract.TenantView) -> Tenant:
-    """Return a tenant as the pages see it. A look that cannot be drawn gives way to the house's."""
+    """Return the tenant of a view. A colour, logo or link that is invalid is replaced by the default."""
     kinds = tuple(Identifier(kind) for kind in view.identifiers if kind in set(Identifier))
     others = tuple(tag for tag in view.locales if tag != view.default_locale)
     return Tenant(
@@ -195,7 +195,7 @@ def _brand(view: contract.TenantView) -> Brand:
         colour=_colour(given.color),
         logo=_logo(given.logo or ""),
         radius_pixels=given.radius_px,
-        sentence=_for_all(given.sentence, view.default_locale),
+        sentence=_with_fallback(given.sentence, view.default_locale),
         signature=(("", given.signature),) if given.signature else (),
         links=tuple(
             (kind, given.links[kind]) for kind in ("privacy", "terms", "help") if web_address(given.links.get(kind))
@@ -204,13 +204,13 @@ def _brand(view: contract.TenantView) -> Brand:
 
 
 def _logo(address: str) -> str:
-    """An address of this host, a picture within the address, or one elsewhere over https; nothing for any other."""
+    """Return a path of this host, a data: image or an https address; empty for any other."""
     is_here = address.startswith(("/", "data:image/")) and not address.startswith(("//", "/\\"))
     return address if is_here or (address.startswith("https://") and is_web_address(address)) else ""
 
 
-def _for_all(texts: Mapping[str, str], default: str) -> tuple[tuple[str, str], ...]:
-    """The texts, and for languages without one that of the tenant's default."""
+def _with_fallback(texts: Mapping[str, str], default: str) -> tuple[tuple[str, str], ...]:
+    """Return the texts by language; `""` holds the text of the default language for all others."""
     fallback = texts.get(default) or next(iter(texts.values()), "")
     return (*texts.items(), ("", fallback)) if fallback else ()
 

@@ -20,24 +20,24 @@ def test_the_key_of_hub_calls_is_the_one_of_the_service() -> None:
 def test_a_token_is_good_where_it_was_made_and_differs_each_time() -> None:
     first, second = TOKENS.make(*BOUND), TOKENS.make(*BOUND)
     assert first != second
-    assert TOKENS.is_good(first, *BOUND)
-    assert TOKENS.is_good(second, *BOUND)
+    assert TOKENS.is_valid(first, *BOUND)
+    assert TOKENS.is_valid(second, *BOUND)
 
 
 @pytest.mark.parametrize(
     "other", [("globex", "attempt", "binding"), ("acme", "other", "binding"), ("acme", "attempt", "other")]
 )
 def test_it_is_good_nowhere_else(other: tuple[str, ...]) -> None:
-    assert not TOKENS.is_good(TOKENS.make(*BOUND), *other)
+    assert not TOKENS.is_valid(TOKENS.make(*BOUND), *other)
 
 
 def test_without_a_secret_of_the_browser_nothing_is_good() -> None:
-    assert not TOKENS.is_good(TOKENS.make("acme", "", ""), "acme", "", "")
+    assert not TOKENS.is_valid(TOKENS.make("acme", "", ""), "acme", "", "")
 
 
 @given(st.text(max_size=80))
 def test_no_text_is_taken_for_a_token(text: str) -> None:
-    assert not TOKENS.is_good(text, *BOUND)
+    assert not TOKENS.is_valid(text, *BOUND)
 
 
 def test_a_seal_opens_in_its_place_only_and_after_a_rotation() -> None:

@@ -31,7 +31,7 @@ class BoundToken(CSRF):
         return fresh_token()
 
     def validate_csrf_token(self, form: Any, field: Field) -> None:  # noqa: ARG002 - WTForms asks so
-        if _is_foreign() or not _tokens().is_good(field.data or "", *_bound_to()):
+        if _is_foreign() or not _tokens().is_valid(field.data or "", *_bound_to()):
             raise Refused(_FOREIGN)
 
 
