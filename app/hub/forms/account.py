@@ -1,4 +1,4 @@
-"""What the pages of an account share: who is signed in, the password that may be asked again, and why a change is refused."""
+"""Forms of account pages: the password that may be required again, and the notice of a refused change."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ NEEDED: Final = "1"
 
 
 class PasswordConfirmationForm(HubForm):
-    """A form that asks the password again where the last proof is too old: `asks` says so, and stays when it is drawn anew."""
+    """A form that requires the password if the last authentication is too old; `asks` keeps that state."""
 
     asks = HiddenField()
     account = HiddenField()
-    """Whose password it is, for password managers."""
+    """The username for password managers."""
     password = PasswordField(_l("Your password"), render_kw={"autocomplete": "current-password"})
 
     @property
@@ -40,7 +40,7 @@ class PasswordConfirmationForm(HubForm):
         return self.password.data or None
 
     def add_refusal(self, refusal: ApiError) -> bool:
-        """Lay a refused password on its field; returns whether that is what was refused."""
+        """Add the error of a missing or wrong password; return whether the refusal is one."""
         if isinstance(refusal, e.WrongCurrentPassword):
             self.is_first_prompt = not self.requires_password
             self.require_password()
@@ -54,7 +54,7 @@ _WRONG: Final = _l("That is not your password.")
 
 
 class ConfirmationState(Protocol):
-    """Who is asked for a proof, and whether it is."""
+    """The account, and whether it must authenticate again."""
 
     @property
     def person(self) -> PersonView: ...
@@ -65,19 +65,17 @@ class ConfirmationState(Protocol):
 
 
 def confirmation_data(known: ConfirmationState) -> dict[str, str]:
-    """Return what a form that may ask the password begins with."""
+    """Return the initial values of a form that may require the password."""
     return {"asks": NEEDED if known.needs_password else "", "account": known.person.label}
 
 
 def require_confirmation(known: ConfirmationState, landing: str) -> Response | None:
-    """Return the way to the page that asks whoever has to prove who they are, where a password in a form is none or not
-    enough; None for all others.
-    """
+    """Redirect to the confirmation page if a password in the form does not suffice; return None if none is needed."""
     return redirect_to_confirmation(landing) if known.must_confirm else None
 
 
 def redirect_to_confirmation(landing: str) -> Response:
-    """Return the way to the page that asks who it is, and then goes on; whoever proved it a moment ago goes straight on."""
+    """Redirect to the confirmation page, which continues at `landing`; at once if the authentication is recent."""
     return journey.redirect_to(f"/confirm?{urlencode({'next': landing})}")
 
 
@@ -85,7 +83,7 @@ _MISSING: Final = _l("Enter your password.")
 
 
 def refusal_notice(refusal: ApiError) -> Notice:
-    """What a page says of a refusal that belongs to no field."""
+    """Return the notice of a refusal that belongs to no field."""
     return next((notice for kind, notice in _NOTICES.items() if isinstance(refusal, kind)), _FAILED)
 
 
@@ -118,5 +116,5 @@ _NOTICES: Final[dict[type[ApiError], Notice]] = {
 
 
 def text_of(value: Any) -> str:
-    """Return a value of the profile as a field holds it."""
+    """Return a profile value as a field's text."""
     return value if isinstance(value, str) else ""

@@ -1,6 +1,6 @@
-"""Forms: widgets, and how what was typed becomes a request.
+"""The base class of forms: CSRF, validation, and the request that a form becomes.
 
-Lengths and patterns stay in the contract; what it refuses lands on the field of the same name.
+Lengths and patterns stay in the contract; its errors appear at the field of the same name.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from app.hub.visit import current_visit
 from app.kit.wire import Wire
 
 TOKEN_FIELD: Final = "token"
-_FOREIGN: Final = _l("This form was not sent from the page we drew for you.")
+_INVALID_TOKEN: Final = _l("This form was not sent from the page we drew for you.")
 
 
 class BoundToken(CSRF):
-    """WTForms' hook for the token, and for where the browser says that the form was sent from; both are `safety`'s."""
+    """WTForms' hook for the CSRF token and the origin check, both from `safety`."""
 
-    def generate_csrf_token(self, csrf_token_field: Field) -> str:  # noqa: ARG002 - WTForms asks so
+    def generate_csrf_token(self, csrf_token_field: Field) -> str:  # noqa: ARG002 - WTForms' signature
         return fresh_token()
 
-    def validate_csrf_token(self, form: Any, field: Field) -> None:  # noqa: ARG002 - WTForms asks so
-        if _is_foreign() or not _tokens().is_valid(field.data or "", *_bound_to()):
-            raise Refused(_FOREIGN)
+    def validate_csrf_token(self, form: Any, field: Field) -> None:  # noqa: ARG002 - WTForms' signature
+        if _is_cross_origin() or not _tokens().is_valid(field.data or "", *_token_context()):
+            raise Refused(_INVALID_TOKEN)
 
 
-def _is_foreign() -> bool:
+def _is_cross_origin() -> bool:
     site, origin = (request.headers.get(name, "") for name in ("Sec-Fetch-Site", "Origin"))
     is_https = current_app.extensions["gatehouse"].settings.public_scheme == "https"
     return is_cross_origin(site, origin, request.host, is_https=is_https)
 
 
 def fresh_token() -> str:
-    """Return a token for a form of this visit, masked anew."""
-    return _tokens().make(*_bound_to())
+    """Return a newly masked CSRF token for the current visit."""
+    return _tokens().make(*_token_context())
 
 
 def _tokens() -> FormTokens:
@@ -51,7 +51,7 @@ def _tokens() -> FormTokens:
     return tokens
 
 
-def _bound_to() -> tuple[str, str, str]:
+def _token_context() -> tuple[str, str, str]:
     visit = current_visit()
     return visit.tenant.name, visit.interaction.id if visit.interaction else "", visit.binding_secret
 
@@ -60,7 +60,7 @@ class HubForm(FlaskForm):
     """A form of a page."""
 
     is_first_prompt = False
-    """Whether this answer asks for the password for the first time: a question, not a mistake."""
+    """Whether this response asks for the password for the first time, which is no error."""
 
     request: Any = None
     """The request of a valid form, as `to_request` made it; set by `validate`."""
@@ -70,21 +70,21 @@ class HubForm(FlaskForm):
         csrf_class = BoundToken
         csrf_field_name = TOKEN_FIELD
 
-        def wrap_formdata(self, form: Any, formdata: Any) -> Any:  # noqa: ARG002 - WTForms asks so
-            """Take the fields of a form and nothing else: neither files nor JSON can be the text of a field."""
-            if formdata is None or hasattr(formdata, "getlist"):  # said by who makes the form, else WTForms' own mark
+        def wrap_formdata(self, form: Any, formdata: Any) -> Any:  # noqa: ARG002 - WTForms' signature
+            """Read form fields only: neither files nor JSON."""
+            if formdata is None or hasattr(formdata, "getlist"):  # given by the caller, or WTForms' own marker
                 return formdata
             return request.form if has_request_context() and request.method == "POST" else None
 
         def get_translations(self, form: Any) -> None:
-            """None: every sentence is ours and goes through our own catalogue."""
+            """Return None: all texts go through the hub's own catalogues."""
 
     def to_request(self) -> Wire:
-        """Return what was typed as the request of the form's operation."""
+        """Return the request of the form's operation."""
         raise NotImplementedError
 
     def validate(self, extra_validators: Any = None) -> bool:
-        """Check the token and the fields, then what the contract says of the request."""
+        """Check the CSRF token, the fields, and the request against the contract; a valid form keeps its `request`."""
         if not super().validate(extra_validators):
             return False
         if type(self).to_request is HubForm.to_request:
@@ -92,18 +92,18 @@ class HubForm(FlaskForm):
         try:
             self.request = self.to_request()
         except ValidationError as refusal:
-            self._take(refusal)
+            self._add_contract_errors(refusal)
             return False
         return True
 
-    def _take(self, refusal: ValidationError) -> None:
-        """Lay what the contract refuses on the fields of the same names; what has no field lies on the form."""
+    def _add_contract_errors(self, refusal: ValidationError) -> None:
+        """Add the contract's errors to the fields of the same names, or to the form."""
         for problem in refusal.errors(include_url=False, include_input=False):
             name = _field_name(problem["loc"])
             self.add_error(name, _SENTENCES.get(problem["type"], _SENTENCES["value_error"]))
 
     def add_error(self, name: str, sentence: Any) -> None:
-        """Lay a problem on the field of this name, or on the form."""
+        """Add an error to the field of this name, or to the form if there is none."""
         field = self._fields.get(name)
         if field is None:
             self.form_errors.append(sentence)
@@ -111,23 +111,23 @@ class HubForm(FlaskForm):
             field.errors = [*field.errors, sentence]
 
     def with_token_error(self) -> Self:
-        """Return the form as one that came without the token of this browser."""
-        self.add_error(TOKEN_FIELD, _FOREIGN)
+        """Return the form with the error of an invalid CSRF token."""
+        self.add_error(TOKEN_FIELD, _INVALID_TOKEN)
         return self
 
     @property
     def is_token_invalid(self) -> bool:
-        """Whether the form came without the token of this browser: the page is drawn again with what was typed."""
+        """Whether the CSRF token is invalid; the page is then rendered again with the typed values."""
         return bool(self._fields[TOKEN_FIELD].errors)
 
     @property
     def error_status(self) -> int:
-        """The status of the page that draws a refused form again."""
+        """The status of the page that shows an invalid form again."""
         return 403 if self.is_token_invalid else 422
 
     @property
     def problems(self) -> list[tuple[str, Any]]:
-        """Each refused field's id with its sentence, in the order of the page."""
+        """Ids of the invalid fields with their first error, in the order of the page."""
         return list(self._problems())
 
     def _problems(self) -> Iterator[tuple[str, Any]]:
@@ -137,7 +137,7 @@ class HubForm(FlaskForm):
 
 
 def _field_name(loc: tuple[int | str, ...]) -> str:
-    """`FirstName` and `firstname` are the field `first_name`, as far as one is named so."""
+    """Return the field name of an error location: `FirstName` is `first_name`."""
     head = str(loc[0]) if loc else ""
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in head).lstrip("_")
 

@@ -1,8 +1,8 @@
-"""The captcha of our own forms: a question in the visitor's language, and work for the browser where it runs scripts; or
-the widget of the tenant's provider, with the question for whoever cannot use it.
+"""The captcha of forms: a question in the visitor's language and a proof of work for browsers with scripts; or the widget
+of the tenant's provider, with the question as its accessible alternative.
 
-Any form takes it: declare `captcha = CaptchaField()`, send `form.captcha.answer` with the request, `ask` what a refusal
-brings, and draw it with the macro `captcha` of `macros/forms.html`; the page runs the module `work`, or `widget` instead.
+To use it, declare `captcha = CaptchaField()`, send `form.captcha.answer` with the request, call `ask` with the challenge
+of a refusal, and render it with the macro `captcha` of `macros/forms.html`; the page runs the script `work` or `widget`.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ _WIDGET_ALONE: Final = "widget"
 
 
 class CaptchaField(StringField):
-    """What a challenge asks, and its answer. Nothing is drawn before `ask`, or before a form brings its challenge back."""
+    """A challenge and its answer. Renders nothing before `ask`, or before a posted form contains a challenge."""
 
     asked: Challenge | None = None
     provided: Widget | None = None
-    """The widget of the tenant's provider, in front of the question or alone."""
+    """The widget of the tenant's provider, with the question or alone."""
     was_answered: bool = False
-    """In words, before it was asked anew."""
+    """Whether the previous question was answered in words."""
 
     def process(self, formdata: Any, data: Any = None, extra_filters: Any = None) -> None:
-        """Take the answer with the challenge that it belongs to."""
+        """Read the answer and the challenge that it belongs to."""
         super().process(formdata, data, extra_filters)
         given = {part: (formdata or {}).get(f"{self.name}_{part}", "") for part in _PARTS}
         if given["asked"]:
@@ -69,7 +69,7 @@ class CaptchaField(StringField):
         self.work, self.proof, self.randstr = given["work"], given["proof"], given["randstr"]
 
     def ask(self, challenge: Challenge | None, widget: Widget | None = None) -> None:
-        """Ask anew, by a challenge of ours or the tenant's widget: what was answered before counts no more."""
+        """Show a new challenge or the tenant's widget; the previous answer is dropped."""
         self.was_answered = bool(self.data)
         self._keep(challenge, widget or current_visit().tenant.captcha)
         self.data = self.work = self.proof = self.randstr = ""
@@ -85,7 +85,7 @@ class CaptchaField(StringField):
 
     @property
     def answer(self) -> CaptchaAnswer | None:
-        """What goes with the request; raises ValidationError for what is beyond all measure."""
+        """The answer for the request; None without a challenge. Raises ValidationError if it is too long."""
         if not self.is_asked:
             return None
         token = self.asked.token if self.asked else ""
@@ -95,19 +95,19 @@ class CaptchaField(StringField):
 
     @property
     def hidden(self) -> list[tuple[str, str]]:
-        """What the form carries unseen, so that it can be drawn again without asking anybody. A proof is for one try."""
+        """Hidden fields that render the challenge again without an API call. A provider's proof is for one try."""
         names = {"proof": "", "randstr": ""} if self.provided else {"work": self.work}
         if self.asked is None or self.asked.question is None:
             names["asked"] = _WIDGET_ALONE
         else:
             question = self.asked.question
-            told = [str(self.asked.work_bits), self.asked.work_seed, question.kind, *map(str, question.numbers)]
-            names |= {"challenge": self.asked.token, "asked": ".".join(told)}
+            encoded = [str(self.asked.work_bits), self.asked.work_seed, question.kind, *map(str, question.numbers)]
+            names |= {"challenge": self.asked.token, "asked": ".".join(encoded)}
         return [(f"{self.name}_{name}", value) for name, value in names.items()]
 
     @property
     def refused(self) -> tuple[str, Any]:
-        """Where it is said that nothing was shown that opens, and how: at the question, or on the form where none stands."""
+        """The field and the text of the error of a failed captcha."""
         if self.provided is None or self.was_answered:
             return self.name, OTHER_QUESTION
         return (self.name, _UNPROVED) if self.asked else ("", _UNPROVED_ALONE)
@@ -119,7 +119,7 @@ _UNPROVED_ALONE: Final = _l("That you are no machine could not be confirmed. Try
 
 
 def _read(token: str, asked: str) -> Challenge | None:
-    """Read what a form brought back. It only draws; anybody may have written it, so that it can say nothing but numbers."""
+    """Parse the challenge of a posted form, which is untrusted: it can hold nothing but numbers and only affects rendering."""
     found = _ASKED.fullmatch(asked)
     if found is None or not token or len(token) > 600:
         return None
@@ -131,7 +131,7 @@ def _read(token: str, asked: str) -> Challenge | None:
 
 
 def question_text(question: Question) -> Any:
-    """Return the question as it is asked; spelt out, so that every voice reads it well."""
+    """Return the text of a question; numbers are spelt out for screen readers."""
     words = [str(NUMBERS[number]) for number in question.numbers]
     if question.kind == "sum":
         return _l("How much is %(first)s plus %(second)s?", first=words[0], second=words[1])
@@ -155,10 +155,10 @@ def _position(position: int, numbers: str) -> Any:
 
 
 SAMPLE_WORK: Final = "103"
-"""What a browser finds for the sample with few bits."""
+"""The solution of the sample with 8 bits."""
 
 
 def sample(*, kind: str = "sum", numbers: tuple[int, ...] = (17, 5), work_bits: int = 22) -> Challenge:
-    """Return a challenge for the samples of pages; with 8 bits it is answered by `SAMPLE_WORK`."""
+    """Return a sample challenge; `SAMPLE_WORK` solves one of 8 bits."""
     question = Question.model_validate({"kind": kind, "numbers": list(numbers)})
     return Challenge(token="sample", work_seed="0" * 22, work_bits=work_bits, question=question)

@@ -1,6 +1,6 @@
-"""The widgets of captcha providers: where each one's script is, and what of the web it may use on our pages.
+"""The widgets of captcha providers: script addresses, and sources for the Content-Security-Policy.
 
-The script of our own that draws them is `static/js/widget.js`. Beside them stands our own question (decisions/0041).
+`static/js/widget.js` renders them, beside the built-in question (decisions/0041).
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from app.contract.captcha import Provider
 
 @dataclass(frozen=True)
 class Service:
-    """A provider as browsers meet it."""
+    """A captcha provider."""
 
     name: str
     script: str
     sources: tuple[str, ...]
-    """What its scripts, styles, frames and calls come from, as its manual says."""
+    """Sources of its scripts, styles, frames and connections, from its documentation."""
 
 
 _RECAPTCHA: Final = Service(
@@ -47,24 +47,24 @@ SERVICES: Final[dict[Provider, Service]] = {
 
 @dataclass(frozen=True, slots=True)
 class Widget:
-    """The widget of one tenant."""
+    """A tenant's widget."""
 
     provider: Provider
     site_key: str
     has_question: bool = True
-    """Whether a question of our own stands beside it."""
+    """Whether the built-in question is shown beside it."""
 
     @property
     def name(self) -> str:
-        """What people know the provider by."""
+        """The provider's name."""
         return SERVICES[self.provider].name
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """What a page that shows it allows, for the content security policy."""
+        """The sources that a page with the widget allows (CSP)."""
         return SERVICES[self.provider].sources
 
     def script(self, language: str) -> str:
-        """Return the address of the provider's script; nothing is drawn before ours asks for it."""
+        """Return the address of the provider's script; `widget.js` starts the rendering."""
         render = self.site_key if self.provider == "recaptcha_v3" else "explicit"
         return f"{SERVICES[self.provider].script}?{urlencode({'render': render, 'hl': language})}"

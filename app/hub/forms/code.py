@@ -1,4 +1,4 @@
-"""The form that takes a code from a mail or a text message, and what its page says of the last click."""
+"""The form and the page that take a code from a mail or a text message."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from app.hub.page import Notice, Page
 from app.kit.errors import ApiError
 
 AGAIN: Final = "again"
-"""What a click on "Send it again" says, and the page that follows it."""
+"""Value of `do` of the resend button, and of `sent` in the address of the page after it."""
 CLOSED: Final = "closed"
 """Query parameter of the page that follows a security alert: the account is closed to others."""
 
 
 class CodeForm(HubForm):
-    """The code, as people copy it: with spaces, dashes, in the digits of any script."""
+    """The code; spaces, dashes and digits of any script are accepted."""
 
     code = StringField(_l("Code"), [InputRequired(_l("Type the code that we sent."))])
 
 
 class ButtonForm(HubForm):
-    """Nothing but a click."""
+    """A button without fields."""
 
 
 class Outcome(StrEnum):
-    """What the page says of the last click."""
+    """The outcome of the last action."""
 
     SENT = "sent"
     WRONG = "wrong"
@@ -48,12 +48,12 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class CodePage(Page):
-    """We wrote to you: type what we wrote."""
+    """Asks for the code that was sent."""
 
     form: HubForm
     sent_to: str
     is_text: bool = False
-    """By SMS: there is a code and no link."""
+    """Whether it was sent by SMS, which has no link."""
     resend_in_seconds: int = 0
     outcome: Outcome | None = None
 
@@ -74,7 +74,7 @@ class CodePage(Page):
 
 
 def resend_hint(seconds: int) -> Any:
-    """Say when the next message may be asked for."""
+    """Return the text that says when another message can be sent."""
     return _n(
         "You can have another one sent in %(num)d second.",
         "You can have another one sent in %(num)d seconds.",
@@ -83,19 +83,19 @@ def resend_hint(seconds: int) -> Any:
 
 
 def sample_empty_form() -> CodeForm:
-    """Return the form as it is drawn where nothing was typed; for samples."""
+    """Return a sample form submitted without a code."""
     form = CodeForm()
     form.add_error("code", _l("Type the code that we sent."))
     return form
 
 
 def sample_filled_form() -> CodeForm:
-    """Return the form with a code in it; for samples."""
+    """Return a sample form with a code."""
     return CodeForm(data={"code": "123 456"})
 
 
 def redisplayed(form: HubForm) -> CodeForm:
-    """Return the form with what was typed into it, whichever form of the page was sent."""
+    """Return the code form with its typed value, or a new one if another form of the page was sent."""
     if isinstance(form, CodeForm):
         return form
     fresh = CodeForm(formdata=None)
@@ -103,7 +103,7 @@ def redisplayed(form: HubForm) -> CodeForm:
 
 
 def outcome_for(form: HubForm, refusal: ApiError) -> Outcome:
-    """Return what the page says of a refusal. An account's lock, for one, is no more than a code that did not work."""
+    """Return the outcome of a refusal; those that could reveal the account, such as a lock, are WRONG."""
     if isinstance(refusal, e.TooManyRequests):
         waits = SentTo.model_validate(refusal.data or {}).resend_in_seconds
         return Outcome.TOO_SOON if waits and not isinstance(form, CodeForm) else Outcome.TOO_MANY

@@ -1,4 +1,4 @@
-"""A tenant's consent forms as widgets: a box for each option, in the visitor's language."""
+"""A tenant's consent forms as form fields: one checkbox per option."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PREFIX: Final = "agree-"
 
 @dataclass(frozen=True)
 class Box:
-    """An option: what it says, and the box to tick, where there is one."""
+    """An option with its checkbox, if it has one."""
 
     id: str
     title: str
@@ -32,7 +32,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Section:
-    """A form of the tenant's: its own heading and text, and its boxes."""
+    """A consent form: title, text, checkboxes."""
 
     title: str
     text: str
@@ -40,13 +40,13 @@ class Section:
 
 
 class BoxesForm(HubForm):
-    """The boxes stand in a subclass that `of` makes."""
+    """A form with a checkbox per option, built as a subclass by `of`."""
 
     options: ClassVar[tuple[ConsentOption, ...]] = ()
 
     @classmethod
     def of(cls, options: Iterable[ConsentOption], agreed: Iterable[str] = (), **given: Any) -> BoxesForm:
-        """Return the form with a box for each of these options; what is agreed to is ticked."""
+        """Return the form with these options; those agreed to are checked."""
         held = {option.id: option for option in options}
         ticked = {_PREFIX + option for option in agreed}
         boxes = {_PREFIX + option: BooleanField(default=_PREFIX + option in ticked) for option in held}
@@ -55,15 +55,15 @@ class BoxesForm(HubForm):
 
     @property
     def ticked(self) -> dict[str, bool]:
-        """What was chosen, by the options' ids."""
+        """Whether each option is checked, by its id."""
         return {option.id: bool(self[_PREFIX + option.id].data) for option in self.options}
 
     def box(self, option: ConsentOption) -> Any:
-        """Return the box of an option; None where there is none."""
+        """Return the checkbox of an option; None if there is none."""
         return self._fields.get(_PREFIX + option.id)
 
     def refuse_unticked(self) -> bool:
-        """Lay what must be agreed to and is not on its box; return whether there is such a one."""
+        """Add an error to each mandatory option that is not checked; return whether there is one."""
         missing = [option for option in self.options if option.mandatory and not self.ticked[option.id]]
         for option in missing:
             what = localized(option.title)
@@ -72,13 +72,13 @@ class BoxesForm(HubForm):
 
 
 def forms_of(events: Iterable[str]) -> tuple[ConsentForm, ...]:
-    """Return the tenant's forms for these events, in the tenant's order."""
+    """Return the tenant's consent forms for these events, in the tenant's order."""
     wanted = set(events)
     return tuple(form for form in current_visit().tenant.consent_forms if form.event in wanted)
 
 
 def options_of(forms: Iterable[ConsentForm]) -> tuple[ConsentOption, ...]:
-    """Return the options of forms, each once: one that any form demands is demanded."""
+    """Return the options of the forms, each once; mandatory if any form says so."""
     found: dict[str, ConsentOption] = {}
     for option in (option for form in forms for option in form.options):
         known = found.get(option.id, option)
@@ -87,7 +87,7 @@ def options_of(forms: Iterable[ConsentForm]) -> tuple[ConsentOption, ...]:
 
 
 def sections(forms: Iterable[ConsentForm], form: BoxesForm) -> tuple[Section, ...]:
-    """Return what is drawn of forms; an option that stands in several is drawn with the first."""
+    """Return the sections to render; an option of several forms is shown with the first."""
     drawn: set[str] = set()
     made = []
     for one in forms:
@@ -99,7 +99,7 @@ def sections(forms: Iterable[ConsentForm], form: BoxesForm) -> tuple[Section, ..
 
 
 def titles(forms: Iterable[ConsentForm]) -> Mapping[str, str]:
-    """Return what each option says, by its id."""
+    """Return the title of each option by id."""
     return {option.id: localized(option.title) for option in options_of(forms)}
 
 

@@ -1,4 +1,4 @@
-"""The field by which people name themselves: one, whatever the tenant lets them be named by."""
+"""The identifier field: one field for all kinds of identifiers that the tenant accepts."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from app.hub.tenancy import Identifier
 
 
 class IdentifierForm(HubForm):
-    """A form that asks who one is."""
+    """A form with the identifier field."""
 
     identifier = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
 
     def accept_identifiers(self, identifiers: Collection[Identifier]) -> Self:
-        """Return the form as it asks for what a tenant's people may be named by."""
-        label, missing = _words(frozenset(identifiers))
+        """Return the form with label and error text for these kinds of identifiers."""
+        label, missing = _texts(frozenset(identifiers))
         self.identifier.label.text = label
         self.identifier.validators = [InputRequired(missing)]
         return self
 
 
 def identifier_attributes(identifiers: tuple[Identifier, ...]) -> dict[str, str]:
-    """Return what tells keyboards and password managers what the identifier is.
+    """Return the HTML attributes of the field, for keyboards and password managers.
 
-    No keyboard begins an `email` with a capital, and HTML knows no `autocapitalize` on it.
+    HTML has no `autocapitalize` for `type=email`; no keyboard capitalizes it.
     """
     common = {"autocomplete": "username", "spellcheck": "false"}
     if identifiers == (Identifier.EMAIL,):
@@ -40,8 +40,8 @@ def identifier_attributes(identifiers: tuple[Identifier, ...]) -> dict[str, str]
     return {**typed, "dir": "auto"}
 
 
-def _words(identifiers: frozenset[Identifier]) -> tuple[Any, Any]:
-    """The label of the identifier field, and what is said when it is empty."""
+def _texts(identifiers: frozenset[Identifier]) -> tuple[Any, Any]:
+    """Return the label of the field and the error of an empty one."""
     email, phone, username = Identifier.EMAIL, Identifier.PHONE, Identifier.USERNAME
     names = {
         frozenset({email}): (_l("Email"), _l("Enter your email.")),

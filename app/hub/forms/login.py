@@ -1,4 +1,4 @@
-"""The form of a sign-in: who one is, the password, and what opens a lock."""
+"""The login form: identifier, password, and the answer that unlocks a locked sign-in."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.hub.visit import current_visit
 
 
 class LoginForm(IdentifierForm):
-    """Who one is, the password, and what opens a lock."""
+    """Identifier, password, and captcha or security answer."""
 
     password = PasswordField(_l("Password"), [InputRequired(_l("Enter your password."))])
     captcha = CaptchaField()
@@ -41,7 +41,7 @@ class LoginForm(IdentifierForm):
         )
 
     def ask(self, lock: Lock, *, by_captcha: bool) -> None:
-        """Ask what opens the lock that the service met; what was answered before is gone."""
+        """Show the challenge of a lock; previous answers are dropped."""
         if lock.captcha is not None or by_captcha:
             self.captcha.ask(lock.captcha)
         if lock.question_id is not None:
@@ -49,7 +49,7 @@ class LoginForm(IdentifierForm):
             self.ask_question(lock.question_id, current_visit().tenant.security_questions)
 
     def ask_question(self, question_id: str, questions: tuple[tuple[str, str], ...]) -> None:
-        """Ask one of the tenant's security questions; one that it does not have is not asked."""
+        """Show one of these security questions; none if the id is unknown."""
         text = dict(questions).get(question_id)
         self.asks_question = text is not None
         self.security_question.data = question_id
@@ -57,7 +57,7 @@ class LoginForm(IdentifierForm):
 
     @classmethod
     def of(cls, identifiers: tuple[Identifier, ...], **given: Any) -> LoginForm:
-        """Return the form for what a tenant's people may be named by."""
+        """Return the form for the tenant's kinds of identifiers."""
         form = cls(**given).accept_identifiers(identifiers)
         if form.security_question.data:
             form.ask_question(form.security_question.data, current_visit().tenant.security_questions)

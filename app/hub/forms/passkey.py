@@ -1,4 +1,4 @@
-"""What the pages of passkeys share: the form that brings a credential, and options for the script that asks for one."""
+"""Forms with a WebAuthn credential, and the JSON response with options for the page's script."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from app.hub.forms.base import HubForm
 from app.hub.page import Notice, with_retry_after
 from app.kit.errors import ApiError
 
-_MOST_LETTERS: Final = 60_000
+_MAX_CHARACTERS: Final = 60_000
 SCRIPTLESS: Final = Notice(
     _l("A passkey needs JavaScript"),
     _l("This browser did not run the script of the page. Allow JavaScript here, or go on with your password."),
     "note",
 )
-"""Of a form that came without a credential: everything else works without a script."""
+"""Shown after a form without a credential, which only a script can add."""
 FAILED: Final = Notice(
     _l("That passkey did not work"), _l("Try once more. Or go on with your password, and look at your passkeys then.")
 )
@@ -32,18 +32,18 @@ OFF: Final = Notice(_l("Passkeys do not work here now"), _l("Go on with your pas
 
 
 class CredentialForm(HubForm):
-    """What a browser's API gave; empty where no script ran."""
+    """The browser's credential as JSON; empty if no script ran."""
 
     credential = HiddenField()
 
     def to_request(self) -> Any:
-        """The credential is read by `given`: what is none is no mistake in a field."""
+        """Return None: `read_credential` reads the credential; a malformed one is no field error."""
 
 
 def read_credential(form: Any) -> PresentedCredential | None:
-    """Return the credential that a form brings; None where it brings none that can be read."""
+    """Return the credential of a form; None if it is missing or malformed."""
     text = form.credential.data or ""
-    if not text or len(text) > _MOST_LETTERS:
+    if not text or len(text) > _MAX_CHARACTERS:
         return None
     try:
         return PresentedCredential.model_validate(json.loads(text))
@@ -52,7 +52,7 @@ def read_credential(form: Any) -> PresentedCredential | None:
 
 
 def options_response(form: HubForm, ask: Callable[[], PasskeyOptions]) -> Response:
-    """Answer the script of a page with options; with nothing where its form is not ours, or the service refuses."""
+    """Return the options as JSON; an empty object for an invalid CSRF token or a refusal."""
     if not form.validate():
         return _json({}, 403)
     try:
@@ -62,9 +62,9 @@ def options_response(form: HubForm, ask: Callable[[], PasskeyOptions]) -> Respon
 
 
 def notice_for(refusal: ApiError) -> Notice:
-    """What a page says of a refused passkey."""
+    """Return the notice of a refused passkey."""
     return OFF if isinstance(refusal, (e.PasskeysOff, e.PasskeyMisconfigured)) else FAILED
 
 
-def _json(told: dict[str, Any], status: int) -> Response:
-    return Response(json.dumps(told), status=status, content_type="application/json")
+def _json(content: dict[str, Any], status: int) -> Response:
+    return Response(json.dumps(content), status=status, content_type="application/json")

@@ -1,4 +1,4 @@
-"""The rules of a new password, as the page lists them and its script ticks them off: those that the service enforces."""
+"""The rules of a new password that the identity service enforces, as texts; a script checks some while typing."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from app.contract.configuration import PasswordPolicy
 from app.contract.password_rules import SENTENCES, PasswordRule
 from app.kit.errors import ApiError
 
-_FEW_CHARACTERS: Final = 64
-"""A limit above it stops nobody, so it is said only to those whom it stops (NIST SP 800-63B asks for 64)."""
+_SHOWN_MAXIMUM: Final = 64
+"""A higher maximum is shown only after it was exceeded (NIST SP 800-63B asks for at least 64)."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule: its sentence, and where it has a number, which."""
+    """A rule with its text and its number, if it has one."""
 
     sentence: Any
     kind: PasswordRule
     number: int = 0
     is_broken: bool = False
-    """The password that was sent did not keep it."""
+    """Whether the refused password broke it."""
 
     @property
     def is_watched(self) -> bool:
-        """Whether the script `rules` can tell while it is typed; the rest only the service can judge."""
-        return self.kind in _WATCHED
+        """Whether the script `rules` can check it while typing; the identity service checks all."""
+        return self.kind in _CHECKED_WHILE_TYPING
 
 
 def rules_of(policy: PasswordPolicy, *, is_first: bool = False, refusal: ApiError | None = None) -> tuple[Rule, ...]:
-    """Return what a new password has to be, in the order of the page.
+    """Return the rules of a new password, in the order of the page.
 
     Args:
-        is_first: there is no password before it, so it cannot be one of the earlier ones.
-        refusal: of the password that was sent; marks the rules that it broke.
+        is_first: whether the account has no password yet; the rule on earlier passwords is left out.
+        refusal: the refusal of a password; the rules that it broke are marked.
     """
-    stated = [
+    rules = [
         Rule(
             _n("At least %(num)d character", "At least %(num)d characters", policy.min_length),
             PasswordRule.LEAST,
@@ -52,30 +52,30 @@ def rules_of(policy: PasswordPolicy, *, is_first: bool = False, refusal: ApiErro
             PasswordRule.MOST,
             policy.max_length,
         ),
-        *(Rule(sentence, kind) for kind, sentence in _IN_WORDS.items()),
+        *(Rule(sentence, kind) for kind, sentence in _TEXTS.items()),
         Rule(
             _n("Not your last password", "None of your last %(num)d passwords", policy.history),
             PasswordRule.EARLIER,
             policy.history,
         ),
     ]
-    asked, broken = set(_asked(policy, is_first=is_first)), set(_broken(stated, refusal))
+    applicable, broken = set(_applicable(policy, is_first=is_first)), set(_broken(rules, refusal))
     return tuple(
         Rule(rule.sentence, rule.kind, rule.number, rule.kind in broken)
-        for rule in stated
-        if rule.kind in asked or rule.kind in broken
+        for rule in rules
+        if rule.kind in applicable or rule.kind in broken
     )
 
 
 def problem_of(refusal: ApiError) -> Any | None:
-    """Return what is wrong with a new password; None where the refusal speaks of something else."""
+    """Return the error text for the new password; None if the refusal is about something else."""
     if isinstance(refusal, e.WeakPassword) and refusal.description == SENTENCES[PasswordRule.PROFILE]:
         return _l("Your name or your address stands in this one. Choose another one.")
-    return next((sentence for kind, sentence in _ON_THE_FIELD.items() if isinstance(refusal, kind)), None)
+    return next((sentence for kind, sentence in _FIELD_ERRORS.items() if isinstance(refusal, kind)), None)
 
 
 def sample_refusals() -> dict[str, ApiError]:
-    """Return what may be wrong with a new password, for the samples of its pages."""
+    """Return sample refusals of a new password."""
     lacks = (SENTENCES[PasswordRule.LEAST].format(number=10), SENTENCES[PasswordRule.NUMBER])
     return {
         "too weak": e.FieldsRefused(problems=[("Password", sentence) for sentence in lacks]),
@@ -86,10 +86,10 @@ def sample_refusals() -> dict[str, ApiError]:
     }
 
 
-def _asked(policy: PasswordPolicy, *, is_first: bool) -> Iterator[PasswordRule]:
+def _applicable(policy: PasswordPolicy, *, is_first: bool) -> Iterator[PasswordRule]:
     yield PasswordRule.LEAST
     for is_asked, kind in (
-        (policy.max_length < _FEW_CHARACTERS, PasswordRule.MOST),
+        (policy.max_length < _SHOWN_MAXIMUM, PasswordRule.MOST),
         (policy.require_lowercase, PasswordRule.LOWER),
         (policy.require_uppercase, PasswordRule.UPPER),
         (policy.require_number, PasswordRule.NUMBER),
@@ -103,18 +103,18 @@ def _asked(policy: PasswordPolicy, *, is_first: bool) -> Iterator[PasswordRule]:
             yield kind
 
 
-def _broken(stated: list[Rule], refusal: ApiError | None) -> Iterator[PasswordRule]:
+def _broken(rules: list[Rule], refusal: ApiError | None) -> Iterator[PasswordRule]:
     if isinstance(refusal, e.NewPasswordBreached):
         yield PasswordRule.STOLEN
     if isinstance(refusal, e.PasswordNotAcceptable):
         yield PasswordRule.EARLIER
     if isinstance(refusal, e.FieldsRefused | e.WeakPassword):
-        said = {refusal.description, *(sentence for _, sentence in refusal.problems)}
-        numbers = {rule.kind: rule.number for rule in stated}
-        yield from (kind for kind, sentence in SENTENCES.items() if sentence.format(number=numbers[kind]) in said)
+        texts = {refusal.description, *(sentence for _, sentence in refusal.problems)}
+        numbers = {rule.kind: rule.number for rule in rules}
+        yield from (kind for kind, sentence in SENTENCES.items() if sentence.format(number=numbers[kind]) in texts)
 
 
-_WATCHED: Final = frozenset(
+_CHECKED_WHILE_TYPING: Final = frozenset(
     {
         PasswordRule.LEAST,
         PasswordRule.MOST,
@@ -124,7 +124,7 @@ _WATCHED: Final = frozenset(
         PasswordRule.SIGN,
     }
 )
-_IN_WORDS: Final = {
+_TEXTS: Final = {
     PasswordRule.LOWER: _l("A lower-case letter"),
     PasswordRule.UPPER: _l("An upper-case letter"),
     PasswordRule.NUMBER: _l("A number"),
@@ -133,7 +133,7 @@ _IN_WORDS: Final = {
     PasswordRule.COMMON: _l("None that many people use"),
     PasswordRule.STOLEN: _l("None that was stolen somewhere"),
 }
-_ON_THE_FIELD: Final[dict[type[ApiError], Any]] = {
+_FIELD_ERRORS: Final[dict[type[ApiError], Any]] = {
     e.FieldsRefused: _l("Choose one that keeps every rule below."),
     e.WeakPassword: _l("Many people use this one. Choose another one."),
     e.PasswordNotAcceptable: _l("You used this one before. Choose another one."),

@@ -1,4 +1,4 @@
-"""A new PIN, wherever it is set: its field, what it may be, and why it is refused."""
+"""The form that sets a PIN."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.kit.errors import ApiError
 
 
 class PinForm(PasswordConfirmationForm):
-    """The PIN; and the password, where the last proof is too old. No password manager is to keep the one as the other."""
+    """A new PIN, with the password if required. `one-time-code` keeps password managers from storing the PIN."""
 
     pin = PasswordField(
         _l("New PIN"),
@@ -24,7 +24,7 @@ class PinForm(PasswordConfirmationForm):
     )
 
     def add_refusal(self, refusal: ApiError) -> bool:
-        """Lay what was refused on its field; returns whether it has one."""
+        """Add the refusal to its field; return whether it belongs to one."""
         if isinstance(refusal, e.BadParameter):
             self.add_error("pin", _REFUSED)
             return True
@@ -35,7 +35,7 @@ _REFUSED: Final = _l("This PIN may not be: it is too short or too long, or the f
 
 
 def hint(rules: Pins) -> Any:
-    """What a PIN may be, in words."""
+    """Return the rules of a PIN as text."""
     if rules.min_length == rules.max_length:
         return _l("%(num)s digits, neither all the same nor in a row.", num=rules.min_length)
     return _l(

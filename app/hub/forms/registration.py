@@ -1,4 +1,4 @@
-"""The form of a registration: the fields that the tenant asks for, and a captcha where it wants one."""
+"""The registration form: the tenant's fields, and a captcha if the tenant requires one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.hub.visit import current_visit
 
 
 class RegisterForm(HubForm):
-    """The tenant's fields stand in a subclass that `of` makes."""
+    """A form with the tenant's fields, built as a subclass by `of`."""
 
     captcha = CaptchaField()
     credential = HiddenField()
@@ -36,23 +36,23 @@ class RegisterForm(HubForm):
         is_by_passkey: bool = False,
         is_connected: bool = False,
     ) -> RegisterForm:
-        """Return the form with the tenant's fields, in their order; `is_by_passkey` needs no password, `is_connected` has none."""
+        """Return the form with these fields; the password is optional with a passkey, and absent for a federated identity."""
         form = tuple(field for field in form if not (is_connected and _is_password(field)))
         names = [field.name for field in form if field.name in IDENTIFIERS]
-        asked = tuple(_not_needed(field) if is_by_passkey else field for field in form)
+        asked = tuple(_optional_password(field) if is_by_passkey else field for field in form)
         widgets = {field.name: widget(field, is_second_name=field.name in names[1:]) for field in asked}
-        told = {**widgets, "asked": form, "is_by_passkey": is_by_passkey, "is_connected": is_connected}
-        kind: type[RegisterForm] = type("TenantsForm", (cls,), told)
+        members = {**widgets, "asked": form, "is_by_passkey": is_by_passkey, "is_connected": is_connected}
+        kind: type[RegisterForm] = type("TenantsForm", (cls,), members)
         return kind(data=data)
 
     @property
     def rows(self) -> list[tuple[FormField, Any]]:
-        """Each field with its widget, but for the terms."""
+        """The fields with their WTForms fields, without the terms."""
         return [(field, self[field.name]) for field in self.asked if field.name != TERMS]
 
     @property
     def terms(self) -> Any:
-        """The box to tick where the tenant wants one."""
+        """The checkbox of the terms; None if there is none."""
         return self._fields.get(TERMS)
 
     def to_request(self) -> RegisterRequest:
@@ -76,12 +76,12 @@ def _is_password(field: FormField) -> bool:
     return "password" in (field.name, field.matches)
 
 
-def _not_needed(field: FormField) -> FormField:
+def _optional_password(field: FormField) -> FormField:
     return field.model_copy(update={"required": False}) if _is_password(field) else field
 
 
 def to_wire_value(field: FormField, typed: Any) -> str:
-    """Return what was typed as the service reads it: a box as `true`, a day as MM/dd/yyyy."""
+    """Return a typed value in wire format: a checkbox as `true`, a date as MM/dd/yyyy."""
     if field.type == "multi":
         return "true" if typed else ""
     text = str(typed or "")

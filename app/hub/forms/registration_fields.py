@@ -1,4 +1,4 @@
-"""Fields of the registration form as widgets: their labels, what tells keyboards and password managers what they are."""
+"""Fields of the registration form as WTForms fields: type, label, attributes for keyboards and password managers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ USERNAME_FORMAT: Final = _l(
 _FILL_IN: Final = _l("Fill in this field.")
 _TOO_LONG: Final = _l("This is too long.")
 
-# What a browser may fill in (HTML, "autofill"), and how it is typed.
+# Autofill detail tokens (HTML §4.10.18.7) and input types.
 _LINE: Final = {"type": "text", "dir": "auto"}
 _ATTRIBUTES: Final[dict[str, dict[str, str]]] = {
     "email": {"type": "email", "autocomplete": "username", "spellcheck": "false"},
@@ -71,10 +71,10 @@ _ATTRIBUTES: Final[dict[str, dict[str, str]]] = {
 
 
 def widget(field: FormField, *, is_second_name: bool) -> Field:
-    """Return the unbound widget of a field.
+    """Return the unbound WTForms field of a registration field.
 
     Args:
-        is_second_name: another field of the form is what password managers keep as the username.
+        is_second_name: whether another field of the form is the username for password managers.
     """
     label = field_label(field)
     required: list[Any] = [InputRequired(_MISSING.get(field.name, _FILL_IN))] if field.required else []
@@ -90,7 +90,7 @@ def widget(field: FormField, *, is_second_name: bool) -> Field:
     checks = [*(required or [Optional()]), Length(max=field.max_length, message=_TOO_LONG)]
     attributes: dict[str, Any] = dict(_ATTRIBUTES.get(field.name, _LINE))
     if field.max_length == MOST_LETTERS:
-        attributes["maxlength"] = False  # nothing that the tenant said
+        attributes["maxlength"] = False  # the default, not set by the tenant
     if is_second_name and attributes.get("autocomplete") == "username":
         attributes["autocomplete"] = "email" if field.name == "email" else "nickname"
     kind = TextAreaField if field.type == "text" else StringField
@@ -100,12 +100,12 @@ def widget(field: FormField, *, is_second_name: bool) -> Field:
 
 
 def field_label(field: FormField) -> Any:
-    """Return what stands above a field: the tenant's words, else our own, else its name."""
-    plain = field.name.removeprefix(CUSTOM).replace("_", " ").strip()
-    return localized(field.label) or _LABELS.get(field.name) or plain[:1].upper() + plain[1:]
+    """Return the label of a field: the tenant's, else the built-in one, else its name."""
+    name = field.name.removeprefix(CUSTOM).replace("_", " ").strip()
+    return localized(field.label) or _LABELS.get(field.name) or name[:1].upper() + name[1:]
 
 
 def localized(texts: Mapping[str, str]) -> str:
-    """Return the text in the visitor's language, else in the tenant's own, else the first there is."""
-    wanted = (locale.current_language().tag, *current_visit().tenant.languages)
-    return next((texts[tag] for tag in wanted if texts.get(tag)), next(iter(texts.values()), ""))
+    """Return the text in the visitor's language, else in the tenant's languages, else the first one."""
+    tags = (locale.current_language().tag, *current_visit().tenant.languages)
+    return next((texts[tag] for tag in tags if texts.get(tag)), next(iter(texts.values()), ""))

@@ -1,4 +1,4 @@
-"""A form with a field for each of a tenant's security questions."""
+"""A form with a field per security question of the tenant."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Questions = tuple[tuple[str, str], ...]
 
 
 class QuestionsForm(HubForm):
-    """A field for each question, in a subclass that `of` makes."""
+    """A form with a field per question, built as a subclass by `of`."""
 
     questions: ClassVar[Questions] = ()
 
     @classmethod
     def of(cls, questions: Questions, **given: Any) -> Self:
-        """Return the form that asks these."""
+        """Return the form with these questions."""
         widgets = {
             f"answer_{at}": StringField(
                 text,
@@ -38,5 +38,5 @@ class QuestionsForm(HubForm):
 
     @property
     def typed(self) -> dict[str, str]:
-        """What was answered, by the question's id."""
+        """The answers by question id."""
         return {question: self[f"answer_{at}"].data or "" for at, (question, _) in enumerate(self.questions)}
