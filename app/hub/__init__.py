@@ -20,7 +20,7 @@ from app.hub.endpoints import federation, legacy_addresses, protocol
 from app.hub.gallery import gallery
 from app.hub.identity_client import IdentityClient
 from app.hub.journey import InteractionGone, start_again
-from app.hub.parts.error_pages import ErrorPage, RequestTrouble, UnknownTenantPage
+from app.hub.parts.error_pages import ErrorPage, RequestError, UnknownTenantPage
 from app.hub.services import Services
 from app.hub.tenancy import Tenancy
 from app.hub.visit import current_visit, retry_address
@@ -91,7 +91,7 @@ def _register_error_pages(app: Flask) -> None:
     def malformed_request(_: ApiError) -> Response:
         """The address or form holds text that the service refuses: a NUL byte, an unpaired surrogate."""
         visit = current_visit()
-        return ErrorPage(RequestTrouble.BAD_REQUEST, 400, visit.reference, detail="invalid_request").render(400)
+        return ErrorPage(RequestError.BAD_REQUEST, 400, visit.reference, detail="invalid_request").render(400)
 
     @app.errorhandler(HubRefused)
     def signature_refused(_: HubRefused) -> Response:

@@ -18,7 +18,7 @@ from app.hub.cookies import (
     set_interaction_cookie,
 )
 from app.hub.interaction import Interaction, interaction_from_step
-from app.hub.parts.error_pages import ErrorPage, RequestTrouble, StartAgainPage
+from app.hub.parts.error_pages import ErrorPage, RequestError, StartAgainPage
 from app.hub.parts.form_post import FormPostPage
 from app.hub.parts.signed_out import SignedOutPage
 from app.hub.services import services
@@ -123,7 +123,7 @@ def _signed_out(step: Next) -> Response:
 
 def _refused(step: Next) -> Response:
     application, visit = step.relying_party, current_visit()
-    explanation = _REFUSED.get(step.problem or "", RequestTrouble.BAD_REQUEST)
+    explanation = _REFUSED.get(step.problem or "", RequestError.BAD_REQUEST)
     back = (application.name, application.home or "") if application else ("", "")
     return ErrorPage(explanation, 400, visit.reference, *back, detail=step.error or step.problem or "").render(400)
 
@@ -173,4 +173,4 @@ _RESPONSES: Final[dict[Step, Callable[[Next], Response]]] = {
 }
 _EXTENDING_STEPS: Final = (Step.CHECK_MAIL, Step.RESET_SENT, Step.PIN_SENT, Step.SIGN_IN_SENT, Step.SECOND_FACTOR)
 """Steps that extend the lifetime of the interaction."""
-_REFUSED: Final = {"client": RequestTrouble.UNKNOWN_APPLICATION, "redirect_uri": RequestTrouble.WRONG_ADDRESS}
+_REFUSED: Final = {"client": RequestError.UNKNOWN_APPLICATION, "redirect_uri": RequestError.WRONG_ADDRESS}

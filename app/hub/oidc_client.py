@@ -24,7 +24,7 @@ from app.hub import journey
 from app.hub.cookies import delete_cookie, set_cookie
 from app.hub.encryption import derive_key
 from app.hub.identity_client import TRANSPORT_ERROR
-from app.hub.parts.error_pages import ErrorPage, RequestTrouble
+from app.hub.parts.error_pages import ErrorPage, RequestError
 from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit import randomness
@@ -98,7 +98,7 @@ def finish_login(name: str) -> Response:
     except LoginFailed as problem:
         visit = current_visit()
         log.warning("callback %s not finished: %s, reference %s", name, problem, visit.reference)
-        return ErrorPage(RequestTrouble.SIGN_IN_FAILED, 400, visit.reference, again="/profile").render(400)
+        return ErrorPage(RequestError.SIGN_IN_FAILED, 400, visit.reference, again="/profile").render(400)
     response = journey.redirect_to(landing)
     delete_cookie(response, _cookie(pending["id"]))
     return response

@@ -71,7 +71,7 @@ class Tenant:
     """Ids and texts of all security questions that an account may answer."""
     connections: tuple[tuple[str, str], ...] = ()
     """Names and titles of the upstream connections."""
-    ways: tuple[str, ...] = ()
+    passwordless_methods: tuple[str, ...] = ()
     """Passwordless methods: mail, sms, device."""
     has_one_touch: bool = False
     """Whether a passwordless sign-in creates an account for a new identifier."""
@@ -175,7 +175,7 @@ def tenant_from_view(view: contract.TenantView) -> Tenant:
         else None,
         password_policy=view.password_policy,
         connections=tuple((one.name, one.title) for one in view.connections),
-        ways=tuple(view.ways),
+        passwordless_methods=tuple(view.ways),
         has_one_touch=view.one_touch,
         consent_forms=tuple(view.consent_forms),
         has_privacy_policy=view.has_privacy_policy,

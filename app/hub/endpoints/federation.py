@@ -1,5 +1,7 @@
-"""To another provider and back (interface user.md row U14, federation.md section 12). No form leads there: browsers hold the
-`form-action` of a page against every redirect that follows."""
+"""Redirects to an upstream provider and back (interface user.md row U14, federation.md §12).
+
+These are links, not forms: browsers check a page's `form-action` on every redirect that follows.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from app.contract import errors as e
 from app.contract import hub_connections as contract
 from app.contract.errors import federation as refusals
 from app.hub import journey
-from app.hub.parts.error_pages import ErrorPage, RequestTrouble
+from app.hub.parts.error_pages import ErrorPage, RequestError
 from app.hub.parts.keep_account import offer_to_restore
 from app.hub.parts.login_page import render_after_refusal
 from app.hub.parts.sign_in_refusals import reason_for
@@ -22,12 +24,12 @@ from app.kit.errors import ApiError
 
 views = Blueprint("connections", __name__)
 START: Final = "/sign-in/with"
-_YES: Final = ("true", "1", "yes")
+_TRUE_VALUES: Final = ("true", "1", "yes")
 
 
 @views.get(START)
 def start() -> Response:
-    """Lead the browser to a provider that the page of sign-in names."""
+    """Redirect to the provider of a connection."""
     journey.refuse_unknown_interaction()
     asked = contract.ConnectionStart(
         provider=request.args.get("provider", "")[:100], attempt=requested_interaction_id() or None
@@ -39,17 +41,17 @@ def start() -> Response:
 
 
 @views.get("/requesthandler.aspx")
-def handle() -> Response:
-    """Lead a program's visitor to a provider, and back to the program."""
+def start_for_application() -> Response:
+    """Redirect to a provider for an application that links directly to it, then back to the application."""
     given = {name.lower(): value for name, value in request.args.items()}
     asked = contract.ConnectionHandler(
         provider=given.get("provider", "")[:100],
         api_key=given.get("apikey"),
         callback=given.get("callback", "")[:2_000] or None,
         callback_type=given.get("callbacktype", "")[:20],
-        is_access_token=given.get("is_access_token", "").lower() in _YES,
-        ac_linking=given.get("ac_linking", "").lower() in _YES,
-        disable_sign_up=given.get("disablesignup", "").lower() in _YES,
+        is_access_token=given.get("is_access_token", "").lower() in _TRUE_VALUES,
+        ac_linking=given.get("ac_linking", "").lower() in _TRUE_VALUES,
+        disable_sign_up=given.get("disablesignup", "").lower() in _TRUE_VALUES,
         callback_guid=(given.get("callbackguid") or given.get("clientguid") or "")[:100] or None,
     )
     try:
@@ -60,7 +62,7 @@ def handle() -> Response:
 
 @views.get(RETURN_FROM_PROVIDER)
 def finish() -> Response:
-    """Take what the browser brings back, once; the page that comes next has none of it in its address."""
+    """Handle the provider's callback. The next page's address has none of its parameters."""
     journey.require_interaction()
     answer = {name: request.args.get(name, "")[:4_000] for name in ("state", "code", "error", "iss")}
     try:
@@ -72,8 +74,8 @@ def finish() -> Response:
 
 
 @views.post(RETURN_FROM_PROVIDER)
-def take() -> Response:
-    """Take what is posted (OAuth 2.0 Form Post Response Mode): browsers bring no cookies with it, so that it is asked for again."""
+def finish_posted() -> Response:
+    """Redirect a posted callback (OAuth 2.0 Form Post Response Mode) to a GET: the cross-site POST has no cookies."""
     answer = {name: request.form[name][:4_000] for name in ("state", "code", "error", "iss") if name in request.form}
     return journey.redirect_to(f"{RETURN_FROM_PROVIDER}?{urlencode(answer)}")
 
@@ -82,4 +84,4 @@ def _no_provider(refusal: ApiError) -> Response:
     visit = current_visit()
     again = f"/login?{urlencode({'attempt': visit.interaction.id})}" if visit.interaction else "/login"
     detail = str(refusal.code)
-    return ErrorPage(RequestTrouble.NO_PROVIDER, 403, visit.reference, detail=detail, again=again).render(403)
+    return ErrorPage(RequestError.NO_PROVIDER, 403, visit.reference, detail=detail, again=again).render(403)

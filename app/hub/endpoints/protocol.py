@@ -1,7 +1,7 @@
-"""Addresses at which a relying party sends a browser: the raw request goes to the identity service, its answer is obeyed.
+"""The authorization and end-session endpoints: the raw request goes to the identity service, which decides the next step.
 
-A POST from another site comes without our cookies (`SameSite=Lax`): it becomes a GET of the same address, where they are
-back.
+A POST from another site arrives without the hub's cookies (`SameSite=Lax`): it is redirected to a GET of the same address,
+which has them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from app.hub.services import api
 
 views = Blueprint("protocol", __name__)
 
-_LONGEST_ADDRESS: Final = 6000
-"""Characters of a query that servers and proxies on the way surely take."""
+_MAX_QUERY_CHARACTERS: Final = 6000
+"""Query length that common servers and proxies accept."""
 
 
 @views.route("/service/oidc/authorize", methods=["GET", "POST"], defaults={"protocol": "oidc", "app": None})
@@ -28,8 +28,8 @@ _LONGEST_ADDRESS: Final = 6000
 def authorize(protocol: str, app: str | None) -> Response:
     """OAuth 2.0 and OpenID Connect authorization (RFC 6749 §3.1 demands GET and allows POST)."""
     parameters = list((request.form if request.method == "POST" else request.args).items(multi=True))
-    if request.method == "POST" and (again := _as_get(parameters)):
-        return again
+    if request.method == "POST" and (redirected := _as_get(parameters)):
+        return redirected
     return journey.follow(
         api()(contract.authorize, contract.AuthorizeRequest(protocol=protocol, app=app, parameters=parameters))
     )
@@ -37,16 +37,16 @@ def authorize(protocol: str, app: str | None) -> Response:
 
 @views.route("/service/oidc/logout", methods=["GET", "POST"], defaults={"protocol": "oidc", "app": None})
 @views.route("/service/<any(oidc,oauth):protocol>/<app>/logout", methods=["GET", "POST"])
-def logout(protocol: str, app: str | None) -> Response:  # noqa: ARG001 - the issuer of an application signs out as the tenant's does
+def logout(protocol: str, app: str | None) -> Response:  # noqa: ARG001 - an application's issuer signs out like the tenant's
     """OpenID Connect RP-Initiated Logout 1.0."""
     given = request.form if request.method == "POST" else request.args
-    if request.method == "POST" and (again := _as_get(list(given.items(multi=True)))):
-        return again
+    if request.method == "POST" and (redirected := _as_get(list(given.items(multi=True)))):
+        return redirected
     names = ("id_token_hint", "client_id", "post_logout_redirect_uri", "state")
-    asked: dict[str, Any] = {name: value for name in names if (value := given.get(name))}
-    return sign_out(contract.SignOutRequest(**asked))
+    parameters: dict[str, Any] = {name: value for name in names if (value := given.get(name))}
+    return sign_out(contract.SignOutRequest(**parameters))
 
 
 def _as_get(parameters: list[tuple[str, str]]) -> Response | None:
     query = urlencode(parameters, errors="replace")
-    return journey.redirect_to(f"{request.path}?{query}") if len(query) <= _LONGEST_ADDRESS else None
+    return journey.redirect_to(f"{request.path}?{query}") if len(query) <= _MAX_QUERY_CHARACTERS else None

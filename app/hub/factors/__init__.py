@@ -1,1 +1,1 @@
-"""What people see of each authenticator: its name, its form, and the states of its page. One file each."""
+"""How pages show each authenticator: name, form, samples. One module each."""

@@ -1,4 +1,4 @@
-"""The codes on paper."""
+"""Backup codes."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ from app.hub.factors.presentation import FactorForm, FactorPresentation
 
 
 class BackupCodeForm(FactorForm):
-    """One of the codes on paper: letters and digits, so that no keyboard of digits will do."""
+    """A backup code, which has letters and digits."""
 
     backup_code = StringField(_l("Backup code"), [InputRequired(_l("Type the code."))])
     named = "backup_code"

@@ -1,4 +1,4 @@
-"""Duo, at its own page."""
+"""Duo, with its redirect to a page of its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.kit.errors import ApiError
 
 
 class DuoForm(FactorForm):
-    """Nothing to type here."""
+    """A form without fields."""
 
     def proof(self, attempt: str) -> FactorAnswer:
         return FactorAnswer(attempt=attempt, kind=FactorKind.DUO)
@@ -26,7 +26,7 @@ class DuoForm(FactorForm):
 
 
 def callback_proof(attempt: str = "") -> FactorAnswer:
-    """Return what Duo gave the browser on its way back."""
+    """Return the parameters of the redirect back from Duo."""
     code, state = request.args.get("duo_code") or request.args.get("code", ""), request.args.get("state", "")
     return FactorAnswer(attempt=attempt, kind=FactorKind.DUO, code=code[:1_000], state=state[:500])
 

@@ -1,4 +1,4 @@
-"""Codes by mail."""
+"""Codes by email."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from app.hub.factors.presentation import CodeForm, FactorPresentation
 
 
 class EmailForm(CodeForm):
-    """The code."""
+    """The mailed code."""
 
     wrong = _l("That code did not work. Only the newest one works, and only for a few minutes.")
 

@@ -35,7 +35,7 @@ class FactorPage(Page):
 
     scripts = (*Page.scripts, "wait")
     action: ClassVar[str]
-    """Where its forms are sent."""
+    """The action of its forms."""
 
     form: FactorForm
     presentation: FactorPresentation
@@ -64,12 +64,12 @@ class FactorPage(Page):
 
     @property
     def picture(self) -> Qr:
-        """The QR code of what the app scans."""
+        """The QR code that the authenticator app scans."""
         return qr.draw(self.shown.uri or "")
 
     @property
     def secret_groups(self) -> str:
-        """The secret in groups of four, as people type it."""
+        """The TOTP secret in groups of four characters, for typing."""
         secret = self.shown.secret or ""
         return " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
 

@@ -1,4 +1,4 @@
-"""A passkey."""
+"""Passkeys as a second factor."""
 
 import json
 from typing import Any, Final
@@ -11,17 +11,17 @@ from app.contract.hub_second_factors import FactorAnswer, FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 
-_MOST_LETTERS: Final = 60_000
+_MAX_CHARACTERS: Final = 60_000
 
 
 class PasskeyForm(FactorForm):
-    """What the browser's API gave; without a script nothing, and the page says the way round."""
+    """The browser's credential as JSON; empty if no script ran."""
 
     credential = HiddenField(
         validators=[InputRequired(_l("No passkey was shown. It takes JavaScript: allow it here, or take another way."))]
     )
     wrong = _l("That passkey did not work. Try another one, or take another way.")
-    named = ""  # it lies on the form: there is no field to look at
+    named = ""  # the error belongs to the form: the field is hidden
 
     def proof(self, attempt: str) -> FactorAnswer:
         shown, self.credential.data = _read(self.credential.data or ""), ""
@@ -30,7 +30,7 @@ class PasskeyForm(FactorForm):
 
 
 def _read(text: str) -> dict[str, Any]:
-    if len(text) > _MOST_LETTERS:
+    if len(text) > _MAX_CHARACTERS:
         return {}
     try:
         shown = json.loads(text or "{}")

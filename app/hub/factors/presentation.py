@@ -1,4 +1,4 @@
-"""What the pages need of an authenticator."""
+"""The base class of factor forms, and how pages show an authenticator."""
 
 from __future__ import annotations
 
@@ -17,29 +17,27 @@ from app.hub.forms.base import HubForm
 from app.hub.page import Notice
 from app.kit.errors import ApiError
 
-ATTEMPT_OF_SAMPLES: Final = ""
-
 
 class FactorForm(HubForm):
-    """Proves a factor, or enrols it; subclasses add what is typed."""
+    """A form that verifies or enrols a factor; subclasses add fields."""
 
     kind = HiddenField()
     trust = BooleanField(_l("Do not ask again in this browser"))
     wrong: Any = None
-    """What is said at the field of a proof that is wrong; None where there is no field."""
+    """The error of a wrong answer; None if the form has no field."""
     named: str = "code"
-    """The field that a wrong proof is laid on."""
+    """The field that shows the error."""
 
     def proof(self, attempt: str) -> FactorAnswer:
-        """Return what was typed."""
+        """Return the answer for the identity service."""
         raise NotImplementedError
 
     def said(self, refusal: ApiError) -> Notice | None:  # noqa: ARG002 - for subclasses
-        """Return what is said above the form, where a refusal is not about what was typed."""
+        """Return the notice of a refusal that is not about the typed answer; None if it has none."""
         return None
 
     def add_refusal(self, refusal: ApiError) -> bool:
-        """Lay a wrong proof on its field; returns whether that is what was refused."""
+        """Add the error of a wrong answer; return whether the refusal is one."""
         if self.wrong is None or not isinstance(refusal, WRONG):
             return False
         self.add_error(self.named, self.wrong)
@@ -47,7 +45,7 @@ class FactorForm(HubForm):
 
 
 class CodeForm(FactorForm):
-    """A code, as people copy it: with spaces, dashes, in the digits of any script."""
+    """A code; spaces, dashes and digits of any script are accepted."""
 
     code = StringField(_l("Code"), [InputRequired(_l("Type the code."))])
     wrong = _l("That code did not work. Type the one that is shown now.")
@@ -62,24 +60,24 @@ WRONG: Final[tuple[type[ApiError], ...]] = (
     e.ClosedSmsCode, e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.ClosedMailCode, e.WrongSecurityAnswer,
     e.WrongQuestionOrAnswer, e.PasskeyRefused,
 )  # fmt: skip
-"""Proofs that are wrong, old, used or somebody else's: all are told alike."""
+"""Wrong, expired or used answers; the page does not tell them apart."""
 
 
 @dataclass(frozen=True)
 class FactorPresentation:
-    """An authenticator, as people see it. Its page is `templates/factors/<kind>.html`."""
+    """How pages show an authenticator; its template is `templates/factors/<kind>.html`."""
 
     kind: FactorKind
     name: Any
     hint: Any
-    """What it takes, in a list of ways."""
+    """What the person does with it, as shown in a list."""
     icon: str
     form: type[FactorForm]
     scripts: tuple[str, ...] = ()
     samples: Mapping[str, FactorPrompt] = field(default_factory=dict)
-    """What its page may show, by the state's name."""
+    """Its prompt in each state, by name."""
     needs_target: bool = False
-    """Whether a code is sent first, to a number or an address."""
+    """Whether a code is sent first, to a phone number or address."""
 
     @property
     def template(self) -> str:

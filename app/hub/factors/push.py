@@ -1,4 +1,4 @@
-"""Approval on another device."""
+"""Push approval on another device."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.kit.errors import ApiError
 
 
 class PushForm(FactorForm):
-    """Nothing to type: the other device says it."""
+    """A form without fields: the other device answers."""
 
     def proof(self, attempt: str) -> FactorAnswer:
         return FactorAnswer(attempt=attempt, kind=FactorKind.PUSH, trust=bool(self.trust.data))

@@ -12,24 +12,26 @@ from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.kit.errors import ApiError
 
 _ANSWER: Final = "answer."
-"""What the name of a question's field begins with; its id follows."""
-_MOST, _MOST_LETTERS = 10, 500
+"""Prefix of an answer's field name; the question's id follows."""
+_MAX_ANSWERS, _MAX_CHARACTERS = 10, 500
 
 
 class QuestionsForm(FactorForm):
-    """An answer to each question; which there are, the page knows. What was typed is not drawn again."""
+    """Answers to the questions that the page shows. Typed answers are not rendered again."""
 
     wrong = _l("Those answers did not work. Capital letters and spaces do not matter.")
     named = "answers"
 
     def proof(self, attempt: str) -> FactorAnswer:
-        typed = {name: text.strip()[:_MOST_LETTERS] for name, text in request.form.items() if name.startswith(_ANSWER)}
+        typed = {
+            name: text.strip()[:_MAX_CHARACTERS] for name, text in request.form.items() if name.startswith(_ANSWER)
+        }
         given = [(name.removeprefix(_ANSWER), text) for name, text in typed.items() if text]
         kind, trust = FactorKind(str(self.kind.data)), bool(self.trust.data)
-        return FactorAnswer(attempt=attempt, kind=kind, answers=dict(given[:_MOST]), trust=trust)
+        return FactorAnswer(attempt=attempt, kind=kind, answers=dict(given[:_MAX_ANSWERS]), trust=trust)
 
     def add_refusal(self, refusal: ApiError) -> bool:
-        """Too few answers are no wrong ones."""
+        """Tell too few answers from wrong ones."""
         if not isinstance(refusal, e.TooFewAnswers):
             return super().add_refusal(refusal)
         self.add_error(self.named, _l("Some answers are missing."))

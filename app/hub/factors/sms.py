@@ -1,4 +1,4 @@
-"""Codes by text message."""
+"""Codes by SMS."""
 
 from typing import Any, Final
 
@@ -13,21 +13,21 @@ from app.kit.errors import ApiError
 
 
 class SmsForm(CodeForm):
-    """The code; or, where none was sent yet, the number that it is sent to."""
+    """The code, or the phone number before one is sent."""
 
     target = StringField(_l("Phone number"), render_kw={"type": "tel", "autocomplete": "tel", "dir": "ltr"})
     wrong = _l("That code did not work. Only the newest one works, and only for a few minutes.")
 
     def add_refusal(self, refusal: ApiError) -> bool:
-        """A number that cannot be enrolled is told at its field."""
-        sentence = next((said for kind, said in _NUMBERS.items() if isinstance(refusal, kind)), None)
+        """Show the error of a phone number at its field."""
+        sentence = next((said for kind, said in _NUMBER_ERRORS.items() if isinstance(refusal, kind)), None)
         if sentence is None:
             return super().add_refusal(refusal)
         self.add_error("target", sentence)
         return True
 
 
-_NUMBERS: Final[dict[type[ApiError], Any]] = {
+_NUMBER_ERRORS: Final[dict[type[ApiError], Any]] = {
     e.MalformedPhone: _l("Write the number with + and the country code, such as +49 30 123456."),
     e.PhoneRegistered: _l("You sign in with this number already. Take another one."),
     e.NoPhoneRegistered: _l("Enter your phone number, with + and the country code."),

@@ -1,4 +1,4 @@
-"""The authenticator app."""
+"""Authenticator apps (TOTP, RFC 6238)."""
 
 from typing import Final
 

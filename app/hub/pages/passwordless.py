@@ -207,12 +207,12 @@ _NOTICES: Final = {
 def show_passwordless(method: str) -> Response:
     """Render the form with the login hint, without an API call unless a session must reauthenticate."""
     visit = current_visit()
-    if method not in visit.tenant.ways:
+    if method not in visit.tenant.passwordless_methods:
         return journey.redirect_to("/login")
     journey.refuse_expired_interaction()
     reauthentication = current_reauthentication()
     hint = (
-        reauthentication.ways.get(method, "")
+        reauthentication.methods.get(method, "")
         if reauthentication
         else visit.interaction.hint
         if visit.interaction
@@ -228,7 +228,7 @@ def show_passwordless(method: str) -> Response:
 @pages.post("/sign-in/<method>")
 def submit_passwordless(method: str) -> Response:
     visit = current_visit()
-    if method not in visit.tenant.ways:
+    if method not in visit.tenant.passwordless_methods:
         return journey.redirect_to("/login")
     journey.refuse_unknown_interaction()
     form = PasswordlessForm.of(method, visit.tenant.identifiers)

@@ -1,4 +1,4 @@
-"""Pages for what went wrong. Each says what happened, whose turn it is, and has a door out."""
+"""Error pages. Each says what happened, who can mend it, and links to a way on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.hub.page import Page
 
 @dataclass(frozen=True)
 class Explanation:
-    """The sentences of one trouble."""
+    """Heading and text of an error."""
 
     heading: Any
     text: Any
@@ -46,8 +46,8 @@ _BROKEN: Final = Explanation(
 )
 
 
-class RequestTrouble:
-    """What can be wrong with an application's own request: nothing that the visitor could mend."""
+class RequestError:
+    """Errors in an application's request, which the visitor cannot mend."""
 
     UNKNOWN_APPLICATION: Final = Explanation(
         _l("We do not know this application"),
@@ -76,7 +76,7 @@ class RequestTrouble:
 
 @dataclass(frozen=True)
 class ErrorPage(Page):
-    """An error with a reference number, which the log line bears too, and a way back."""
+    """An error with its reference, which the log line has too, and a link back."""
 
     template = "pages/error.html"
     scripts = ("language",)
@@ -87,13 +87,13 @@ class ErrorPage(Page):
     reference: str = ""
     relying_party: str = ""
     home: str = ""
-    """The way back to the application, where one is known."""
+    """Address of the application; empty if unknown."""
     detail: str = ""
-    """For the makers of the application: the error's name in the protocol."""
+    """The protocol's error code, for the application's developers."""
     again: str = ""
-    """The address to try again at, where trying again may help."""
+    """Address of "try again"; empty if that cannot help."""
     has_no_tenant: bool = False
-    """No tenant is known, so neither is a page to sign in at."""
+    """Whether no tenant is known, and so no login page."""
 
     @property
     def has_problem(self) -> bool:
@@ -101,7 +101,7 @@ class ErrorPage(Page):
 
     @classmethod
     def of(cls, status: int, **more: Any) -> ErrorPage:
-        """Return the page for a status."""
+        """Return the page for an HTTP status."""
         return cls(_BY_STATUS.get(status, _BROKEN), status, **more)
 
     @classmethod
@@ -115,17 +115,17 @@ class ErrorPage(Page):
             **{str(status): cls.of(status, reference="7KQF-M2XD") for status in (400, 403, 404, 405, 413, 429, 500)},
             "503": cls.of(503, reference="7KQF-M2XD", again="/login"),
             "500 with a way back": cls.of(500, **back),
-            "unknown application": cls(RequestTrouble.UNKNOWN_APPLICATION, 400, "7KQF-M2XD", detail="invalid_client"),
-            "address not registered": cls(RequestTrouble.WRONG_ADDRESS, 400, detail="redirect_uri", **back),
-            "incomplete request": cls(RequestTrouble.BAD_REQUEST, 400, detail="invalid_request", **back),
-            "no such provider": cls(RequestTrouble.NO_PROVIDER, 403, "7KQF-M2XD", detail="1223", again="/login"),
-            "sign-in did not finish": cls(RequestTrouble.SIGN_IN_FAILED, 400, "7KQF-M2XD", again="/profile"),
+            "unknown application": cls(RequestError.UNKNOWN_APPLICATION, 400, "7KQF-M2XD", detail="invalid_client"),
+            "address not registered": cls(RequestError.WRONG_ADDRESS, 400, detail="redirect_uri", **back),
+            "incomplete request": cls(RequestError.BAD_REQUEST, 400, detail="invalid_request", **back),
+            "no such provider": cls(RequestError.NO_PROVIDER, 403, "7KQF-M2XD", detail="1223", again="/login"),
+            "sign-in did not finish": cls(RequestError.SIGN_IN_FAILED, 400, "7KQF-M2XD", again="/profile"),
         }
 
 
 @dataclass(frozen=True)
 class StartAgainPage(Page):
-    """The attempt is gone. Who asked is still known, so the way leads back there."""
+    """The interaction is gone; links to the application that started it, if known."""
 
     template = "pages/start_again.html"
     scripts = ("language",)
@@ -140,7 +140,7 @@ class StartAgainPage(Page):
 
 @dataclass(frozen=True)
 class UnknownTenantPage(Page):
-    """Nobody lives at this host. Who lives elsewhere is not told."""
+    """No tenant has this host. Other tenants are not named."""
 
     template = "pages/unknown_tenant.html"
     scripts = ("language",)

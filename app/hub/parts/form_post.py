@@ -1,4 +1,4 @@
-"""The answer to a relying party that asked for `response_mode=form_post`: a form that sends itself."""
+"""The response for `response_mode=form_post`: a form that submits itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.kit.web_addresses import origin
 
 @dataclass(frozen=True)
 class FormPostPage(Page):
-    """Going back to the application (OAuth 2.0 Form Post Response Mode)."""
+    """Posts the authorization response to the application (OAuth 2.0 Form Post Response Mode)."""
 
     template = "pages/form_post.html"
     scripts = ("onward",)
@@ -23,7 +23,7 @@ class FormPostPage(Page):
 
     @property
     def form_targets(self) -> tuple[str, ...]:
-        """The application's origin, and its scheme for the redirect with which it will answer."""
+        """The application's origin, and its scheme for the application's own redirect."""
         return (origin(self.address), f"{urlsplit(self.address).scheme}:")
 
     @classmethod

@@ -1,4 +1,4 @@
-"""How pages name the browsers in which an account is known, and the moments of it."""
+"""Texts for browsers, dates and durations in the visitor's language."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from app.hub.services import services
 
 
 def browser_label(browser: str | None, system: str | None) -> Any:
-    """Return "Firefox on Windows", or what is known of it."""
+    """Return a text such as "Firefox on Windows", as far as browser and system are known."""
     if browser and system:
         return _l("%(browser)s on %(system)s", browser=browser, system=system)
     return browser or system or _l("Unknown browser")
 
 
 def time_ago(instant: str) -> str:
-    """Return how long ago something was."""
+    """Return how long ago an ISO 8601 instant was."""
     words: str = format_timedelta(datetime.fromisoformat(instant) - services().clock.now(), add_direction=True)
     return words
 
 
 def format_day(instant: str | None) -> str:
-    """Return the day of an instant in the visitor's language; nothing where there is none."""
+    """Return the date of an ISO 8601 instant; empty if it is missing or malformed."""
     if not instant:
         return ""
     try:

@@ -305,7 +305,7 @@ def _available_methods(
     reauthentication: Reauthentication | None, methods: tuple[SignInMethod, ...]
 ) -> tuple[SignInMethod, ...]:
     """Return the methods that the account can reauthenticate with; all methods without a reauthentication."""
-    return tuple(method for method in methods if reauthentication is None or method.key in reauthentication.ways)
+    return tuple(method for method in methods if reauthentication is None or method.key in reauthentication.methods)
 
 
 def new_login_form(**given: Any) -> LoginForm:

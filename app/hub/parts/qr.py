@@ -1,4 +1,4 @@
-"""QR codes as the path of an inline picture: nothing is fetched, nothing is marked as safe HTML."""
+"""QR codes as the path of an inline SVG: no request, no markup that bypasses escaping."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Final
 import segno
 
 _BORDER: Final = 4
-"""The quiet zone that readers need (ISO/IEC 18004)."""
+"""Width of the quiet zone in modules (ISO/IEC 18004)."""
 
 
 @dataclass(frozen=True)
 class Qr:
-    """What `<svg viewBox="0 0 size size"><path d="path"/></svg>` draws, with strokes one unit wide."""
+    """A QR code: `<svg viewBox="0 0 size size"><path d="path"/></svg>`, stroke width 1."""
 
     size: int
     path: str
 
 
 def draw(text: str) -> Qr:
-    """Return the code of a text; a damaged seventh of it can still be read."""
+    """Return the QR code of a text, with error correction level M (15 %)."""
     matrix = segno.make(text, error="m", micro=False).matrix
     runs: list[str] = []
     for y, row in enumerate(matrix):

@@ -1,4 +1,4 @@
-"""Who is signed in and proves it once more, as the pages of a sign-in name them; only their own session makes them do so."""
+"""Reauthentication: the signed-in account that must authenticate again in an interaction (`prompt=login`, `max_age`)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from app.hub.visit import current_visit
 
 @dataclass(frozen=True)
 class Reauthentication:
-    """Whose session it is."""
+    """The account of the session, and the methods it can use."""
 
     account: str
-    ways: Mapping[str, str] = field(default_factory=dict)
-    """How they prove it, and by which name each way knows them."""
+    methods: Mapping[str, str] = field(default_factory=dict)
+    """The account's methods, each with the identifier that it uses."""
 
     @property
     def letters(self) -> str:
@@ -25,34 +25,34 @@ class Reauthentication:
 
     @property
     def has_password(self) -> bool:
-        return PASSWORD_METHOD in self.ways
+        return PASSWORD_METHOD in self.methods
 
     @property
     def has_passkey(self) -> bool:
-        return PASSKEY_METHOD in self.ways
+        return PASSKEY_METHOD in self.methods
 
     @property
     def name(self) -> str:
-        """By what the password's field knows them."""
-        return self.ways.get(PASSWORD_METHOD, "")
+        """The identifier for the password; empty if the account has none."""
+        return self.methods.get(PASSWORD_METHOD, "")
 
     @classmethod
     def of(cls, step: Next) -> Reauthentication | None:
-        """Return whom a step asks once more; None where it asks anybody."""
+        """Return the reauthentication that a step requires; None if it requires none."""
         if not step.must_reauthenticate or step.person is None:
             return None
         current_visit().use_account_language(step.person)
         return cls(step.person.label, step.ways)
 
     @classmethod
-    def sample(cls, *ways: str) -> Reauthentication:
-        """Return somebody for samples."""
+    def sample(cls, *methods: str) -> Reauthentication:
+        """Return a sample with these methods."""
         name = "ada@example.com"
-        return cls(name, dict.fromkeys(ways, name))
+        return cls(name, dict.fromkeys(methods, name))
 
 
 def current_reauthentication() -> Reauthentication | None:
-    """Return who is asked once more in this attempt; asks nobody where no session is there to tell."""
+    """Return the reauthentication of the current interaction; makes no API call without a session."""
     visit = current_visit()
     if not visit.session or visit.interaction is None:
         return None

@@ -1,4 +1,4 @@
-"""How one signs in other than with a password: what the sign-in page lists below its form."""
+"""Sign-in methods other than the password, as the login page lists them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from flask_babel import lazy_gettext as _l
 
 from app.contract.hub import CONNECTION_METHOD
-from app.hub.visit import current_visit
+from app.hub.visit import current_visit, interaction_address
 
 MAIL, SMS, DEVICE = "mail", "sms", "device"
 ELSEWHERE: Final = "/sign-in/with"
@@ -18,7 +18,7 @@ ADDRESSES: Final = {MAIL: "/sign-in/mail", SMS: "/sign-in/sms", DEVICE: "/sign-i
 
 @dataclass(frozen=True)
 class SignInMethod:
-    """One row of the list."""
+    """A method as a row of the list."""
 
     name: Any
     hint: Any
@@ -35,27 +35,27 @@ _ROWS: Final = {
 
 
 def tenant_methods() -> tuple[SignInMethod, ...]:
-    """Return what the tenant has switched on, in its order."""
-    return tuple(_way(name) for name in current_visit().tenant.ways if name in _ROWS)
+    """Return the tenant's passwordless methods, in its order."""
+    return tuple(_passwordless_method(name) for name in current_visit().tenant.passwordless_methods if name in _ROWS)
 
 
 def connection_methods() -> tuple[SignInMethod, ...]:
-    """Return the other providers of the tenant, in its order."""
-    return tuple(_elsewhere(name, title) for name, title in current_visit().tenant.connections)
+    """Return the tenant's upstream connections, in its order."""
+    return tuple(_connection_method(name, title) for name, title in current_visit().tenant.connections)
 
 
 def sample_connection_methods() -> tuple[SignInMethod, ...]:
-    """Return more than stand open on a page; for samples."""
+    """Return sample connections, more than a page shows at once."""
     titles = ("Google", "Microsoft", "GitHub", "LinkedIn", "Facebook")
-    return tuple(_elsewhere(title.lower(), title) for title in titles)
+    return tuple(_connection_method(title.lower(), title) for title in titles)
 
 
 def sample_methods() -> tuple[SignInMethod, ...]:
-    """Return every way there is; for samples."""
-    return tuple(_way(name) for name in _ROWS)
+    """Return all passwordless methods, for samples."""
+    return tuple(_passwordless_method(name) for name in _ROWS)
 
 
-def _elsewhere(name: str, title: str) -> SignInMethod:
+def _connection_method(name: str, title: str) -> SignInMethod:
     interaction = current_visit().interaction
     query = urlencode({"provider": name, **({"attempt": interaction.id} if interaction else {})})
     return SignInMethod(
@@ -63,7 +63,5 @@ def _elsewhere(name: str, title: str) -> SignInMethod:
     )
 
 
-def _way(name: str) -> SignInMethod:
-    interaction = current_visit().interaction
-    address = f"{ADDRESSES[name]}?attempt={interaction.id}" if interaction else ADDRESSES[name]
-    return SignInMethod(*_ROWS[name], address, name)
+def _passwordless_method(name: str) -> SignInMethod:
+    return SignInMethod(*_ROWS[name], interaction_address(ADDRESSES[name]), name)

@@ -1,4 +1,4 @@
-"""Why a sign-in goes no further, and what its page says of it."""
+"""Reasons for which a sign-in is refused, and their notices."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from app.kit.errors import ApiError
 
 
 class RefusalReason(StrEnum):
-    """Why a sign-in went no further, as far as its page can say."""
+    """Why a sign-in was refused, as far as the page may reveal it."""
 
     WRONG = "wrong"
     SUSPENDED = "suspended"
     CAPTCHA = "captcha"
     QUESTION = "question"
     ANSWER = "answer"
-    """To either: what is wrong with it stands at its field."""
+    """A wrong captcha or security answer; the error is at its field."""
     LOCKED = "locked"
-    """By a security question where the tenant has none to ask."""
+    """Locked until a security question is answered, and the tenant has none."""
     BLOCKED = "blocked"
     DISABLED = "disabled"
     UNVERIFIED = "unverified"
@@ -34,7 +34,7 @@ class RefusalReason(StrEnum):
     ELSEWHERE = "elsewhere"
     PASSKEY = "passkey"
     SCRIPTLESS = "scriptless"
-    """A passkey was wanted where no script runs."""
+    """A passkey was requested, but no script ran."""
 
 
 NEEDS: Final = {
@@ -71,22 +71,23 @@ NEEDS: Final = {
         _l("The other service did not answer as it should. Try again in a while, or take another way."),
     ),
 }
-"""Why somebody who was led away is not signed in yet, by the word that the address of the page has."""
+"""Notices after a redirect that did not complete the sign-in, by the value of `needs` in the address."""
 
 
 def sign_in_notice(refusal: RefusalReason, wait_seconds: int) -> Notice:
-    """Return what the page says of a refusal: what happened, and what to do next."""
+    """Return the notice of a reason."""
     if refusal is RefusalReason.SUSPENDED:
         return Notice(
-            _l("Too many tries"), _l("Sign-in is paused to protect this account. %(again)s", again=_again(wait_seconds))
+            _l("Too many tries"),
+            _l("Sign-in is paused to protect this account. %(again)s", again=_retry_text(wait_seconds)),
         )
     if refusal is RefusalReason.TOO_MANY:
-        return Notice(_l("That was a lot at once"), _again(wait_seconds))
+        return Notice(_l("That was a lot at once"), _retry_text(wait_seconds))
     return _NOTICES[refusal]
 
 
-def _again(wait_seconds: int) -> Any:
-    """When the next try is worth while, rounded up so that it is never too early."""
+def _retry_text(wait_seconds: int) -> Any:
+    """Return the text that says when to try again, rounded up."""
     minutes = -(-wait_seconds // 60)
     if wait_seconds <= 0:
         return _l("Try again later.")
@@ -98,18 +99,18 @@ def _again(wait_seconds: int) -> Any:
 
 
 ASKING: Final = frozenset({RefusalReason.CAPTCHA, RefusalReason.QUESTION, RefusalReason.ANSWER})
-"""Where the page asks something beside the password."""
+"""Reasons for which the page shows a challenge."""
 
 NEEDS_SUPPORT: Final = frozenset(
     {RefusalReason.QUESTION, RefusalReason.LOCKED, RefusalReason.BLOCKED, RefusalReason.DISABLED}
 )
-"""Where somebody else may have to help; nobody is told whether an account has a security answer at all."""
+"""Reasons that may need support; the page does not reveal whether the account has a security answer."""
 
 CHECK_MORE: Final = Notice(
     _l("One check more"),
     _l("There were too many tries. Type your password again, and show below it that you are no machine."),
 )
-"""Of a lock that the widget of a captcha provider opens."""
+"""Shown for a lock that a captcha provider's widget unlocks."""
 
 _NOTICES: Final = {
     RefusalReason.PASSKEY: Notice(
@@ -177,16 +178,16 @@ REFUSALS: Final[dict[type[ApiError], RefusalReason]] = {
     e.RiskBlocked: RefusalReason.BLOCKED,
     **dict.fromkeys((e.NewDevice, e.NewBrowser, e.NewCity, e.NewCountry, e.NewAddress), RefusalReason.ELSEWHERE),
 }
-"""Whatever is not named here says no more than that it did not work."""
+"""All other errors are WRONG, which reveals nothing."""
 
 
 def reason_for(refusal: ApiError) -> RefusalReason:
-    """Return what the page says; of what it cannot name no more than that it did not work."""
+    """Return the reason of a refusal; WRONG for those that would reveal something."""
     return next((reason for kind, reason in REFUSALS.items() if isinstance(refusal, kind)), RefusalReason.WRONG)
 
 
 def wait_seconds(refusal: ApiError, now: int) -> int:
-    """How long until another try is worth while, from either place where the service says so; `now`: seconds since 1970."""
+    """Return the seconds until the next try, from the lock or from `Retry-After`; `now` is in seconds since 1970."""
     until = (refusal.data or {}).get("LoginLockedTimeout")
     if isinstance(until, str):
         return max(0, int(datetime.fromisoformat(until).timestamp()) - now)

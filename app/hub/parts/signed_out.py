@@ -1,4 +1,4 @@
-"""You are signed out."""
+"""The page after sign-out."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from app.hub.page import Page
 
 @dataclass(frozen=True)
 class SignedOutPage(Page):
-    """You are signed out."""
+    """The page after sign-out."""
 
     template = "pages/signed_out.html"
     scripts = ("language",)
 
     relying_party: str = ""
     home: str = ""
-    """The way back to the application, where one is known."""
+    """Address of the application; empty if unknown."""
 
     @classmethod
     def samples(cls) -> Mapping[str, SignedOutPage]:
