@@ -12,13 +12,13 @@ Lines = dict[str, list[str]]
 ROOT = Path(__file__).resolve().parent.parent
 _LOGGED = {"debug", "info", "warning", "error", "exception"}
 _METRICS = {"Counter", "Gauge", "Histogram", "GaugeMetricFamily", "CounterMetricFamily"}
-_LIMITS = {"spend", "demand", "_spend"}
+_LIMITS = {"spend", "demand", "_spend", "spend_limit", "_spend_limit"}
 _KEY_USES = {"get", "pop", "setdefault"}
 _DERIVING = {"derive", "derive_key"}
 _SEALING = {"seal", "open", "encrypt", "decrypt"}
 _CONTEXT_FUNCTION = re.compile(r"context$|associated_data$")
 STORED_CLASSES = {
-    "Authorization", "Checking", "ProviderIdentity", "Handing", "Identity", "Manifest", "Recovering", "Waiting", "Way",
+    "Authorization", "Checking", "ProviderIdentity", "Handing", "Identity", "Manifest", "Recovering", "Waiting", "Authentication",
 }  # fmt: skip
 """The classes whose fields are written as JSON into tables, cookies and backups. Follow a rename of the class here."""
 _EVENT = re.compile(r"\{?\w*\}?[a-z_]*\.[\w{}]+")
