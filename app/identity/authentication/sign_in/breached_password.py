@@ -1,4 +1,4 @@
-"""A password that was right, and is known to thieves: recorded, told, or to be reset first (interface limits.md section 5)."""
+"""What follows a right password that is in a list of breached passwords (interface limits.md section 5)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ FLAG = "is_password_breached"
 
 
 def refuse_breached(context: Context, account: Account, password: str) -> None:
-    """Look the right password up; nothing may have been written yet. It is asked once: then the account bears the answer.
+    """Look a right password up once, before anything is written; the account then stores the result.
 
     Raises:
-        PasswordBreached: 1316, the tenant wants it reset; what resets it was mailed just now.
-        PasswordResetMailed: 1317, as before, and the mail went out then.
+        PasswordBreached: 1316, the tenant requires a reset; the reset mail was sent just now.
+        PasswordResetMailed: 1317, the reset mail was sent at an earlier sign-in.
     """
     action = context.tenant.settings.password_policy.breached
     if action == "off":

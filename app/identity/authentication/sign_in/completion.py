@@ -1,7 +1,4 @@
-"""The end of every sign-in of the interface: a session, or a challenge where a second factor is wanted.
-
-Whoever proved a first factor comes through here, whichever it was.
-"""
+"""The end of every API sign-in: a session, or a challenge where a second factor is required."""
 
 from __future__ import annotations
 
@@ -37,7 +34,7 @@ from app.kit.clock import iso
 
 DEFAULT_OPTIONS: Final = ChallengeOptions()
 _IDENTIFIER_KINDS: Final = ("email", "username", "phone")
-"""Any other kind of a way in is the provider that somebody came by."""
+"""Any other kind of sign-in is named by its provider."""
 
 
 def complete(
@@ -48,13 +45,14 @@ def complete(
     fields: str | None = None,
     options: ChallengeOptions = DEFAULT_OPTIONS,
 ) -> FactorLogin:
-    """Sign in somebody who passed one factor that is no password, and answer; call it before anything else is written
-    that a refusal should undo.
+    """Sign in an account that passed one factor other than a password. Call it before any write that a refusal must
+    undo.
 
-    `way.methods` that hold `mfa` count as two factors: a passkey that verified its user.
+    `authentication.methods` with `mfa` count as two factors, such as a passkey that verified its user.
 
-    Raises AccountBlocked, LoginDisabled, EmailUnverified, PhoneUnverified, PrivacyPolicyOutdated, TooManySessions; TwoFactorOn
-    where the only second factor is what was proved just now.
+    Raises AccountBlocked, LoginDisabled, EmailUnverified, PhoneUnverified, PrivacyPolicyOutdated, TooManySessions;
+    TwoFactorOn
+    where the only second factor is the one that was just used as the first.
     """
     required = (
         None
@@ -68,8 +66,10 @@ def complete(
 
 
 def try_single_factor(context: Context, account: Account, authentication: Authentication) -> bool:
-    """Record a sign-in by one factor that is no password, where that is enough; False where the account may not, needs another,
-    or must accept or agree to something first."""
+    """Record a sign-in by one factor that is no password, where one factor is enough.
+
+    Returns False where the account may not sign in, needs a second factor, or must first accept a policy or consent.
+    """
     try:
         is_enough = risks.required_factor(
             context, account, authentication.channel
@@ -87,21 +87,21 @@ def challenge(
     authentication: Authentication,
     options: ChallengeOptions = DEFAULT_OPTIONS,
 ) -> FactorLogin:
-    """Answer with what the second factor takes; what must be sent for it is sent (interface mfa.md section 1)."""
+    """Return the challenge of the second factor, and send the code that it needs (interface mfa.md section 1)."""
     pending = second_factor.begin(context, required, authentication)
     required = replace(required, person=pending.person)
     second_factor.prompt_device(context, pending, required.kinds)
-    told = views.challenge_members(context, required, options) | send_code(context, required, options)
-    asked = Challenge(
-        second_factor_authentication_token=pending.token.text, expire_in=iso(pending.token.expires_at) or "", **told
+    members = views.challenge_members(context, required, options) | send_code(context, required, options)
+    response = Challenge(
+        second_factor_authentication_token=pending.token.text, expire_in=iso(pending.token.expires_at) or "", **members
     )
-    return FactorLogin(second_factor_authentication=asked, access_token=NO_SESSION, expires_in=NO_EXPIRY)
+    return FactorLogin(second_factor_authentication=response, access_token=NO_SESSION, expires_in=NO_EXPIRY)
 
 
 def send_code(context: Context, required: RequiredFactor, options: ChallengeOptions) -> dict[str, Any]:
-    """Text or mail a code where that is the factor, and return the members that say so.
+    """Send a code by SMS or mail where that is the factor, and return the response members that state it.
 
-    Raises why nothing could be texted where there is no other way: 1071, 1123, 1149, 1281.
+    Raises why no SMS could be sent where the account has no other factor: 1071, 1123, 1149, 1281.
     """
     kinds = tuple(kind for kind in required.kinds if kind not in second_factors.SUPPLEMENTARY)
     kind = kinds[0] if kinds else None
@@ -130,14 +130,12 @@ def begin_session(
     *,
     after: Requirement | None = None,
 ) -> FactorLogin:
-    """Begin a session of the interface for somebody whose sign-in is whole and recorded; raises what a gate demands,
-    one beyond that which was just passed.
-    """
+    """Begin an API session for a complete, recorded sign-in; raises the first unmet requirement after the one just met."""
     tenant_requirements.refuse_unmet(context, account, authentication, after)
     by_provider = {} if authentication.kind in _IDENTIFIER_KINDS else {"provider": authentication.kind}
     issued = service.issue_tokens(context, account, authentication.methods, **by_provider)
-    before = account if after is None else replace(account, logins=account.logins - 1)  # who passed a gate is counted
-    profile = accounts.signed_in_profile(context, before)
+    displayed = account if after is None else replace(account, logins=account.logins - 1)  # already counted
+    profile = accounts.signed_in_profile(context, displayed)
     return FactorLogin(
         profile=Profile.of(accounts.project(profile, fields)),
         access_token=issued.access_token,
@@ -148,7 +146,7 @@ def begin_session(
 
 
 def to_login(login: FactorLogin) -> Login:
-    """Return a session without the member that only logins that know of second factors have."""
+    """Return a session without the member that only logins with second factors have."""
     return Login.model_construct(
         profile=login.profile,
         access_token=login.access_token,

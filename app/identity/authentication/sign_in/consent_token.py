@@ -1,4 +1,4 @@
-"""Consent by token: a sign-in that waits for it goes on (interface user.md row U83)."""
+"""Consent by token: continues a sign-in that waits for it (interface user.md row U83)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.identity.platform.continuation_tokens import service as continuation_to
 
 @submit.implements
 def with_token(context: Context, req: SubmitConsentsByToken) -> Login:
-    """Wrong answers use nothing up; of many that are right one begins the session."""
+    """A wrong submission uses nothing up; of several concurrent right ones, one begins the session."""
     forms.require_enabled(context)
     ticket, account = consent_required.pending_sign_in(context, req.consent_token)
     answers, authentication = consent_required.parse_answers(context, ticket, req), from_facts(ticket.facts["way"])

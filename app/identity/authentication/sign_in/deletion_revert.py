@@ -1,4 +1,4 @@
-"""Accounts that their owners deleted: whoever knows the password may keep one, as long as it is there."""
+"""Revert of an account's own deletion by its password, until the deletion is final."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _LIFETIME = timedelta(minutes=10)
 
 
 def refusal(context: Context, account: Account) -> e.AccountLeaving:
-    """Return the refusal of a right password: until when the account can be kept, and a token that keeps it."""
-    ends = int((context.now + _LIFETIME).timestamp())
-    sealed = context.services.encryption.encrypt(f"{ends} {account.uid}".encode(), _associated_data(context))
+    """Return the refusal of a right password: when the deletion becomes final, and a token that reverts it."""
+    expires_at = int((context.now + _LIFETIME).timestamp())
+    sealed = context.services.encryption.encrypt(f"{expires_at} {account.uid}".encode(), _associated_data(context))
     token = base64.urlsafe_b64encode(sealed).decode()
     return e.AccountLeaving(data={"leaves_at": iso(account.leaves_at), "keep": token})
 
 
 def uid_from_token(context: Context, token: str) -> str | None:
-    """Return whose account a token keeps; None where it is over or not ours."""
+    """Return the id of the account that a token reverts the deletion of; None where it expired or is not ours."""
     try:
-        opened = context.services.encryption.decrypt(
+        plain = context.services.encryption.decrypt(
             base64.urlsafe_b64decode(token.encode()), _associated_data(context)
         ).decode()
     except (DecryptionError, ValueError, binascii.Error):
         return None
-    ends, _, uid = opened.partition(" ")
-    return uid if int(ends) > context.now.timestamp() else None
+    expires_at, _, uid = plain.partition(" ")
+    return uid if int(expires_at) > context.now.timestamp() else None
 
 
 def _associated_data(context: Context) -> str:

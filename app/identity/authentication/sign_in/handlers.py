@@ -36,19 +36,20 @@ def _verification_options(req: contract.PasswordLogin) -> VerificationOptions:
 
 
 def _record_origin(context: Context, login_url: str | None) -> None:
-    """Note from where a server says that its visitor comes, and at which page. Nothing believes it: whoever has the API key
-    may say it."""
-    held = context.raw.headers
-    told = {name.removeprefix("x-").replace("-", "_"): held[name] for name in ORIGIN if name in held}
+    """Record the origin that the calling server states for its visitor. It is not trusted: any holder of the API key can
+    state it.
+    """
+    headers = context.raw.headers
+    origin = {name.removeprefix("x-").replace("-", "_"): headers[name] for name in ORIGIN if name in headers}
     if (page := registration.registration_source(login_url)) != registration.API:
-        told["login_url"] = page
-    if told:
-        context.audit.record("sign_in.origin", **{name: text[:_MAX_ORIGIN_LENGTH] for name, text in told.items()})
+        origin["login_url"] = page
+    if origin:
+        context.audit.record("sign_in.origin", **{name: text[:_MAX_ORIGIN_LENGTH] for name, text in origin.items()})
 
 
 @contract.with_password.implements
 def with_password(context: Context, req: contract.PasswordLogin) -> contract.Login:
-    """A tenant that has second factors is asked at the login that knows of them (interface mfa.md section 1)."""
+    """Refuse tenants with second factors: they use the login that returns a challenge (interface mfa.md section 1)."""
     if context.tenant.settings.two_factor != "disabled":
         raise e.TwoFactorOn
     passed, authentication = _verify_password(context, req)

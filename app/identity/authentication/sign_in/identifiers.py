@@ -1,4 +1,4 @@
-"""Which identifier a sign-in names, and whether the tenant allows it (interface user.md section 2)."""
+"""Which identifier a sign-in names, and whether the tenant allows that kind (interface user.md section 2)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from app.identity.directory.accounts.account_lookup import Identifier
 
 
 def from_request(settings: TenantSettings, req: PasswordLogin) -> Identifier:
-    """Return the one identifier of the operation's body.
+    """Return the one identifier of a request.
 
-    Raises 908 for none or several, the refusal of a kind that is switched off, 1038 for what cannot be an email. No form
-    is asked of a username or a phone number: the interface lists no code for that here, so that nobody has them.
+    Raises 908 for none or several, the refusal of a disabled kind, 1038 for a malformed email. The form of a username
+    or a phone
+    number is not checked: the interface has no code for it here, so a malformed one is an unknown one.
     """
     given = [(kind, value) for kind in ("email", "username", "phone") if (value := getattr(req, kind))]
     if not given:
@@ -29,7 +30,7 @@ def from_request(settings: TenantSettings, req: PasswordLogin) -> Identifier:
 
 
 def guess(settings: TenantSettings, text: str) -> Identifier:
-    """Return what a person typed into the one field of the page, by the tenant's allowed kinds."""
+    """Return the identifier typed into the single field of the page, by the tenant's allowed kinds."""
     typed = text.strip()
     allowed = settings.login_kinds
     if "@" in typed and "email" in allowed:

@@ -1,4 +1,4 @@
-"""Attempts: one sign-in in one tab, server-side state named by an unguessable id and bound to the browser that began it."""
+"""Interactions: one sign-in in one tab, as server-side state with an unguessable id, bound to the browser that began it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.identity.platform.context import Context
 from app.kit import randomness
 
 LIFETIME = timedelta(minutes=10)  # the pending federated request (interface federation.md section 4)
-ENDED = "ended"  # the member of an attempt's request that says how it ended
+ENDED = "ended"  # the member of an interaction's request that states how it ended
 A = interactions.c
 
 
@@ -33,23 +33,25 @@ class Interaction:
 
 @dataclass(frozen=True)
 class InteractionIds:
-    """What names an attempt that is not stored yet: a mail may bear its id before it is known whether the attempt is needed."""
+    """The id and browser secret of an interaction that is not stored yet: a mail may contain the id before the
+    interaction is needed.
+    """
 
     interaction_id: str
     binding: str = field(repr=False)
 
 
 def new_ids() -> InteractionIds:
-    """Return a new name and secret."""
+    """Return a new id and browser secret."""
     return InteractionIds(randomness.token(18), randomness.token(24))
 
 
 def begin(
-    context: Context, kind: str, request: dict[str, Any], drawn: InteractionIds | None = None
+    context: Context, kind: str, request: dict[str, Any], ids: InteractionIds | None = None
 ) -> tuple[Interaction, str]:
-    """Store a new attempt; returns it and the browser's secret of it, which goes into the attempt's cookie."""
-    drawn = drawn or new_ids()
-    interaction_id, binding = drawn.interaction_id, drawn.binding
+    """Store a new interaction; return it and its browser secret, which goes into the interaction's cookie."""
+    ids = ids or new_ids()
+    interaction_id, binding = ids.interaction_id, ids.binding
     now = context.now
     row = {
         "tenant_id": context.tenant.tenant_id,
@@ -66,7 +68,9 @@ def begin(
 
 
 def find(context: Context, interaction_id: str) -> Interaction | None:
-    """Return the attempt if it lives and this browser began it (else a stolen address would let its bearer take part)."""
+    """Return the interaction if it is live and this browser began it; a copied address does not let another browser take
+    part.
+    """
     where = (A.tenant_id == context.tenant.tenant_id, A.attempt_hash == randomness.digest(interaction_id))
     row = context.work.one(select(interactions).where(*where))
     if row is None or row.expires_at <= context.now:
@@ -80,14 +84,14 @@ def find(context: Context, interaction_id: str) -> Interaction | None:
 
 
 def client_id_for(context: Context, interaction_id: str) -> str:
-    """Return the client id that an attempt is for, whoever began it; empty where it is for none, or gone."""
+    """Return the client id of an interaction, whichever browser began it; empty where it has none or does not exist."""
     where = (A.tenant_id == context.tenant.tenant_id, A.attempt_hash == randomness.digest(interaction_id))
     row = context.work.one(select(A.request).where(*where))
     return str(row.request.get("client_id") or "") if row is not None else ""
 
 
 def mark_signed_in(context: Context, interaction: Interaction, session_id: str) -> Interaction:
-    """Note which session the attempt's own sign-in began."""
+    """Record which session the interaction's own sign-in began."""
     context.work.run(update(interactions).where(*_where(context, interaction)).values(session_id=session_id))
     return Interaction(
         interaction.interaction_id,
@@ -101,14 +105,14 @@ def mark_signed_in(context: Context, interaction: Interaction, session_id: str) 
 
 
 def add_facts(context: Context, interaction: Interaction, *, lifetime: timedelta, **facts: Any) -> Interaction:
-    """Keep facts beside the attempt's request, and let it live on: mail takes its time."""
+    """Store facts in the interaction's request, and extend its lifetime."""
     request, ends = {**interaction.request, **facts}, max(interaction.expires_at, context.now + lifetime)
     context.work.run(update(interactions).where(*_where(context, interaction)).values(request=request, expires_at=ends))
     return replace(interaction, request=request, expires_at=ends)
 
 
 def lock(context: Context, interaction: Interaction) -> Interaction:
-    """Return the attempt as it is now; nobody else changes it until the commit."""
+    """Return the interaction as it is now, locked until the commit."""
     same = update(interactions).where(*_where(context, interaction)).values(is_done=A.is_done)
     row = context.work.one(same.returning(A.request, A.is_done, A.expires_at))
     if row is None:
@@ -117,7 +121,7 @@ def lock(context: Context, interaction: Interaction) -> Interaction:
 
 
 def finish(context: Context, interaction: Interaction, **ended: Any) -> bool:
-    """End the attempt and note how it `ended`; False where another tab or a second submit ended it before."""
+    """End the interaction and record how it `ended`; returns False where another tab or a second submit ended it before."""
     noted = {**interaction.request, ENDED: ended}
     change = update(interactions).where(*_where(context, interaction), A.is_done.is_(False))
     return context.work.changed(change.values(is_done=True, request=noted)) > 0

@@ -1,4 +1,4 @@
-"""Locks after too many failures: what opens one, and what a refusal says of it (interface user.md section 2.1)."""
+"""Account locks after too many failures: what opens one, and what its refusal contains (interface user.md section 2.1)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ CAPTCHA, QUESTION, BLOCK = "Captcha", "SecurityQuestion", "Block"
 
 @dataclass(frozen=True)
 class LockSolution:
-    """What was shown beside the password, to open a lock."""
+    """What a request presents beside the password to open a lock."""
 
     security_answer: Mapping[str, str] | None = None
     captcha: captcha.SubmittedCaptcha = field(default_factory=captcha.SubmittedCaptcha)
 
 
 def solve(context: Context, lookup: AccountLookup, lock: Lock, proof: LockSolution) -> bool:
-    """Open the lock as `_open` does; a try that it refuses is recorded."""
+    """Return whether the solution opens the lock, as `_check_solution` does; a refused try is audited."""
     try:
         return _check_solution(context, lookup, lock, proof)
     except ApiError as refusal:
@@ -39,13 +39,15 @@ def solve(context: Context, lookup: AccountLookup, lock: Lock, proof: LockSoluti
 
 
 def _check_solution(context: Context, lookup: AccountLookup, lock: Lock, proof: LockSolution) -> bool:
-    """Return whether the proof opens the lock; False is a wrong security answer, which the caller counts.
+    """Return whether the solution opens the lock; False for a wrong security answer, which the caller counts.
 
     Raises:
         TooManyRequests: the tries at this lock are used up.
         WrongCaptcha, WrongSecondCaptcha, CaptchaUnavailable: the captcha is not solved.
-        UnknownSecurityQuestion: no answer is kept for the question, and the tenant does not hide who has an account.
-        LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: nothing was shown that opens it.
+        UnknownSecurityQuestion: the account has no answer to the question, and the tenant does not hide who has an
+        account.
+        LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: the request contains no
+        solution.
     """
     settings = context.tenant.settings
     if lock.kind == CAPTCHA and not proof.captcha.is_empty:
@@ -66,7 +68,7 @@ def _check_solution(context: Context, lookup: AccountLookup, lock: Lock, proof: 
 
 
 def lock_refusal(context: Context, lookup: AccountLookup, lock: Lock) -> ApiError:
-    """Return the refusal of somebody locked."""
+    """Return the error for a locked account."""
     if lock.kind == CAPTCHA:
         return with_lock_challenge(context, lookup, lock, e.LockedForCaptcha())
     if lock.kind == QUESTION:
@@ -78,7 +80,7 @@ def lock_refusal(context: Context, lookup: AccountLookup, lock: Lock) -> ApiErro
 
 
 def with_lock_challenge(context: Context, lookup: AccountLookup, lock: Lock, refusal: ApiError) -> ApiError:
-    """Return the refusal with what answers the lock as its data, so that it can be asked at once."""
+    """Return the error with the lock's challenge as its data, so that a client can show it at once."""
     asked = contract.Lock(
         captcha=captcha.challenge(context) if lock.kind == CAPTCHA else None,
         question_id=question_for(context, lookup) if lock.kind == QUESTION and context.visit is not None else None,

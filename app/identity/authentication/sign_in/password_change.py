@@ -1,4 +1,4 @@
-"""Operations that set a password without a letter: the person who knows the present one, and the tenant's servers."""
+"""Operations that set a password without a mailed token: by the current password, and by the tenant's servers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def change_own(context: Context, req: contract.ChangePassword) -> Posted:
     if not req.new_password:
         raise e.BadParameter.names("newpassword")
     shown = locks.LockSolution(req.security_answer, captcha.from_parameters(req))
-    if not account.is_locked_now:  # an answer opens once: a locked account needs its own
+    if not account.is_locked_now:  # a captcha is valid once, and a locked account needs it for the lock
         require_captcha(context, req, "change_password")
     changed = change(context, account, req.old_password, req.new_password, shown, suppress_webhook=req.suppress_webhook)
     end_sessions_and_tokens(
@@ -42,9 +42,10 @@ def change_own(context: Context, req: contract.ChangePassword) -> Posted:
 def change(
     context: Context, account: Account, old: str, new: str, shown: locks.LockSolution, *, suppress_webhook: bool = False
 ) -> Account:
-    """Give an account another password, by the one that it has. The caller ends its other sessions.
+    """Change the account's password by its current one. The caller ends the other sessions.
 
-    A wrong one counts towards the account's lock, as at sign-in: a stolen session is no way to guess.
+    A wrong current password counts towards the account's lock, as at sign-in, so a stolen session cannot be used to
+    guess it.
 
     Raises:
         WrongCurrentPassword: 967.
@@ -80,7 +81,7 @@ def set_password(context: Context, req: contract.SetPassword) -> contract.Passwo
     if account.password_hash is None:
         raise e.NoEmailProfile
     hashed = new_password.check_and_hash(context, account, req.password)
-    fresh = store.change(context, account.uid, {})  # one that is closed gets it too, and stays closed
+    fresh = store.change(context, account.uid, {})  # a blocked account gets it too, and stays blocked
     if fresh is None:
         raise e.UnknownUid
     after = new_password.write(context, fresh, hashed, suppress_webhook=req.suppress_webhook, event="SetPassword")

@@ -1,4 +1,4 @@
-"""What a tenant wants of an account before it goes on: the present privacy policy, its consent forms, a PIN, and its form."""
+"""The actions that a tenant requires on our pages after sign-in: privacy policy, consent forms, PIN, missing fields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.identity.platform.context import Context
 
 
 def next_step(context: Context, session: BrowserSession, account: Account | None = None) -> Next | None:
-    """Return the step that stands before everything else; None where nothing does. Reads nothing where nothing is wanted."""
+    """Return the first required step, None where there is none. Reads nothing where the tenant requires nothing."""
     settings = context.tenant.settings
     asks_pin = settings.pin.is_on and (settings.pin.required or settings.pin.ask_on_login)
     if not (privacy_policy.is_strict(settings) or settings.consent_forms or settings.ask_required_fields or asks_pin):
@@ -40,14 +40,13 @@ def next_step(context: Context, session: BrowserSession, account: Account | None
 
 
 def blocks_account_pages(context: Context, session: BrowserSession, account: Account) -> bool:
-    """Return whether the account's pages stay shut until the policy is accepted and the consent forms are answered, as a
-    sign-in asks."""
+    """Return whether the account pages stay closed until the policy is accepted and the consent forms are answered."""
     is_outdated = privacy_policy.must_accept(context.tenant.settings.privacy_policy, account, context.now)
     return is_outdated or bool(consent_forms.due_forms(context, account, session.authenticated_at))
 
 
 def missing_fields(context: Context, account: Account) -> list[str]:
-    """Return the names of the form's fields that are required and that the account's profile lacks."""
+    """Return the names of the form's required fields that the account's profile lacks."""
     custom: dict[str, Any] = account.profile.get("CustomFields") or {}
     lacking = []
     for field in registration_form.fields_of(context.tenant.settings):

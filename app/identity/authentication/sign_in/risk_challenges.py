@@ -1,6 +1,6 @@
-"""What a risk demands at the login that knows of no second factors (interface mfa.md section 9): 1165 to 1167.
+"""Risk challenges at the login without second factors: 1165 to 1167 (interface mfa.md section 9).
 
-Each refusal bears a token, as a challenge does: what is demanded is proved with it at the challenge's own rows.
+Each refusal contains a challenge token, which the operations of second factors accept.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ _SENT: Final[Mapping[FactorKind, type[ApiError]]] = {
 def sign_in_or_challenge(
     context: Context, required: RequiredFactor, authentication: Authentication, req: PasswordLogin
 ) -> Login:
-    """Sign in whoever shows the security answers with the password; everybody else is sent a code, or asked for the answers.
+    """Sign in a request that contains the security answers; else send a code, or ask for the answers.
 
     Raises:
-        RiskTextedCode, RiskMailedCode: a code was sent, or a moment ago. RiskAsksQuestions: answers are wanted with the password.
-        WrongQuestionOrAnswer: they are wrong, and count. The refusals of a lock.
-        MailLimitReached, SmsLimitReached, SharedSmsLimitReached: nothing could be sent.
+        RiskTextedCode, RiskMailedCode: a code was sent, now or a moment ago.
+        RiskAsksQuestions: the answers are required beside the password.
+        WrongQuestionOrAnswer: the answers are wrong, and count. The refusals of a lock.
+        MailLimitReached, SmsLimitReached, SharedSmsLimitReached: no code could be sent.
     """
     pending, unsent = second_factor.begin(context, required, authentication), None
     for kind in required.kinds:
@@ -59,8 +60,9 @@ def sign_in_or_challenge(
 
 
 def pending_sms_sign_in(context: Context, uid: str | None) -> PendingSignIn | None:
-    """Return the sign-in that waits for a code by text message because of a risk; None where none does. For nobody it costs what
-    it does for somebody, and nothing where the tenant demands nothing.
+    """Return the sign-in of this account that waits for an SMS code because of a risk; None where there is none.
+
+    An unknown account costs the same query as a known one; a tenant that demands nothing costs none.
     """
     if not context.tenant.settings.risk.demands:
         return None
@@ -68,13 +70,15 @@ def pending_sms_sign_in(context: Context, uid: str | None) -> PendingSignIn | No
         context, ContinuationPurpose.SECOND_FACTOR, uid or continuation_tokens.NO_ACCOUNT
     ):
         if FactorKind.SMS in ticket.facts.get(second_factor.DEMANDED_FACTORS, ()):
-            with suppress(e.UnknownFactorToken):  # the password is another one by now
+            with suppress(e.UnknownFactorToken):  # the password changed meanwhile
                 return second_factor.resume(context, ticket)
     return None
 
 
 def _with_answers(context: Context, pending: PendingSignIn, req: PasswordLogin) -> Login:
-    """The password is weighed, and its books are kept, before the answers are: a wrong one is told in a transaction of its own."""
+    """Verify the security answers after the password; the password's records are committed first, because a wrong answer
+    rolls back.
+    """
     context.work.commit()
     try:
         pending = second_factor.prove(
@@ -89,7 +93,7 @@ def _with_answers(context: Context, pending: PendingSignIn, req: PasswordLogin) 
 
 
 def _send(context: Context, pending: PendingSignIn, kind: FactorKind, req: PasswordLogin) -> None:
-    """Send a code, at most one in half a minute however often the password is shown."""
+    """Send a code, at most one in 30 seconds however often the password is presented."""
     if any(resend_delay.of_account(context, (second_factors.CODE_PURPOSES[kind],), pending.account.uid).values()):
         return
     account, email = pending.account, None
@@ -103,12 +107,12 @@ def _send(context: Context, pending: PendingSignIn, kind: FactorKind, req: Passw
 
 
 def _challenge_data(context: Context, pending: PendingSignIn) -> dict[str, Any]:
-    """Return what goes on: the token of a challenge, until when, and the questions."""
-    told: dict[str, Any] = {
+    """Return what continues the sign-in: the challenge token, its expiry, and the questions."""
+    data: dict[str, Any] = {
         "SecondFactorAuthenticationToken": pending.token.text, "ExpireIn": iso(pending.token.expires_at)
     }  # fmt: skip
     if FactorKind.QUESTIONS in pending.person.lent:
         texts = context.tenant.settings.security_questions
         asked = AUTHENTICATORS[FactorKind.QUESTIONS].recall(context, pending.person).questions
-        told["SecurityQuestions"] = [{"QuestionId": one, "Question": texts.get(one, one)} for one in asked]
-    return told
+        data["SecurityQuestions"] = [{"QuestionId": one, "Question": texts.get(one, one)} for one in asked]
+    return data

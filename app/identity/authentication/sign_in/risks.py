@@ -1,5 +1,9 @@
-"""Sign-ins from where an account never was: remembered as digests, told to the owner, refused, or asked for one more proof
-(interface mfa.md section 9, decisions/0106)."""
+"""Risk-based authentication: unfamiliar devices, browsers, places and addresses of a sign-in (interface mfa.md section
+9, decisions/0106).
+
+Known origins are remembered as digests. By the tenant's settings a new one is notified, refused, or demands a second
+factor.
+"""
 
 from __future__ import annotations
 
@@ -34,16 +38,19 @@ _REFUSALS: Final = {
     "device": e.NewDevice, "browser": e.NewBrowser, "city": e.NewCity, "country": e.NewCountry, "ip": e.NewAddress,
 }  # fmt: skip
 _SIGNAL: Final = "name"
-"""The fact of what is remembered: which of the five it is. The rest lies as a digest."""
-_RENEW_AFTER: Final = timedelta(days=7)  # what is used each day is not written each day
+"""The stored fact that names the signal; its value is stored as a digest."""
+_RENEW_AFTER: Final = timedelta(days=7)  # so that daily use does not write daily
 
 
 def refuse_new_origin(context: Context, account: Account) -> None:
-    """Refuse a password's sign-in from where the account never was, where the tenant says so and has no second factors; its owner
-    is told. Call it while nothing is written.
+    """Refuse a password sign-in from a new origin where the tenant says so and has no second factors, and notify the
+    account.
+
+    Call it before anything is written.
 
     Raises:
-        NewDevice, NewBrowser, NewCity, NewCountry, NewAddress: what is new. RiskBlocked: and the account is closed now.
+        NewDevice, NewBrowser, NewCity, NewCountry, NewAddress: the first new signal.
+        RiskBlocked: the account is blocked now.
     """
     settings = context.tenant.settings
     fresh = _new_signals(context, account, "refuse", "block") if settings.two_factor == "disabled" else []
@@ -62,8 +69,10 @@ def refuse_new_origin(context: Context, account: Account) -> None:
 
 
 def required_factor(context: Context, account: Account, channel: FactorKind | None = None) -> RequiredFactor | None:
-    """Return what is asked of somebody who passed one factor, whichever it was: by the rules of second factors, and where the tenant
-    demands it of a sign-in from elsewhere. Raises as `factors.wanted` does.
+    """Return the factor required after one factor was passed: by the rules of second factors, or demanded by a new
+    origin.
+
+    Raises as `second_factors.required` does.
     """
     fresh = _new_signals(context, account, "demand")
     is_again = sessions.current_of(context, account.uid) is not None
@@ -75,8 +84,9 @@ def required_factor(context: Context, account: Account, channel: FactorKind | No
 
 
 def remember_origin(context: Context, account: Account) -> None:
-    """Remember from where a sign-in came that is whole, and tell its owner about what is new. Nothing is read or written
-    where the tenant watches nothing. Call it after the account's row is locked.
+    """Remember the origin of a complete sign-in, and notify the account of a new one.
+
+    Reads and writes nothing where the tenant watches no signal. Call it after the account's row is locked.
     """
     stated = context.tenant.settings.risk
     if not stated.watched:
@@ -94,7 +104,9 @@ def remember_origin(context: Context, account: Account) -> None:
 
 
 def _new_signals(context: Context, account: Account, *actions: Action) -> list[str]:
-    """Return what is new of that for which the tenant states one of these actions. Reads nothing where it states none."""
+    """Return the new signals for which the tenant configured one of these actions. Reads nothing where it configured
+    none.
+    """
     risk = context.tenant.settings.risk
     stated = [name for name in risk.watched if getattr(risk, name) in actions]
     return _unseen(account, stated, _signals(context), _remembered(context, account)) if stated else []
@@ -103,8 +115,12 @@ def _new_signals(context: Context, account: Account, *actions: Action) -> list[s
 def _unseen(
     account: Account, names: Iterable[str], seen: dict[str, str], held: dict[str, ContinuationToken]
 ) -> list[str]:
-    """Return what was never seen, in the interface's order: not what nobody knows, and not where nothing is remembered to compare
-    it with, at the first sign-in or the first since the tenant looks at it."""
+    """Return the signals never seen before, in the interface's order.
+
+    Skips unknown values, and signals that have no remembered value to compare with: at the first sign-in, or the
+    first since the
+    tenant watches that signal.
+    """
     remembered = {one.facts.get(_SIGNAL) for one in held.values()}
     return [
         name
@@ -114,7 +130,7 @@ def _unseen(
 
 
 def _notify(context: Context, account: Account, name: str) -> None:
-    """Tell by what the tenant chose; by mail as well where nothing could be texted."""
+    """Notify the account on the tenant's channel; by mail as well where no SMS could be sent."""
     mail, sms = _MESSAGES[name]
     by, device = context.tenant.settings.risk.told_by, _describe_device(context)
     template = _template(context, name, "sms")
@@ -157,6 +173,8 @@ def _describe_device(context: Context) -> str:
 
 
 def _template(context: Context, name: str, by: str) -> str | None:
-    """Return the tenant's template that the request names for this: `rba{browser,city,country,ip}{email,sms}template`."""
+    """Return the tenant's template that the request names for this message:
+    `rba{browser,city,country,ip}{email,sms}template`.
+    """
     asked = {key.lower(): value for key, value in context.raw.query_pairs}
     return asked.get(f"rba{name}{by}template", "")[:100] or None

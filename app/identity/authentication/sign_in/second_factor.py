@@ -1,6 +1,7 @@
-"""Between the first factor and the session: the ticket that stands for it, what is proved with it, and its end.
+"""A sign-in between its first factor and its session: the continuation token, the second factor, and the end.
 
-The interface calls the ticket SecondFactorAuthenticationToken (mfa.md section 1); an attempt of the hub holds one too.
+The interface calls the token SecondFactorAuthenticationToken (mfa.md section 1); an interaction of the hub holds one
+too.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _NEVER_SENT: Final[dict[str, Any]] = {"at": 0}
 _CHANNELS: Final = {"otp": FactorKind.EMAIL, "sms": FactorKind.SMS}
 SUPPRESS_WEBHOOK_FACT: Final = "is_silent"  # the stored name
 DEMANDED_FACTORS: Final = "demanded"
-"""The fact of a ticket that a risk asks for: what is lent to whoever enrolled nothing."""
+"""The token's fact that lists the factors a risk demands, also of an account that enrolled none."""
 SEND_ERRORS: Final = (
     e.NoSmsConfiguration,
     e.VoiceOtpOff,
@@ -53,19 +54,19 @@ SEND_ERRORS: Final = (
 
 @dataclass(frozen=True)
 class Authentication:
-    """How somebody came in so far."""
+    """The factors that a sign-in has passed so far."""
 
     methods: tuple[str, ...]  # amr (RFC 8176), in the order passed
-    kind: str = "email"  # by what the account was named
-    channel: FactorKind | None = None  # where the proof was sent: what comes there once more is no second factor
-    opens_lock: bool = False  # what opens a lock was shown beside the first factor
+    kind: str = "email"  # of the identifier that named the account
+    channel: FactorKind | None = None  # where the code was sent: a second code there is no second factor
+    opens_lock: bool = False  # the first factor came with the solution of a lock
     remember: bool = False
     suppress_webhook: bool = False
 
 
 @dataclass(frozen=True)
 class PendingSignIn:
-    """Somebody who passed the first factor."""
+    """A sign-in that passed its first factor."""
 
     token: ContinuationToken
     person: AccountFactors
@@ -77,12 +78,12 @@ class PendingSignIn:
 
     @property
     def is_demanded(self) -> bool:
-        """Whether the factor is asked because of from where the sign-in is."""
+        """Whether the factor is required because of the origin of the sign-in."""
         return DEMANDED_FACTORS in self.token.facts
 
 
 def begin(context: Context, required: RequiredFactor, authentication: Authentication) -> PendingSignIn:
-    """Keep that the first factor is passed, for ten minutes."""
+    """Store that the first factor is passed, for ten minutes."""
     uid = required.person.account.uid
     facts: dict[str, Any] = {
         "way": to_facts(authentication),
@@ -95,11 +96,11 @@ def begin(context: Context, required: RequiredFactor, authentication: Authentica
 
 
 def resume(context: Context, ticket: ContinuationToken | None) -> PendingSignIn:
-    """Return who a ticket stands for.
+    """Return the pending sign-in that a continuation token stands for.
 
     Raises:
-        UnknownFactorToken, ExpiredFactorToken: the ticket is none, used, or over.
-        AccountBlocked, LoginDisabled and the like: the account may not sign in any more.
+        UnknownFactorToken, ExpiredFactorToken: the token is unknown, used, or expired.
+        AccountBlocked, LoginDisabled and others: the account may no longer sign in.
     """
     if ticket is None:
         raise e.UnknownFactorToken
@@ -107,14 +108,14 @@ def resume(context: Context, ticket: ContinuationToken | None) -> PendingSignIn:
         raise e.ExpiredFactorToken
     account = accounts.by_uid(context, ticket.uid)
     if account is None or ticket.facts.get("password_changed_at") != iso(account.password_changed_at):
-        raise e.UnknownFactorToken  # whoever set another password ends what began with the one before
+        raise e.UnknownFactorToken  # a new password ends the sign-ins that began with the old one
     known = replace(second_factors.account_factors(context, account), sign_in=ticket.ticket_hash)
     authentication = from_facts(ticket.facts["way"])
     if lent := ticket.facts.get(DEMANDED_FACTORS):
         if context.tenant.settings.two_factor != "disabled" and second_factors.enrolled_kinds(
             context.tenant.settings, known
         ):
-            raise e.UnknownFactorToken  # its owner enrolled one meanwhile: nothing less proves it
+            raise e.UnknownFactorToken  # the account enrolled a factor meanwhile, which is now required
         known = replace(known, credentials=(), lent=tuple(FactorKind(kind) for kind in lent))
     return PendingSignIn(ticket, replace(known, without=authentication.channel), authentication)
 
@@ -122,9 +123,10 @@ def resume(context: Context, ticket: ContinuationToken | None) -> PendingSignIn:
 def challenge(
     context: Context, pending: PendingSignIn, kind: FactorKind, options: ChallengeOptions
 ) -> tuple[PendingSignIn, FactorChallenge]:
-    """Send what has to be sent for a factor, or begin to enrol it.
+    """Send the code of a factor, or begin to enrol it.
 
-    Raises TooManyRequests within half a minute of the last time; a number or an address that was mistyped may be put right.
+    Raises TooManyRequests within 30 seconds of the last message; a mistyped number or address may be corrected at
+    once.
     """
     one = second_factors.enabled_authenticator(context, kind)
     is_enrolled = one.is_enrolled(pending.person)
@@ -144,8 +146,9 @@ def challenge(
 def send_preferred(
     context: Context, pending: PendingSignIn, kinds: tuple[FactorKind, ...], options: ChallengeOptions
 ) -> PendingSignIn:
-    """Send the preferred factor's code at once, if it is clear where to; at most one in half a minute, however many sign-ins
-    are begun. What cannot be sent leaves the choice to whoever is asked.
+    """Send the code of the preferred factor at once where its target is clear, at most one in 30 seconds per account.
+
+    A code that cannot be sent leaves the choice of a factor to the visitor.
     """
     if prompt_device(context, pending, kinds):
         return pending
@@ -166,7 +169,9 @@ def send_preferred(
 
 
 def prompt_device(context: Context, pending: PendingSignIn, kinds: tuple[FactorKind, ...]) -> bool:
-    """Ask the device of whoever prefers that; returns whether that is so. One that cannot be asked now leaves the other ways."""
+    """Prompt the account's device where push is preferred, and return whether it is. A failed prompt leaves the other
+    factors.
+    """
     if kinds[:1] != (FactorKind.PUSH,):
         return False
     try:
@@ -203,7 +208,9 @@ def prove(
 
 
 def can_enrol(context: Context, pending: PendingSignIn) -> bool:
-    """Return whether a first proof enrols: of whoever has no factor at all, and is not asked at a risk for what the account has."""
+    """Return whether a first proof enrols the factor: only for an account without any factor, and not for a factor
+    demanded by risk.
+    """
     return not (
         pending.person.lent
         or second_factors.enrolled_kinds(context.tenant.settings, replace(pending.person, without=None))
@@ -211,7 +218,10 @@ def can_enrol(context: Context, pending: PendingSignIn) -> bool:
 
 
 def finish(context: Context, pending: PendingSignIn) -> Account:
-    """Use the ticket up and record the sign-in. Of many at once one wins; raises UnknownFactorToken, and why the account may not."""
+    """Use the continuation token up and record the sign-in. One of several concurrent calls wins.
+
+    Raises UnknownFactorToken, LockedDuringStep, and why the account may not sign in.
+    """
     account, authentication = pending.account, pending.authentication
     refusal = service.sign_in_refusal(context, account, Identifier(authentication.kind, ""))
     if refusal is not None:
@@ -228,7 +238,7 @@ def finish(context: Context, pending: PendingSignIn) -> Account:
 
 
 def _solves_lock(context: Context, account: Account, shown: locks.LockSolution | None) -> bool:
-    """Return whether what was shown opens the account's lock; a lock that stays shut leads back to the beginning."""
+    """Return whether the solution opens the account's lock; a lock that stays closed restarts the sign-in."""
     lock = login_records.lock_of(account)
     if lock is None:
         return False
@@ -244,7 +254,7 @@ def _solves_lock(context: Context, account: Account, shown: locks.LockSolution |
 
 
 def channel_for(methods: Sequence[str]) -> FactorKind | None:
-    """Return where the first factor of a session was sent, by its `amr`: what comes there once more is no second one."""
+    """Return where the first factor of a session was sent, by its `amr`: the same channel is no second factor."""
     return _CHANNELS.get(methods[0]) if methods else None
 
 

@@ -1,4 +1,4 @@
-"""Sign-in with a password: who it is, whether the account may, and the books that survive a refusal."""
+"""Password sign-in: verify the password, decide whether the account may sign in, and record the outcome."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PASSWORD = "pwd"  # RFC 8176
 
 @dataclass(frozen=True)
 class PasswordVerified:
-    """Somebody whose password is right; where a second factor is `wanted`, nothing is recorded on the account yet."""
+    """An account whose password was right. Where a second factor is `required`, no sign-in is recorded yet."""
 
     account: Account
     required: RequiredFactor | None = None
@@ -47,23 +47,27 @@ def verify(
     options: VerificationOptions | None = None,
     suppress_webhook: bool = False,
 ) -> PasswordVerified:
-    """Return the account that this password opens; the sign-in is recorded on it, unless a second factor is wanted.
+    """Return the account that this password opens, and record the sign-in unless a second factor is required.
 
-    Spends one hash whether or not the account exists. With `hides_unknown` an unknown account answers as a known one
-    does, locks included; and so does one that somebody made with an address that nobody proved. Where the address or the
-    number is not verified yet, what verifies it is sent again as `wish` says, within the limits; None sends nothing.
-    `suppress_webhook` sends no event to webhooks.
+    Spends one hash whether or not the account exists. With `hides_unknown`, an unknown account answers as a known one
+    does, locks
+    included; so does an account that was registered with an address nobody verified. Where the address or the number
+    is not verified
+    yet, the verification is sent again as `options` say, within the limits; None sends nothing. `suppress_webhook`
+    sends no event.
 
     Raises:
-        TooManyRequests: the address or the tenant used up its tries.
+        TooManyRequests: the address or the tenant reached its limit.
         UnknownAccount: no such account, and the tenant does not hide that.
         WrongCredentials: the password does not match.
         LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: too many failures.
-        WrongCaptcha, WrongQuestionOrAnswer and others of `locks.open`: what was shown does not open the lock.
-        PasswordBreached, PasswordResetMailed: the password is right, and known to thieves.
-        LoginDisabled, EmailUnverified, PhoneUnverified, TooManySessions: the password is right, the account may not.
-        MailLimitReached, SmsLimitReached, SharedSmsLimitReached, NoSmsConfiguration: what `wish` asks for could not be
-            sent; programs learn it, our pages do not.
+        WrongCaptcha, WrongQuestionOrAnswer and others of `locks.solve`: the solution does not open the lock.
+        PasswordBreached, PasswordResetMailed: the password is right, and is in a list of breached passwords.
+        LoginDisabled, EmailUnverified, PhoneUnverified, TooManySessions: the password is right, but the account may
+        not sign in.
+        MailLimitReached, SmsLimitReached, SharedSmsLimitReached, NoSmsConfiguration: the verification that `options`
+        ask for could
+            not be sent; programs get this error, hosted pages do not.
     """
     settings = context.tenant.settings
     _spend_limits(context)
@@ -97,9 +101,10 @@ def verify(
 def _record_login(
     context: Context, account: Account, password: str, new_hash: str | None, *, answered: bool, is_whole: bool
 ) -> bool:
-    """Record the sign-in on the account; return whether the account still admits it.
+    """Record the sign-in on the account; return False where the account changed meanwhile and no longer admits it.
 
-    Where two sign-ins renew a stale hash at the same moment, the second verifies the password against the hash of the first.
+    Where two sign-ins renew a stale hash at the same moment, the second verifies the password against the hash of the
+    first.
     """
     more: dict[str, Any] = {"answered": answered, "is_whole": is_whole}
     if login_records.record_login(
@@ -119,20 +124,20 @@ def _record_login(
 
 
 def notify_sign_in(context: Context, account: Account, *, suppress_webhook: bool) -> None:
-    """Tell of a sign-in that is whole and recorded."""
+    """Emit the login event and remember the origin of a complete, recorded sign-in."""
     events.emit(context, "Login", account, suppress_webhook)
     risks.remember_origin(context, account)
 
 
 def can_sign_in(context: Context, account: Account, kind: str = "email") -> bool:
-    """Return whether an account that is named by an identifier of this kind may sign in at all."""
+    """Return whether an account may sign in by an identifier of this kind."""
     return not account.is_locked_now and sign_in_refusal(context, account, Identifier(kind, "")) is None
 
 
 def try_complete_sign_in(
     context: Context, account: Account, kind: str = "email", *, suppress_webhook: bool = False
 ) -> bool:
-    """Record a sign-in that is whole and stands on no password; False where the account may not sign in."""
+    """Record a complete sign-in that used no password; return False where the account may not sign in."""
     if not can_sign_in(context, account, kind):
         return False
     if not login_records.record_login(
@@ -144,7 +149,7 @@ def try_complete_sign_in(
 
 
 def complete_sign_in(context: Context, account: Account, kind: str, *, suppress_webhook: bool = False) -> None:
-    """Record a sign-in that is whole; raises why the account may not sign in: 991, 1130, 1194, 1338 and the like."""
+    """Record a complete sign-in. Raises why the account may not sign in: 991, 1130, 1194, 1338 and others."""
     one_time_tokens.refuse_locked(context, account)
     if (refusal := sign_in_refusal(context, account, Identifier(kind, ""))) is not None:
         raise refusal
@@ -158,14 +163,14 @@ def complete_sign_in(context: Context, account: Account, kind: str, *, suppress_
 def issue_tokens(
     context: Context, account: Account, methods: tuple[str, ...] = (PASSWORD,), **more: object
 ) -> IssuedTokens:
-    """Return the tokens of the interface's own sign-in; `methods` are its `amr` (RFC 8176), `more` is kept beside."""
+    """Return the tokens of an API sign-in. `methods` are its `amr` (RFC 8176); `more` is stored with the token."""
     facts = {"provider": "Email", "agent": context.agent, "address": context.address, "amr": list(methods), **more}
     facts["auth_time"] = int(context.now.timestamp())
     return tokens.issue(context, uid=account.uid, facts=facts)
 
 
 def _is_over_session_limit(context: Context, account: Account) -> bool:
-    """Return whether the account has as many live sessions as it may."""
+    """Return whether the account has as many live sessions as it may have."""
     limit = account.sessions_allowed
     if not limit:
         return False
@@ -187,7 +192,7 @@ def _spend_limits(context: Context) -> None:
 
 
 def _solve_lock(context: Context, lookup: AccountLookup, lock: Lock, proof: LockSolution) -> bool:
-    """Return that the lock is open; raises the refusal where it is not, and counts a wrong security answer."""
+    """Return True where the solution opens the lock; else raise the refusal, and count a wrong security answer."""
     if locks.solve(context, lookup, lock, proof):
         return True
     account_lookup.count_failure(context, lookup)
@@ -200,7 +205,7 @@ def _audit_uid(lookup: AccountLookup) -> dict[str, str]:
 
 
 def _present_lock_refusal(context: Context, lookup: AccountLookup, is_answered: bool) -> ApiError | None:
-    """Return the lock's error where others used up the tries while this password was weighed."""
+    """Return the lock's error where other requests used up the tries while this password was being verified."""
     if is_answered:
         return None
     present = accounts.by_uid(context, lookup.account.uid) if lookup.account else None
@@ -209,7 +214,7 @@ def _present_lock_refusal(context: Context, lookup: AccountLookup, is_answered: 
 
 
 def _wrong_credentials(context: Context, lookup: AccountLookup, answered: Lock | None) -> ApiError:
-    """Count the failure. One that comes too late is answered as a right password would be: the answer tells neither."""
+    """Count the failure. A wrong password after the last try answers as a right one would, so it reveals nothing."""
     if lookup.account is None and not lookup.is_hidden:
         context.audit.record("sign_in.refused", reason="unknown")
         return e.UnknownAccount()
@@ -231,7 +236,7 @@ def _wrong_credentials(context: Context, lookup: AccountLookup, answered: Lock |
 def _with_lock_challenge(
     context: Context, lookup: AccountLookup, answered: Lock | None, failure: Failure, refusal: ApiError
 ) -> ApiError:
-    """Tell our own pages of the lock that the next try meets, so that they ask at once."""
+    """Add the lock that the next try meets, so that hosted pages can show it at once."""
     if context.visit is None or not failure.is_locked:
         return refusal
     return locks.with_lock_challenge(
@@ -246,7 +251,7 @@ def _refuse_disallowed(
     answered: Lock | None,
     options: VerificationOptions | None,
 ) -> None:
-    """Raise why the account may not sign in, though the password is right; a lock that came meanwhile goes first."""
+    """Raise why the account may not sign in although the password is right; a lock set meanwhile comes first."""
     refusal = sign_in_refusal(context, lookup.account, identifier) if lookup.account else None
     if refusal is not None:
         late = _present_lock_refusal(context, lookup, answered is not None)
@@ -254,7 +259,7 @@ def _refuse_disallowed(
             unsent = verification.send_after_refusal(context, lookup.account, refusal, options)
             late = (
                 unsent if context.visit is None and not lookup.is_hidden else None
-            )  # 970 and 1066 say that something was sent
+            )  # 970 and 1066 state that a message was sent
         raise late or (
             locks.with_lock_challenge(context, lookup, answered, refusal) if answered and context.visit else refusal
         )

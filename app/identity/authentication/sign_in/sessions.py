@@ -1,4 +1,4 @@
-"""Browser sessions: one opaque cookie at the hub, everything else here."""
+"""Browser sessions: an opaque cookie at the hub, everything else in this table."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from app.kit import randomness
 FEDERATED: Final = "fed"
 """The `amr` of a sign-in at another provider: RFC 8176 has no name for it."""
 S = sessions.c
-# Made once: to build a statement costs more than to run it, and every visit of a signed-in person asks this.
+# Built once: building a statement costs more than running it, and every signed-in visit runs these.
 _BY_COOKIE = select(sessions).where(S.tenant_id == bindparam("tenant"), S.session_hash == bindparam("hash"))
 _BY_ID = select(S.expires_at, S.client_id).where(
     S.tenant_id == bindparam("tenant"), S.session_id == bindparam("session"), S.expires_at > bindparam("now")
 )
-# Who ends the session waits for those that issue tokens in it, and finds them (SQLite has one writer at a time anyway).
+# Ending a session waits for requests that issue tokens in it, and then revokes those (SQLite has one writer at a time anyway).
 _LOCKED_BY_ID = _BY_ID.with_for_update(read=True, key_share=True)
 _AUTHENTICATION_TIMES = select(S.authenticated_at, S.created_at, S.methods).where(
     S.tenant_id == bindparam("tenant"),
@@ -41,12 +41,12 @@ _OF_ACCOUNT = (
     .order_by(S.seen_at.desc())
     .limit(200)
 )
-_TOUCH_INTERVAL = timedelta(minutes=1)  # how exactly the idle time is kept: one write a minute at most
+_TOUCH_INTERVAL = timedelta(minutes=1)  # the precision of the idle time: at most one write a minute
 
 
 @dataclass(frozen=True)
 class BrowserSession:
-    """A live session of an account in one browser."""
+    """A live session of an account in one browser, or of an application's grant."""
 
     session_hash: str
     session_id: str
@@ -60,11 +60,11 @@ class BrowserSession:
     address: str
     agent: str
     relying_parties: tuple[str, ...]
-    client_id: str | None = None  # the application whose grant began it: no browser has its cookie
+    client_id: str | None = None  # the application whose grant began it; no browser has its cookie
 
 
 def current(context: Context) -> BrowserSession | None:
-    """Return the session of this visit, if it is live: neither idle too long nor over its absolute end."""
+    """Return the session of this visit if it is live: neither idle too long nor past its absolute end."""
     shown = context.visit.session if context.visit else None
     if not shown:
         return None
@@ -80,22 +80,22 @@ def current(context: Context) -> BrowserSession | None:
 
 
 def current_of(context: Context, uid: str) -> BrowserSession | None:
-    """Return the session of this visit where it is this person's: whoever signs in then does so once more."""
+    """Return the session of this visit if it belongs to this account; its next sign-in is a reauthentication."""
     session = current(context)
     return session if session is not None and session.uid == uid else None
 
 
 def lock_expiry(context: Context, session_id: str) -> datetime | None:
-    """Return the absolute end of a session that is not over; None for others. It cannot end while this unit of work lasts."""
+    """Return the absolute end of a live session and lock it until the commit; None where it is over."""
     asked = {"tenant": context.tenant.tenant_id, "session": session_id, "now": context.now}
     row = context.work.run(_LOCKED_BY_ID, asked).one_or_none()
     return row.expires_at if row is not None else None
 
 
 def extend_on_refresh(context: Context, session_id: str, lifetime: timedelta) -> datetime | None:
-    """Return the absolute end of a session that is not over; None for others.
+    """Return the absolute end of a live session, None where it is over.
 
-    One that an application's grant began goes on with each refresh.
+    A session that an application's grant began is extended by each refresh.
     """
     asked = {"tenant": context.tenant.tenant_id, "session": session_id, "now": context.now}
     row = context.work.run(_BY_ID, asked).one_or_none()
@@ -108,11 +108,14 @@ def extend_on_refresh(context: Context, session_id: str, lifetime: timedelta) ->
 
 
 def authenticated_at(context: Context, holder: TokenHolder) -> datetime | None:
-    """Return when the person behind a token last proved who they are; None where nothing says so (impersonation).
+    """Return when the account behind a token last authenticated; None where nothing states it (impersonation).
 
-    That is the latest of the sign-in it was issued for, a step-up with a token of its family, and a sign-in or step-up of the
-    browser session it belongs to. A provider that lets a browser in unasked proves nobody, and an application can lead browsers
-    there by itself: such a sign-in counts only where it renewed a session, which takes a proof that the provider made anew.
+    This is the latest of the sign-in that the token was issued for, a step-up with a token of its family, and a
+    sign-in or step-up of
+    its browser session. A provider that signs a browser in silently authenticates nobody, and an application can send
+    browsers there
+    by itself; so a federated sign-in counts only where it renewed a session, which requires a new authentication at
+    the provider.
     """
     names = (PROVED_AT,) if _is_federated(holder.facts.get("amr")) else ("auth_time", PROVED_AT)
     stated = [holder.facts.get(name) for name in names]
@@ -133,14 +136,16 @@ def _is_federated(methods: object) -> bool:
 
 
 def touch(context: Context, session: BrowserSession) -> None:
-    """Note that the session was used, at most once a minute."""
+    """Record that the session was used, at most once a minute."""
     if context.now - session.seen_at > _TOUCH_INTERVAL:
         where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
         context.work.run(update(sessions).where(*where).values(seen_at=context.now))
 
 
 def start(context: Context, uid: str, methods: tuple[str, ...], remember: bool) -> tuple[BrowserSession, str]:
-    """Begin a session under a new id (fixation: the old cookie's session, if any, ends) and return its cookie text."""
+    """Begin a session under a new id and return it with its cookie. The session of the old cookie ends, against session
+    fixation.
+    """
     if context.visit and context.visit.session:
         where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == randomness.digest(context.visit.session))
         ended = context.work.one(delete(sessions).where(*where).returning(S.session_id))
@@ -152,7 +157,7 @@ def start(context: Context, uid: str, methods: tuple[str, ...], remember: bool) 
 def start_for_grant(
     context: Context, uid: str, methods: tuple[str, ...], client_id: str, lifetime: timedelta
 ) -> BrowserSession:
-    """Begin a session without a browser, for an application's grant; it is listed and ended like others."""
+    """Begin a session without a browser for an application's grant; it is listed and ended like others."""
     begun, _ = _insert(context, uid, methods, lifetime, remember=True, client_id=client_id)
     return begun
 
@@ -191,8 +196,9 @@ def _insert(
 def renew(
     context: Context, session: BrowserSession, methods: tuple[str, ...], remember: bool
 ) -> tuple[BrowserSession, str] | None:
-    """Go on with the session of somebody who signed in once more, and return it with its new cookie text; None where it
-    ended meanwhile. It lasts as long as one that begins now; its public id stays, by which relying parties know it.
+    """Continue a session after a reauthentication, and return it with its new cookie; None where it ended meanwhile.
+
+    It lasts as long as a new one. Its public id stays, because relying parties know the session by it.
     """
     text, remembered = randomness.token(), remember or session.is_remembered
     renewed: dict[str, Any] = {
@@ -210,12 +216,12 @@ def renew(
 
 
 def mark_reauthenticated(context: Context, session: BrowserSession, methods: tuple[str, ...] = ()) -> str:
-    """Note that the person of the session proved who they are once more, and return its new cookie text.
+    """Record a reauthentication in the session, and return its new cookie.
 
     Args:
-        methods: by what they are known from here on, where that is more than before (amr).
+        methods: the session's `amr` from now on, where it changes.
 
-    A copy of the old cookie opens nothing from here on; the public id stays, by which relying parties know the session.
+    The old cookie stops working; the public id stays, because relying parties know the session by it.
     Raises NotAuthenticated where the session ended meanwhile.
     """
     text = randomness.token()
@@ -228,21 +234,21 @@ def mark_reauthenticated(context: Context, session: BrowserSession, methods: tup
 
 
 def add_relying_party(context: Context, session: BrowserSession, client_id: str) -> None:
-    """Remember that this relying party got a code in the session, so that signing out can tell it."""
+    """Remember that this relying party received a code in the session, so that sign-out can notify it."""
     if client_id not in session.relying_parties:
         where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
         context.work.run(update(sessions).where(*where).values(relying_parties=[*session.relying_parties, client_id]))
 
 
 def of_account(context: Context, uid: str) -> list[BrowserSession]:
-    """Return the account's live sessions, the one used last first."""
+    """Return the account's live sessions, the most recently used first."""
     rows = context.work.run(_OF_ACCOUNT, {"tenant": context.tenant.tenant_id, "account": uid, "now": context.now}).all()
     idle = context.now - timedelta(minutes=context.tenant.settings.session_idle_minutes)
     return [_from_row(row) for row in rows if row.is_remembered or row.seen_at > idle]
 
 
 def end(context: Context, uid: str, session_id: str) -> bool:
-    """End one session of the account; returns whether it was there."""
+    """End one session of the account; returns whether it existed."""
     where = (S.tenant_id == context.tenant.tenant_id, S.uid == uid, S.session_id == session_id)
     return context.work.changed(delete(sessions).where(*where)) > 0
 
@@ -254,7 +260,7 @@ def end_for_application(context: Context, uid: str, client_id: str, session_id: 
 
 
 def end_all(context: Context, uid: str, except_id: str | None = None) -> int:
-    """End every session of the account but one, and what a PIN would open again or a program was to get; returns how many ended."""
+    """End every session of the account but one, its PIN sessions and its pending handoffs; returns how many ended."""
     continuation_tokens.revoke_all(
         context, uid, ContinuationPurpose.PIN_SESSION, ContinuationPurpose.STEP_UP, *token_handoff.KINDS
     )

@@ -1,4 +1,4 @@
-"""Browser sessions, and attempts (one sign-in in one tab)."""
+"""Tables of browser sessions and of interactions (one sign-in in one tab)."""
 
 from sqlalchemy import Boolean, Column, Index, String
 
@@ -30,7 +30,7 @@ interactions = tenant_table(
     Column("binding_hash", Id, nullable=False),  # digest of the browser's secret
     Column("kind", String(16), nullable=False),  # authorize or return
     Column("request", Json, nullable=False),
-    Column("session_id", Id),  # the session that this attempt signed in
+    Column("session_id", Id),  # the session that this interaction signed in
     Column("is_done", Boolean, nullable=False, default=False),
     Column("created_at", Instant, nullable=False),
     Column("expires_at", Instant, nullable=False),

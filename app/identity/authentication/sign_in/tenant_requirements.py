@@ -1,4 +1,4 @@
-"""What a tenant still demands of an account whose sign-in is whole: its privacy policy, its consent forms, a PIN."""
+"""What a tenant requires of an account after a complete sign-in: its privacy policy, its consent forms, a PIN."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from app.kit.clock import iso
 from app.kit.errors import ApiError
 
 AUTHENTICATION_FACT: Final = "before"
-"""The fact of a token that was given to accept the policy alone: how its owner came in."""
+"""The fact that stores the authentication in a token that can only accept the policy."""
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """One demand: whether it stands, and the refusal that says so, with the token that goes on."""
+    """One requirement: whether it is unmet, and the refusal with the token that continues the sign-in."""
 
-    stands: Callable[[Context, Account], bool]
+    is_unmet: Callable[[Context, Account], bool]
     refusal: Callable[[Context, Account, Authentication], ApiError]
 
 
@@ -35,7 +35,7 @@ def _must_accept(context: Context, account: Account) -> bool:
 
 
 def _policy_refusal(context: Context, account: Account, authentication: Authentication) -> ApiError:
-    """Its token accepts the policy, and says who one is; what else it opens stands behind the policy (identity/callers.py)."""
+    """Return the refusal. Its token can only accept the policy and read the account (identity/entry/callers.py)."""
     issued = service.issue_tokens(
         context, account, authentication.methods, **{AUTHENTICATION_FACT: to_facts(authentication)}
     )
@@ -59,17 +59,17 @@ REQUIREMENTS: Final = (POLICY, CONSENT, PIN)
 
 
 def are_met(context: Context, account: Account, after: Requirement | None = None) -> bool:
-    """Return whether nothing stands before the session, or nothing beyond the gate that was just passed."""
-    return not any(gate.stands(context, account) for gate in _remaining(after))
+    """Return whether the account meets every requirement, or every one after `after`."""
+    return not any(requirement.is_unmet(context, account) for requirement in _remaining(after))
 
 
 def refuse_unmet(
     context: Context, account: Account, authentication: Authentication, after: Requirement | None = None
 ) -> None:
-    """Raise the first demand that stands; the sign-in until here is used up, and goes on by the token alone."""
-    for gate in _remaining(after):
-        if gate.stands(context, account):
-            raise gate.refusal(context, account, authentication)
+    """Raise the first unmet requirement; the sign-in continues only by the token of that refusal."""
+    for requirement in _remaining(after):
+        if requirement.is_unmet(context, account):
+            raise requirement.refusal(context, account, authentication)
 
 
 def _remaining(after: Requirement | None) -> tuple[Requirement, ...]:
