@@ -68,7 +68,7 @@ def test_no_class_has_a_vague_name() -> None:
 
 
 def test_an_account_is_not_called_a_user() -> None:
-    """`user_agent`, `userinfo`, `username` and `user_code` are words of the wire."""
+    """`user_agent`, `userinfo`, `username`, `user_code` and WebAuthn's `user_handle` and `user_entity` are terms of standards."""
     wrong = []
     for path in sources.under("app"):
         for node in sources.functions(path):
@@ -76,7 +76,7 @@ def test_an_account_is_not_called_a_user() -> None:
             bad = [
                 name
                 for name in names
-                if re.search(r"(^|_)users?(_|$)", name) and not re.search("user_(agent|code)", name)
+                if re.search(r"(^|_)users?(_|$)", name) and not re.search("user_(agent|code|entity|handle)", name)
             ]
             wrong += [f"{path}:{node.lineno} {name}" for name in bad]
     assert wrong == []

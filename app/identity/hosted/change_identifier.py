@@ -26,12 +26,10 @@ _CHANGES = Rate(5, 3600)  # per attempt: a registration may not be a way to writ
 
 @contract.change_address.implements
 def change_address(context: Context, req: contract.ChangeAddressRequest) -> Next:
-    interaction = interactions.find(context, req.attempt)
-    if interaction is None:
-        return next_step.START_AGAIN
+    interaction = next_step.open_interaction(context, req.attempt)
+    if isinstance(interaction, Next):
+        return interaction
     state, session = pending_verification.of(interaction), sessions.current(context)
-    if interaction.is_done:
-        return next_step.after_the_end(session)
     if state is None or session is not None:
         return next_step.advance(context, interaction, session)
     if not state.held:

@@ -44,11 +44,9 @@ DENIED, BROKEN, NOBODY_HERE, OTHERS, SILENT, UNWANTED = "denied", "broken", "nob
 def start(context: Context, req: contract.ConnectionStart) -> Next:
     context.spend("connection", _STARTS, context.network)
     connection = connections.find(context, req.provider)
-    interaction = interactions.find(context, req.attempt) if req.attempt else None
-    if req.attempt and interaction is None:
-        return next_step.START_AGAIN
-    if interaction is not None and interaction.is_done:
-        return next_step.after_the_end(sessions.current(context))
+    interaction = next_step.open_interaction(context, req.attempt) if req.attempt else None
+    if isinstance(interaction, Next):
+        return interaction
     if interaction is not None and LINKS in interaction.request:
         return next_step.START_AGAIN  # one form, one way there: another provider is asked for anew
     return lead(context, connection, interaction)

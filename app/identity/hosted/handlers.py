@@ -54,12 +54,10 @@ def open_return(context: Context, req: hub.ReturnRequest) -> Next:
 
 @hub.resume.implements
 def resume(context: Context, req: hub.InteractionRequest) -> Next:
-    interaction = interactions.find(context, req.attempt)
-    if interaction is None:
-        return next_step.START_AGAIN
+    interaction = next_step.open_interaction(context, req.attempt)
+    if isinstance(interaction, Next):
+        return interaction
     session = sessions.current(context)
-    if interaction.is_done:
-        return next_step.after_the_end(session)
     if session is None and (waits := second_factor.step(context, interaction)) is not None:
         return waits
     if session is None and (state := pending_verification.of(interaction)) is not None:

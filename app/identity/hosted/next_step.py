@@ -22,6 +22,14 @@ PROFILE_PATH = "/profile"
 START_AGAIN = Next(step=Step.START_AGAIN)  # the attempt is gone; the hub knows the relying party from its cookie
 
 
+def open_interaction(context: Context, interaction_id: str) -> Interaction | Next:
+    """Return the interaction of this tab, or the step that answers a request which comes after its end."""
+    interaction = interactions.find(context, interaction_id)
+    if interaction is None:
+        return START_AGAIN
+    return after_the_end(sessions.current(context)) if interaction.is_done else interaction
+
+
 def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next:
     """Return the attempt's next step for this session.
 

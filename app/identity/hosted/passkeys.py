@@ -139,7 +139,7 @@ def remove(context: Context, req: contract.RemovePasskeyRequest) -> SessionRenew
 @contract.read_offer.implements
 def read_offer(context: Context, req: contract.OfferRequest) -> contract.Offer:
     session, account = account_settings.owner(context)
-    interaction_id = _going_on(context, req.attempt)
+    interaction_id = interactions.find_open(context, req.attempt)
     if req.attempt and interaction_id is None:
         return contract.Offer(next=next_step.after_the_end(session))
     is_local = bool(interaction_id and interaction_id.request.get(LOCAL))
@@ -150,7 +150,7 @@ def read_offer(context: Context, req: contract.OfferRequest) -> contract.Offer:
 def answer_offer(context: Context, req: contract.OfferAnswer) -> Next:
     """The sign-in was a moment ago, so nothing is asked again: whoever comes back later is led onward without it."""
     session, account = account_settings.owner(context)
-    interaction_id = _going_on(context, req.attempt)
+    interaction_id = interactions.find_open(context, req.attempt)
     is_fresh = context.now - session.authenticated_at <= freshness.FRESH
     if req.credential is not None and is_fresh:
         require_enabled(context)
@@ -201,11 +201,6 @@ def finish_lost(context: Context, req: contract.FinishReplacementRequest) -> Nex
     """Nobody is signed in by it: the new passkey does that in a moment, and shows that it works."""
     recovery.finish_with_link(context, req.token, req.credential)
     return next_step.open_return(context, None, None).model_copy(update={"ends_session": True})
-
-
-def _going_on(context: Context, interaction_id: str | None) -> Interaction | None:
-    interaction = interactions.find(context, interaction_id) if interaction_id else None
-    return interaction if interaction is not None and not interaction.is_done else None
 
 
 def _offered_here(

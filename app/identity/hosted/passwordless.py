@@ -69,17 +69,15 @@ class Waiting:
 @contract.ask.implements
 def ask(context: Context, req: contract.PasswordlessRequest) -> Next:
     sending.spend_limit(context)
-    return begin(context, living(context, req.attempt), req.identifier, req.by, remember=req.remember)
+    return begin(context, interactions.find_open(context, req.attempt), req.identifier, req.by, remember=req.remember)
 
 
 @contract.waiting.implements
 def waiting(context: Context, req: InteractionOnly) -> Next:
-    interaction = interactions.find(context, req.attempt)
-    if interaction is None:
-        return next_step.START_AGAIN
+    interaction = next_step.open_interaction(context, req.attempt)
+    if isinstance(interaction, Next):
+        return interaction
     session = sessions.current(context)
-    if interaction.is_done:
-        return next_step.after_the_end(session)
     state = _of(interaction, session)
     return _step(context, interaction, state) if state is not None else next_step.advance(context, interaction, session)
 
@@ -181,12 +179,6 @@ def entered(
     )  # fmt: skip
 
 
-def living(context: Context, interaction_id: str | None) -> Interaction | None:
-    """Return the attempt that this browser began, if it still goes on."""
-    interaction = interactions.find(context, interaction_id) if interaction_id else None
-    return interaction if interaction is not None and not interaction.is_done else None
-
-
 def remembers(interaction: Interaction | None) -> bool:
     """Return whether whoever asked in this browser wants to stay signed in."""
     state = _of(interaction) if interaction is not None else None
@@ -256,7 +248,7 @@ def _of(interaction: Interaction, session: BrowserSession | None = None) -> Wait
 
 
 def _waiting(context: Context, interaction_id: str) -> tuple[Interaction | None, Waiting | None]:
-    interaction = living(context, interaction_id)
+    interaction = interactions.find_open(context, interaction_id)
     return interaction, _of(interaction, sessions.current(context)) if interaction is not None else None
 
 

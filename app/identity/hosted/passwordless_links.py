@@ -12,7 +12,7 @@ from app.contract.hub_recovery import LinkRequest
 from app.identity.authentication.passwordless import redemption, sending, smart_login
 from app.identity.authentication.passwordless.methods import MAIL
 from app.identity.authentication.passwordless.smart_login import State
-from app.identity.authentication.sign_in import sessions
+from app.identity.authentication.sign_in import interactions, sessions
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
 from app.identity.hosted import next_step
@@ -38,7 +38,7 @@ def read_link(context: Context, req: LinkLookup) -> contract.LinkView:
 def open_link(context: Context, req: LinkRequest) -> Next:
     """A link that was used leads on as well where its person is signed in: pages are reloaded."""
     sending.spend_attempt(context)
-    interaction, session = steps.living(context, req.attempt), sessions.current(context)
+    interaction, session = interactions.find_open(context, req.attempt), sessions.current(context)
     used = one_time_tokens.find_used_link(context, Purpose.SIGN_IN, req.token)
     if used is not None and session is not None and session.uid == used.uid:
         return (
@@ -61,7 +61,7 @@ def renew_link(context: Context, req: LinkRequest) -> Next:
     held = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
     if held is None:
         raise e.UnknownLink
-    interaction = steps.living(context, req.attempt)
+    interaction = interactions.find_open(context, req.attempt)
     return steps.begin(context, interaction, str(held.facts["email"]), MAIL, remember=steps.remembers(interaction))
 
 

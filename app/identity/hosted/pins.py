@@ -21,11 +21,10 @@ from app.identity.platform.context import Context
 @contract.set_at_sign_in.implements
 def set_at_sign_in(context: Context, req: contract.PinStepRequest) -> Next:
     """A second click goes on as the first did. What is offered may be left out; what is required may not."""
-    interaction, (session, account) = interactions.find(context, req.attempt), account_settings.signed_in(context)
-    if interaction is None:
-        return next_step.START_AGAIN
-    if interaction.is_done:
-        return next_step.after_the_end(session)
+    session, account = account_settings.signed_in(context)
+    interaction = next_step.open_interaction(context, req.attempt)
+    if isinstance(interaction, Next):
+        return interaction
     if req.skip and service.is_offered(context, account):
         service.skip(context, account)
     if req.skip or account.has_pin or not context.tenant.settings.pin.is_on:

@@ -72,17 +72,15 @@ def forgot(context: Context, req: contract.ForgotRequest) -> Next:
     if req.of == PIN.name:
         pins.refuse_disabled(context.tenant.settings)
     spend_limits(context)
-    return _begin(context, _living(context, req.attempt), req.identifier, of=FORGOTTEN[req.of])
+    return _begin(context, interactions.find_open(context, req.attempt), req.identifier, of=FORGOTTEN[req.of])
 
 
 @contract.recovery.implements
 def recovery(context: Context, req: contract.InteractionOnly) -> Next:
-    interaction = interactions.find(context, req.attempt)
-    if interaction is None:
-        return next_step.START_AGAIN
+    interaction = next_step.open_interaction(context, req.attempt)
+    if isinstance(interaction, Next):
+        return interaction
     session = sessions.current(context)
-    if interaction.is_done:
-        return next_step.after_the_end(session)
     state = _of(interaction, session)
     return step(context, interaction, state) if state is not None else next_step.advance(context, interaction, session)
 
@@ -135,7 +133,7 @@ def read_reset(context: Context, req: LinkLookup) -> contract.LinkView:
 def reset(context: Context, req: contract.ResetPasswordRequest) -> Next:
     """Set the password, then sign in where the tenant wants it, or where the old password was right and only too old."""
     password_reset.spend_limit(context)
-    interaction = _living(context, req.attempt)
+    interaction = interactions.find_open(context, req.attempt)
     account, proof = password_reset.reset_with_link(context, req.token, req.password)
     is_step = proof.facts.get("reason") == password_expiry.REASON
     if is_step or context.tenant.settings.login_on_password_reset:
@@ -163,7 +161,7 @@ def renew_reset(context: Context, req: contract.LinkRequest) -> Next:
     if held is None or account is None:
         raise e.UnknownLink
     name = str(held.facts.get("email") or label_of(account))
-    return _begin(context, _living(context, req.attempt), name, account)
+    return _begin(context, interactions.find_open(context, req.attempt), name, account)
 
 
 def label_of(account: Account) -> str:
@@ -257,13 +255,8 @@ def _of(interaction: Interaction, session: BrowserSession | None = None) -> Reco
     return None if is_over else state
 
 
-def _living(context: Context, interaction_id: str | None) -> Interaction | None:
-    interaction = interactions.find(context, interaction_id) if interaction_id else None
-    return interaction if interaction is not None and not interaction.is_done else None
-
-
 def _waiting(context: Context, interaction_id: str) -> tuple[Interaction | None, Recovering | None]:
-    interaction = _living(context, interaction_id)
+    interaction = interactions.find_open(context, interaction_id)
     return interaction, _of(interaction, sessions.current(context)) if interaction is not None else None
 
 

@@ -16,7 +16,7 @@ from app.contract.hub_passkeys import PasskeyOptions
 from app.contract.registration_form import CUSTOM, TERMS, FormField
 from app.identity.authentication.registration import service as registration
 from app.identity.authentication.registration.service import RegistrationOptions, RegistrationResult
-from app.identity.authentication.sign_in import interactions, risks, second_factor, sessions
+from app.identity.authentication.sign_in import interactions, risks, second_factor
 from app.identity.authentication.sign_in import service as sign_in
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionIds
 from app.identity.authentication.sign_in.passkeys import registration as sign_up
@@ -91,11 +91,9 @@ class Instead:
 @contract.register.implements
 def submit(context: Context, req: contract.RegisterRequest) -> Next:
     """Register within an attempt or without one: onward with a session, or to the page that says to look into the mail."""
-    interaction = interactions.find(context, req.attempt) if req.attempt else None
-    if req.attempt and interaction is None:
-        return next_step.START_AGAIN
-    if interaction is not None and interaction.is_done:
-        return next_step.after_the_end(sessions.current(context))
+    interaction = next_step.open_interaction(context, req.attempt) if req.attempt else None
+    if isinstance(interaction, Next):
+        return interaction
     registration.require_enabled(context)
     wish = token_handoff.of(interaction)
     if wish is not None and not wish.registers:

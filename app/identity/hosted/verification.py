@@ -165,7 +165,7 @@ def read_link(context: Context, req: LinkLookup) -> contract.LinkView:
 @contract.open_link.implements
 def open_link(context: Context, req: contract.LinkRequest) -> Next:
     """A link that was used leads on as well, for as long as its address is confirmed: pages are reloaded."""
-    interaction = _living(context, req.attempt)
+    interaction = interactions.find_open(context, req.attempt)
     held = verification.find_link(context, req.token)
     if held is None:
         raise e.UnknownLink
@@ -188,7 +188,7 @@ def renew_link(context: Context, req: contract.LinkRequest) -> Next:
     if held is None:
         raise e.UnknownLink
     interaction, account = (
-        _living(context, req.attempt),
+        interactions.find_open(context, req.attempt),
         store.by_uid(context, held.uid) or pending_accounts.extend(context, held.uid),
     )
     if account is None:
@@ -203,12 +203,10 @@ def renew_link(context: Context, req: contract.LinkRequest) -> Next:
 
 @contract.enter_code.implements
 def enter_code(context: Context, req: contract.CodeRequest) -> Next:
-    interaction = interactions.find(context, req.attempt)
-    if interaction is None:
-        return next_step.START_AGAIN
+    interaction = next_step.open_interaction(context, req.attempt)
+    if isinstance(interaction, Next):
+        return interaction
     state, session = pending_verification.of(interaction), sessions.current(context)
-    if interaction.is_done:
-        return next_step.after_the_end(session)
     if state is None:
         return next_step.advance(context, interaction, session)
     try:
@@ -231,12 +229,10 @@ def enter_code(context: Context, req: contract.CodeRequest) -> Next:
 
 @contract.mail_again.implements
 def mail_again(context: Context, req: contract.ResendRequest) -> Next:
-    interaction = interactions.find(context, req.attempt)
-    if interaction is None:
-        return next_step.START_AGAIN
+    interaction = next_step.open_interaction(context, req.attempt)
+    if isinstance(interaction, Next):
+        return interaction
     state, session = pending_verification.of(interaction), sessions.current(context)
-    if interaction.is_done:
-        return next_step.after_the_end(session)
     if state is None:
         return next_step.advance(context, interaction, session)
     if left := pending_verification.seconds_left(context, state):
@@ -246,12 +242,6 @@ def mail_again(context: Context, req: contract.ResendRequest) -> Next:
     except pending_verification.NOT_SENT as refusal:
         raise with_page(context, refusal, state) from None
     return step(context, pending_verification.note(context, interaction, state), state)
-
-
-def _living(context: Context, interaction_id: str | None) -> Interaction | None:
-    """Return the attempt that this browser began, if it still goes on."""
-    interaction = interactions.find(context, interaction_id) if interaction_id else None
-    return interaction if interaction is not None and not interaction.is_done else None
 
 
 def _texted(context: Context, interaction: Interaction, state: Checking, code: str) -> Next:

@@ -83,6 +83,12 @@ def find(context: Context, interaction_id: str) -> Interaction | None:
     )
 
 
+def find_open(context: Context, interaction_id: str | None) -> Interaction | None:
+    """Return the interaction of this browser's tab if it has not ended."""
+    interaction = find(context, interaction_id) if interaction_id else None
+    return interaction if interaction is not None and not interaction.is_done else None
+
+
 def client_id_for(context: Context, interaction_id: str) -> str:
     """Return the client id of an interaction, whichever browser began it; empty where it has none or does not exist."""
     where = (A.tenant_id == context.tenant.tenant_id, A.attempt_hash == randomness.digest(interaction_id))
