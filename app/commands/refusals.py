@@ -49,13 +49,13 @@ def in_words() -> Iterator[None]:
 @contextmanager
 def services() -> Iterator[Services]:
     """Give the process's services over a database that is up to date, or refuse."""
-    from app.identity.directory.tenants import sealed_data  # noqa: PLC0415 - as above
+    from app.identity.directory.tenants import tenant_secrets  # noqa: PLC0415 - as above
     from app.identity.entry.assembly import assemble  # noqa: PLC0415 - as above
     from app.identity.platform.store import migrate  # noqa: PLC0415 - as above
 
     with in_words():
         made = assemble(settings())
         migrate.ready(made.settings, made.database)
-        sealed_data.check_key(made.database, made.encryption)
+        tenant_secrets.check_key(made.database, made.encryption)
         yield made
         made.database.dispose()

@@ -148,7 +148,7 @@ def refuse_contradictions(settings: Settings, bind: str, wings: str, workers: in
 
 def make_ready(settings: Settings) -> None:
     """Refuse a database that cannot be served; nothing of it stays open, for workers are forked later."""
-    from app.identity.directory.tenants import sealed_data  # noqa: PLC0415 - as above
+    from app.identity.directory.tenants import tenant_secrets  # noqa: PLC0415 - as above
     from app.identity.platform.encryption import Encryption  # noqa: PLC0415 - as above
     from app.identity.platform.outbox import claims  # noqa: PLC0415 - as above
     from app.identity.platform.store import migrate  # noqa: PLC0415 - a hub apart has no store
@@ -158,7 +158,7 @@ def make_ready(settings: Settings) -> None:
     try:
         migrate.ready(settings, database)
         encryption = Encryption(settings.secrets)
-        sealed_data.check_key(database, encryption)
+        tenant_secrets.check_key(database, encryption)
         claims.reencrypt(database, encryption, is_clear_only=True)  # what a version before wrote
         claims.retry_unknown_key(database, SystemClock().now())
         _refuse_api_host(settings, database)

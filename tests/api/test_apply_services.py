@@ -9,7 +9,7 @@ from app.identity.administration.configuration.export import export
 from app.identity.administration.configuration.problems import ConfigurationError
 from app.identity.administration.configuration.reading import read
 from app.identity.administration.reencryption import reencrypt
-from app.identity.directory.tenants import service_secrets
+from app.identity.directory.tenants import tenant_secrets
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.services import Services
 from tests.support.identity_service import SECRET
@@ -41,21 +41,21 @@ def test_they_are_sealed_kept_and_left_out(own_services: Services, tmp_path: obj
     tenant = own_services.directory.by_name("acme")
     assert tenant is not None
     assert tenant.settings.push is not None
-    assert service_secrets.secrets_of(own_services.encryption, tenant, "push")["secret_access_key"] == "hidden-key"
-    assert service_secrets.secrets_of(own_services.encryption, tenant, "duo") == {"client_secret": "hidden-secret"}
+    assert tenant_secrets.secrets_of(own_services.encryption, tenant, "push")["secret_access_key"] == "hidden-key"
+    assert tenant_secrets.secrets_of(own_services.encryption, tenant, "duo") == {"client_secret": "hidden-secret"}
     told = applied(own_services, FILE.format(secrets="", duo="another-secret"), tmp_path)
     assert "secrets of push, duo or connections" in told
     assert "another-secret" not in told
     tenant = own_services.directory.by_name("acme")
     assert tenant is not None
-    assert service_secrets.secrets_of(own_services.encryption, tenant, "push")["secret_access_key"] == "hidden-key"
+    assert tenant_secrets.secrets_of(own_services.encryption, tenant, "push")["secret_access_key"] == "hidden-key"
     text = export(own_services, "acme")
     assert "app_name: Acme Keys" in text
     assert not any(secret in text for secret in ("hidden-key", "hidden-secret", "another-secret", "AKIDACME"))
     assert applied(own_services, text, tmp_path).count("unchanged") >= 1
     tenant = own_services.directory.by_name("acme")
     assert tenant is not None
-    assert service_secrets.secrets_of(own_services.encryption, tenant, "duo") == {"client_secret": "another-secret"}
+    assert tenant_secrets.secrets_of(own_services.encryption, tenant, "duo") == {"client_secret": "another-secret"}
 
 
 def test_what_is_malformed_is_named_and_no_secret_is_repeated(own_services: Services, tmp_path: object) -> None:
@@ -83,7 +83,7 @@ COMPANY = """
 def secrets_of_connections(services: Services) -> dict[str, str]:
     tenant = services.directory.by_name("acme")
     assert tenant is not None
-    return dict(service_secrets.secrets_of(services.encryption, tenant, service_secrets.CONNECTIONS))
+    return dict(tenant_secrets.secrets_of(services.encryption, tenant, tenant_secrets.CONNECTIONS))
 
 
 def test_secrets_of_connections_come_stay_and_go_with_them(own_services: Services, tmp_path: object) -> None:

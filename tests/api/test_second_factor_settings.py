@@ -8,7 +8,7 @@ import pytest
 
 from app.identity import create_services
 from app.identity.administration.reencryption import reencrypt
-from app.identity.directory.tenants import service_secrets
+from app.identity.directory.tenants import tenant_secrets
 from tests.support.machines import ask, machine
 from tests.support.mailbox import sent_messages
 from tests.support.tenant_server import TenantServer, answered, refused
@@ -49,7 +49,7 @@ def held(tenant: TenantServer, service: str) -> Any:
     tenant.services.directory.clear_cache()
     found = tenant.services.directory.by_name(tenant.name)
     assert found is not None
-    return service_secrets.secrets_of(tenant.services.encryption, found, service)
+    return tenant_secrets.secrets_of(tenant.services.encryption, found, service)
 
 
 def test_push_settings_are_stated_read_masked_and_changed(acme: TenantServer) -> None:
@@ -137,7 +137,7 @@ def test_the_secrets_are_sealed_anew_under_a_new_one(acme: TenantServer) -> None
         again = both.directory.by_name(acme.name)
         assert again is not None
         assert both.encryption.is_current(again.sealed_service_secrets or b"")
-        assert service_secrets.secrets_of(both.encryption, again, "push")["access_key_id"] == "AKIDACME"
+        assert tenant_secrets.secrets_of(both.encryption, again, "push")["access_key_id"] == "AKIDACME"
     finally:
         back = create_services(type(ours)(**{**vars(ours), "secrets": (*ours.secrets, fresh)}), acme.services.clock)
         reencrypt(back)

@@ -18,8 +18,7 @@ from app.contract.openapi import load_catalogue
 from app.contract.operations import CATALOGUE
 from app.identity.credentials.tokens.tables import access_tokens
 from app.identity.directory.tenants.tables import applications
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose
-from app.identity.platform.continuation_tokens.tables import tickets
+from app.identity.platform.continuation_tokens import ContinuationPurpose, tickets
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from app.kit.operation import AnyOperation

@@ -18,7 +18,7 @@ from werkzeug.test import TestResponse
 
 from app.identity.credentials.store import associated_data
 from app.identity.credentials.tables import credentials
-from app.identity.directory.tenants import changes, service_secrets
+from app.identity.directory.tenants import changes, tenant_secrets
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.factors import LOGIN_2FA, Factored, factored
 from tests.support.mailbox import sent_messages
@@ -109,7 +109,7 @@ def pairing_address(there: World) -> str:
 def store_service_secrets(tenant: TenantServer, **secrets: dict[str, str]) -> None:
     """Seal what services gave the tenant."""
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
-        sealed = service_secrets.encrypt_merged(tenant.services.encryption, tenant.tenant_id, None, **secrets)
+        sealed = tenant_secrets.encrypt_merged(tenant.services.encryption, tenant.tenant_id, None, **secrets)
         changes.change(work, service_secrets=sealed)
     tenant.services.directory.clear_cache()
 

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from app.contract import errors as e
 from app.contract.configuration import TenantSettings
 from app.identity.authentication.sign_in.identifiers import guess
-from app.identity.directory.accounts.identifier_checks import username
 from app.identity.directory.accounts.identifiers import (
     is_allowed_uid,
     normalize,
@@ -16,6 +15,7 @@ from app.identity.directory.accounts.identifiers import (
     normalize_username,
     to_international,
 )
+from app.identity.directory.accounts.input_checks import username
 
 PRECOMPOSED, COMBINED = "jos\u00e9@example.test", "jose\u0301@example.test"
 

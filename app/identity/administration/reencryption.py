@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.identity.authentication.registration import choice_lists
 from app.identity.credentials import store as credentials
 from app.identity.directory.accounts import pin_hash
-from app.identity.directory.tenants import changes, sealed_data
+from app.identity.directory.tenants import changes, tenant_secrets
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.outbox import claims
 from app.identity.platform.resources import store as resources
@@ -28,7 +28,7 @@ def reencrypt(services: Services) -> int:
 def _of_tenant(services: Services, tenant: changes.TenantRow) -> int:
     work = UnitOfWork(services.database, tenant.tenant_id)
     try:
-        count = sealed_data.reencrypt(work, services.encryption) + choice_lists.reencrypt(work, services.encryption)
+        count = tenant_secrets.reencrypt(work, services.encryption) + choice_lists.reencrypt(work, services.encryption)
         count += credentials.reencrypt(work, services.encryption) + pin_hash.reencrypt(work, services.encryption)
         count += resources.reencrypt(work, services.encryption)
         work.commit()

@@ -11,8 +11,8 @@ from app.identity.directory.consents import tables as consent_forms
 from app.identity.directory.custom_objects import tables as custom_objects
 from app.identity.directory.tenants import tables as tenants
 from app.identity.messaging import tables as letters
+from app.identity.platform import continuation_tokens
 from app.identity.platform import tables as tasks
-from app.identity.platform.continuation_tokens import tables as tickets
 from app.identity.platform.resources import tables as resources
 from app.identity.platform.store.tables import declare_complete, metadata
 from app.identity.protocols.oauth import tables as oauth
@@ -21,5 +21,5 @@ declare_complete()
 
 __all__ = [
     "accounts", "captcha", "consent_forms", "credentials", "custom_objects", "letters", "metadata", "oauth", "proofs",
-    "registration", "resources", "sign_in", "tasks", "tenants", "tickets", "tokens",
+    "registration", "resources", "sign_in", "tasks", "tenants", "continuation_tokens", "tokens",
 ]  # fmt: skip

@@ -21,9 +21,9 @@ from app.identity.hosted import account_settings, freshness
 from app.identity.hosted.freshness import FRESH
 from app.identity.hosted.recovery import label_of
 from app.identity.hosted.second_factor import factor_shown
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import OPEN, ContinuationPurpose, ContinuationToken
+from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose, ContinuationToken
 from app.identity.programs.self_service import second_factors as own_factors
 from app.identity.protocols.oauth import views
 from app.kit.clock import iso

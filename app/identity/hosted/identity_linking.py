@@ -15,7 +15,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens.service import NO_ACCOUNT
+from app.identity.platform.continuation_tokens import NO_ACCOUNT
 
 FEDERATED: Final = sessions.FEDERATED
 _KEY: Final = "connected"

@@ -30,9 +30,9 @@ from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, 
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.account_lookup import Identifier
 from app.identity.hosted import first_factor_passed, next_step, pending_verification
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose
+from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.identity.protocols.oauth import views as oauth
 from app.kit import randomness
 from app.kit.errors import ApiError

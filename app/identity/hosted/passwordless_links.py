@@ -18,7 +18,7 @@ from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpo
 from app.identity.hosted import next_step
 from app.identity.hosted import passwordless as steps
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens.service import ContinuationToken
+from app.identity.platform.continuation_tokens import ContinuationToken
 from app.kit.user_agents import parse_user_agent
 
 _STATES: Final = {State.APPROVED: "approved", State.USED: "approved", State.DENIED: "denied"}

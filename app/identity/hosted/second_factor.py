@@ -19,9 +19,9 @@ from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import trusted_browsers
 from app.identity.hosted import first_factor_passed, next_step, views
 from app.identity.hosted.first_factor_passed import STEP_UP
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose
+from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.kit import randomness
 from app.kit.errors import ApiError
 

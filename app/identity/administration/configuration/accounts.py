@@ -16,7 +16,7 @@ from app.identity.authentication.recovery import new_password
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials import notifications
 from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts import configured_accounts, identifiers, profile_edits, store
+from app.identity.directory.accounts import identifiers, profile_edits, store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.profile_edits import Edits
 from app.identity.platform.audit import AuditLog
@@ -132,7 +132,7 @@ class People:
             "phone": identifiers.normalize_phone(wanted.phone) if wanted.phone else None,
             "emails": [{"Type": "Primary", "Value": email}] if email else [],
             **{name: getattr(wanted, name) for name in _SWITCHES},
-            "private": {configured_accounts.MARK: True},
+            "private": {store.FROM_FILE: True},
             "created_at": context.now,
             "modified_at": context.now,
             "profile_modified_at": context.now,
@@ -183,7 +183,7 @@ class People:
             new_password.after_change(context, after, "file")
 
     def _remove(self, context: Context, seen: set[str], named: set[str]) -> Iterator[Change]:
-        for left in configured_accounts.accounts_from_file(context.work):
+        for left in store.accounts_from_file(context.work):
             label = left.email or left.username or left.phone or left.uid
             if left.uid in seen or label in named:
                 continue

@@ -28,7 +28,7 @@ from app.identity.administration.configuration.plan import Action, Made, Plan
 from app.identity.administration.configuration.problems import ConfigurationError, Path, Problem
 from app.identity.administration.configuration.reading import Configuration
 from app.identity.administration.configuration.run import Run
-from app.identity.directory.tenants import changes, service_secrets
+from app.identity.directory.tenants import changes, tenant_secrets
 from app.identity.directory.tenants.changes import ApplicationRow, TenantRow
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.services import Services
@@ -216,15 +216,15 @@ class _OneTenant:
         duo = {"client_secret": stated.duo.client_secret} if stated.duo and stated.duo.client_secret else {}
         connections = self._connection_secrets(held)
         encryption, tenant_id = self.run.services.encryption, self.work.tenant_id
-        return service_secrets.encrypt_merged(encryption, tenant_id, held, push=push, duo=duo, connections=connections)
+        return tenant_secrets.encrypt_merged(encryption, tenant_id, held, push=push, duo=duo, connections=connections)
 
     def _connection_secrets(self, held: bytes | None) -> dict[str, str | None]:
         """Return the stated secrets, and None for those of connections that the file states no longer or without one."""
         stated = self.stated.connections
         if stated is None:
             return {}
-        known = service_secrets.decrypt_all(self.run.services.encryption, self.work.tenant_id, held).get(
-            service_secrets.CONNECTIONS, {}
+        known = tenant_secrets.decrypt_all(self.run.services.encryption, self.work.tenant_id, held).get(
+            tenant_secrets.CONNECTIONS, {}
         )
         gone = {name: None for name in known if name not in self.settings.get("connections", {})}
         return gone | {name: one.secret for name, one in stated.items() if "secret" in one.model_fields_set}

@@ -13,7 +13,7 @@ from app.contract.services_settings import SECRETS_IN_FILE
 from app.contract.tenant_file import BESIDE_SETTINGS
 from app.identity.administration.configuration import resources
 from app.identity.administration.configuration.accounts import FREE
-from app.identity.directory.accounts import configured_accounts
+from app.identity.directory.accounts import store as accounts_store
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.resources.items import StoreAccess
@@ -64,7 +64,7 @@ def _tenant(work: UnitOfWork, held: changes.TenantRow) -> dict[str, Any]:
     tenant |= {name: held.settings[name] for name in SECRETS_IN_FILE if name in held.settings}
     tenant["brand"] = Brand.model_validate(held.brand).model_dump(mode="json", exclude_unset=True)
     tenant["applications"] = [_application(one) for one in changes.applications_of(work)]
-    tenant["accounts"] = [_account(row) for row in configured_accounts.accounts_from_file(work)]
+    tenant["accounts"] = [_account(row) for row in accounts_store.accounts_from_file(work)]
     return tenant
 
 

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from app.contract.configuration import TenantSettings
 from app.contract.tenant_file import BESIDE_SETTINGS, TenantFile
-from app.identity.directory.tenants import changes, service_secrets
+from app.identity.directory.tenants import changes, tenant_secrets
 from app.identity.directory.tenants.changes import TenantRow
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.resources.items import Item, StoreAccess
@@ -46,7 +46,7 @@ class SettingsStore:
         held = changes.own(access.work) or _GONE
         if not resource.is_singleton:
             return [*self._read(resource, held.settings).values()]
-        secrets = service_secrets.decrypt_all(access.encryption, held.tenant_id, held.service_secrets).get(
+        secrets = tenant_secrets.decrypt_all(access.encryption, held.tenant_id, held.service_secrets).get(
             self.backing.key, {}
         )
         return [Item((), held.settings, secrets)]
@@ -64,7 +64,7 @@ class SettingsStore:
         held = changes.own(access.work) or _GONE
         if resource.is_singleton:
             secrets: Any = {self.backing.key: item.secrets} if self.backing.key else {}
-            sealed = service_secrets.encrypt_merged(access.encryption, held.tenant_id, held.service_secrets, **secrets)
+            sealed = tenant_secrets.encrypt_merged(access.encryption, held.tenant_id, held.service_secrets, **secrets)
             _refuse_wrong(held.settings, item.content, 0)
             changes.change(access.work, settings=item.content, service_secrets=sealed)
             return

@@ -14,10 +14,10 @@ from app.contract.linking import PROVIDERS
 from app.identity.authentication.federation.providers.oauth2 import OAuth2Provider
 from app.identity.authentication.federation.providers.openid import OpenIdProvider, supports_reauthentication
 from app.identity.directory.identity_provider import AuthenticationRequest, Provider, ProviderDenied, ProviderIdentity
-from app.identity.directory.tenants import service_secrets
+from app.identity.directory.tenants import tenant_secrets
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
+from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 from app.identity.platform.outbound import ProviderUnavailable
 from app.kit import randomness
 from app.kit.clock import aware
@@ -178,7 +178,7 @@ def _connection(name: str, stated: ConnectionSettings) -> Connection:
 
 def _provider(context: Context, name: str) -> Provider:
     whole = resolved(name, context.tenant.settings.connections[name])
-    secret = service_secrets.secrets_of(context.services.encryption, context.tenant, service_secrets.CONNECTIONS).get(
+    secret = tenant_secrets.secrets_of(context.services.encryption, context.tenant, tenant_secrets.CONNECTIONS).get(
         name, ""
     )
     if whole.issuer:

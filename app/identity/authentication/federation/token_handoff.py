@@ -19,9 +19,9 @@ from app.identity.credentials.tokens.service import IssuedTokens
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.identity_provider import ProviderIdentity
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import NO_ACCOUNT, ContinuationPurpose, ContinuationToken
+from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose, ContinuationToken
 
 LIFETIME: Final = timedelta(minutes=15)
 KINDS: Final = (ContinuationPurpose.REQUEST_TOKEN, ContinuationPurpose.CLIENT_GUID)

@@ -14,9 +14,9 @@ from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, 
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.directory.accounts.service import Account
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import OPEN, ContinuationPurpose, ContinuationToken
+from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose, ContinuationToken
 from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.limits import Rate

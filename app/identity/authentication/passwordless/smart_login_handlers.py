@@ -22,9 +22,9 @@ from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import identifiers as names
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
+from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 
 
 @contract.start.implements

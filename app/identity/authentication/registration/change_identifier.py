@@ -15,7 +15,7 @@ from app.identity.authentication.registration import requirements
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
-from app.identity.directory.accounts import identifier_checks, identifiers, pending_accounts, store
+from app.identity.directory.accounts import identifiers, input_checks, pending_accounts, store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.platform.context import Context
@@ -36,9 +36,9 @@ def parse(context: Context, kind: str, text: str) -> Destination:
     """Return the place that was typed. Raises MalformedPhone, MalformedEmail, EmailRefused, EmailDomainRefused."""
     settings = context.tenant.settings
     if kind == PHONE:
-        number = identifier_checks.phone(identifiers.to_international(text.strip(), settings.default_country))
+        number = input_checks.phone(identifiers.to_international(text.strip(), settings.default_country))
         return Destination(PHONE, number, number)
-    typed = identifier_checks.emails([EmailEntry(type="Primary", value=text)])
+    typed = input_checks.emails([EmailEntry(type="Primary", value=text)])
     requirements.refuse_address(settings.email_access, typed.forms[0])
     return Destination(EMAIL, typed.forms[0], typed.primary or "")
 

@@ -16,11 +16,10 @@ from app.identity.credentials.passwords import new_password
 from app.identity.credentials.passwords import security_answers as answers
 from app.identity.credentials.passwords.new_password import PROFILE_FIELDS
 from app.identity.credentials.pins import service as pins
-from app.identity.directory.accounts import identifier_checks, pending_accounts, profile_edits, store
+from app.identity.directory.accounts import input_checks, pending_accounts, profile_edits, store
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.identifier_checks import Emails
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE, USERNAME
-from app.identity.directory.accounts.refusals import refuse_questions, taken
+from app.identity.directory.accounts.input_checks import Emails, refuse_questions, taken
 from app.identity.platform.context import Context
 from app.kit import randomness
 
@@ -78,14 +77,14 @@ def read(context: Context, given: RegistrationInput, source: str, *, needs_passw
         BadParameter and the refusals of `naming` and `editing`: malformed members.
     """
     settings = context.tenant.settings
-    addresses = identifier_checks.emails(given.email or ())
-    username = identifier_checks.username(settings, given.user_name) if given.user_name else None
-    phone = identifier_checks.phone(given.phone_id) if given.phone_id else None
+    addresses = input_checks.emails(given.email or ())
+    username = input_checks.username(settings, given.user_name) if given.user_name else None
+    phone = input_checks.phone(given.phone_id) if given.phone_id else None
     if not (addresses.forms or username or phone):
         raise e.MalformedEmail
     today = context.now.date()
     edits = profile_edits.read(given.free, WRITERS, clears=False, custom_fields=settings.custom_fields, today=today)
-    uid = identifier_checks.uid(settings, given.uid)
+    uid = input_checks.uid(settings, given.uid)
     refuse_questions(settings, given.security_question_answer)
     if not given.password and needs_password:
         raise e.PasswordMissing

@@ -24,9 +24,9 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store
 from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
 from app.identity.directory.accounts.service import Account
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose
+from app.identity.platform.continuation_tokens import ContinuationPurpose
 
 METHOD = "pin"  # RFC 8176
 

@@ -11,8 +11,8 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.directory.accounts.account_lookup import Identifier
 from app.identity.directory.consents import consent_required
 from app.identity.directory.consents import service as forms
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
 
 
 @submit.implements

@@ -22,9 +22,9 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.directory.accounts.login_records import Lock
 from app.identity.directory.accounts.service import Account
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose
+from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.kit.limits import Rate
 
 EVENT = "ResetPassword"

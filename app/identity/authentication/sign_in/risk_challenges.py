@@ -20,9 +20,9 @@ from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.service import RequiredFactor
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose
+from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.kit.clock import iso
 from app.kit.errors import ApiError
 

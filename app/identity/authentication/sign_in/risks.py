@@ -22,9 +22,9 @@ from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
+from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 from app.identity.platform.outbox.queue import Outbox
 from app.kit import randomness
 from app.kit.user_agents import parse_user_agent

@@ -30,9 +30,9 @@ from app.identity.directory.accounts import account_lookup, login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
+from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 from app.kit import randomness
 from app.kit.clock import iso
 

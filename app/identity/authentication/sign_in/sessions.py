@@ -14,9 +14,9 @@ from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.sign_in.tables import sessions
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.store import PROVED_AT
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context, TokenHolder
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose
+from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.kit import randomness
 
 FEDERATED: Final = "fed"

@@ -7,7 +7,7 @@ from app.contract import errors as e
 from app.contract import verification as contract
 from app.identity.authentication.verification import service
 from app.identity.authentication.verification.service import VerificationOptions
-from app.identity.directory.accounts import identifier_checks, identifiers, pending_accounts
+from app.identity.directory.accounts import identifiers, input_checks, pending_accounts
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
@@ -79,7 +79,7 @@ def username_availability(context: Context, req: contract.UsernameAvailability) 
         raise e.UsernameMissing
     held = accounts.by_username(context, req.username)
     if held is None or context.tenant.settings.hide_unknown_accounts:
-        identifier_checks.username(context.tenant.settings, req.username)
+        input_checks.username(context.tenant.settings, req.username)
     return _availability(context, held is not None)
 
 

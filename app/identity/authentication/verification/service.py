@@ -14,8 +14,8 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToken, Purpose
 from app.identity.directory.accounts import first_verification, identifiers, pending_accounts, store
 from app.identity.directory.accounts.account import is_verified
-from app.identity.directory.accounts.identifier_checks import PRIMARY
 from app.identity.directory.accounts.identifiers import EMAIL
+from app.identity.directory.accounts.input_checks import PRIMARY
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import allowed_addresses
 from app.identity.messaging import service as messaging

@@ -20,10 +20,10 @@ from app.identity.credentials.authenticators.protocol import (
     FactorResponse,
 )
 from app.identity.directory.accounts import store as accounts
-from app.identity.directory.tenants import allowed_addresses, service_secrets
+from app.identity.directory.tenants import allowed_addresses, tenant_secrets
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
+from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 from app.kit import randomness
 from app.kit.web_addresses import is_web_address
 
@@ -130,7 +130,7 @@ def _duo_username(person: AccountFactors) -> str:
 
 def _client(context: Context) -> DuoClient:
     settings = context.tenant.settings.duo
-    secret = service_secrets.secrets_of(context.services.encryption, context.tenant, "duo").get("client_secret")
+    secret = tenant_secrets.secrets_of(context.services.encryption, context.tenant, "duo").get("client_secret")
     if settings is None or not (settings.client_id and settings.api_host and secret):
         raise e.DuoMisconfigured
     return DuoClient(settings.client_id, secret, context.services.settings.duo_url or f"https://{settings.api_host}")

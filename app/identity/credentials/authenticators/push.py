@@ -20,10 +20,10 @@ from app.identity.credentials.authenticators.protocol import (
 )
 from app.identity.credentials.store import Credential
 from app.identity.directory.accounts import store as accounts
-from app.identity.directory.tenants import service_secrets
+from app.identity.directory.tenants import tenant_secrets
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
+from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 from app.kit import randomness
 from app.kit.limits import Rate
 
@@ -226,7 +226,7 @@ def _random_numbers() -> list[str]:
 
 def _aws_key(context: Context) -> dict[str, str]:
     """What it takes to send the message travels with it: the outbox lies sealed."""
-    held = service_secrets.secrets_of(context.services.encryption, context.tenant, "push")
+    held = tenant_secrets.secrets_of(context.services.encryption, context.tenant, "push")
     if not (held.get("access_key_id") and held.get("secret_access_key")):
         raise e.PushMisconfigured
     return {name: held[name] for name in ("access_key_id", "secret_access_key")}

@@ -28,9 +28,9 @@ from app.identity.directory.accounts import first_verification
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.tenants import webauthn_origins
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import NO_ACCOUNT, ContinuationPurpose, ContinuationToken
+from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose, ContinuationToken
 from app.kit import randomness
 from app.kit.limits import Rate
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 from app.contract import errors as e
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
+from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 
 SETTING_LIFETIME: Final = timedelta(minutes=10)
 

@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 from app.contract import errors as e
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
+from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 from app.kit.clock import iso
 
 

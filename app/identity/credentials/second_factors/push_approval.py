@@ -23,9 +23,9 @@ from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as store_accounts
 from app.identity.directory.accounts.account import Account
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
+from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 
 _KEY_BITS: Final = range(2048, 4097)
 _CLOSED_ERRORS: Final = {APPROVED: e.PushAnswered, DENIED: e.PushDenied, FAILED: e.PushDenied}

@@ -19,9 +19,9 @@ from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import store as store_accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_records import Failure
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose
+from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.kit.errors import ApiError
 
 SUPPLEMENTARY = frozenset({FactorKind.BACKUP_CODE})

@@ -8,9 +8,9 @@ from typing import Final
 from app.contract.step_up import StepUpMethod, ValidationToken
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts.account import Account
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose
+from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.kit.clock import iso
 
 LIFETIME: Final = timedelta(minutes=5)

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from app.identity.directory.accounts.account import Account
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
+from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 from app.kit.clock import iso
 
 _ID_LENGTH: Final = 16

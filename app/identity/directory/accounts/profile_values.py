@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any
+
+from babel import Locale
 
 from app.contract import errors as e
 from app.contract.profile import Kind, Member
-from app.identity.directory.accounts.countries import as_country
 
 _MOST_TEXT, _MOST_ELEMENTS, _MOST_NAMES = 10_000, 500, 200
 _MOST_COUNT = 2**53 - 1  # what every JSON reader takes exactly
@@ -19,7 +21,7 @@ def read(member: Member, value: Any, at: str = "") -> Any:
     """Return the value as it is kept; raises 908 that names the member."""
     name = f"{at}{member.name}"
     if member.name == "Country" and member.kind is Kind.OBJECT:
-        value = as_country(value)
+        value = _as_country(value)
     if member.kind is Kind.OBJECT:
         return _object(member, value, name)
     if member.kind is Kind.LIST:
@@ -125,3 +127,28 @@ _FLAT: dict[Kind, Callable[[Any, str], Any]] = {
 def folded(names: Iterable[str]) -> dict[str, str]:
     """Return names by their lower case."""
     return {name.lower(): name for name in names}
+
+
+def _as_country(value: Any) -> Any:
+    """Return the country with its code told from its name, or its name from a bare code; a text is a name."""
+    if isinstance(value, str):
+        value = {"Name": value}
+    if not isinstance(value, dict):
+        return value
+    given = {name.lower(): held for name, held in value.items() if isinstance(name, str)}
+    name, code = given.get("name"), given.get("code")
+    if isinstance(name, str) and name:
+        return {"Name": name, "Code": _codes().get(name.casefold().strip())}
+    if isinstance(code, str) and code:
+        return {"Name": _names().get(code.upper()), "Code": code.upper()[:3]}
+    return {"Name": name, "Code": code}
+
+
+@cache
+def _names() -> dict[str, str]:
+    return {code: name for code, name in Locale("en").territories.items() if len(code) == 2 and code.isalpha()}
+
+
+@cache
+def _codes() -> dict[str, str]:
+    return {name.casefold(): code for code, name in _names().items()}

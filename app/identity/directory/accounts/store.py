@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +15,7 @@ from app.identity.directory.accounts.account import IDENTITIES, Account, session
 from app.identity.directory.accounts.identifiers import IDENTITY, PREVIOUS_UID, PROFILE
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.context import Context
+from app.identity.platform.store.unit import UnitOfWork
 
 A, I = accounts.c, identifiers.c  # noqa: E741 - the letters of the tables, as everywhere in the stores
 _COLUMNS = tuple(column for column in accounts.columns if column.name != "tenant_id")
@@ -25,6 +26,10 @@ _BY_IDENTIFIER = (
     .select_from(accounts.join(identifiers, (I.tenant_id == A.tenant_id) & (I.uid == A.uid)))
     .where(I.tenant_id == bindparam("tenant"), I.kind == bindparam("held_as"), I.value == bindparam("held"))
 )
+
+FROM_FILE = "from_file"
+"""The key in `private` that marks accounts from a configuration file, so that a file removes only accounts it created."""
+_FILE_COLUMNS = (A.uid, A.email, A.username, A.phone, A.email_verified, A.phone_verified, A.is_active, A.profile)
 
 
 class IdentifierTaken(Exception):
@@ -125,6 +130,12 @@ def remove(context: Context, uid: str) -> bool:
     context.work.locked[uid] = False
     context.work.run(delete(identifiers).where(I.tenant_id == context.tenant.tenant_id, I.uid == uid))
     return context.work.changed(delete(accounts).where(A.tenant_id == context.tenant.tenant_id, A.uid == uid)) > 0
+
+
+def accounts_from_file(work: UnitOfWork) -> Sequence[Any]:
+    """Return the tenant's marked accounts, in the order they were made; reads every account of the tenant."""
+    where = (A.tenant_id == work.tenant_id, A.private[FROM_FILE].as_boolean())
+    return work.all(select(*_FILE_COLUMNS).where(*where).order_by(A.created_at, A.uid))
 
 
 def _found(context: Context, row: Row[Any] | None) -> Account | None:

@@ -12,9 +12,9 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.consents import service
 from app.identity.directory.consents.service import Answers
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose, ContinuationToken
+from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 from app.kit.clock import iso
 
 LIFETIME: Final = timedelta(minutes=10)

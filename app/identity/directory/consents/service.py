@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from app.contract import errors as e
 from app.contract.configuration import TenantSettings
@@ -13,14 +13,17 @@ from app.contract.consents import ConsentAnswer, ConsentAnswers, ConsentEvent
 from app.identity.directory.accounts import consents
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.consents import log, store
+from app.identity.directory.consents import store
 from app.identity.platform import events
 from app.identity.platform.context import Context
+from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.limits import Rate
 
 CHANGES = Rate(60, 3600)
 """So often an account's answers may change: each change is an entry that stays."""
+_DEFAULT, _EDITOR, _MIGRATION = "Default", "ConsentEditor", "FormMigration"
+_SUBSCRIBED: Final = {(False, True): "Subscribe", (True, True): "Subscribe", (True, False): "Unsubscribe"}
 Answers = tuple[tuple[ConsentForm, ...], Mapping[str, bool]]
 """Forms, and what was chosen: every option of them by its id."""
 
@@ -87,7 +90,7 @@ def submit(context: Context, account: Account, answers: Answers, *, suppress_web
         after
     ) == consents.accepted_options(kept):
         return fresh
-    return _write(context, fresh, after, choices, log.MIGRATION if is_newer else log.DEFAULT, suppress_webhook)
+    return _write(context, fresh, after, choices, _MIGRATION if is_newer else _DEFAULT, suppress_webhook)
 
 
 def change(context: Context, account: Account, wanted: Sequence[ConsentAnswer], *, suppress_webhook: bool) -> Account:
@@ -114,7 +117,7 @@ def change(context: Context, account: Account, wanted: Sequence[ConsentAnswer], 
     after = consents.with_answers(kept, (), chosen, context.now)
     if consents.accepted_options(after) == consents.accepted_options(kept):
         return fresh
-    return _write(context, fresh, after, chosen, log.EDITOR, suppress_webhook)
+    return _write(context, fresh, after, chosen, _EDITOR, suppress_webhook)
 
 
 def is_valid(context: Context, account: Account, event: str, *, is_custom: bool) -> bool:
@@ -150,7 +153,7 @@ def at_registration(context: Context, answers: Answers | None, *, is_own: bool =
     if answers:
         forms, choices = answers
         kept = consents.with_answers({}, [_version(form) for form in forms], choices, context.now)
-        kept["first"] = log.entry(context, kept, log.DEFAULT, log.differences({}, choices))
+        kept["first"] = _log_entry(context, kept, _DEFAULT, _differences({}, choices))
     form = form_of(settings, REGISTER)
     if is_own and form and form.mandatory and not consents.answer_to(kept, REGISTER):
         kept["owes"] = True
@@ -201,8 +204,33 @@ def _write(
     suppress_webhook: bool,
 ) -> Account:
     kept = consents.of_account(fresh)
-    store.add(context, fresh.uid, log.entry(context, after, kind, log.differences(kept, choices)))
+    store.add(context, fresh.uid, _log_entry(context, after, kind, _differences(kept, choices)))
     private = {**fresh.private, consents.KEY: after}
     written = accounts.change(context, fresh.uid, {"private": private}) or fresh
     events.emit(context, "ConsentProfileUpdate", written, suppress_webhook)
     return written
+
+
+def _differences(kept: consents.StoredConsents, choices: Mapping[str, bool]) -> list[dict[str, str]]:
+    """Return what each choice was: agreed to, taken back, or left out."""
+    before = consents.accepted_options(kept)
+    return [
+        {"ConsentId": option, "Event": _SUBSCRIBED.get((option in before, yes), "NotOpted")}
+        for option, yes in sorted(choices.items())
+    ]
+
+
+def _log_entry(
+    context: Context, after: consents.StoredConsents, kind: str, answers: list[dict[str, str]]
+) -> dict[str, Any]:
+    """Return the entry as the interface shows it."""
+    return {
+        "Id": randomness.uid(),
+        "UpdateType": kind,
+        "CurrentConsentFormsVersions": consents.versions(after),
+        "LoggedOnDate": iso(context.now),
+        "UserAgent": context.agent,
+        "IP": context.address,
+        "Host": (context.visit.host if context.visit else context.raw.host)[:300],
+        "ConsentLogs": answers,
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract.accounts import CreateAccount
 from app.identity.authentication.registration import drafts
 from app.identity.directory.accounts.account import Account, limit_column
-from app.identity.directory.accounts.refusals import refuse_policy_version
+from app.identity.directory.accounts.input_checks import refuse_policy_version
 from app.identity.directory.consents import service as consent_forms
 from app.identity.platform import events
 from app.identity.platform.context import Context

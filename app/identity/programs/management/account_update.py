@@ -13,7 +13,7 @@ from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import identifiers, privacy_policy, store
 from app.identity.directory.accounts.account import Account, limit_column
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
-from app.identity.directory.accounts.refusals import refuse_policy_version
+from app.identity.directory.accounts.input_checks import refuse_policy_version
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.identity.programs.self_service import account_changes

@@ -16,17 +16,16 @@ from app.identity.credentials.passwords import new_password, security_answers
 from app.identity.credentials.passwords.new_password import PROFILE_FIELDS
 from app.identity.credentials.pins import service as pins
 from app.identity.directory.accounts import (
-    identifier_checks,
     identifiers,
+    input_checks,
     pending_accounts,
     previous_locale,
     profile_edits,
     store,
 )
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.identifier_checks import Emails
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE, USERNAME
-from app.identity.directory.accounts.refusals import refuse_questions, taken
+from app.identity.directory.accounts.input_checks import Emails, refuse_questions, taken
 from app.identity.platform.context import Context
 
 Columns = dict[str, Any]
@@ -79,11 +78,9 @@ def read(
     """
     settings, today = context.tenant.settings, context.now.date()
     edits = profile_edits.read(req.free, writers, clears=clears, custom_fields=settings.custom_fields, today=today)
-    addresses = identifier_checks.emails(names.email) if names and names.email else None
-    username = (
-        identifier_checks.username(settings, names.user_name, account.username) if names and names.user_name else None
-    )
-    phone = identifier_checks.phone(req.phone_id) if req.phone_id else None
+    addresses = input_checks.emails(names.email) if names and names.email else None
+    username = input_checks.username(settings, names.user_name, account.username) if names and names.user_name else None
+    phone = input_checks.phone(req.phone_id) if req.phone_id else None
     refuse_questions(settings, req.security_question_answer)
     password_hash = None
     if req.password:

@@ -14,8 +14,8 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, Purpose
 from app.identity.directory.accounts import confusables, identifiers, store
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.identifier_checks import MOST_EMAILS, PRIMARY
 from app.identity.directory.accounts.identifiers import EMAIL
+from app.identity.directory.accounts.input_checks import MOST_EMAILS, PRIMARY
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import allowed_addresses
 from app.identity.messaging import service as messaging

@@ -22,9 +22,9 @@ from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
 from app.identity.directory.identity_provider import ProviderIdentity
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose
+from app.identity.platform.continuation_tokens import ContinuationPurpose
 
 _OWN: Final = linked_identities.OWN_PROVIDER.lower()
 

@@ -14,7 +14,7 @@ from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials import notifications
 from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts import identifier_checks, privacy_policy, profile_edits
+from app.identity.directory.accounts import input_checks, privacy_policy, profile_edits
 from app.identity.directory.accounts.service import Account
 from app.identity.platform import events
 from app.identity.platform.context import Context
@@ -48,7 +48,7 @@ def update(context: Context, account: Account, req: UpdateOwnAccount, *, session
     requirements.refuse_edits(settings, req, clears=req.null_support)
     registration_data.refuse_invalid_links(context, req.free, account.profile)
     change = account_changes.read(context, account, req, req, writers=WRITERS, clears=req.null_support, is_own=True)
-    if change.addresses and len(change.addresses.forms) > identifier_checks.MOST_EMAILS:
+    if change.addresses and len(change.addresses.forms) > input_checks.MOST_EMAILS:
         raise e.EmailUpdateRefused
     for form in change.addresses.forms if change.addresses else ():
         requirements.refuse_address(settings.email_access, form)
@@ -69,7 +69,7 @@ def set_username(
     if not username:
         raise e.UsernameMissing
     change = AccountChange(
-        profile_edits.Edits(), username=identifier_checks.username(context.tenant.settings, username, account.username)
+        profile_edits.Edits(), username=input_checks.username(context.tenant.settings, username, account.username)
     )
     changed = _write(context, account, change)
     notifications.notify_profile_changes(context, changed.before, changed.after)

@@ -14,9 +14,9 @@ from app.identity.credentials.authenticators.protocol import AccountFactors, Cha
 from app.identity.credentials.second_factors import service as factors
 from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import service as accounts
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose
+from app.identity.platform.continuation_tokens import ContinuationPurpose
 
 KIND = FactorKind.PASSKEY
 

@@ -13,9 +13,9 @@ from app.identity.authentication.sign_in.second_factor import PendingSignIn
 from app.identity.credentials.authenticators.protocol import FactorResponse
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.second_factors import service as second_factors
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import service as continuation_tokens
-from app.identity.platform.continuation_tokens.service import ContinuationPurpose
+from app.identity.platform.continuation_tokens import ContinuationPurpose
 
 
 def find_pending(context: Context, token: str) -> PendingSignIn:

@@ -12,12 +12,25 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import Column, Index, String, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens.tables import tickets
+from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.kit import randomness
+
+tickets = tenant_table(
+    "tickets",
+    Column("kind", String(24), primary_key=True),  # service.TicketKind
+    Column("ticket_hash", Id, primary_key=True),
+    Column("uid", Id, nullable=False),  # `nobody` where it is nobody's yet
+    Column("facts", Json, nullable=False),
+    Column("state", String(16), nullable=False),  # open, and what its area makes of it
+    Column("created_at", Instant, nullable=False),
+    Column("expires_at", Instant, nullable=False),
+    Index("ix_tickets_uid", "tenant_id", "uid", "kind"),
+    Index("ix_tickets_expiry", "tenant_id", "expires_at"),
+)
 
 T = tickets.c
 OPEN = "open"

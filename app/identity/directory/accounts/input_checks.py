@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.accounts import EmailEntry
+from app.contract.accounts import EmailEntry, PolicyVersion
 from app.contract.configuration import TenantSettings
+from app.contract.errors.federation import IdentityTaken
 from app.contract.operations import taken_uids
 from app.identity.directory.accounts import confusables, identifiers
+from app.identity.directory.accounts.store import IdentifierTaken
 from app.kit import randomness
+from app.kit.errors import ApiError
 
 PRIMARY = "primary"
 MOST_EMAILS = 10
@@ -101,3 +104,32 @@ def uid(settings: TenantSettings, wished: str | None) -> str:
 
 def _is_primary(entry: EmailEntry) -> bool:
     return (entry.type or "").strip().lower() == PRIMARY
+
+
+_TAKEN: dict[str, type[ApiError]] = {
+    "email": e.EmailRegistered,
+    "username": e.UsernameTaken,
+    "phone": e.PhoneTaken,
+    "uid": e.UidTaken,
+    "identity": IdentityTaken,
+}
+
+
+def taken(conflict: IdentifierTaken) -> ApiError:
+    """Return the interface's error for an identifier of another account."""
+    return _TAKEN[conflict.kind]()
+
+
+def refuse_policy_version(settings: TenantSettings, accepted: PolicyVersion | None) -> None:
+    """Raise 1197 for a version of the privacy policy that the tenant does not have."""
+    known = [held.version for held in settings.privacy_policy.versions]
+    if accepted is not None and accepted.version and accepted.version not in known:
+        raise e.UnknownPolicyVersion
+
+
+def refuse_questions(settings: TenantSettings, asked: Iterable[str] | None) -> None:
+    """Raise 1091 for a security question that the tenant did not configure, 1095 where it asks none."""
+    if asked and not settings.security_questions:
+        raise e.SecurityQuestionsOff
+    if any(question not in settings.security_questions for question in asked or ()):
+        raise e.UnknownSecurityQuestion

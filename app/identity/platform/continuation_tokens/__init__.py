@@ -1,1 +1,0 @@
-"""Tickets: opaque texts that stand for a moment of a journey, kept as digests."""
