@@ -1,1 +1,1 @@
-"""The border: operations, requests, responses and errors, nothing else."""
+"""The contract between hub, identity service and programs: operations, requests, responses and errors."""

@@ -1,4 +1,4 @@
-"""Accounts: read by their owner, and created, read, updated and deleted by the tenant's servers (interface account.md section 1)."""
+"""Accounts: read by themselves, and managed by the tenant's servers (interface account.md section 1)."""
 
 from functools import partial
 from typing import Annotated, Any
@@ -33,21 +33,21 @@ class PolicyVersion(Wire):
 
 
 class AccountIdentifiers(Wire):
-    """What an account is known by, where the body may say it."""
+    """Identifiers of an account in the body."""
 
     email: list[EmailEntry] | None = Field(default=None, max_length=20)
     user_name: str | None = Field(default=None, max_length=320)
 
 
 class PinInfo(Wire):
-    """A PIN, or that its owner does not want one."""
+    """A PIN, or that the account has declined one."""
 
     pin: str | None = Field(default=None, max_length=64, alias="PIN")
     skipped: bool | None = None
 
 
 class PersonFields(Wire):
-    """What people themselves and the tenant's servers write. The profile's free fields stand beside these under their own names."""
+    """Fields that accounts and the tenant's servers can write, beside the free fields of the profile."""
 
     model_config = ConfigDict(extra="allow", json_schema_extra=_written)
 
@@ -58,12 +58,12 @@ class PersonFields(Wire):
 
     @property
     def free(self) -> dict[str, Any]:
-        """The members that this model does not name, as they came."""
+        """The members that this model does not declare, unchanged."""
         return dict(self.model_extra or {})
 
 
 class AccountFields(PersonFields):
-    """What the tenant's servers write."""
+    """Fields that only the tenant's servers can write."""
 
     email_verified: bool | None = None
     phone_id_verified: bool | None = None
@@ -79,20 +79,20 @@ class AccountFields(PersonFields):
 
 
 class NewAccountIdentifiers(AccountIdentifiers):
-    """What a new account is known by."""
+    """Identifiers of a new account."""
 
-    uid: str | None = Field(default=None, max_length=100)  # where the tenant allows ids of its own
+    uid: str | None = Field(default=None, max_length=100)  # if the tenant allows custom ids
 
 
 class CreateAccount(F, PW, NewAccountIdentifiers, AccountFields):
-    """The registration model (user.md section 1.1), with what only the tenant's servers may say."""
+    """The registration model (user.md section 1.1), with the members of the tenant's servers."""
 
     is_voice_otp: Annotated[bool, Query] = False
     consents: ConsentAnswers | None = None
 
 
 class AccountChanges(F, PW, AccountFields):
-    """A null clears a field only with `nullsupport`; without it a null changes nothing."""
+    """A null clears a field with `nullsupport`; without it a null has no effect."""
 
     null_support: Annotated[bool, Query] = False
     is_active: bool | None = None
@@ -105,7 +105,7 @@ class UpdateAccount(Uid, AccountIdentifiers, AccountChanges):
 
 
 class Identifier(Wire):
-    """Exactly one of these names the account."""
+    """Exactly one of them identifies the account."""
 
     email: Annotated[str | None, Query] = None
     username: Annotated[str | None, Query] = None
@@ -113,7 +113,7 @@ class Identifier(Wire):
 
 
 class UpdateAccountByIdentifier(Identifier, AccountChanges):
-    """The identifiers in the query name the account, so they are not changed here: address it by its id for that."""
+    """The identifiers in the query identify the account; to change them, address it by its id."""
 
 
 class ReadAccount(F, Identifier):

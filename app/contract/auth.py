@@ -33,7 +33,7 @@ class AuthScheme(auth.AuthScheme):
             "type": "http",
             "scheme": "bearer",
             "description": "An account's access token; also as query or body member access_token. "
-            "One that was issued to an application opens what `x-application-access` says.",
+            "A token that was issued to an application opens the operations that `x-application-access` allows.",
         },
         is_delegated=True,
     )

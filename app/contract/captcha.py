@@ -1,4 +1,4 @@
-"""What tells people from machines: what our own pages show, and its answer."""
+"""Captchas: challenges and their answers."""
 
 from typing import Any, Literal
 
@@ -7,49 +7,49 @@ from pydantic import Field
 from app.kit.wire import Wire
 
 Provider = Literal["recaptcha_v2", "recaptcha_v3", "hcaptcha", "tencent"]
-"""Whose challenge a tenant may use in place of ours."""
+"""Providers that a tenant may use instead of the built-in challenge."""
 
 
 class Widget(Wire):
-    """The challenge of the tenant's provider, which a script of the provider draws on our pages."""
+    """The widget of the tenant's captcha provider."""
 
     provider: Provider
     site_key: str
-    has_question: bool = True  # our own stands beside it, for whoever cannot use it
+    has_question: bool = True  # the built-in question is offered too, for accessibility
 
 
 class Question(Wire):
-    """A small task without words: whoever shows it says it in the visitor's language."""
+    """A small task without text; the page words it in the visitor's language."""
 
     kind: Literal["sum", "difference", "largest", "smallest", "nth"]
     numbers: list[int]  # nth: the position first, then the list
 
 
 class Challenge(Wire):
-    """One use, a few minutes. It is answered by the question or by work: either opens it."""
+    """A single-use challenge, valid for a few minutes; solved by the question or by proof of work."""
 
     token: str
     work_seed: str
     work_bits: int  # SHA-256(seed + ":" + work) must begin with so many zero bits
-    question: Question | None = None  # to our own pages only: a program works
+    question: Question | None = None  # for pages only; programs use proof of work
 
 
 class CaptchaAnswer(Wire):
-    """What came back with a challenge, an answer in any script's digits; or what the provider's widget gave instead."""
+    """The solution of a challenge (an answer in digits of any script, or work), or the provider's response."""
 
     challenge: str = Field(default="", max_length=600)
     answer: str = Field(default="", max_length=100)
     work: str = Field(default="", max_length=20)
     proof: str = Field(default="", max_length=8_000)
-    randstr: str = Field(default="", max_length=200)  # the second half of Tencent's proof
+    randstr: str = Field(default="", max_length=200)  # the second part of Tencent's response
 
 
 class Lock(Wire):
-    """What a refusal's `Data` says of the lock that it met, so that the page can ask at once."""
+    """`Data` of a lock error: the challenge that opens it."""
 
     captcha: Challenge | None = None
-    question_id: str | None = None  # which of the tenant's security questions to answer
+    question_id: str | None = None  # the security question to answer
 
     def told(self) -> dict[str, Any]:
-        """Return it as the data of an error."""
+        """Return the `Data` member of an error."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)

@@ -1,4 +1,4 @@
-"""What every part of a configuration file is."""
+"""The base class of every part of a configuration file."""
 
 from pydantic import BaseModel, ConfigDict
 

@@ -33,7 +33,7 @@ class ConsentAnswer(Wire):
 
 
 class ConsentAnswers(Wire):
-    """Which forms are answered, and how."""
+    """The answered forms and the answers."""
 
     events: list[ConsentEvent] = Field(default_factory=list, max_length=30)
     data: list[ConsentAnswer] = Field(default_factory=list, max_length=_MOST)
@@ -68,14 +68,14 @@ class AcceptedConsent(Wire):
 
 
 class ConsentProfile(Wire):
-    """What an account has agreed to, as its profile shows it."""
+    """The accepted consents of an account, as its profile shows them."""
 
     accepted_consent_versions: list[AnsweredForm]
     consents: list[AcceptedConsent]
 
 
 class ConsentValidity(Wire):
-    """Whether the present version of a form is answered; null where the account agreed to nothing yet."""
+    """Whether the current version of a form is answered; `ConsentProfile` is null if the account has accepted nothing yet."""
 
     consent_profile: ConsentProfile | None
     is_valid: bool
@@ -87,7 +87,7 @@ class ConsentLogAnswer(Wire):
 
 
 class ConsentLog(Wire):
-    """One change: what was answered then, from where, and which forms the account had answered after it."""
+    """One change of consents: the answers, where they came from, and the forms that were answered after it."""
 
     id: str
     update_type: Literal["Default", "ConsentEditor", "FormMigration"]
@@ -114,7 +114,7 @@ give = operation(
 )  # fmt: skip
 change = operation(
     "consents.change", "PUT /identity/v2/auth/consent", UpdateOwnConsents, ConsentProfile, auth=K & U, access=WRITE, accepts=Accept.JSON,
-    row="U85", errors=(*_ERRORS, e.ConsentRefused), summary="Change what the signed-in account agreed to on consent forms.",
+    row="U85", errors=(*_ERRORS, e.ConsentRefused), summary="Change the signed-in account's consents.",
 )  # fmt: skip
 verify = operation(
     "consents.verify", "GET /identity/v2/auth/consent/verify", CheckOwnConsent, ConsentValidity, auth=K & U, access=READ, row="U86",

@@ -1,4 +1,4 @@
-"""What the hub's operations around mailed links and codes have in common (callers H only)."""
+"""Models that the hub's operations with emailed links and codes share."""
 
 from typing import Annotated, Final
 
@@ -12,11 +12,11 @@ Token = Annotated[str, Field(max_length=MAX_TOKEN_LENGTH)]
 
 class LinkLookup(Wire):
     token: Token
-    is_machine: bool = False  # a scanner of mail, as far as one can tell
+    is_machine: bool = False  # probably a mail scanner
 
 
 class SentTo(Wire):
-    """What a refusal's `Data` says, so that the page can be drawn again without asking."""
+    """`Data` of an error: enough to render the page again without another call."""
 
     sent_to: str = ""
     resend_in_seconds: int = 0

@@ -1,6 +1,6 @@
-"""Tokens and codes that a tenant's server brings to people itself (interface account.md section 2, rows A18 to A21).
+"""Tokens and codes that a tenant's server delivers itself (interface account.md section 2, rows A18 to A21).
 
-Each is what the mail or the message would have carried; nothing is sent.
+Each equals the one in the email or text message; nothing is sent.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class VerificationTokenRequest(Lower):
 
 
 class VerificationTokenQuery(Lower):
-    """`expires_in`: seconds that it may live; as long as a mailed one where absent."""
+    """`expires_in`: the lifetime in seconds; absent: that of an emailed one."""
 
     email: Annotated[Address, Query] = None
     vtype: Annotated[str, Query] = "email"
@@ -33,14 +33,14 @@ class VerificationTokenQuery(Lower):
 
 
 class VerificationToken(Wire):
-    """`expires_in` is an ISO date-time, as in every session of this family."""
+    """`expires_in` is an ISO 8601 date-time."""
 
     verification_token: str
     expires_in: str = Field(alias="expires_in")
 
 
 class EmailTokenRequest(Lower):
-    """Whom it is for: one of `email`, `username` and `uid`; `addemail` takes `uid`, the new `email` and its `type`."""
+    """The account: one of `email`, `username` and `uid`; `addemail` takes `uid`, the new `email` and its `type`."""
 
     token_type: Annotated[str, From.PATH]
     email: Address = None
@@ -52,7 +52,7 @@ class EmailTokenRequest(Lower):
 
 
 class EmailToken(Wire):
-    """A code in place of the token where the tenant's mails of that type bring codes to programs."""
+    """A code instead of the token if the tenant's emails of that type contain codes."""
 
     token: str
     expires_in: str
@@ -93,7 +93,7 @@ _MAIL_TOKEN_ERRORS = (
 mail_token = operation(
     "generated_tokens.mail_token", f"POST {_BASE}/emailtoken/{{tokentype}}", EmailTokenRequest, EmailToken, auth=K & S | M,
     scope="profile:update", row="A20", errors=_MAIL_TOKEN_ERRORS,
-    summary="Create the token or the code that an email of one type would carry.",
+    summary="Create the token or the code that an email of one type would contain.",
 )  # fmt: skip
 _SMS_CODE_ERRORS = (
     *_OFF, *UID_ERRORS, e.WrongCodeType, e.UnknownPhone, e.PhoneLoginOff, e.CodeLimitReached, e.PhoneVerifiedBefore, e.PhoneMissing,
@@ -101,5 +101,5 @@ _SMS_CODE_ERRORS = (
 )  # fmt: skip
 sms_code = operation(
     "generated_tokens.sms_code", f"POST {_BASE}/smsotp/{{smsotptype}}", SmsCodeRequest, SmsCode, auth=K & S | M, scope="profile:update",
-    row="A21", errors=_SMS_CODE_ERRORS, summary="Create the code that a text message of one type would carry.",
+    row="A21", errors=_SMS_CODE_ERRORS, summary="Create the code that a text message of one type would contain.",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Parameters that many rows share, under the letters of the interface's tables (user.md section 0)."""
+"""Groups of parameters that many operations share, under the names of the interface's tables (user.md section 0)."""
 
 import re
 from typing import Annotated, Any
@@ -11,8 +11,8 @@ Query = From.QUERY
 
 
 def _with_plus(text: object) -> object:
-    """Give a number back the + that it was sent with: unescaped, a query string has it as a blank (WHATWG URL, section 5.1)."""
-    if isinstance(text, str) and re.match(r"\s+[1-9]", text):  # no country's code begins with 0
+    """Restore the leading +: an unescaped + in a query string means a blank (WHATWG URL, section 5.1)."""
+    if isinstance(text, str) and re.match(r"\s+[1-9]", text):  # no country code begins with 0
         return f"+{text.lstrip()}"
     return text
 
@@ -21,13 +21,13 @@ PhoneInQuery = Annotated[str | None, Query, BeforeValidator(_with_plus)]
 
 
 class F(Lower):
-    """`fields`: which profile members the answer holds: `a,b`, `*`, `a/b`, `a(b,c)`."""
+    """`fields`: selects the profile members of the response: `a,b`, `*`, `a/b`, `a(b,c)`."""
 
     fields_: Annotated[str | None, Query] = Field(default=None, alias="fields")
 
 
 class PW(Lower):
-    """Suppresses webhooks where either spelling is true."""
+    """Suppresses webhooks if either spelling is true."""
 
     prevent_webhook: Annotated[bool, Query] = Field(default=False, alias="prevent_webhook")
     prevent_webhook_header: Annotated[bool, From.HEADER] = Field(default=False, alias="X-PreventWebhook")
@@ -38,13 +38,13 @@ class PW(Lower):
 
 
 class AT(Lower):
-    """The access token where it travels in the query; the header and the body are read too."""
+    """The access token in the query; the header and the body are read too."""
 
     access_token: Annotated[str | None, Query] = Field(default=None, alias="access_token")
 
 
 class CaptchaQuery(Lower):
-    """A captcha's answer, in every spelling that clients use, in the query."""
+    """A captcha's solution in the query, in every spelling that clients use."""
 
     recaptcha_query: Annotated[str | None, Query] = Field(default=None, alias="g-recaptcha-response")
     recaptcha_query_older: Annotated[str | None, Query] = Field(default=None, alias="g_recaptcha_response")
@@ -58,33 +58,33 @@ class CaptchaQuery(Lower):
 
 
 class CAP(CaptchaQuery):
-    """The same, or in the body."""
+    """A captcha's solution in the query or the body."""
 
     recaptcha: Annotated[str | None, Also("g_recaptcha_response")] = Field(default=None, alias="g-recaptcha-response")
     hcaptcha: str | None = Field(default=None, alias="h-captcha-response")
     ticket: Annotated[str | None, Also("qq_recaptcha_ticket")] = Field(default=None, alias="qq_captcha_ticket")
     randstr: Annotated[str | None, Also("qq_recaptcha_randstr")] = Field(default=None, alias="qq_captcha_randstr")
-    challenge: str | None = Field(default=None, alias="captcha_challenge")  # of our own captcha, and the work on it
+    challenge: str | None = Field(default=None, alias="captcha_challenge")  # of the built-in captcha
     work: str | None = Field(default=None, alias="captcha_work")
 
 
 SecurityAnswer = Annotated[str, Field(max_length=500)]
-"""As long as people answer: a much longer one would cost its reader minutes (Unicode's normal forms)."""
+"""Limited, because normalizing a very long text takes minutes (Unicode normal forms)."""
 
 
 class LOCK(Lower):
-    """What answers a lock challenge beside CAP: answers by question id."""
+    """Answers to a lock challenge by question id, beside CAP."""
 
     security_answer: dict[str, SecurityAnswer] | None = Field(default=None, max_length=10)  # each costs a hash
 
 
 class Options(Lower):
-    """`options`: what is not sent; several stand with commas between them."""
+    """`options`: messages to suppress, comma-separated."""
 
     options: Annotated[str | None, Query] = Field(default=None, max_length=200)
 
     def has_option(self, name: str) -> bool:
-        """Whether `options` names this one, in any letter case."""
+        """Return whether `options` contains the name, in any letter case."""
         return name in [one.strip().lower() for one in (self.options or "").split(",")]
 
 
@@ -92,7 +92,7 @@ NO_MAIL, NO_SMS = "preventverificationemail", "preventverificationsms"
 
 
 class MF(Lower):
-    """Inline second factor: which templates are sent and where Duo returns to."""
+    """Inline second factor: templates, and Duo's redirect address."""
 
     sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
     email_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="emailtemplate2fa")
@@ -117,7 +117,7 @@ class RBQ(Lower):
 
 
 class Uid(Lower):
-    """An account addressed by the id in the path."""
+    """An account, by the id in the path."""
 
     uid: Annotated[str, From.PATH]
 

@@ -1,7 +1,7 @@
-"""What the hub asks of the identity service: one operation per use case, callers H only, outside the public OpenAPI.
+"""Operations for the hub: one per use case, callers H only, outside the public OpenAPI.
 
-Every answer that moves a visitor is a `Next`. The identity service decides it; the hub only shows it (design section 1).
-The visit (tenant host, session cookie, browser binding, address, agent, languages) travels signed beside each call.
+A response that moves the visitor is a `Next`. The identity service decides the step; the hub renders it (design section 1).
+The visit (tenant host, session cookie, browser binding, address, agent, languages) is sent and signed with each call.
 """
 
 from enum import StrEnum
@@ -23,45 +23,41 @@ from app.kit.wire import From, Wire
 
 
 class Step(StrEnum):
-    """Where the visitor is: each but REDIRECT and REFUSED has a page."""
+    """The visitor's step; each but REDIRECT and REFUSED has a page."""
 
     LOGIN = "login"
     REGISTER = "register"
-    CHECK_MAIL = "check_mail"  # what proves the address `sent_to` waits there; said of every address, whoever has it
-    EMAIL_CONFIRMED = "email_confirmed"  # `problem` is `before` where it was confirmed earlier
+    CHECK_MAIL = "check_mail"  # a link or a code was sent to `sent_to`; the same for every address
+    EMAIL_CONFIRMED = "email_confirmed"  # `problem` is `before` if it was verified earlier
     FORGOT = "forgot"
-    RESET_SENT = "reset_sent"  # what resets a password went to `sent_to`; said of every name, whoever has it
-    PIN_SENT = "pin_sent"  # the same of a PIN
-    SIGN_IN_SENT = (
-        "sign_in_sent"  # what signs in went to `sent_to`, by `problem`: mail, sms or device; said of every name
-    )
-    NEW_PASSWORD = "new_password"  # `address` is the token of the page that sets it
-    NEW_PIN = "new_pin"  # the same of a PIN
-    SECOND_FACTOR = "second_factor"  # the first factor is passed; the attempt keeps it for ten minutes
-    PASSKEY_OFFER = "passkey_offer"  # signed in; a passkey would make the next time easier
-    BACKUP_CODES = "backup_codes"  # a second factor was just enrolled: codes on paper for whoever loses it
-    ELSEWHERE = (
-        "elsewhere"  # a program on another device gets in by this sign-in, if the person says so; `problem`: done, no
-    )
+    RESET_SENT = "reset_sent"  # a link or a code was sent to `sent_to`; the same for every identifier
+    PIN_SENT = "pin_sent"  # as RESET_SENT, for a PIN
+    SIGN_IN_SENT = "sign_in_sent"  # sent to `sent_to` by `problem` (mail, sms or device); the same for every identifier
+    NEW_PASSWORD = "new_password"  # `address` is the token for the page that sets it
+    NEW_PIN = "new_pin"  # as NEW_PASSWORD, for a PIN
+    SECOND_FACTOR = "second_factor"  # the first factor is verified; the interaction keeps it for ten minutes
+    PASSKEY_OFFER = "passkey_offer"  # signed in; offer a passkey for the next sign-in
+    BACKUP_CODES = "backup_codes"  # a second factor was just enrolled; show its backup codes
+    ELSEWHERE = "elsewhere"  # ask to approve the sign-in of a program on another device; `problem`: done, no
     CONSENT = "consent"
-    PRIVACY_POLICY = "privacy_policy"  # the present version is not accepted yet
-    CONSENT_FORMS = "consent_forms"  # the tenant's forms for the events `consents` are not answered
-    PIN = "pin"  # the tenant asks for a PIN, and the account has none; `can_skip` where it is only offered
-    CONFIRM = "confirm"  # signed in, and the application wishes for a second factor that was not shown yet
+    PRIVACY_POLICY = "privacy_policy"  # the current version is not accepted yet
+    CONSENT_FORMS = "consent_forms"  # the tenant's forms for the events in `consents` are not answered
+    PIN = "pin"  # the account has no PIN; `can_skip` if it is optional
+    CONFIRM = "confirm"  # signed in, but the application requires a second factor
     MISSING_FIELDS = "missing_fields"  # the tenant's form requires `missing`, and the account lacks it
     REDIRECT = "redirect"  # go to `address`, which is at the relying party or at a page of the hub
     FORM_POST = "form_post"  # post `fields` to `address` (OAuth 2.0 Form Post Response Mode)
     PROFILE = "profile"
     SIGNED_OUT = "signed_out"
     CONFIRM_SIGN_OUT = "confirm_sign_out"
-    REFUSED = "refused"  # an error page; never a redirect, because the address cannot be believed
-    START_AGAIN = "start_again"  # the attempt is gone; `relying_party` tells where to start again
+    REFUSED = "refused"  # an error page; never a redirect, because the redirect address is not verified
+    START_AGAIN = "start_again"  # the interaction has expired; `relying_party` says where to start again
 
 
 class RelyingPartyView(Wire):
-    """The application that asks, as pages show it."""
+    """The relying party, as pages show it."""
 
-    name: str  # empty where the tenant's own pages ask
+    name: str  # empty for the tenant's own pages
     client_id: str
     home: str | None = None  # where "back to the app" and "start again" lead
     logo: str | None = None
@@ -73,85 +69,83 @@ class RelyingPartyView(Wire):
 
 
 class ScopeView(Wire):
-    """One asked permission; the page has the words for the standard scopes."""
+    """A requested scope; the page describes the standard scopes."""
 
     name: str
     description: str | None = None
 
 
 class PersonView(Wire):
-    """Who is signed in, as a chip shows it."""
+    """The signed-in account, as pages show it."""
 
     uid: str
     label: str  # email, username or phone
     name: str | None = None
-    language: str | None = None  # the profile's LocalLanguage, as it was typed
+    language: str | None = None  # the profile's LocalLanguage, unchanged
 
 
 class Session(Wire):
-    """The browser session to keep in the one opaque cookie."""
+    """A session for an opaque cookie."""
 
     token: str
     lifetime_seconds: int | None = None  # None: until the browser closes
 
 
 PASSWORD_METHOD, PASSKEY_METHOD, CONNECTION_METHOD = "password", "passkey", "connection:"
-"""What `Next.ways` names beside the ways without a password; behind the last stands the name of a connection."""
+"""Keys of `Next.ways` beside the passwordless methods; the last is followed by the name of a connection."""
 
 
 class Next(Wire):
-    """Where the visitor goes next."""
+    """The visitor's next step."""
 
     step: Step
-    attempt: str | None = None  # rides in the address and the form
+    attempt: str | None = None  # in the address and the form
     attempt_lifetime_seconds: int = 600
-    binding: str | None = None  # set when the attempt is made: the browser's secret, for the attempt's cookie
+    binding: str | None = None  # set for a new interaction: the browser's secret, for the interaction's cookie
     address: str | None = None
     fields: dict[str, str] = Field(default_factory=dict)  # SIGN_IN_SENT: the `number` and the `state` of a device
     relying_party: RelyingPartyView | None = None
     person: PersonView | None = None
     scopes: list[ScopeView] = Field(default_factory=list)
     consents: list[str] = Field(default_factory=list)  # events of the tenant's consent forms
-    agreed: list[str] = Field(default_factory=list)  # CONSENT_FORMS: options that stand already
-    missing: list[str] = Field(default_factory=list)  # names of the tenant's form
+    agreed: list[str] = Field(default_factory=list)  # CONSENT_FORMS: options that are accepted already
+    missing: list[str] = Field(default_factory=list)  # field names of the tenant's form
     can_skip: bool = False  # PIN
     login_hint: str | None = None
     ui_locales: str | None = None
     display: str | None = None
-    must_reauthenticate: bool = False  # `person` is signed in, and proves it once more (prompt=login, max_age)
-    ways: dict[str, str] = Field(
-        default_factory=dict
-    )  # resume: how they prove it, and by which name each way knows them
-    sent_to: str | None = None  # CHECK_MAIL: the address, as it was typed; or a number, where `problem` is `sms`
-    resend_in_seconds: int = 0  # CHECK_MAIL: when the next mail may be asked for
-    can_change: bool = False  # CHECK_MAIL: this browser registered, and may name another address or number
-    session: Session | None = None  # renew the session cookie with this
-    ends_session: bool = False  # drop the session cookie
-    trusted: Session | None = None  # keep this in the cookie of a browser that is not asked for a second factor
+    must_reauthenticate: bool = False  # `person` is signed in and must authenticate again (prompt=login, max_age)
+    ways: dict[str, str] = Field(default_factory=dict)  # resume: methods for that, each with the account's identifier
+    sent_to: str | None = None  # CHECK_MAIL: the address as typed, or a number if `problem` is `sms`
+    resend_in_seconds: int = 0  # CHECK_MAIL: wait before the next resend
+    can_change: bool = False  # CHECK_MAIL: this browser registered, and may change the address or number
+    session: Session | None = None  # set the session cookie to it
+    ends_session: bool = False  # delete the session cookie
+    trusted: Session | None = None  # set the trusted-browser cookie to it
     error: str | None = None  # REFUSED: the OAuth error, for example invalid_request
-    problem: str | None = None  # REFUSED: which rule, one word: client, redirect_uri, request, tenant, return_url ...
+    problem: str | None = None  # REFUSED: the rule, one word: client, redirect_uri, request, tenant, return_url ...
 
 
 class BrandView(Wire):
-    """A tenant's own look; pages compute readable colours from it."""
+    """A tenant's branding; pages compute readable colours from it."""
 
     color: str = "#3b49d9"
     logo: str | None = None
-    sentence: dict[str, str] = Field(default_factory=dict)  # by locale; the scene's one sentence
+    sentence: dict[str, str] = Field(default_factory=dict)  # by locale; shown beside the form
     signature: str | None = None
     radius_px: int = 12
     links: dict[str, str] = Field(default_factory=dict)  # privacy, terms, help
 
 
 class ConnectionView(Wire):
-    """Another provider where people may prove who they are, as pages name it."""
+    """A connection, as pages show it."""
 
     name: str
     title: str
 
 
 class TenantView(Wire):
-    """What pages need of a tenant's configuration."""
+    """The part of a tenant's configuration that pages need."""
 
     name: str
     display_name: str
@@ -159,32 +153,34 @@ class TenantView(Wire):
     brand: BrandView = Field(default_factory=BrandView)
     locales: list[str] = Field(default_factory=lambda: ["en", "de", "ar"])
     default_locale: str = "en"
-    identifiers: list[str] = Field(default_factory=lambda: ["email"])  # of email, username, phone: what sign-in accepts
+    identifiers: list[str] = Field(
+        default_factory=lambda: ["email"]
+    )  # email, username, phone: the identifiers for sign-in
     remember_me: bool = True
-    ways: list[str] = Field(default_factory=list)  # of mail, sms, device: sign-in without a password
-    connections: list[ConnectionView] = Field(default_factory=list)  # other providers, in the tenant's order
-    one_touch: bool = False  # whoever is new gets an account by it
-    passkeys: str = ""  # autofill, button or both: how they are offered; empty where there are none
-    related_origins: list[str] = Field(default_factory=list)  # other addresses where the tenant's passkeys work
+    ways: list[str] = Field(default_factory=list)  # mail, sms, device: passwordless methods
+    connections: list[ConnectionView] = Field(default_factory=list)  # in the tenant's order
+    one_touch: bool = False  # registers new accounts
+    passkeys: str = ""  # autofill, button or both; empty: passkeys are off
+    related_origins: list[str] = Field(default_factory=list)  # other origins where the tenant's passkeys work
     registration: bool = True
     uses_https: bool = False
-    security_questions: dict[str, str] = Field(default_factory=dict)  # by id, where a locked sign-in may ask one
-    every_question: dict[str, str] = Field(default_factory=dict)  # by id: what people may answer beforehand
+    security_questions: dict[str, str] = Field(default_factory=dict)  # by id; a locked sign-in may ask one
+    every_question: dict[str, str] = Field(default_factory=dict)  # by id: questions that accounts may answer
     registration_form: list[FormField] = Field(default_factory=list)
     consent_forms: list[ConsentForm] = Field(default_factory=list)
     has_privacy_policy: bool = False
     registration_captcha: bool = False
-    captcha: Widget | None = None  # None: our own challenge
+    captcha: Widget | None = None  # None: the built-in challenge
     pin: Pins = Pins()
-    password_policy: PasswordPolicy = PasswordPolicy()  # pages say the rules that the service enforces
+    password_policy: PasswordPolicy = PasswordPolicy()  # pages show its rules
 
 
 class TenantRequest(Wire):
-    version: Annotated[str | None, From.QUERY] = None  # the version the hub holds
+    version: Annotated[str | None, From.QUERY] = None  # the version that the hub has cached
 
 
 class TenantResponse(Wire):
-    """The view, or nothing where the version that the hub holds is the present one."""
+    """The view; None if the cached version is current."""
 
     tenant: TenantView | None = None
 
@@ -198,7 +194,7 @@ class AuthorizeRequest(Wire):
     """The raw authorization request (RFC 6749 section 4.1.1); `parameters` in order, repeated ones included."""
 
     protocol: str  # oidc or oauth
-    app: str | None = None  # the application's name where the address has it; None at the tenant-wide issuer
+    app: str | None = None  # the application's name in the address; None at the tenant-wide issuer
     parameters: list[tuple[str, str]]
 
 
@@ -208,7 +204,7 @@ authorize = hub_operation(
 
 
 class ReturnRequest(Wire):
-    """A plain visit: sign in, then go to an address of the tenant's whitelist (hosted-pages.md section 3), or to the profile."""
+    """Sign in, then redirect to an allowed return address (hosted-pages.md section 3) or to the profile."""
 
     return_url: str | None = None
     action: str = "login"
@@ -225,12 +221,12 @@ class InteractionRequest(Wire):
 
 resume = hub_operation(
     "hub.resume", "GET /hub/attempts/{attempt}", InteractionRequest, Next,
-    summary="Read the current step of an attempt: for Back, refresh and a page opened again.",
+    summary="Read the current step of an interaction: for Back, refresh and a reopened page.",
 )  # fmt: skip
 
 
 class SignInRequest(Wire):
-    """The sign-in form. `attempt` is None where somebody opened /login alone: the landing is then the profile."""
+    """The sign-in form. `attempt` is None if /login was opened without one; the profile follows then."""
 
     attempt: str | None = None
     identifier: str = Field(max_length=320)
@@ -238,16 +234,16 @@ class SignInRequest(Wire):
     remember: bool = False
     security_answer: dict[str, SecurityAnswer] | None = Field(default=None, max_length=10)
     captcha: CaptchaAnswer | None = None
-    connects: bool = False  # the page said that what was brought from another provider is connected
+    connects: bool = False  # the page said that the provider's identity will be linked
 
 
 class CaptchaRequest(Wire):
-    """Nothing: a challenge is made for whoever asks."""
+    """No parameters."""
 
 
 captcha = hub_operation(
     "hub.captcha", "GET /hub/captcha", CaptchaRequest, Challenge,
-    summary="Make a captcha for a form that always has one; a locked sign-in brings its own.",
+    summary="Create a captcha for a form that always has one; the error of a locked sign-in holds its own.",
 )  # fmt: skip
 
 
@@ -259,7 +255,7 @@ SIGN_IN_ERRORS = (
 
 sign_in = hub_operation(
     "hub.sign_in", "POST /hub/sign-in", SignInRequest, Next, hashing=HASHES, errors=SIGN_IN_ERRORS,
-    summary="Sign in with identifier and password within an attempt. A refusal by a lock bears `captcha.Lock` as its data.",
+    summary="Sign in with identifier and password in an interaction. The `Data` of a lock error is a `captcha.Lock`.",
 )  # fmt: skip
 
 
@@ -269,7 +265,7 @@ class ConsentRequest(Wire):
 
 
 consent = hub_operation(
-    "hub.consent", "POST /hub/consent", ConsentRequest, Next, summary="Answer the consent question of an attempt.",
+    "hub.consent", "POST /hub/consent", ConsentRequest, Next, summary="Answer the consent page of an interaction.",
 )  # fmt: skip
 
 
@@ -279,12 +275,12 @@ class SwitchAccountRequest(Wire):
 
 switch_account = hub_operation(
     "hub.switch_account", "POST /hub/switch-account", SwitchAccountRequest, Next,
-    summary="Not you? End the session and return to the attempt's sign-in step.",
+    summary="End the session and return to the interaction's sign-in step.",
 )  # fmt: skip
 
 
 class SignOutRequest(Wire):
-    """OpenID Connect RP-Initiated Logout 1.0 section 2; `confirmed` after the person said yes on our page."""
+    """OpenID Connect RP-Initiated Logout 1.0 section 2; `confirmed` after the visitor confirmed on the page."""
 
     id_token_hint: str | None = None
     client_id: str | None = None
@@ -296,16 +292,16 @@ class SignOutRequest(Wire):
 
 sign_out = hub_operation(
     "hub.sign_out", "POST /hub/sign-out", SignOutRequest, Next,
-    summary="End the browser session: REDIRECT, SIGNED_OUT, or CONFIRM_SIGN_OUT where nothing proves who asks.",
+    summary="End the browser session: REDIRECT, SIGNED_OUT, or CONFIRM_SIGN_OUT if the request is not authenticated by an ID token.",
 )  # fmt: skip
 
 
 class SessionView(Wire):
-    """One live session of the account: in a browser, or of an application that signs in without one."""
+    """A live session of the account: in a browser, or of an application without one."""
 
     id: str
     is_current: bool
-    application: str | None = None  # its name, where no browser has the session
+    application: str | None = None  # its name, if the session is not in a browser
     browser: str | None = None
     os: str | None = None
     device_type: str | None = None  # desktop, phone, tablet
@@ -321,39 +317,39 @@ class ProfileRequest(Wire):
 
 
 class AddressView(Wire):
-    """One address of the signed-in person's account."""
+    """An email address of the account."""
 
     email: str
     is_first: bool = False
     is_confirmed: bool = False
-    is_asked: bool = False  # it is the account's once it is proved
-    can_resend: bool = False  # what proves it may be mailed again
+    is_asked: bool = False  # pending: not verified yet
+    can_resend: bool = False  # its link and code may be sent again
     resend_in_seconds: int = 0
 
 
 class ProfileResponse(Wire):
-    """The signed-in person's profile page. `profile` is the interface's profile (profile.json.md)."""
+    """The account's profile page. `profile` is the interface's profile (profile.json.md)."""
 
     person: PersonView
     profile: dict[str, Any]
     has_password: bool = True
-    must_confirm: bool = False  # as `needs_password`, and the password is none or not enough
+    must_confirm: bool = False  # as `needs_password`, but the password alone is not sufficient
     answered: list[str] = Field(default_factory=list)  # ids of the security questions that have an answer
-    needs_password: bool = False  # the last proof is too old for what a thief would profit from
-    phone: str | None = None  # as people read it
-    asked_phone: str | None = None  # another one, whose code was texted and did not come back yet
-    resend_in_seconds: int = 0  # when the next code for `asked_phone` may be asked for
+    needs_password: bool = False  # the last authentication is too old for sensitive changes
+    phone: str | None = None  # formatted for display
+    asked_phone: str | None = None  # pending: a code was texted, but not entered yet
+    resend_in_seconds: int = 0  # wait before the next code for `asked_phone`
     addresses: list[AddressView] = Field(default_factory=list)
 
 
 profile = hub_operation(
     "hub.profile", "GET /hub/profile", ProfileRequest, ProfileResponse, errors=(e.NotAuthenticated,),
-    summary="Read the signed-in person's profile; 1409 when nobody is signed in.",
+    summary="Read the account's profile; 1409 without a session.",
 )  # fmt: skip
 
 
 class EndSessionRequest(Wire):
-    """End one session by its id, or with `others` all but the present one."""
+    """End one session by its id, or with `others` all but the current one."""
 
     id: str | None = None
     others: bool = False
@@ -366,7 +362,7 @@ end_session = hub_operation(
 
 
 class HubClientRequest(Wire):
-    """The hub's own client: what it needs to finish a redirect at /callback/{name}."""
+    """The hub's own client: for the redirect to /callback/{name}."""
 
     name: Annotated[str, From.PATH]
 

@@ -1,6 +1,6 @@
-"""What the hub asks when people change their own account on our pages.
+"""Operations for the pages where an account is changed by its owner.
 
-What a thief would profit from asks the password again where the last proof is older than a few minutes: 967 says so.
+Sensitive changes require reauthentication if the last authentication is older than a few minutes (967).
 """
 
 from typing import Annotated
@@ -27,32 +27,32 @@ from app.contract.operations import hub_operation
 from app.contract.registration_form import MOST_LETTERS, FormField
 from app.kit.wire import From, Wire
 
-FieldText = Annotated[str, Field(max_length=MOST_LETTERS + 24)]  # one letter too many is the field's to say
+FieldText = Annotated[str, Field(max_length=MOST_LETTERS + 24)]  # one character too many is reported by the field
 Address = Annotated[str, Field(max_length=320)]
 
 USUAL = tuple(FormField(name=name) for name in ("first_name", "last_name", "birth_date", "company", "city"))
-"""What people may change where the tenant's form asks for nothing of it."""
+"""The editable fields if the tenant's form has none of them."""
 
 
 def editable(form: tuple[FormField, ...]) -> tuple[FormField, ...]:
-    """Return the fields of a tenant's form that people change on their profile page."""
+    """Return the fields of a tenant's form that the profile page can change."""
     return tuple(field for field in form if field.member or field.is_custom) or USUAL
 
 
 class ProfileEdit(Wire):
-    """What was typed, by the names of the tenant's form; an empty text clears."""
+    """Values by the field names of the tenant's form; an empty one clears the field."""
 
     fields: dict[str, FieldText] = Field(max_length=60)
 
 
 class WithPassword(Wire):
-    """`password` where it is asked again."""
+    """`password`: for reauthentication."""
 
     password: str | None = Field(default=None, max_length=1024)
 
 
 class SessionRenewal(Wire):
-    """`session` where a password was asked again: the same session goes on under another cookie."""
+    """`session` after a reauthentication: the same session under a new cookie."""
 
     session: Session | None = None
 
@@ -95,7 +95,7 @@ class DeletionLinkRequest(Wire):
 
 
 class DeletionView(Wire):
-    """Whose account a link deletes, and how many days it could still be kept."""
+    """The account that a link deletes; `days`: how long the deletion can be cancelled."""
 
     email: str
     days: int = 0
@@ -106,7 +106,7 @@ class ConfirmDeletionRequest(Wire):
 
 
 class DeletionScheduled(Wire):
-    """Until when the account can be kept; None where it is gone."""
+    """`leaves_at`: until when the deletion can be cancelled; None: the account is deleted."""
 
     leaves_at: str | None = None
     ends_session: bool = False
@@ -132,54 +132,55 @@ FORM_ERRORS = (
 
 edit_profile = hub_operation(
     "hub.edit_profile", "POST /hub/own/profile", ProfileEdit, Posted, hashing=HASHES_SECRETS, errors=FORM_ERRORS,
-    summary="Change the signed-in person's profile.",
+    summary="Change the account's profile.",
 )  # fmt: skip
 edit_username = hub_operation(
     "hub.edit_username", "POST /hub/own/username", UsernameEdit, SessionRenewal, hashing=HASHES_SECRETS,
     errors=(*REAUTHENTICATION, e.UsernameMissing, e.MalformedUsername, e.UsernameFormatRefused, e.UsernameTaken),
-    summary="Set or change the signed-in person's username.",
+    summary="Set or change the account's username.",
 )  # fmt: skip
 add_email = hub_operation(
     "hub.add_email", "POST /hub/own/emails/add", EmailEdit, SessionRenewal, hashing=HASHES_SECRETS,
     errors=(*ADDED_EMAIL, *REAUTHENTICATION, *EMAIL_SENDING),
-    summary="Mail a link and a code to another address; one of somebody else is answered as a free one.",
+    summary="Email a link and a code to a new address; the response is the same for an address of another account.",
 )  # fmt: skip
 mail_email_again = hub_operation(
     "hub.mail_email_again", "POST /hub/own/emails/again", EmailRequest, Posted,
     errors=(*ADDED_EMAIL, *EMAIL_SENDING, e.NotAuthenticated, e.EmailNotOnProfile, e.EmailVerifiedBefore, e.EmailVerificationOff),
-    summary="Mail link and code once more to an address of the account that is not proved yet.",
+    summary="Resend the link and the code to an unverified address of the account.",
 )  # fmt: skip
 confirm_email = hub_operation(
     "hub.confirm_email", "POST /hub/own/emails/confirm", EmailCode, Posted,
     errors=(*LOCKS, *EMAIL_CODE, e.NotAuthenticated, e.MalformedEmail, e.EmailRegistered, e.EmailVerifiedBefore, e.ClosedLink),
-    summary="Confirm the address that a code was mailed to.",
+    summary="Verify an address with an emailed code.",
 )  # fmt: skip
 remove_email = hub_operation(
     "hub.remove_email", "POST /hub/own/emails/remove", EmailEdit, SessionRenewal, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, e.MalformedEmail, e.EmailNotOnProfile, e.LastEmail), summary="Remove an address.",
+    errors=(*REAUTHENTICATION, e.MalformedEmail, e.EmailNotOnProfile, e.LastEmail), summary="Remove an email address.",
 )  # fmt: skip
 make_primary = hub_operation(
     "hub.make_primary", "POST /hub/own/emails/primary", EmailEdit, SessionRenewal, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, e.MalformedEmail, e.EmailNotOnProfile, e.EmailNotAddable), summary="Let another address be the first one.",
+    errors=(*REAUTHENTICATION, e.MalformedEmail, e.EmailNotOnProfile, e.EmailNotAddable), summary="Make another address the primary one.",
 )  # fmt: skip
 ask_phone = hub_operation(
     "hub.ask_phone", "POST /hub/own/phone/ask", PhoneEdit, SessionRenewal, hashing=HASHES_SECRETS,
     errors=(*REAUTHENTICATION, *SMS_SENDING, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered),
-    summary="Text a code to another number; one of somebody else is answered as a free one.",
+    summary="Text a code to a new number; the response is the same for a number of another account.",
 )  # fmt: skip
 text_phone_again = hub_operation(
     "hub.text_phone_again", "POST /hub/own/phone/again", PhoneRequest, Posted,
     errors=(*SMS_SENDING, e.NotAuthenticated, e.PhoneLoginOff, e.NoPhoneOnProfile, e.PhoneRegistered),
-    summary="Text another code to the number that was asked for last.",
+    summary="Resend the code to the pending number.",
 )  # fmt: skip
 confirm_phone = hub_operation(
     "hub.confirm_phone", "POST /hub/own/phone/confirm", PhoneCode, Posted,
     errors=(*SMS_CODE, *LOCKS, e.NotAuthenticated, e.PhoneLoginOff, e.PhoneTaken),
-    summary="Take the number that was asked for last, by the code that was texted to it.",
+    summary="Verify the pending number with a texted code.",
 )  # fmt: skip
 remove_phone = hub_operation(
     "hub.remove_phone", "POST /hub/own/phone/remove", WithPassword, SessionRenewal, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, e.PhoneLoginOff, e.NoPhoneRegistered, e.NoPhoneOnProfile, e.NotProcessable), summary="Remove the number.",
+    errors=(*REAUTHENTICATION, e.PhoneLoginOff, e.NoPhoneRegistered, e.NoPhoneOnProfile, e.NotProcessable),
+    summary="Remove the phone number.",
 )  # fmt: skip
 edit_answers = hub_operation(
     "hub.edit_answers", "POST /hub/own/answers", AnswersEdit, SessionRenewal, hashing=HASHES, errors=(*FORM_ERRORS, *REAUTHENTICATION),
@@ -187,25 +188,25 @@ edit_answers = hub_operation(
 )  # fmt: skip
 ask_deletion = hub_operation(
     "hub.ask_deletion", "POST /hub/own/deletion", WithPassword, SessionRenewal, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, *EMAIL_SENDING, e.NoEmailOnProfile, e.NotProcessable), summary="Mail a link that deletes the account.",
+    errors=(*REAUTHENTICATION, *EMAIL_SENDING, e.NoEmailOnProfile, e.NotProcessable), summary="Email a link that deletes the account.",
 )  # fmt: skip
 read_deletion = hub_operation(
     "hub.read_deletion", "GET /hub/deletion", DeletionLinkRequest, DeletionView, errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink),
-    summary="Read what a link of deletion stands for; uses nothing up.",
+    summary="Read the state of a deletion link without using it.",
 )  # fmt: skip
 confirm_deletion = hub_operation(
     "hub.confirm_deletion", "POST /hub/deletion", ConfirmDeletionRequest, DeletionScheduled,
-    errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink), summary="Delete an account by the link that was mailed.",
+    errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink), summary="Delete an account with an emailed link.",
 )  # fmt: skip
 keep_account = hub_operation(
     "hub.keep_account", "POST /hub/deletion/undo", KeepRequest, Posted, errors=(e.WrongDeleteToken,),
-    summary="Keep an account that its owner had deleted; the sign-in that was refused gave the token.",
+    summary="Cancel a scheduled deletion with the token of a refused sign-in.",
 )  # fmt: skip
 accept_policy = hub_operation(
     "hub.accept_policy", "POST /hub/own/privacy-policy", AcceptPolicyRequest, Next, errors=(e.NotAuthenticated,),
-    summary="Accept the present privacy policy, and go on with the attempt.",
+    summary="Accept the current privacy policy, and continue the interaction.",
 )  # fmt: skip
 fill_missing = hub_operation(
     "hub.fill_missing", "POST /hub/own/missing-fields", MissingFieldsRequest, Next, hashing=HASHES_SECRETS, errors=FORM_ERRORS,
-    summary="Fill in what the tenant's form requires, and go on with the attempt.",
+    summary="Submit the missing fields of the tenant's form, and continue the interaction.",
 )  # fmt: skip

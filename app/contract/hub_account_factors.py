@@ -1,4 +1,4 @@
-"""What the hub asks when signed-in people add and remove second factors: one set of operations for every authenticator."""
+"""Operations for the pages that enrol and remove second factors, for every authenticator."""
 
 from typing import Annotated
 
@@ -19,26 +19,26 @@ class EnrolledFactor(Wire):
     """A second factor of the account."""
 
     kind: FactorKind
-    hint: str | None = None  # where its codes go, masked
+    hint: str | None = None  # masked recipient of its codes
     since: str | None = None
     used_at: str | None = None
 
 
 class FactorsView(Wire):
-    """The second factors of an account, and those that it could have."""
+    """The enrolled and available second factors of an account."""
 
     person: PersonView
     held: list[EnrolledFactor] = Field(default_factory=list)
     offered: list[FactorChoice] = Field(default_factory=list)
-    backup_codes: int | None = None  # how many are left; None: the tenant has none
+    backup_codes: int | None = None  # number of unused codes; None: backup codes are off
     is_required: bool = False
     has_password: bool = True
-    must_confirm: bool = False  # as `needs_password`, and the password is none or not enough
-    needs_password: bool = False  # the last proof is too old for a change
+    must_confirm: bool = False  # as `needs_password`, but the password alone is not sufficient
+    needs_password: bool = False  # the last authentication is too old for a change
 
 
 class OwnFactorsRequest(Wire):
-    """Nothing: the session says whose."""
+    """No parameters; the session identifies the account."""
 
 
 class OwnFactorRequest(Wire):
@@ -46,31 +46,31 @@ class OwnFactorRequest(Wire):
 
 
 class OwnFactorView(Wire):
-    """What it takes to add one; nothing where it is there already, or where a proof is asked for first."""
+    """The prompt to enrol a factor; None if it is enrolled, or if reauthentication is required first."""
 
     person: PersonView
     shown: FactorPrompt | None = None
     is_held: bool = False
     has_password: bool = True
-    must_confirm: bool = False  # as `needs_password`, and the password is none or not enough
+    must_confirm: bool = False  # as `needs_password`, but the password alone is not sufficient
     needs_password: bool = False
 
 
 class EnrolFactorRequest(WithPassword):
-    """`target`: the number or the address of one whose codes are sent."""
+    """`target`: the number or the address for codes."""
 
     kind: FactorKind
     target: str | None = Field(default=None, max_length=320)
 
 
 class EnrolmentStarted(SessionRenewal):
-    """`address`: where the browser is led, for one that is proved elsewhere."""
+    """`address`: redirect to it, for a factor with a provider."""
 
     address: str | None = None
 
 
 class FactorEnrolled(Wire):
-    """`wants_codes`: there are no backup codes yet."""
+    """`wants_codes`: the account has no backup codes yet."""
 
     wants_codes: bool = False
 
@@ -81,23 +81,23 @@ class RemoveFactorRequest(WithPassword):
 
 read = hub_operation(
     "hub.own_factors", "GET /hub/own/factors", OwnFactorsRequest, FactorsView, errors=(e.NotAuthenticated, e.TwoFactorOff),
-    summary="List the signed-in person's second factors.",
+    summary="List the account's second factors.",
 )  # fmt: skip
 read_one = hub_operation(
     "hub.own_factor", "GET /hub/own/factor", OwnFactorRequest, OwnFactorView, errors=(*FACTOR_ERRORS, e.NotAuthenticated, e.TwoFactorOff),
-    summary="Read what it takes to add a second factor.",
+    summary="Read the prompt that enrols a second factor.",
 )  # fmt: skip
 begin = hub_operation(
     "hub.begin_factor", "POST /hub/own/factors/begin", EnrolFactorRequest, EnrolmentStarted, hashing=HASHES_SECRETS,
     errors=(*FACTOR_ERRORS, *REAUTHENTICATION, e.TwoFactorOff),
-    summary="Begin to add a second factor: what must be sent is sent. A refusal bears `OwnFactorView` as its data.",
+    summary="Start enrolling a second factor, and send its code if there is one. `Data` of an error is an `OwnFactorView`.",
 )  # fmt: skip
 add = hub_operation(
     "hub.add_factor", "POST /hub/own/factors", FactorAnswer, FactorEnrolled, hashing=HASHES_SECRETS,
     errors=(*FACTOR_ERRORS, *REAUTHENTICATION, e.TwoFactorOff),
-    summary="Add a second factor by its first proof. A refusal bears `OwnFactorView` as its data.",
+    summary="Enrol a second factor with its first verification. `Data` of an error is an `OwnFactorView`.",
 )  # fmt: skip
 remove = hub_operation(
     "hub.remove_factor", "POST /hub/own/factors/remove", RemoveFactorRequest, SessionRenewal, hashing=HASHES_SECRETS,
-    errors=REAUTHENTICATION, summary="Remove a second factor; one that is gone is no error.",
+    errors=REAUTHENTICATION, summary="Remove a second factor; removing an absent one is no error.",
 )  # fmt: skip

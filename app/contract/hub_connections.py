@@ -1,4 +1,4 @@
-"""What the hub asks when somebody signs in through another provider."""
+"""Operations for sign-ins through connections."""
 
 from typing import Annotated
 
@@ -22,16 +22,16 @@ class ConnectionStart(Wire):
 
 
 class ConnectionHandler(Wire):
-    """What a program asks by its link (interface federation.md section 12): where its visitor goes afterwards, and with what."""
+    """A program's link to a connection (interface federation.md section 12), with the callback."""
 
     provider: Annotated[str, Field(max_length=100)]
     api_key: str | None = None
     callback: Annotated[str | None, Field(max_length=2_000)] = None
     callback_type: Annotated[str, Field(max_length=20)] = ""  # Post, QueryString or hash
-    is_access_token: bool = False  # the access token itself comes back
-    ac_linking: bool = False  # what comes back links an account: nobody is signed in
+    is_access_token: bool = False  # return the access token itself
+    ac_linking: bool = False  # return a token that links an account; no sign-in
     disable_sign_up: bool = False
-    callback_guid: Annotated[str | None, Field(max_length=100)] = None  # nothing comes back: a program asks by this
+    callback_guid: Annotated[str | None, Field(max_length=100)] = None  # no callback: the program polls with it
 
 
 class DeviceHandoff(Wire):
@@ -40,7 +40,7 @@ class DeviceHandoff(Wire):
 
 
 class ConnectionCallback(Wire):
-    """What the browser brings back from the provider (RFC 6749 section 4.1.2, RFC 9207)."""
+    """The provider's authorization response (RFC 6749 section 4.1.2, RFC 9207)."""
 
     state: Text
     code: Text = ""
@@ -53,32 +53,32 @@ class ConnectedProfileRequest(Wire):
 
 
 class ConnectedProfile(Wire):
-    """What a provider said of somebody who has no account yet: the page of registration is filled in with it."""
+    """The provider's profile of a person without an account; it prefills the registration page."""
 
     title: str
-    fields: dict[str, str] = Field(default_factory=dict)  # by the names of the tenant's form
+    fields: dict[str, str] = Field(default_factory=dict)  # by the field names of the tenant's form
 
 
 _NOT_THERE = (refusals.UnknownConnection, refusals.ConnectionNotConfigured)
 
 start = hub_operation(
     "hub.start_connection", "POST /hub/connections/start", ConnectionStart, Next, errors=_NOT_THERE,
-    summary="Lead a browser to another provider: REDIRECT to it.",
+    summary="Start a sign-in through a provider: REDIRECT to it.",
 )  # fmt: skip
 handle = hub_operation(
     "hub.handle_connection", "POST /hub/connections/handle", ConnectionHandler, Next,
     errors=(*_NOT_THERE, refusals.NoCallbackLoginOff, e.WrongClientGuid, e.ClientGuidTaken, e.UnknownKey),
-    summary="Lead a program's visitor to another provider, and afterwards back to the program (user.md row U14).",
+    summary="Start a sign-in through a provider for a program, and return to the program afterwards (user.md row U14).",
 )  # fmt: skip
 finish = hub_operation(
     "hub.finish_connection", "POST /hub/connections/finish", ConnectionCallback, Next, hashing=HASHES_SECRETS, errors=SIGN_IN_ERRORS,
-    summary="Go on with whom the provider sends back: signed in, linked, registered, or asked first.",
+    summary="Process the provider's response: sign in, link, register, or ask first.",
 )  # fmt: skip
 hand_over = hub_operation(
     "hub.hand_over", "POST /hub/connections/hand-over", DeviceHandoff, Next,
-    summary="Say whether a program on another device gets in by what was finished in this attempt.",
+    summary="Approve or deny the sign-in on another device with the result of this interaction.",
 )  # fmt: skip
 connected = hub_operation(
     "hub.connected", "GET /hub/connections/connected", ConnectedProfileRequest, ConnectedProfile, errors=(e.UnknownAccount,),
-    summary="Read what a provider said of somebody who registers in this attempt.",
+    summary="Read the provider's profile of the person who registers in this interaction.",
 )  # fmt: skip

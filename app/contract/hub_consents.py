@@ -1,4 +1,4 @@
-"""What the hub asks about the tenant's consent forms: answered during a sign-in, looked at and changed afterwards."""
+"""Operations for the tenant's consent forms: during a sign-in, and on the consents page."""
 
 from typing import Annotated, Literal
 
@@ -16,7 +16,7 @@ Name = Annotated[str, Field(max_length=100)]
 
 
 class ConsentFormsAnswer(Wire):
-    """`accepted` names options of these forms; what it does not name is not agreed to."""
+    """`accepted`: accepted options of these forms; all others are declined."""
 
     attempt: str
     events: list[Name] = Field(min_length=1, max_length=30)
@@ -33,7 +33,7 @@ class Choice(Wire):
 
 
 class ConsentEntry(Wire):
-    """What was answered at one time."""
+    """The answers given at one time."""
 
     at: str
     choices: list[Choice]
@@ -45,7 +45,7 @@ class AcceptedOption(Wire):
 
 
 class OwnConsents(Wire):
-    """Which forms the signed-in person answered, what stands now, and how it came to that; the newest first."""
+    """The account's answered forms, accepted options and their history, newest first."""
 
     events: list[str]
     agreed: list[AcceptedOption]
@@ -60,13 +60,13 @@ class ConsentsUpdate(Wire):
 answer_forms = hub_operation(
     "hub.answer_consent_forms", "POST /hub/consent-forms", ConsentFormsAnswer, Next,
     errors=(e.NotAuthenticated, e.NoConsentForm, e.ConsentRefused),
-    summary="Answer the tenant's consent forms, and go on with the attempt.",
+    summary="Answer the tenant's consent forms, and continue the interaction.",
 )  # fmt: skip
 own_consents = hub_operation(
     "hub.own_consents", "GET /hub/own/consents", OwnConsentsRequest, OwnConsents, errors=(e.NotAuthenticated,),
-    summary="Read what the signed-in person agreed to, over time.",
+    summary="Read the account's consents and their history.",
 )  # fmt: skip
 edit_consents = hub_operation(
     "hub.edit_consents", "POST /hub/own/consents", ConsentsUpdate, Posted,
-    errors=(e.NotAuthenticated, e.ConsentsOff, e.NoConsentForm, e.ConsentRefused), summary="Change what the signed-in person agreed to.",
+    errors=(e.NotAuthenticated, e.ConsentsOff, e.NoConsentForm, e.ConsentRefused), summary="Change the account's consents.",
 )  # fmt: skip

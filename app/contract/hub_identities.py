@@ -1,4 +1,4 @@
-"""What the hub asks for the page of linked identities: which there are, one more, one less."""
+"""Operations for the page of linked identities."""
 
 from typing import Annotated
 
@@ -18,11 +18,11 @@ Id = Annotated[str, Field(max_length=64)]
 
 
 class OwnIdentitiesRequest(Wire):
-    """Nothing: the session says whose."""
+    """No parameters; the session identifies the account."""
 
 
 class LinkedIdentityView(Wire):
-    """An account at another provider that opens this one; `id` names it here, not there."""
+    """A linked identity; `id` is ours, not the provider's."""
 
     id: str
     provider: str
@@ -31,15 +31,15 @@ class LinkedIdentityView(Wire):
     name: str = ""
     since: str | None = None
     used_at: str | None = None
-    is_last_way: bool = False  # nothing else would open the account
+    is_last_way: bool = False  # the account has no other sign-in method
 
 
 class OwnIdentities(Wire):
     person: PersonView
     identities: list[LinkedIdentityView] = Field(default_factory=list)
-    connections: list[ConnectionView] = Field(default_factory=list)  # where one more may be linked
+    connections: list[ConnectionView] = Field(default_factory=list)  # connections for further identities
     needs_password: bool = False
-    must_confirm: bool = False  # as `needs_password`, and the password is none or not enough
+    must_confirm: bool = False  # as `needs_password`, but the password alone is not sufficient
 
 
 class LinkIdentityRequest(WithPassword):
@@ -52,15 +52,15 @@ class UnlinkIdentityRequest(WithPassword):
 
 read = hub_operation(
     "hub.own_identities", "GET /hub/own/identities", OwnIdentitiesRequest, OwnIdentities, errors=(e.NotAuthenticated,),
-    summary="Read the identities that are linked to the signed-in person's account.",
+    summary="Read the identities that are linked to the account's account.",
 )  # fmt: skip
 connect = hub_operation(
     "hub.link_identity", "POST /hub/own/identities", LinkIdentityRequest, Next, hashing=HASHES_SECRETS,
     errors=(*REAUTHENTICATION, refusals.AccountLinkingOff, refusals.UnknownConnection, refusals.ConnectionNotConfigured),
-    summary="Begin to link an identity: answers the provider's address, and the attempt that its answer belongs to.",
+    summary="Start linking an identity: returns the provider's address and the interaction of its response.",
 )  # fmt: skip
 disconnect = hub_operation(
     "hub.unlink_identity", "POST /hub/own/identities/remove", UnlinkIdentityRequest, SessionRenewal, hashing=HASHES_SECRETS,
     errors=(*REAUTHENTICATION, refusals.UnknownIdentity, refusals.NothingToUnlink),
-    summary="Unlink an identity, unless nothing else opens the account.",
+    summary="Unlink an identity, unless it is the account's last sign-in method.",
 )  # fmt: skip

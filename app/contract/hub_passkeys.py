@@ -1,4 +1,4 @@
-"""What the hub asks of passkeys: sign-in, the list that people keep, the offer after a sign-in, a new one for a lost one."""
+"""Operations for passkeys: sign-in, management, the offer after a sign-in, replacement of a lost one."""
 
 from typing import Annotated, Any
 
@@ -27,11 +27,11 @@ class PasskeyOptions(Wire):
 
 
 class BeginSignInRequest(Wire):
-    """Nothing: whoever has a passkey."""
+    """No parameters; any passkey may answer."""
 
 
 class BeginOwnRequest(Wire):
-    local: Annotated[bool, From.QUERY] = False  # of this very device
+    local: Annotated[bool, From.QUERY] = False  # on this device
 
 
 class PasskeySignIn(Wire):
@@ -41,11 +41,11 @@ class PasskeySignIn(Wire):
 
 
 class OwnPasskeysRequest(Wire):
-    """Nothing: the session says whose."""
+    """No parameters; the session identifies the account."""
 
 
 class AcceptedCredentials(Wire):
-    """What a manager of passwords is told, so that it forgets what is gone (WebAuthn level 3 section 5.1.10)."""
+    """Signals for password managers about accepted credentials (WebAuthn level 3 section 5.1.10)."""
 
     rp_id: str
     user_id: str
@@ -59,7 +59,7 @@ class OwnPasskeys(Wire):
     passkeys: list[ListedPasskey]
     accepted: AcceptedCredentials
     needs_password: bool = False
-    must_confirm: bool = False  # as `needs_password`, and the password is none or not enough
+    must_confirm: bool = False  # as `needs_password`, but the password alone is not sufficient
     has_password: bool = True
     can_add: bool = True
 
@@ -83,7 +83,7 @@ class OfferRequest(Wire):
 
 
 class Offer(Wire):
-    """Whether a passkey is offered now, and of which device; else where the visitor belongs."""
+    """The offer of a passkey, if there is one now; else the `next` step."""
 
     is_local: bool = False
     person: PersonView | None = None
@@ -91,7 +91,7 @@ class Offer(Wire):
 
 
 class OfferAnswer(Wire):
-    """A passkey, or none: then it is asked again after a while."""
+    """A new passkey; None skips the offer for some time."""
 
     attempt: str | None = None
     credential: PresentedCredential | None = None
@@ -103,7 +103,7 @@ class LostPasskeyRequest(Wire):
 
 
 class LostPasskeyLinkView(Wire):
-    """What a mailed link stands for: open, used, expired or unknown."""
+    """The state of an emailed link: open, used, expired or unknown."""
 
     state: str
     label: str = ""
@@ -123,27 +123,27 @@ _LINK = (*LINK, e.AccountBlocked)
 
 begin_sign_in = hub_operation(
     "hub.begin_passkey", "POST /hub/passkeys/begin", BeginSignInRequest, PasskeyOptions, errors=_BEGUN,
-    summary="Begin to sign in with whichever passkey the browser has.",
+    summary="Start a sign-in with any passkey of the browser.",
 )  # fmt: skip
 sign_in = hub_operation(
     "hub.sign_in_by_passkey", "POST /hub/passkeys/sign-in", PasskeySignIn, Next,
-    errors=(*SIGN_IN_ERRORS, *PASSKEY, e.AccountLeaving, e.PhoneUnverified), summary="Sign in with a passkey within an attempt.",
+    errors=(*SIGN_IN_ERRORS, *PASSKEY, e.AccountLeaving, e.PhoneUnverified), summary="Sign in with a passkey in an interaction.",
 )  # fmt: skip
 own = hub_operation(
     "hub.own_passkeys", "GET /hub/own/passkeys", OwnPasskeysRequest, OwnPasskeys, errors=(e.NotAuthenticated, e.PasskeysOff),
-    summary="Read the signed-in person's passkeys.",
+    summary="Read the account's passkeys.",
 )  # fmt: skip
 begin_own = hub_operation(
     "hub.begin_own_passkey", "POST /hub/own/passkeys/begin", BeginOwnRequest, PasskeyOptions,
-    errors=(*_BEGUN, e.NotAuthenticated, e.PasskeyNeedsEmail), summary="Begin to add a passkey.",
+    errors=(*_BEGUN, e.NotAuthenticated, e.PasskeyNeedsEmail), summary="Start adding a passkey.",
 )  # fmt: skip
 add = hub_operation(
     "hub.add_passkey", "POST /hub/own/passkeys", AddPasskeyRequest, SessionRenewal, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, *PASSKEY), summary="Add a passkey to the signed-in person's account.",
+    errors=(*REAUTHENTICATION, *PASSKEY), summary="Add a passkey to the account's account.",
 )  # fmt: skip
 rename = hub_operation(
     "hub.rename_passkey", "POST /hub/own/passkeys/rename", RenamePasskeyRequest, Posted, errors=(e.NotAuthenticated, e.UnknownPasskey),
-    summary="Call a passkey something.",
+    summary="Rename a passkey.",
 )  # fmt: skip
 remove = hub_operation(
     "hub.remove_passkey", "POST /hub/own/passkeys/remove", RemovePasskeyRequest, SessionRenewal, hashing=HASHES_SECRETS,
@@ -151,25 +151,25 @@ remove = hub_operation(
 )  # fmt: skip
 read_offer = hub_operation(
     "hub.read_passkey_offer", "GET /hub/passkeys/offer", OfferRequest, Offer, errors=(e.NotAuthenticated,),
-    summary="Read whether a passkey is offered after this sign-in.",
+    summary="Read whether to offer a passkey after this sign-in.",
 )  # fmt: skip
 answer_offer = hub_operation(
     "hub.answer_passkey_offer", "POST /hub/passkeys/offer", OfferAnswer, Next, errors=(*PASSKEY, e.NotAuthenticated),
-    summary="Take the offer of a passkey, or not now; and go on.",
+    summary="Accept or skip the offer of a passkey, and continue the interaction.",
 )  # fmt: skip
 lost = hub_operation(
     "hub.lost_passkey", "POST /hub/passkeys/lost", LostPasskeyRequest, Posted, errors=(e.PasskeysOff, e.TooManyRequests),
-    summary="Mail a link that sets a new passkey; said of every name.",
+    summary="Email a link that replaces a lost passkey; the response is the same for every identifier.",
 )  # fmt: skip
 read_lost = hub_operation(
     "hub.read_lost_passkey", "GET /hub/passkeys/reset", LinkLookup, LostPasskeyLinkView,
-    summary="Read what a mailed link stands for; uses nothing up.",
+    summary="Read the state of an emailed link without using it.",
 )  # fmt: skip
 begin_lost = hub_operation(
     "hub.begin_lost_passkey", "POST /hub/passkeys/reset/begin", BeginReplacementRequest, PasskeyOptions, errors=(*_BEGUN, *_LINK),
-    summary="Begin to set a new passkey by a mailed link.",
+    summary="Start replacing a lost passkey with an emailed link.",
 )  # fmt: skip
 finish_lost = hub_operation(
     "hub.finish_lost_passkey", "POST /hub/passkeys/reset", FinishReplacementRequest, Next, errors=(*_LINK, *PASSKEY, e.TooManyRequests),
-    summary="Set a new passkey by a mailed link.",
+    summary="Replace a lost passkey with an emailed link.",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the hub asks around sign-ins without a password (callers H only, beside `app.contract.hub`)."""
+"""Operations for passwordless sign-ins."""
 
 from typing import Literal
 
@@ -17,7 +17,7 @@ PasswordlessMethod = Literal["mail", "sms", "device"]
 
 
 class PasswordlessRequest(Wire):
-    """`attempt`: the sign-in that waits; one is begun where there is none. `device`: another one says yes."""
+    """`attempt`: the interaction; None begins one. `by` device: another device approves."""
 
     attempt: str | None = None
     identifier: str = Field(max_length=320)
@@ -26,24 +26,24 @@ class PasswordlessRequest(Wire):
 
 
 class LinkView(Wire):
-    """Where a link stands: open, used, expired or unknown."""
+    """The state of a link: open, used, expired or unknown."""
 
     state: str
-    label: str = ""  # whom it signs in
-    registers: bool = False  # whoever is new gets an account by it
+    label: str = ""  # the account's identifier
+    registers: bool = False  # registers new accounts
 
 
 class DeviceRequestView(Wire):
-    """A device that waits for a yes: open, approved, denied, expired or unknown."""
+    """A device that waits for approval; `state`: open, approved, denied, expired or unknown."""
 
     state: str
-    label: str = ""  # whom it would sign in
+    label: str = ""  # the account's identifier
     browser: str = ""
     system: str = ""
     address: str = ""
     relying_party: str = ""
-    needs_number: bool = False  # the one that stands on the device is typed
-    is_wrong: bool = False  # the number that was typed is not
+    needs_number: bool = False  # the number on the device must be typed
+    is_wrong: bool = False  # the typed number is wrong
 
 
 class DeviceDecision(Wire):
@@ -57,42 +57,41 @@ _NEW = (*EMAIL_DOMAINS, e.RegistrationOff, e.PhoneLoginOff)
 
 ask = hub_operation(
     "hub.ask_sign_in", "POST /hub/passwordless", PasswordlessRequest, Next, errors=(e.PasswordlessOff,),
-    summary="Send what signs in without a password; the answer is the same for everybody.",
+    summary="Send a link or a code for a sign-in without a password; the response is the same for every identifier.",
 )  # fmt: skip
 waiting = hub_operation(
     "hub.sign_in_asked", "POST /hub/passwordless/waiting", InteractionOnly, Next,
-    summary="Read where it stands: for Back, refresh, a page opened again, and a script that asks every few seconds.",
+    summary="Read the state of the sign-in: for Back, refresh, a reopened page, and a script that polls.",
 )  # fmt: skip
 again = hub_operation(
     "hub.ask_sign_in_again", "POST /hub/passwordless/again", InteractionOnly, Next,
-    summary="Send it once more, unless that was done a moment ago. A refusal bears `MailedTo` as its data.",
+    summary="Resend it, unless it was sent a moment ago. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
 code = hub_operation(
     "hub.sign_in_code", "POST /hub/passwordless/code", CodeRequest, Next, hashing=HASHES_SECRETS,
-    errors=(*_MAY_NOT, *_NEW, *SMS_CODE, *EMAIL_CODE),
-    summary="Sign in by the code that was sent. A refusal bears `MailedTo` as its data.",
+    errors=(*_MAY_NOT, *_NEW, *SMS_CODE, *EMAIL_CODE), summary="Sign in with the code. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
 go_on = hub_operation(
     "hub.sign_in_approved", "POST /hub/passwordless/approved", InteractionOnly, Next, hashing=HASHES_SECRETS,
-    errors=(*_MAY_NOT, e.UsedSmartLink, e.WrongClientGuid), summary="Go on where another device said yes; else say that it did not yet.",
+    errors=(*_MAY_NOT, e.UsedSmartLink, e.WrongClientGuid), summary="Continue if another device has approved the sign-in.",
 )  # fmt: skip
 read_link = hub_operation(
     "hub.read_sign_in_link", "POST /hub/passwordless/look", LinkLookup, LinkView,
-    summary="Read where a mailed link stands; nothing is used up.",
+    summary="Read the state of an emailed link without using it.",
 )  # fmt: skip
 open_link = hub_operation(
     "hub.open_sign_in_link", "POST /hub/passwordless/link", LinkRequest, Next, hashing=HASHES_SECRETS, errors=(*_MAY_NOT, *_NEW, *LINK),
-    summary="Sign this browser in by a mailed link.",
+    summary="Sign this browser in with an emailed link.",
 )  # fmt: skip
 renew_link = hub_operation(
     "hub.renew_sign_in_link", "POST /hub/passwordless/renewal", LinkRequest, Next, errors=(e.UnknownLink, e.PasswordlessOff),
-    summary="Mail a new link where one is over.",
+    summary="Email a new link in place of an expired one.",
 )  # fmt: skip
 read_request = hub_operation(
     "hub.read_sign_in_request", "POST /hub/passwordless/request", LinkLookup, DeviceRequestView,
-    summary="Read which device waits for the yes of a mailbox; nothing is used up.",
+    summary="Read which device waits for approval, without using the link.",
 )  # fmt: skip
 decide = hub_operation(
     "hub.decide_sign_in_request", "POST /hub/passwordless/decision", DeviceDecision, DeviceRequestView, errors=LINK,
-    summary="Say yes or no to the device that waits.",
+    summary="Approve or deny the waiting device.",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the hub asks around PINs (callers H only, beside `app.contract.hub`)."""
+"""Operations for PINs."""
 
 from pydantic import Field
 
@@ -19,7 +19,7 @@ class SetPinRequest(WithPassword):
 
 
 class PinStepRequest(WithPassword):
-    """Set one, or with `skip` none, where that may be."""
+    """Set a PIN, or skip it if it is optional."""
 
     attempt: str
     pin: str = Field(default="", max_length=64)
@@ -27,7 +27,7 @@ class PinStepRequest(WithPassword):
 
 
 class PinByAnswers(Wire):
-    """Every question that the account answered, answered again."""
+    """The answers to all security questions of the account."""
 
     identifier: str = Field(max_length=320)
     answers: dict[str, SecurityAnswer] = Field(max_length=10)
@@ -41,22 +41,22 @@ class PinReset(Wire):
 
 set_at_sign_in = hub_operation(
     "hub.set_pin_at_sign_in", "POST /hub/pin", PinStepRequest, Next, hashing=HASHES, errors=REAUTHENTICATION,
-    summary="Set the PIN that the tenant asks for, and go on with the attempt. 908: it is no PIN that may be.",
+    summary="Set the PIN that the tenant requires, and continue the interaction. 908: the PIN is not allowed.",
 )  # fmt: skip
 set_own = hub_operation(
     "hub.set_own_pin", "POST /hub/own/pin", SetPinRequest, SessionRenewal, hashing=HASHES, errors=(*REAUTHENTICATION, e.PinOff),
-    summary="Set or change the signed-in person's PIN; who proves who they are need not know the one before.",
+    summary="Set or change the account's PIN; after reauthentication the old PIN is not needed.",
 )  # fmt: skip
 read_link = hub_operation(
     "hub.read_pin_link", "POST /hub/pin/look", LinkLookup, LinkView,
-    summary="Read where a mailed link that resets a PIN stands; nothing is used up.",
+    summary="Read the state of an emailed link that resets a PIN, without using it.",
 )  # fmt: skip
 by_answers = hub_operation(
     "hub.reset_pin_by_answers", "POST /hub/pin/answers", PinByAnswers, Posted, hashing=HASHES,
     errors=(e.PinOff, e.SecurityQuestionsOff, e.WrongQuestionOrAnswer),
-    summary="Set a new PIN by the answers to security questions; the refusal is the same for everybody.",
+    summary="Set a new PIN with the answers to security questions; the error is the same for every identifier.",
 )  # fmt: skip
 reset = hub_operation(
     "hub.reset_pin", "POST /hub/pin/reset", PinReset, Posted, hashing=HASHES, errors=(*LINK, e.PinOff, e.NoPin, e.AccountBlocked),
-    summary="Set a new PIN by a mailed link.",
+    summary="Set a new PIN with an emailed link.",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the hub asks where somebody who is signed in has to prove it once more before they go on: "Is it still you?"."""
+"""Operations for reauthentication: the page "Is it still you?"."""
 
 from pydantic import Field
 
@@ -12,14 +12,14 @@ from app.kit.wire import Wire
 
 
 class ReauthenticationRequest(Wire):
-    """`landing`: the path on this host to go on to, with what that page is about."""
+    """`landing`: the path on this host that follows."""
 
     landing: str = Field(pattern=r"^/[a-z][a-z/-]*(\?(kind|id|provider)=[A-Za-z0-9_-]{1,64})?$", max_length=100)
-    attempt: str | None = None  # of an application that wishes for two factors: on with it instead
+    attempt: str | None = None  # the interaction of an application that requires a second factor; it continues instead
 
 
 class ReauthenticationStep(Wire):
-    """Where the second factor is asked for; else whether the password is, or a new sign-in has to do."""
+    """`next`: the second factor's page; else whether the password or a new sign-in is required."""
 
     next: Next | None = None
     person: PersonView
@@ -29,9 +29,9 @@ class ReauthenticationStep(Wire):
 
 begin = hub_operation(
     "hub.begin_confirm", "POST /hub/own/confirm", ReauthenticationRequest, ReauthenticationStep, errors=(e.NotAuthenticated,),
-    summary="Begin to prove once more who is signed in; nothing is sent by it.",
+    summary="Start a reauthentication; sends nothing.",
 )  # fmt: skip
 with_password = hub_operation(
     "hub.confirm_with_password", "POST /hub/own/confirm/password", WithPassword, SessionRenewal, hashing=HASHES, errors=REAUTHENTICATION,
-    summary="Prove it with the password, where no second factor stands beside it.",
+    summary="Reauthenticate with the password, if the account has no second factor.",
 )  # fmt: skip

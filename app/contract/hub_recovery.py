@@ -1,4 +1,4 @@
-"""What the hub asks around forgotten, reset and changed passwords (callers H only, beside `app.contract.hub`)."""
+"""Operations for forgotten, reset and changed passwords."""
 
 from typing import Literal
 
@@ -14,7 +14,7 @@ from app.kit.wire import Wire
 
 
 class ForgotRequest(Wire):
-    """`attempt`: the sign-in that waits; one is begun where there is none. `of`: what was forgotten."""
+    """`attempt`: the interaction; None begins one. `of`: the forgotten credential."""
 
     attempt: str | None = None
     of: Literal["password", "pin"] = "password"
@@ -31,13 +31,13 @@ class CodeRequest(Wire):
 
 
 class LinkView(Wire):
-    """Where a link stands: open, used, expired or unknown; of an alarm also closed, which is the account, and moved, which
-    is one that is over and whose address is not the account's any more. `label`: whose password it is.
+    """The state of a link: open, used, expired or unknown; of a security alert also closed (the account is) or moved (it has
+    expired, and the address no longer belongs to the account). `label`: the account's identifier.
     """
 
     state: str
     label: str = ""
-    reason: str = ""  # expired: the password was too old; code: a code was typed before
+    reason: str = ""  # expired: the password was too old; code: a code was used instead
 
 
 class LinkRequest(Wire):
@@ -59,10 +59,10 @@ class SetPasswordRequest(Wire):
 
 
 class PasswordChanged(Wire):
-    """Another password is set; how many other browsers were signed out by it."""
+    """`ended`: the number of other browsers that were signed out."""
 
     ended: int = 0
-    session: Session | None = None  # this browser's goes on under another cookie
+    session: Session | None = None  # this browser's session under a new cookie
 
 
 class SecurityAlertRequest(Wire):
@@ -71,50 +71,49 @@ class SecurityAlertRequest(Wire):
 
 forgot = hub_operation(
     "hub.forgot", "POST /hub/password/forgot", ForgotRequest, Next, errors=(e.PinOff,),
-    summary="Send what resets a forgotten password or PIN; the answer is the same for everybody.",
+    summary="Send a link or a code that resets a password or PIN; the response is the same for every identifier.",
 )  # fmt: skip
 recovery = hub_operation(
     "hub.recovery", "POST /hub/password/recovery", InteractionOnly, Next,
-    summary="Read where a recovery stands: for Back, refresh and a page opened again.",
+    summary="Read the state of a recovery: for Back, refresh and a reopened page.",
 )  # fmt: skip
 again = hub_operation(
     "hub.forgot_again", "POST /hub/password/again", InteractionOnly, Next,
-    summary="Send it once more, unless that was done a moment ago. A refusal bears `MailedTo` as its data.",
+    summary="Resend it, unless it was sent a moment ago. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
 reset_code = hub_operation(
     "hub.reset_code", "POST /hub/password/code", CodeRequest, Next, errors=(*LOCK_CHALLENGES, *SMS_CODE, *EMAIL_CODE),
-    summary="Take the code that was sent. A refusal bears `MailedTo` as its data.",
+    summary="Verify the code. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
 read_reset = hub_operation(
-    "hub.read_reset", "POST /hub/password/look", LinkLookup, LinkView, summary="Read where a mailed link stands; nothing is used up.",
+    "hub.read_reset", "POST /hub/password/look", LinkLookup, LinkView, summary="Read the state of an emailed link without using it.",
 )  # fmt: skip
 reset = hub_operation(
     "hub.reset", "POST /hub/password/reset", ResetPasswordRequest, Next, hashing=HASHES, errors=(*NEW_PASSWORD, *LINK, e.AccountBlocked),
-    summary="Set a new password by a link, and go on: signed in where the tenant wants it.",
+    summary="Set a new password with a link, and sign in if the tenant allows it.",
 )  # fmt: skip
 renew_reset = hub_operation(
     "hub.renew_reset", "POST /hub/password/renewal", LinkRequest, Next, errors=(e.UnknownLink,),
-    summary="Mail a new link where one is over.",
+    summary="Email a new link in place of an expired one.",
 )  # fmt: skip
 change = hub_operation(
     "hub.change_password", "POST /hub/password/change", ChangePasswordRequest, PasswordChanged, hashing=HASHES,
-    errors=(*LOCK_CHALLENGES, *NEW_PASSWORD, *REAUTHENTICATION),
-    summary="Change the signed-in person's password; every other session ends.",
+    errors=(*LOCK_CHALLENGES, *NEW_PASSWORD, *REAUTHENTICATION), summary="Change the account's password; every other session ends.",
 )  # fmt: skip
 set_first = hub_operation(
     "hub.set_password", "POST /hub/password/first", SetPasswordRequest, PasswordChanged, hashing=HASHES,
     errors=(*REAUTHENTICATION, *NEW_PASSWORD),
-    summary="Set the password of a signed-in person who has none. 967: there is one, or the last proof is too old.",
+    summary="Set the first password of the account. 967: it has one, or the last authentication is too old.",
 )  # fmt: skip
 read_alarm = hub_operation(
     "hub.read_alarm", "POST /hub/password/alarm/look", LinkLookup, LinkView,
-    summary="Read where the link of a mail about a changed password stands.",
+    summary="Read the state of the link in a security alert about a changed password.",
 )  # fmt: skip
 own_doing = hub_operation(
     "hub.own_doing", "POST /hub/password/alarm/own", SecurityAlertRequest, LinkView, errors=LINK,
-    summary="It was the owner: this alarm and those before it to the same address give nothing back any more.",
+    summary="Confirm the change: this alert and earlier ones to the same address can no longer revert it.",
 )  # fmt: skip
 alarm = hub_operation(
     "hub.alarm", "POST /hub/password/alarm", SecurityAlertRequest, Next, hashing=HASHES, errors=(*LINK, e.AccountBlocked),
-    summary="It was somebody else: end every session, close the password, and mail what sets a new one.",
+    summary="Revert the change: end every session, disable the password, and email a link that sets a new one.",
 )  # fmt: skip

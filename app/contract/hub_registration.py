@@ -1,4 +1,4 @@
-"""What the hub asks when somebody registers on our page."""
+"""Operations for the registration page."""
 
 from typing import Annotated
 
@@ -16,26 +16,26 @@ from app.contract.registration import REGISTRATION_ERRORS
 from app.contract.registration_form import MOST_LETTERS
 from app.kit.wire import Wire
 
-FieldText = Annotated[str, Field(max_length=MOST_LETTERS + 24)]  # one letter too many is the field's to say
+FieldText = Annotated[str, Field(max_length=MOST_LETTERS + 24)]  # one character too many is reported by the field
 
 
 class RegisterRequest(Wire):
-    """The registration form: what was typed, by the names of the tenant's form. `attempt` as at sign-in."""
+    """The registration form: values by the field names of the tenant's form. `attempt` as at sign-in."""
 
     attempt: str | None = None
     fields: dict[str, FieldText] = Field(max_length=60)
     captcha: CaptchaAnswer | None = None
-    credential: PresentedCredential | None = None  # a passkey in the place of the password
-    is_connected: bool = False  # what another provider said stands there: it waits in the attempt
+    credential: PresentedCredential | None = None  # a passkey instead of a password
+    is_connected: bool = False  # the form is prefilled with a provider's profile, which the interaction holds
 
 
 register = hub_operation(
     "hub.register", "POST /hub/register", RegisterRequest, Next, hashing=HASHES_IN_BULK,
     errors=(*REGISTRATION_ERRORS, *PASSKEY, e.WrongCaptcha),
-    summary="Register. An address that has an account is answered as one that has none; its owner gets a mail.",
+    summary="Register. The response is the same for an address that has an account; its owner gets an email.",
 )  # fmt: skip
 begin_with_passkey = hub_operation(
     "hub.begin_register_with_passkey", "POST /hub/register/passkey", RegisterRequest, PasskeyOptions,
     errors=(*REGISTRATION_ERRORS, *PASSKEY, e.WrongCaptcha, e.PasskeyNeedsEmail),
-    summary="Begin to register with a passkey. What could be refused is refused before a browser makes one.",
+    summary="Start a registration with a passkey. The form is validated before the browser creates the passkey.",
 )  # fmt: skip

@@ -1,5 +1,4 @@
-"""What the hub asks between a first factor and the session, and of the factors that people keep. One set of operations for
-every authenticator: `kind` says which."""
+"""Operations for the second factor page, for every authenticator: `kind` names it."""
 
 from typing import Annotated, Any
 
@@ -17,41 +16,41 @@ from app.kit.wire import From, Wire
 
 
 class FactorPrompt(Wire):
-    """What it takes to prove a factor, or to enrol it; each kind fills what is its own."""
+    """The prompt of a factor, to verify or to enrol it; each kind fills its own fields."""
 
     kind: FactorKind
     is_enrolled: bool = False
-    secret: str | None = None  # typed where the picture cannot be scanned
-    uri: str | None = None  # what the picture holds
+    secret: str | None = None  # for manual entry
+    uri: str | None = None  # the content of the QR code
     sent_to: str | None = None  # masked
-    targets: list[str] = Field(default_factory=list)  # where it could be sent, masked
+    targets: list[str] = Field(default_factory=list)  # possible recipients, masked
     resend_in_seconds: int = 0
     questions: list[Question] = Field(default_factory=list)
     answers_needed: int = 0
-    options: dict[str, Any] | None = None  # of WebAuthn
-    address: str | None = None  # where the browser is led
-    number: str | None = None  # to be matched on the other device
-    state: str | None = None  # of what is answered elsewhere: drawn, waiting, approved, denied, failed
-    app: str | None = None  # by which it is answered
-    stores: dict[str, str] = Field(default_factory=dict)  # where that is had
+    options: dict[str, Any] | None = None  # WebAuthn options
+    address: str | None = None  # redirect to it
+    number: str | None = None  # to match on the other device
+    state: str | None = None  # of a factor on another device: drawn, waiting, approved, denied, failed
+    app: str | None = None  # the name of the app that answers
+    stores: dict[str, str] = Field(default_factory=dict)  # its download addresses
 
 
 class FactorChoice(Wire):
-    """Another way to go on."""
+    """An alternative factor."""
 
     kind: FactorKind
-    hint: str | None = None  # where it would be sent, masked
+    hint: str | None = None  # masked recipient
 
 
 class FactorView(Wire):
-    """The page between the first factor and the session."""
+    """The second factor page."""
 
-    shown: FactorPrompt | None = None  # None: one is to be chosen first
+    shown: FactorPrompt | None = None  # None: choose a factor first
     choices: list[FactorChoice] = Field(default_factory=list)
     must_enrol: bool = False
-    is_elsewhere: bool = False  # asked because the account never was there
-    trust_days: int = 0  # for so long this browser may be trusted; 0: it may not
-    landing: str = ""  # the page that wants to know whether it is still them; a whole sign-in says so, too
+    is_elsewhere: bool = False  # required because the browser or the place is new
+    trust_days: int = 0  # how long this browser may be trusted; 0: not at all
+    landing: str = ""  # the page that requires reauthentication
 
 
 class FactorRequest(Wire):
@@ -60,14 +59,14 @@ class FactorRequest(Wire):
 
 
 class FactorStep(Wire):
-    """The view, or where the visitor belongs instead."""
+    """The view, or another step instead."""
 
     view: FactorView | None = None
     next: Next | None = None
 
 
 class ChooseFactorRequest(Wire):
-    """Which factor is used or enrolled; `target` is the number or the address of one that is enrolled."""
+    """The factor to use or to enrol; `target`: the number or the address for enrolment."""
 
     attempt: str
     kind: FactorKind
@@ -75,7 +74,7 @@ class ChooseFactorRequest(Wire):
 
 
 class FactorAnswer(Wire):
-    """What was typed or what the browser's API gave; each kind reads what is its own."""
+    """The visitor's input or the result of the browser's API; each kind reads its own fields."""
 
     attempt: str
     kind: FactorKind
@@ -104,24 +103,23 @@ FACTOR_ERRORS = (
     *FACTOR_LOCKS, *_SENT_ERRORS, *_QUESTION_ERRORS, *_ELSEWHERE_ERRORS, *_PASSKEY_ERRORS, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode,
     e.NoBackupCodes, e.WrongBackupCode,
 )  # fmt: skip
-"""Each authenticator adds its own."""
+"""The errors of all authenticators."""
 
 read_factor = hub_operation(
-    "hub.read_factor", "GET /hub/second-factor/{attempt}", FactorRequest, FactorStep,
-    summary="Read what the page of the second factor shows.",
+    "hub.read_factor", "GET /hub/second-factor/{attempt}", FactorRequest, FactorStep, summary="Read the view of the second factor page.",
 )  # fmt: skip
 choose_factor = hub_operation(
     "hub.choose_factor", "POST /hub/second-factor/choose", ChooseFactorRequest, FactorStep, errors=FACTOR_ERRORS,
-    summary="Use another factor, or begin to enrol one: what must be sent is sent.",
+    summary="Choose another factor or start enrolling one, and send its code if there is one.",
 )  # fmt: skip
 prove_factor = hub_operation(
     "hub.prove_factor", "POST /hub/second-factor", FactorAnswer, Next, hashing=HASHES_SECRETS, errors=FACTOR_ERRORS,
-    summary="Prove the second factor. A refusal bears the page's view as its data.",
+    summary="Verify the second factor. `Data` of an error is the page's view.",
 )  # fmt: skip
 
 
 class NewBackupCodes(SessionRenewal):
-    """The only moment at which their text exists."""
+    """The codes in clear; they are shown only once."""
 
     codes: list[str]
     person: str = ""
@@ -129,6 +127,5 @@ class NewBackupCodes(SessionRenewal):
 
 make_backup_codes = hub_operation(
     "hub.make_backup_codes", "POST /hub/own/backup-codes", WithPassword, NewBackupCodes, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, e.NoSecondFactor, e.NoBackupCodes),
-    summary="Make new backup codes for the signed-in person; the old ones are over.",
+    errors=(*REAUTHENTICATION, e.NoSecondFactor, e.NoBackupCodes), summary="Replace the account's backup codes.",
 )  # fmt: skip

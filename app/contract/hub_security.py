@@ -1,4 +1,4 @@
-"""What the hub asks for the pages of an account's security: what opens it, where it is signed in, and who else may read it."""
+"""Operations for the security pages: credentials, sessions, trusted browsers and authorized applications."""
 
 from typing import Any
 
@@ -16,11 +16,11 @@ from app.kit.wire import Wire
 
 
 class SecurityRequest(Wire):
-    """Nothing: the session says whose."""
+    """No parameters; the session identifies the account."""
 
 
 class BrowserView(Wire):
-    """A browser that is not asked for a second factor."""
+    """A trusted browser: exempt from the second factor."""
 
     id: str
     browser: str | None = None
@@ -31,17 +31,17 @@ class BrowserView(Wire):
 
 
 class SecurityView(Wire):
-    """Everything that the overview shows."""
+    """The overview."""
 
     person: PersonView
     has_password: bool
     password_changed_at: str | None = None
     has_pin: bool = False
-    factors: FactorsView | None = None  # None: the tenant has no second factors
-    passkeys: int | None = None  # None: the tenant has none
-    identities: int | None = None  # linked ones of other providers; None: there is none, and none can be had
-    phone: str | None = None  # as people read it
-    answered: int = 0  # how many security questions have an answer
+    factors: FactorsView | None = None  # None: second factors are off
+    passkeys: int | None = None  # None: passkeys are off
+    identities: int | None = None  # linked identities; None: there are none, and no connection
+    phone: str | None = None  # formatted for display
+    answered: int = 0  # number of answered security questions
     sessions: list[SessionView] = Field(default_factory=list)
     browsers: list[BrowserView] = Field(default_factory=list)
     applications: int = 0
@@ -55,7 +55,7 @@ class ForgetBrowserRequest(Wire):
 
 
 class ApplicationView(Wire):
-    """An application that may act for the account."""
+    """An authorized application."""
 
     client_id: str
     name: str
@@ -74,28 +74,28 @@ class RevokeApplicationRequest(Wire):
 
 
 class DataView(SessionRenewal):
-    """One document (docs/own-data.md)."""
+    """The export (docs/own-data.md)."""
 
     data: dict[str, Any]
 
 
 read = hub_operation(
     "hub.security", "GET /hub/own/security", SecurityRequest, SecurityView, errors=(e.NotAuthenticated,),
-    summary="Read what opens the signed-in person's account and where it is signed in.",
+    summary="Read the account's credentials, sessions and trusted browsers.",
 )  # fmt: skip
 forget_browsers = hub_operation(
     "hub.forget_browsers", "POST /hub/own/browsers/forget", ForgetBrowserRequest, Posted, errors=(e.NotAuthenticated,),
-    summary="Ask a trusted browser for a second factor again; one that is gone is no error.",
+    summary="Stop trusting a browser; removing an absent one is no error.",
 )  # fmt: skip
 applications = hub_operation(
     "hub.applications", "GET /hub/own/applications", SecurityRequest, ApplicationsView, errors=(e.NotAuthenticated,),
-    summary="List the applications that may act for the signed-in person.",
+    summary="List the applications that are authorized by the account.",
 )  # fmt: skip
 revoke_application = hub_operation(
     "hub.revoke_application", "POST /hub/own/applications/revoke", RevokeApplicationRequest, Posted, errors=(e.NotAuthenticated,),
-    summary="End what an application may do for the signed-in person: the consent, its codes and all of its tokens.",
+    summary="Revoke an application's authorization: the consent, its codes and all of its tokens.",
 )  # fmt: skip
 own_data = hub_operation(
     "hub.own_data", "POST /hub/own/data", WithPassword, DataView, hashing=HASHES_SECRETS, errors=REAUTHENTICATION,
-    summary="Read everything that is kept of the signed-in person, without secrets.",
+    summary="Export the account's data, without secrets.",
 )  # fmt: skip

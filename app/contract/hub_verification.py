@@ -1,4 +1,4 @@
-"""What the hub asks around the verification of an address (callers H only, beside `app.contract.hub`)."""
+"""Operations for the verification of addresses."""
 
 from pydantic import Field
 
@@ -12,9 +12,9 @@ from app.kit.wire import Wire
 
 
 class LinkView(Wire):
-    """Where a mailed link stands: open, used, expired or unknown. `used`: the address is confirmed.
+    """The state of an emailed link: open, used (the address is verified), expired or unknown.
 
-    `added_by` is whose account, as far as a stranger may read it, the address would be added to, where it is no registration's.
+    `added_by`: the masked identifier of the account that the address is added to; empty for a registration.
     """
 
     state: str
@@ -23,7 +23,7 @@ class LinkView(Wire):
 
 
 class LinkRequest(Wire):
-    """`attempt`: the sign-in that waits, where this browser began it. `password`: the one typed at registration."""
+    """`attempt`: the waiting interaction, if this browser began it. `password`: from registration."""
 
     token: Token
     attempt: str | None = None
@@ -31,7 +31,7 @@ class LinkRequest(Wire):
 
 
 class CodeRequest(Wire):
-    """Without a code: the link was opened elsewhere."""
+    """Without a code: the link was opened in another browser."""
 
     attempt: str
     code: str = Field(default="", max_length=64)
@@ -42,7 +42,7 @@ class ResendRequest(Wire):
 
 
 class ChangeAddressRequest(Wire):
-    """`to`: an address, or a number where one is waited for."""
+    """`to`: an address, or a number if a number is pending."""
 
     attempt: str
     to: str = Field(max_length=320)
@@ -51,30 +51,30 @@ class ChangeAddressRequest(Wire):
 CODE_ERRORS = (*SMS_CODE, *LOCKS, *EMAIL_CODE, *CONTACT_TAKEN, e.EmailUnverified)
 
 read_link = hub_operation(
-    "hub.read_link", "POST /hub/verification/look", LinkLookup, LinkView, summary="Read where a mailed link stands; nothing is used up.",
+    "hub.read_link", "POST /hub/verification/look", LinkLookup, LinkView, summary="Read the state of an emailed link without using it.",
 )  # fmt: skip
 _OPEN_LINK_ERRORS = (
     e.UnknownLink, e.ExpiredLink, e.ClosedLink, e.EmailRegistered, e.PasswordMissing, e.WrongCredentials,
 )  # fmt: skip
 open_link = hub_operation(
     "hub.open_link", "POST /hub/verification/link", LinkRequest, Next, hashing=HASHES_SECRETS, errors=_OPEN_LINK_ERRORS,
-    summary="Confirm an address by its link, and go on with the sign-in that waits for it. 1089: others registered with it "
-    "too, so that the password typed at registration has to tell which account is meant.",
+    summary="Verify an address with its link, and continue the sign-in that waits for it. 1089: several registrations used "
+    "the address, so the password from registration must select one.",
 )  # fmt: skip
 renew_link = hub_operation(
     "hub.renew_link", "POST /hub/verification/renewal", LinkRequest, Next, errors=(e.UnknownLink, e.ClosedLink),
-    summary="Mail a new link where one is over.",
+    summary="Email a new link in place of an expired one.",
 )  # fmt: skip
 enter_code = hub_operation(
     "hub.enter_code", "POST /hub/verification/code", CodeRequest, Next, errors=CODE_ERRORS,
-    summary="Confirm an address by its code. A refusal bears `MailedTo` as its data.",
+    summary="Verify an address with its code. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
 mail_again = hub_operation(
     "hub.mail_again", "POST /hub/verification/mail", ResendRequest, Next, errors=(*SMS_SENDING, e.MailLimitReached),
-    summary="Send link and code once more. A refusal bears `MailedTo` as its data.",
+    summary="Resend the link and the code. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
 change_address = hub_operation(
     "hub.change_address", "POST /hub/verification/address", ChangeAddressRequest, Next,
     errors=(*EMAIL_DOMAINS, e.MalformedEmail, e.MalformedPhone, e.EmailUnverified),
-    summary="Let the registration of this browser wait for another address; what was sent to the first is over.",
+    summary="Change the address of this browser's registration; links and codes sent to the first one become invalid.",
 )  # fmt: skip

@@ -1,6 +1,6 @@
-"""Identities of other providers, linked to an account (interface user.md sections 2 and 3, rows U13, U29 to U31).
+"""Linked identities (interface user.md sections 2 and 3, rows U13, U29 to U31).
 
-What a program shows here it got of a browser that came back from a provider (rows U14, U29, U30).
+Programs present what a browser brought back from a provider (rows U14, U29, U30).
 """
 
 from typing import Annotated
@@ -26,7 +26,7 @@ PROVIDERS = frozenset(
         "wechat", "apple", "salesforce", "amazon",
     }
 )  # fmt: skip
-"""Those that a tenant can configure (seed: Update social provider configuration)."""
+"""Providers that a tenant can configure (seed: Update social provider configuration)."""
 
 
 class Ping(F):

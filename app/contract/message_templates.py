@@ -15,7 +15,7 @@ Type = Annotated[str, Field(max_length=60), Key("templateType"), Kept("type")]
 
 
 class EmailTemplate(Wire):
-    """`VerificationTokenType` is null where the mail holds neither, or both a link and a code."""
+    """`VerificationTokenType` is null if the email contains neither a link nor a code, or both."""
 
     template_type: Type
     template_name: Annotated[str | None, Field(max_length=100), Key(), Kept("name"), Shown(str)] = None

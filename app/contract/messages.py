@@ -1,5 +1,5 @@
-"""What is said to people by mail and SMS: the kinds, under the interface's names of template types (tenant-config.md section 7),
-how often, and a tenant's own templates. The configuration file and the store share these models."""
+"""Messages by email and SMS: their kinds, under the interface's names of template types (tenant-config.md section 7), sending
+limits, and a tenant's own templates. The configuration file and the store share these models."""
 
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -12,7 +12,7 @@ Carries = Literal["link", "otp", "both"]
 
 
 class MailKind(StrEnum):
-    """Why a mail is sent. Those with an underscore have no type in the interface; a tenant may state templates for them all the same."""
+    """The kind of an email. Those with an underscore have no type in the interface, but can have templates too."""
 
     VERIFICATION = "registration"
     WELCOME = "welcome"
@@ -49,7 +49,7 @@ class MailKind(StrEnum):
 
 
 class SmsKind(StrEnum):
-    """Why a text message is sent."""
+    """The kind of a text message."""
 
     VERIFICATION = "verification"
     RESET = "forgotpassword"
@@ -83,7 +83,7 @@ _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$"
 
 
 class SendLimit(ConfigurationModel):
-    """`amount` letters to one recipient in so many minutes; 0: not limited."""
+    """`amount` messages to one recipient in so many minutes; 0: not limited."""
 
     amount: int = Field(ge=0, le=10_000)
     minutes: int = Field(ge=1, le=43_200)
@@ -132,7 +132,7 @@ class MailTemplate(ConfigurationModel):
 
     @property
     def known_as(self) -> str:
-        """The name that it is asked for by."""
+        """The name that requests use."""
         return self.name or f"{self.type}-default"
 
 
@@ -145,5 +145,5 @@ class SmsTemplate(ConfigurationModel):
 
     @property
     def known_as(self) -> str:
-        """The name that it is asked for by."""
+        """The name that requests use."""
         return self.name or f"{self.type}-default"

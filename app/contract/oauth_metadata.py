@@ -1,4 +1,4 @@
-"""What relying parties read: discovery, key sets, claims of the signed-in person (OpenID Connect Core and Discovery, RFC 8414)."""
+"""Discovery, key sets and userinfo (OpenID Connect Core and Discovery, RFC 8414)."""
 
 from typing import Annotated
 
@@ -13,7 +13,7 @@ from app.kit.wire import Document, From
 
 
 class IssuerRequest(OAuthWire):
-    """A document of the tenant-wide issuer, or of an application's own where the address names one."""
+    """The tenant-wide issuer, or that of an application."""
 
     app: Annotated[str | None, From.PATH] = None
 

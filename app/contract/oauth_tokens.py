@@ -1,4 +1,4 @@
-"""Tokens at the back channel: token, introspection and revocation endpoints (RFC 6749, 7662, 7009; federation.md sections 2, 3)."""
+"""Token, introspection and revocation endpoints (RFC 6749, 7662, 7009; federation.md sections 2, 3)."""
 
 from typing import Annotated
 
@@ -14,19 +14,19 @@ from app.kit.wire import Document, From, Wire
 
 
 def as_named(name: str) -> str:
-    """OAuth spells its members as we spell ours."""
+    """Return the name unchanged: OAuth uses snake case too."""
     return name
 
 
 class OAuthWire(Wire):
-    """A request or an answer in OAuth's spelling; members that are None are left out."""
+    """A request or a response in OAuth's spelling; members that are None are omitted."""
 
     model_config = ConfigDict(alias_generator=as_named)
     sparse = True
 
 
 class ClientRequest(OAuthWire):
-    """What every request of a client may carry; the border has authenticated it already."""
+    """Parameters of every client request; client authentication happens before the handler."""
 
     app: Annotated[str | None, From.PATH] = None
     client_id: str | None = None
@@ -46,7 +46,7 @@ class TokenRequest(ClientRequest):
     resource: str | None = None  # RFC 8707 section 2.2
     username: str | None = None
     password: str | None = None
-    response_type: str | None = None  # older clients send `token`; it says nothing
+    response_type: str | None = None  # ignored; older clients send `token`
 
 
 class TokenResponse(OAuthWire):
@@ -84,7 +84,7 @@ class IntrospectionRequest(ClientRequest):
 
 
 class IntrospectionResponse(OAuthWire):
-    """What a token stands for (RFC 7662 section 2.2)."""
+    """An introspection response (RFC 7662 section 2.2)."""
 
     active: bool
     iss: str | None = None
@@ -106,8 +106,7 @@ class IntrospectionResponse(OAuthWire):
 
 introspect = operation(
     "oauth_tokens.introspect", "POST /api/oidc/introspect", IntrospectionRequest, IntrospectionResponse, auth=C, error_profile=OAUTH,
-    on=Host.TENANT, also=("/api/oidc/{app}/introspect", "/api/oauth/{app}/introspect"),
-    summary="Check a token and read what it stands for.",
+    on=Host.TENANT, also=("/api/oidc/{app}/introspect", "/api/oauth/{app}/introspect"), summary="Introspect a token.",
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The rules that a new password may break, and how the service says so: the sentence is what pages know the rule by."""
+"""The rules for new passwords, and the sentence of each; pages recognise a rule by its sentence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class PasswordRule(StrEnum):
-    """What a policy may ask of a new password."""
+    """A rule for new passwords."""
 
     LEAST = "least"
     MOST = "most"
@@ -31,4 +31,4 @@ SENTENCES: Final = {
     PasswordRule.PROFILE: "The password must not contain a name, an address or a phone number of the profile.",
     PasswordRule.COMMON: "This password is used by many people.",
 }
-"""What a refusal says of each rule; `EARLIER` and `STOLEN` have errors of their own."""
+"""The error text of each rule; `EARLIER` and `STOLEN` have their own errors."""

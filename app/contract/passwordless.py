@@ -41,7 +41,7 @@ class SendLoginEmail(PW, CaptchaQuery):
 
 
 class SignInParameters(F, MF):
-    """What every row shares that signs in."""
+    """Parameters of every operation that signs in."""
 
 
 class LoginByLink(SignInParameters, PW):
@@ -74,14 +74,14 @@ class LoginBySmsCode(SignInParameters, PW, CAP, LOCK):
 
 
 class SmsOptions(Lower):
-    """How a message is wanted that a row sends beside what it is about."""
+    """Options of a text message."""
 
     sms_template: Name = None
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
 
 
 SIGN_IN_ERRORS = (*DUO_REDIRECT, *LOCK_CHALLENGES, *SESSION_ERRORS, e.TwoFactorOn, e.PhoneUnverified)
-"""Why an account may not sign in though its proof is good."""
+"""The account may not sign in although the credential is valid."""
 _PATH = "/identity/v2/auth/login/passwordlesslogin"
 
 _SEND_MAIL_ERRORS = (

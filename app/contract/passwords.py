@@ -32,7 +32,7 @@ Secret = Annotated[str | None, Field(max_length=1024)]
 Code = Annotated[str | None, Field(max_length=200)]
 
 NAMED = replace(MAIN, bad_put_body=e.BadPostBody)
-"""The seed has one name, and so one number, for an unreadable body of the two password operations (errors.md section 5)."""
+"""The two password operations answer an unreadable body with one code, whatever the method (errors.md section 5)."""
 
 
 class Forgot(PW, CAP):
@@ -45,9 +45,9 @@ class Forgot(PW, CAP):
 
 
 class Reset(PW, CAP, LOCK):
-    """A link's token, or a code with the email or the username that it was asked for."""
+    """A link's token, or a code with its email or username."""
 
-    beside_key: ClassVar[tuple[str, ...]] = ("password", "resettoken")  # named with a missing API key
+    beside_key: ClassVar[tuple[str, ...]] = ("password", "resettoken")  # reported together with a missing API key
 
     reset_token: Code = None
     email: Address = None
@@ -59,7 +59,7 @@ class Reset(PW, CAP, LOCK):
 
 
 class PasswordReset(Wire):
-    """`Data` is a session where the tenant signs people in who reset their password."""
+    """`Data` is a session if the tenant signs accounts in after a password reset."""
 
     sparse = True
 
@@ -83,7 +83,7 @@ class ResetBySms(PW, CAP, LOCK):
 
 
 class ResetByAnswer(PW, CAP):
-    """Every question that the account answered, with one of email, username and phone."""
+    """The answers to all questions of the account, with one of email, username and phone."""
 
     security_answer: dict[str, SecurityAnswer] | None = Field(default=None, max_length=10)
     password: Secret = None
@@ -129,7 +129,7 @@ class PasswordHash(Wire):
 
 
 class CreateForgotToken(Lower):
-    """`sendemail` mails it, too."""
+    """`sendemail` also emails it."""
 
     send_email: Annotated[bool, Query] = False
     email_template: Annotated[str | None, Query] = None

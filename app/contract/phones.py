@@ -1,4 +1,4 @@
-"""Phone numbers that name accounts: sent a code, proved, changed, removed (interface user.md section 9, rows U62 to U66)."""
+"""Phone numbers of accounts: verified, changed, removed (interface user.md section 9, rows U62 to U66)."""
 
 from typing import Annotated, ClassVar
 
@@ -20,7 +20,7 @@ Name = Annotated[str | None, Query, Field(max_length=100)]
 
 
 class SendPhoneCode(AT):
-    """The number of an account, or with an access token the one that was given last."""
+    """The number of an account; with an access token the pending one."""
 
     body_is_optional: ClassVar[bool] = True
 
@@ -30,7 +30,7 @@ class SendPhoneCode(AT):
 
 
 class VerifyPhone(AT, F, PW, CAP, LOCK):
-    """`phone` names the account where no access token does."""
+    """`phone` identifies the account if there is no access token."""
 
     body_is_optional: ClassVar[bool] = True
 
@@ -41,7 +41,7 @@ class VerifyPhone(AT, F, PW, CAP, LOCK):
 
 
 class PhoneVerified(Wire):
-    """A session, or a challenge if a second factor is needed; with an access token `IsPosted` alone."""
+    """A session, or a challenge if a second factor is needed; with an access token only `IsPosted`."""
 
     sparse: ClassVar[bool] = True
 
@@ -60,7 +60,7 @@ class ChangePhone(AT, PW):
 
 
 class RemovePhone(AT, PW):
-    """The number that names the account."""
+    """The account's phone number."""
 
 
 _SEND_CODE_ERRORS = (

@@ -1,4 +1,4 @@
-"""PINs: signed in with, set, changed, forgotten and reset (interface user.md section 10, rows U46, U67 to U77)."""
+"""PINs: sign-in, set, change and reset (interface user.md section 10, rows U46, U67 to U77)."""
 
 from typing import Annotated, Literal
 
@@ -31,7 +31,7 @@ _PINS = "/identity/v2/auth/pin"
 
 
 class PinLogin(F, PW, MF):
-    """`session_token` came with an earlier sign-in; it is used up, and the answer has the next."""
+    """`session_token` is from an earlier sign-in and works once; the response has the next one."""
 
     session_token: Token = Field(default=None, alias="session_token")
     pin: Pin = None
@@ -76,7 +76,7 @@ class ResetPinByToken(PW):
 
 
 class ResetPinByCode(PW, CAP, LOCK):
-    """Exactly one identifier; `type` says which is usual, any is taken."""
+    """Exactly one identifier; any is accepted, whatever `type` says."""
 
     type: Annotated[Literal["email", "phone", "username"], From.PATH]
     pin: Pin = None
@@ -87,7 +87,7 @@ class ResetPinByCode(PW, CAP, LOCK):
 
 
 class ResetPinByAnswer(PW):
-    """Every question that the account answered."""
+    """The answers to all questions of the account."""
 
     pin: Pin = None
     security_answer: dict[str, SecurityAnswer] | None = Field(default=None, max_length=10)

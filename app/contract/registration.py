@@ -1,4 +1,4 @@
-"""Registration by people themselves (interface user.md section 1, rows U01, U02, U10, U11; account.md rows A51-A56)."""
+"""Self-registration, and the choices of registration fields (interface user.md section 1; account.md rows A51-A56)."""
 
 from typing import Annotated
 
@@ -20,7 +20,7 @@ Query = From.QUERY
 
 
 class SendingOptions(Options):
-    """How what registration sends is sent."""
+    """Options of the messages that a registration sends."""
 
     verification_url: Annotated[str | None, Query] = Field(default=None, max_length=2_000)
     email_template: Annotated[str | None, Query] = Field(default=None, max_length=100)
@@ -31,7 +31,7 @@ class SendingOptions(Options):
 
 
 class RegistrationModel(F, PW, SendingOptions, NewAccountIdentifiers, PersonFields):
-    """The registration model (user.md section 1.1). What only the tenant's servers may say is no part of it."""
+    """The registration model (user.md section 1.1), without the members of the tenant's servers."""
 
     accept_privacy_policy: bool | None = None
     consents: ConsentAnswers | None = None
@@ -47,9 +47,9 @@ class RegistrationWithCaptcha(CAP, RegistrationModel):
 
 
 class Registered(Wire):
-    """`Data` is the session of who may sign in at once, else null."""
+    """`Data` is a session if the account may sign in at once, else null."""
 
-    sparse, sparse_members = True, frozenset[str]()  # those of the session
+    sparse, sparse_members = True, frozenset[str]()  # the session's
 
     is_posted: bool = True
     data: Login | None = None
@@ -132,7 +132,7 @@ class DeleteRecordType(Wire):
 
 
 class RecordView(Wire):
-    """`Code` is shown to the tenant's servers only."""
+    """`Code` is returned to the tenant's servers only."""
 
     id: str
     code: str | None

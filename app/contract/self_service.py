@@ -34,7 +34,7 @@ Url = Annotated[str | None, Query, Field(max_length=2_000)]
 
 
 class UpdateOwnAccount(F, PW, AT, CAP, Options, AccountIdentifiers, PersonFields):
-    """A null clears a field only with `nullsupport`; without it a null changes nothing."""
+    """A null clears a field with `nullsupport`; without it a null has no effect."""
 
     null_support: Annotated[bool, Query] = False
     verification_url: Url = None
@@ -44,7 +44,7 @@ class UpdateOwnAccount(F, PW, AT, CAP, Options, AccountIdentifiers, PersonFields
 
 
 class OwnProfile(Wire):
-    """The profile as it is after the change."""
+    """The profile after the change."""
 
     is_posted: bool = True
     data: Profile

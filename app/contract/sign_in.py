@@ -33,8 +33,8 @@ class PasswordLogin(F, PW, CAP, LOCK, MF, Options, RBQ):
 
 
 class Login(Wire):
-    """A session: the profile and its tokens. `expires_in` is an ISO 8601 date-time. With `session_token`,
-    where the tenant has sign-ins by PIN, a PIN begins the next one.
+    """A session: the profile and its tokens. `expires_in` is an ISO 8601 date-time. `session_token` is for the next sign-in with
+    a PIN, if the tenant has PIN sign-ins.
     """
 
     sparse = True

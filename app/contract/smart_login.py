@@ -1,5 +1,5 @@
-"""Smart login: a link in the mailbox approves the sign-in of another device. One-touch login: a mail or a text message signs
-in, and registers whoever is new (interface user.md section 8, rows U55 to U61)."""
+"""Smart login: an emailed link approves the sign-in of another device. One-touch login: an emailed link or a texted code
+signs in, and registers new accounts (interface user.md section 8, rows U55 to U61)."""
 
 from typing import Annotated
 
@@ -27,12 +27,12 @@ from app.kit.wire import From, Wire
 
 Query = From.QUERY
 GUID = r"^[A-Za-z0-9_{}.-]{20,100}$"
-"""Whoever knows it gets the session, so it must not be short enough to be guessed."""
+"""It authorizes the session, so it must be long enough to be unguessable."""
 Guid = Annotated[str, Field(pattern=GUID)]
 
 
 class StartSmartLogin(SmsOptions):
-    """Exactly one of email, username and phone. `clientguid`: made by the device that waits, and known to it alone."""
+    """Exactly one of email, username and phone. `clientguid`: a secret of the waiting device."""
 
     email: Address = None
     username: Address = None
@@ -98,7 +98,7 @@ class OneTouchByCode(SignInParameters, PW):
 _AUTH = "/identity/v2/auth"
 _NEW = (*EMAIL_DOMAINS, e.RegistrationOff)
 _CLICKED = (*LOCK_CHALLENGES, *SMS_CODE, *EMAIL_CODE, e.UnknownPhone, e.PhoneLoginOff)
-"""A code in the place of the link."""
+"""A code instead of the link."""
 
 _START_ERRORS = (
     *SMS_SENDING, *IDENTIFIER_KINDS, *EMAIL_SENDING, e.SmartLoginOff, e.ClientGuidTaken, e.MalformedEmail, e.UnknownAccount,

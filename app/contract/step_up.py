@@ -1,4 +1,4 @@
-"""Step-up: somebody who is signed in proves once more who they are, and a program checks that (interface mfa.md section 7)."""
+"""Step-up: the account authenticates again, and a program checks the validation token (interface mfa.md section 7)."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -25,15 +25,15 @@ _OWN, _MANAGED = "/identity/v2/auth/account/reauth", "/identity/v2/manage/accoun
 
 
 class StepUpMethod(StrEnum):
-    """By what a validation token was earned, as the rows that check one tell it apart."""
+    """The method of a step-up; each has its own operation that checks the validation token."""
 
-    FACTOR = "2fa"  # and a code by mail: mfa.md section 7
+    FACTOR = "2fa"  # and an emailed code: mfa.md section 7
     PASSWORD = "password"
     PIN = "pin"
 
 
 class ValidationToken(Wire):
-    """A token that shows a fresh proof. It works once, for its account and the kind of proof."""
+    """A token that shows a recent authentication. It works once, for its account and method."""
 
     second_factor_validation_token: str
     expire_in: str
@@ -71,14 +71,14 @@ class SendFactorEmail(AT):
 
 
 class StepUpByEmail(AT, PW, CAP, LOCK):
-    """`emailid` and `otp` must be there."""
+    """`emailid` and `otp` are required."""
 
     email_id: Address = None
     otp: Code = None
 
 
 class StepUpByDuo(AT, PW):
-    """What Duo gave the browser on its way back."""
+    """Duo's redirect parameters."""
 
     state: DuoState
     code: DuoCode

@@ -1,4 +1,4 @@
-"""Access and refresh tokens outside OAuth: looked at, prolonged, ended (interface user.md section 6, account.md section 3)."""
+"""Access and refresh tokens outside OAuth: read, extended, revoked (interface user.md section 6, account.md section 3)."""
 
 from typing import Annotated
 
@@ -16,7 +16,7 @@ Query = From.QUERY
 
 
 class Token(Wire):
-    """An access token and, where the tenant issues them, a refresh token. `expires_in` is an ISO 8601 date-time."""
+    """An access token and, if the tenant issues them, a refresh token. `expires_in` is an ISO 8601 date-time."""
 
     access_token: str = Field(alias="access_token")
     refresh_token: str | None = Field(default=None, alias="refresh_token")
@@ -24,7 +24,7 @@ class Token(Wire):
 
 
 class Actor(Wire):
-    """Who acts for an account with an impersonation token (RFC 8693 section 4.1)."""
+    """The actor of an impersonation token (RFC 8693 section 4.1)."""
 
     sub: str = Field(alias="sub")  # `{client_id}@client` of a machine token, `{tenant}@server` of the API secret
 
@@ -44,7 +44,7 @@ class OwnToken(AT):
 
 
 class RevokeOwnToken(AT):
-    """With `preventRefresh` the refresh token that came with it ends too."""
+    """With `preventRefresh` the refresh token issued with it is revoked too."""
 
     prevent_refresh: Annotated[bool, Query] = False
 
@@ -98,13 +98,13 @@ revoke_refresh_of_account = operation(
 
 
 class RequestToken(Lower):
-    """`token`: what a browser brought to the program's page after a sign-in."""
+    """`token`: from the browser's request to the program's page after a sign-in."""
 
     token: Annotated[str | None, Query, Field(max_length=500)] = None
 
 
 class PresentedToken(Lower):
-    """A token that the caller asks about, not one that admits it; absent it is 1060."""
+    """A token as a parameter, not as the caller's credential; absent: error 1060."""
 
     access_token: Annotated[str | None, Query] = Field(default=None, alias="access_token")
 
@@ -121,7 +121,7 @@ class ExtendPresentedToken(PresentedToken):
 
 
 class ListSessions(Lower):
-    """One of a token, an account's id and a profile's id."""
+    """One of a token, an account id and a profile id."""
 
     token: Annotated[str | None, Query] = None
     account_id: Annotated[str | None, Query] = None

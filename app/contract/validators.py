@@ -1,4 +1,4 @@
-"""Values of a configuration file that must mean something: each function returns the value or says what was expected."""
+"""Validated types for configuration files: each function returns the value or raises ValueError with what was expected."""
 
 import re
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ _PICTURE = re.compile(r"data:image/[a-z0-9.+-]+[;,]")
 
 
 def plain(address: str) -> str:
-    """Refuse what a browser or a header might read otherwise, and what has no host and port to read."""
+    """Return the address; refuse characters that browsers or headers could misread, and an unreadable host or port."""
     if any(ord(letter) <= 32 or letter in '\\"<>\x7f' for letter in address):
         raise ValueError("an address without spaces, quotes, backslashes or angle brackets")
     try:
@@ -69,7 +69,7 @@ def _network(text: str) -> str:
 
 
 def instant(text: str) -> datetime:
-    """Return the moment; a date alone is its beginning, and what names no zone is UTC."""
+    """Return the instant; a date means its beginning, and the default time zone is UTC."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Email verification, and whether a name is still to be had (interface user.md section 1, rows U03 to U09)."""
+"""Email verification, and availability of identifiers (interface user.md section 1, rows U03 to U09)."""
 
 from typing import Annotated
 
@@ -29,7 +29,7 @@ class ResendVerification(Wire):
 
 
 class PostedWithId(Wire):
-    """`UUID` names the code that was sent, in the place of the address."""
+    """`UUID` identifies the code that was sent; it can replace the address."""
 
     sparse = True
 
@@ -38,7 +38,7 @@ class PostedWithId(Wire):
 
 
 class Exist(Wire):
-    """`true`: taken."""
+    """`IsExist`: the identifier is taken."""
 
     is_exist: bool
 
@@ -56,7 +56,7 @@ class UsernameAvailability(Lower):
 
 
 class VerifyByLink(F, PW):
-    """A link's token, or a code with the address or the id that it was sent under."""
+    """A link's token, or a code with its address or id."""
 
     verification_token: Annotated[str | None, Query] = None
     email: Annotated[Address, Query] = None
@@ -75,9 +75,9 @@ class VerifyByCode(F, PW, CAP, LOCK):
 
 
 class Verified(Wire):
-    """`Data` is a session where the tenant signs people in once they verify their address."""
+    """`Data` is a session if the tenant signs accounts in after verification."""
 
-    sparse, sparse_members = True, frozenset[str]()  # those of the session
+    sparse, sparse_members = True, frozenset[str]()  # the session's
 
     is_posted: bool = True
     data: Login | None = None

@@ -1,4 +1,4 @@
-"""The visit: what the hub tells the identity service about the browser in front of it, signed with every call."""
+"""The visit: the context of the browser's request that the hub sends, signed, with every call."""
 
 import base64
 from typing import Final
@@ -9,18 +9,18 @@ VISIT_HEADER: Final = "X-Gatehouse-Visit"
 
 
 class Visit(BaseModel):
-    """One request of a browser at the hub."""
+    """A browser's request at the hub."""
 
     host: str  # the tenant host, with port
     scheme: str = "http"
     session: str | None = None  # the browser session's cookie
-    trusted: str | None = None  # the cookie of a browser that is not asked for a second factor
-    binding: str | None = None  # the browser's secret of the attempt at hand
+    trusted: str | None = None  # the trusted-browser cookie
+    binding: str | None = None  # the browser's secret of the interaction
     address: str = ""  # the client's address, after trusted proxies
     agent: str = ""
     languages: str = ""  # Accept-Language
-    language: str = ""  # the page's own, which mails about it speak too
-    reference: str = ""  # the number that error pages show and log lines bear
+    language: str = ""  # the page's language; emails use it too
+    reference: str = ""  # the request id, for error pages and logs
 
     def to_header(self) -> str:
         """Return the visit as a header value."""

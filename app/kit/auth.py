@@ -13,7 +13,7 @@ class SchemeFacts:
     """What the kernel needs to know of an auth scheme."""
 
     letter: str
-    """Its letter in tables of operations; `gatehouse routes` and the OpenAPI document show it."""
+    """Its letter in tables of operations; `gatehouse routes` shows it."""
     openapi: Mapping[str, Any] | None = None
     """Its Security Scheme Object (OpenAPI 3.1 section 4.8.27); None: it is not published."""
     has_scopes: bool = False
@@ -30,6 +30,11 @@ class AuthScheme(Enum):
     @property
     def facts(self) -> SchemeFacts:
         return self._value_
+
+    @property
+    def published_name(self) -> str:
+        """Its name in the OpenAPI document: `ApiKey` for API_KEY."""
+        return self.name.title().replace("_", "")
 
 
 @dataclass(frozen=True)

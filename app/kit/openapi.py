@@ -64,12 +64,8 @@ def document(
 
 def _security_schemes(operations: Iterable[AnyOperation]) -> dict[str, Any]:
     used = {scheme for operation in operations for scheme in operation.admission.every_auth.schemes()}
-    return {
-        scheme.facts.letter: scheme.facts.openapi
-        for kind in {type(one) for one in used}
-        for scheme in kind
-        if scheme.facts.openapi
-    }
+    every = [scheme for kind in {type(scheme) for scheme in used} for scheme in kind]
+    return {scheme.published_name: scheme.facts.openapi for scheme in every if scheme.facts.openapi}
 
 
 def _entries(operations: Iterable[AnyOperation]) -> Iterable[tuple[str, str, list[AnyOperation]]]:
@@ -157,11 +153,9 @@ def _security(held: Sequence[AnyOperation]) -> list[dict[str, list[str]]]:
     found: list[dict[str, list[str]]] = []
     for operation in held:
         for alternative in operation.admission.every_auth.alternatives or (frozenset(),):
-            schemes = sorted(
-                (scheme.facts for scheme in alternative if scheme.facts.openapi), key=lambda one: one.letter
-            )
+            schemes = sorted((one for one in alternative if one.facts.openapi), key=lambda one: one.published_name)
             scopes = [operation.admission.scope] if operation.admission.scope else []
-            requirement = {scheme.letter: scopes if scheme.has_scopes else [] for scheme in schemes}
+            requirement = {scheme.published_name: scopes if scheme.facts.has_scopes else [] for scheme in schemes}
             found += [requirement] if requirement not in found else []
     return found
 

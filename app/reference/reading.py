@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 _CALLERS = {
-    "K": "API key",
-    "S": "API secret",
-    "U": "access token",
-    "M": "machine token",
-    "T": "second-factor token",
-    "C": "client credentials",
+    "ApiKey": "API key",
+    "ApiSecret": "API secret",
+    "AccessToken": "access token",
+    "MachineToken": "machine token",
+    "SecondFactorToken": "second-factor token",
+    "Client": "client credentials",
 }
 _DEEPEST = 3
 
@@ -64,7 +64,7 @@ def _entry(path: str, method: str, entry: dict[str, Any], schemas: dict[str, Any
         for content in response.get("content", {}).values()
     ]
     body = list(entry.get("requestBody", {}).get("content", {}).values())
-    ways = [" and ".join(_CALLERS[letter] for letter in way) or "nobody in particular" for way in entry["security"]]
+    ways = [" and ".join(_CALLERS[scheme] for scheme in requirement) or "anyone" for requirement in entry["security"]]
     return Entry(
         name=entry["operationId"],
         method=method.upper(),

@@ -92,19 +92,22 @@ def ask(tenant: TenantServer, identity_app: Flask) -> Ask:
     """Send a case with the credentials that its operation asks for, and hold the answer against the document."""
     bearer = tenant.tokens(str(tenant.create()["Uid"]))["access_token"]
     basic = base64.b64encode(f"shop:{SECRET}".encode()).decode()
-    shown = {"K": ("apikey", tenant.api_key), "S": ("apisecret", tenant.api_secret)}
-    authorization = {"U": {"Authorization": f"Bearer {bearer}"}, "C": {"Authorization": f"Basic {basic}"}}
+    shown = {"ApiKey": ("apikey", tenant.api_key), "ApiSecret": ("apisecret", tenant.api_secret)}
+    authorization = {
+        "AccessToken": {"Authorization": f"Bearer {bearer}"},
+        "Client": {"Authorization": f"Basic {basic}"},
+    }
 
     def send(case: Any) -> None:
         if case.formatted_path != case.operation.path and case.formatted_path in PUBLISHED["paths"]:
             return  # an id that spells another operation's address: OpenAPI, "Path Templating Matching"
         stated = PUBLISHED["paths"][case.operation.path][case.operation.method.lower()]
-        letters = {letter for way in stated["security"] for letter in way}
+        schemes = {scheme for requirement in stated["security"] for scheme in requirement}
         is_tenant_s = "servers" in stated
         known = tenant.services.settings
         host = f"{tenant.name}.{known.hub_domain}" if is_tenant_s else known.api_hostname
-        query = dict(shown[letter] for letter in letters & shown.keys())
-        headers = next((authorization[letter] for letter in letters & authorization.keys()), {})
+        query = dict(shown[scheme] for scheme in schemes & shown.keys())
+        headers = next((authorization[scheme] for scheme in schemes & authorization.keys()), {})
         answer = case.call(params=query, headers=headers, app=AtHost(identity_app, host))
         case.validate_response(answer, checks=CHECKS)
 

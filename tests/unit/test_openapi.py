@@ -100,8 +100,8 @@ def test_errors_stand_under_their_status_with_their_codes() -> None:
 def test_each_way_to_be_admitted_is_one_requirement() -> None:
     either = declared("things.any", "GET /any", ById, K | U)
     paths = described(READ, either, declared("o", "GET /o", ById, OPEN))["paths"]
-    assert paths["/things/{uid}"]["get"]["security"] == [{"K": [], "S": []}]
-    assert paths["/any"]["get"]["security"] == [{"K": []}, {"U": []}]
+    assert paths["/things/{uid}"]["get"]["security"] == [{"ApiKey": [], "ApiSecret": []}]
+    assert paths["/any"]["get"]["security"] == [{"ApiKey": []}, {"AccessToken": []}]
     assert paths["/o"]["get"]["security"] == [{}]
 
 

@@ -1,6 +1,6 @@
-"""The interface's errors, one class each, by area; messages are the interface's because clients match on them."""
+"""The errors of the interface, one class each; messages are the interface's, because clients match on them."""
 
-# ruff: noqa: F403 - one name space over the areas, so that an error is stated in one place alone
+# ruff: noqa: F403 - one name space, so that each error is declared once
 
 from app.contract.errors.accounts import *
 from app.contract.errors.consents import *

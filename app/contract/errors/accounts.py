@@ -1,4 +1,4 @@
-"""Refusals of account operations."""
+"""Errors of account operations."""
 
 from app.kit.errors import ApiError
 

@@ -1,4 +1,4 @@
-"""Refusals around the tenant's consent forms."""
+"""Errors of the tenant's consent forms."""
 
 from app.kit.errors import ApiError
 

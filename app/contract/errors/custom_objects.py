@@ -1,4 +1,4 @@
-"""Refusals of custom objects."""
+"""Errors of custom objects."""
 
 from app.kit.errors import ApiError
 

@@ -1,4 +1,4 @@
-"""Refusals around accounts of other providers (interface user.md sections 2 and 3)."""
+"""Errors of accounts of other providers (interface user.md sections 2 and 3)."""
 
 from app.kit.errors import ApiError
 

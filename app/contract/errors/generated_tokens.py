@@ -1,4 +1,4 @@
-"""Refusals of tokens and codes that a tenant's server brings to people itself."""
+"""Errors of tokens and codes that a tenant's server delivers itself."""
 
 from app.kit.errors import ApiError
 

@@ -1,4 +1,4 @@
-"""Refusals of links and codes that prove an address."""
+"""Errors of links and codes."""
 
 from app.kit.errors import ApiError
 

@@ -1,4 +1,4 @@
-"""Refusals of passkeys (interface mfa.md section 6)."""
+"""Errors of passkeys (interface mfa.md section 6)."""
 
 from app.kit.errors import ApiError
 

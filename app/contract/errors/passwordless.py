@@ -1,4 +1,4 @@
-"""Refusals of sign-ins without a password (interface user.md sections 7 and 8)."""
+"""Errors of sign-ins without a password (interface user.md sections 7 and 8)."""
 
 from app.kit.errors import ApiError
 

@@ -1,4 +1,4 @@
-"""Refusals of forgotten and changed passwords."""
+"""Errors of forgotten and changed passwords."""
 
 from app.kit.errors import ApiError
 

@@ -1,4 +1,4 @@
-"""Refusals of PINs (interface user.md section 10)."""
+"""Errors of PINs (interface user.md section 10)."""
 
 from app.kit.errors import ApiError
 

@@ -1,4 +1,4 @@
-"""Refusals of the push settings (interface tenant-config.md section 8)."""
+"""Errors of the push settings (interface tenant-config.md section 8)."""
 
 from app.kit.errors import ApiError
 

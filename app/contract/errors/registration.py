@@ -1,4 +1,4 @@
-"""Refusals of registration."""
+"""Errors of registration."""
 
 from app.kit.errors import ApiError
 

@@ -1,4 +1,4 @@
-"""Refusals of the border itself: keys, secrets, bodies, tokens (interface errors.md sections 1 and 2)."""
+"""Errors of the border itself: keys, secrets, bodies, tokens (interface errors.md sections 1 and 2)."""
 
 from app.kit.errors import ApiError
 

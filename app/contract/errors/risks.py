@@ -1,4 +1,4 @@
-"""Refusals of risk checks (interface mfa.md section 9)."""
+"""Errors of risk checks (interface mfa.md section 9)."""
 
 from app.kit.errors import ApiError
 

@@ -1,4 +1,4 @@
-"""Refusals of second factors, their enrolment and step-up (interface mfa.md)."""
+"""Errors of second factors, their enrolment and step-up (interface mfa.md)."""
 
 from app.kit.errors import ApiError
 

@@ -1,4 +1,4 @@
-"""Refusals of what people change on their own accounts."""
+"""Errors of what people change on their own accounts."""
 
 from app.kit.errors import ApiError
 

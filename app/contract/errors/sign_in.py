@@ -1,4 +1,4 @@
-"""Refusals of a sign-in and of a session."""
+"""Errors of a sign-in and of a session."""
 
 from app.kit.errors import ApiError
 

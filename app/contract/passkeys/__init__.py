@@ -1,1 +1,1 @@
-"""Passkeys: the interface's rows of the first factor, and what a browser's credential looks like (interface mfa.md section 6)."""
+"""Passkeys as first and second factor, and the models of WebAuthn (interface mfa.md section 6)."""

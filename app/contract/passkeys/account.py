@@ -1,4 +1,4 @@
-"""Passkeys that an account has, with its user token or by its id (interface mfa.md section 6, rows M57-M62)."""
+"""Passkeys of an account, with its access token or by its id (interface mfa.md section 6, rows M57-M62)."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ Id = Annotated[str, From.PATH, Field(max_length=100)]
 
 
 class AddPasskey(AT, PKC):
-    """The credential that a browser made."""
+    """A new credential of a browser."""
 
 
 class RemoveOwnPasskey(AT):
@@ -33,7 +33,7 @@ class ManagedPasskey(ManagedFactor):
 begin = operation(
     "passkeys.begin", f"GET {_OWN}/register/passkey/begin", OwnFactor, OwnRegisterBegin, auth=K & U, access=CREDENTIALS, row="M57",
     errors=(e.PasskeysOff, e.PasskeyMisconfigured, e.PasskeyNeedsEmail, e.TooManyRequests),
-    summary="Begin to add a passkey to the signed-in account.",
+    summary="Start adding a passkey to the signed-in account.",
 )  # fmt: skip
 add = operation(
     "passkeys.add", f"POST {_OWN}/register/passkey/finish", AddPasskey, ListedPasskeys, auth=K & U, access=CREDENTIALS, row="M58",

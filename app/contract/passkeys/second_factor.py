@@ -20,7 +20,7 @@ _MANAGED = "/identity/v2/manage/account/2fa"
 
 
 class EnrolmentBegin(AT):
-    """The token of a challenge; an access token is accepted in its place, as at row M29."""
+    """The token of a challenge, or an access token as at row M29."""
 
     second_factor_authentication_token: Annotated[str | None, From.QUERY] = None
 
@@ -35,12 +35,12 @@ _BEGIN_ENROLMENT_ERRORS = (
 begin_enrolment = operation(
     "second_factors.begin_passkey_enrolment", f"GET {_LOGIN}/register/passkey/begin", EnrolmentBegin, RegisterBegin, auth=K & U | K,
     access=CREDENTIALS, row="M15", errors=_BEGIN_ENROLMENT_ERRORS,
-    summary="Start enrolling a passkey as second factor, with the token of a challenge.",
+    summary="Start enrolling a passkey as second factor, with a challenge's token.",
 )  # fmt: skip
 enrol = operation(
     "second_factors.enrol_passkey", f"POST {_LOGIN}/register/passkey/finish", PasskeyProof, FactorLogin, auth=K, row="M16",
     errors=(*TOKEN_ERRORS, e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured, e.FactorEnrolledBefore),
-    summary="Enrol a passkey as second factor, with the token of a challenge, and finish the sign-in.",
+    summary="Enrol a passkey as second factor, with a challenge's token, and finish the sign-in.",
 )  # fmt: skip
 begin = operation(
     "second_factors.begin_passkey", f"GET {_LOGIN}/passkey/begin", MT, LoginBegin, auth=K, row="M17",

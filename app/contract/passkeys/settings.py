@@ -1,4 +1,4 @@
-"""What a tenant may switch of passkeys (interface tenant-config.md: PasskeyConfig)."""
+"""Passkey settings of a tenant (interface tenant-config.md: PasskeyConfig)."""
 
 from typing import Annotated, Literal
 
@@ -13,7 +13,7 @@ RelatedOrigin = Annotated[str, AfterValidator(web_origin), Field(max_length=300)
 class Passkeys(ConfigurationModel):
     """How passkeys are offered, where `passkeys` is on."""
 
-    selection: Literal["autofill", "button", "both"] = "both"  # autofill alone strands people: both is safe
+    selection: Literal["autofill", "button", "both"] = "both"  # autofill alone fails in browsers without it
     progressive_enrollment: bool = True  # after a sign-in by password, a passkey is offered
     progressive_enrollment_days: int = Field(default=30, ge=1, le=365)  # until it is offered again to who said no
     local_enrollment: bool = True  # after a sign-in by another device, a passkey of this one is offered

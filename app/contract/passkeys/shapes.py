@@ -1,4 +1,4 @@
-"""Options for a browser and the credential that it gives back (mfa.md section 6.1): binary members are base64url without padding."""
+"""WebAuthn options and credentials (mfa.md section 6.1); binary members are base64url without padding."""
 
 from typing import Annotated, Any
 
@@ -31,7 +31,7 @@ class LoginBegin(Wire):
 
 
 class CredentialResponse(Wire):
-    """What an authenticator signed: an attestation or an assertion."""
+    """An attestation or an assertion of an authenticator."""
 
     client_data_json: str = Field(alias="clientDataJSON", max_length=8_000)
     attestation_object: str | None = Field(default=None, alias="attestationObject", max_length=30_000)
@@ -65,7 +65,7 @@ class PKC(Lower):
 
     @property
     def credential(self) -> PresentedCredential:
-        """Return what was shown, whichever way; raises BadParameter where there is nothing whole."""
+        """Return the credential from either form; raises BadParameter for an incomplete one."""
         if self.passkey_credential is not None:
             return self.passkey_credential
         bare = {"id": self.id, "rawId": self.raw_id, "type": self.type, "response": self.response}

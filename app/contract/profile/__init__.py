@@ -14,7 +14,7 @@ from app.kit.wire import Wire
 
 
 class Profile(Wire):
-    """An account's profile: every field, or those that `fields` asked for."""
+    """An account's profile: every field, or those that `fields` selects."""
 
     model_config = ConfigDict(extra="allow", json_schema_extra=describe_answer)
 

@@ -1,1 +1,1 @@
-"""Second factors: the interface's rows of each authenticator, one file each (interface mfa.md)."""
+"""Second factors, one file for each authenticator (interface mfa.md)."""

@@ -70,7 +70,7 @@ class Challenge(Factors):
 
 
 class FactorLogin(Login):
-    """A session, or a challenge: then there is no profile, and the access token is no session."""
+    """A session, or a second-factor challenge without a profile or an access token for the account."""
 
     second_factor_authentication: Challenge | None = None
     profile: Profile | None = None
@@ -83,7 +83,7 @@ class MT(Lower):
 
 
 DUO_REDIRECT = (e.DuoRedirectRefused, e.MalformedDuoRedirect)
-"""Of whatever takes `duoredirecturi`."""
+"""Errors of `duoredirecturi`."""
 
 TOKEN_ERRORS = (*SESSION_ERRORS, *LOCK_ANSWERS, e.UnknownFactorToken, e.ExpiredFactorToken, e.LockedDuringStep)
-"""base(T), and the locks."""
+"""Errors of a challenge's token, and of locks."""

@@ -21,7 +21,7 @@ DuoCode = Annotated[str, Field(max_length=1_000)]
 
 
 class DuoProof(ChallengeAnswer):
-    """What Duo gave the browser on its way back."""
+    """Duo's redirect parameters."""
 
     state: DuoState
     code: DuoCode

@@ -1,6 +1,6 @@
 """Management programs read and write what second factors go through outside (interface tenant-config.md section 8).
 
-Secrets are answered as `********`; in a request that leaves them as they are."""
+A response shows secrets as `********`; a request with that value leaves them unchanged."""
 
 from typing import Annotated
 
@@ -40,7 +40,7 @@ class IosSettings(Wire):
 
 
 class PushNotificationSettings(Wire):
-    """Secrets are answered as `********`; in a request that leaves them as they are."""
+    """A response shows secrets as `********`; a request with that value leaves them unchanged."""
 
     is_enabled: Annotated[bool, Kept("/second_factors.push")] = True
     notification_service: Annotated[Text, Kept("service")] = None
@@ -53,7 +53,7 @@ class PushNotificationSettings(Wire):
 
 
 class DuoAuthenticatorSettings(Wire):
-    """The secret is answered as `********`; in a request that leaves it as it is."""
+    """A response shows the secret as `********`; a request with that value leaves it unchanged."""
 
     is_enabled: Annotated[bool, Kept("/second_factors.duo")] = True
     client_id: Text = None

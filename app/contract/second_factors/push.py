@@ -1,4 +1,4 @@
-"""Approval on another device (interface mfa.md section 8; rows M02, M13, M14, M36, M44)."""
+"""Push notifications (interface mfa.md section 8; rows M02, M13, M14, M36, M44)."""
 
 from typing import Annotated
 
@@ -17,7 +17,7 @@ Query = From.QUERY
 _AUTH = "/identity/v2/auth"
 _LOGIN, _OWN, _MANAGED = f"{_AUTH}/login/2fa", f"{_AUTH}/account/2fa", "/identity/v2/manage/account/2fa"
 REGISTRATION = f"{_AUTH}/push/device"
-"""Where a device registers: what the picture holds, with the key and the token in the query."""
+"""The address in the QR code, where a device registers."""
 PICTURE = f"{_AUTH}/qr-code"
 
 
@@ -39,19 +39,17 @@ class DeviceAnswer(Lower):
 
 class EnrolmentPicture(Lower):
     token: Annotated[str, Query]
-    size: Annotated[int | None, Query] = None  # pixels; the tenant's where it is absent
+    size: Annotated[int | None, Query] = None  # pixels; absent: the tenant's setting
 
 
 class DeviceRegistration(Wire):
-    """A device that scanned the picture."""
+    """A device that scanned the QR code."""
 
     token: Annotated[str, Query]
     device_name: str = Field(alias="deviceName", min_length=1, max_length=100)
     device_type: str = Field(alias="deviceType", max_length=30)
     public_key: str = Field(alias="publicKey", max_length=2_000)  # hex of a DER SubjectPublicKeyInfo
-    device_token: str = Field(
-        alias="deviceToken", min_length=1, max_length=4_000
-    )  # by which its maker's service reaches it
+    device_token: str = Field(alias="deviceToken", min_length=1, max_length=4_000)  # for the push service
 
 
 class DeviceRegistered(Wire):
