@@ -1,4 +1,4 @@
-"""Mails that tell an owner what changed: a thief would profit from silence. The address that was first may object to it."""
+"""Notices of account changes, so that a takeover does not go unnoticed. Some carry a link with which the owner reports it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from app.identity.platform.context import Context
 def notify(
     context: Context, kind: MailKind, to: str | None, account: Account, *, before: Account | None = None, **facts: str
 ) -> None:
-    """Mail a notice. One over its limit is left out: the change stands, and the ledger has it.
+    """Email a notice. Over its limit it is left out: the change stands, and the audit log records it.
 
     Args:
-        before: the account while the address was its own, where it is no more.
+        before: the account before the change, if the address was removed from it.
     """
     if to:
         messaging.mail(
@@ -30,7 +30,7 @@ def notify(
             account=account,
             facts=facts,
             language=page_language(context),
-            counted=_counted_as(before, to),
+            counted_as=_counted_as(before, to),
         )
 
 
@@ -44,30 +44,30 @@ def notify_with_alert_link(
     before: Account | None = None,
     **facts: str,
 ) -> None:
-    """Mail a notice as `tell` does, with a link that gives the account back to this very mailbox (decisions/0061)."""
+    """Email a notice as `notify` does, with a link that returns the account to this mailbox (decisions/0061)."""
     if to:
         url, token = security_alerts.create_link(context, account, to)
-        told = {**facts, "url": url, "token": token}
+        facts_with_link = {**facts, "url": url, "token": token}
         messaging.mail(
-            context, kind, to, account=account, facts=told, template=template, language=_alert_language(context, account),
-            counted=_counted_as(before, to),
+            context, kind, to, account=account, facts=facts_with_link, template=template, language=_alert_language(context, account),
+            counted_as=_counted_as(before, to),
         )  # fmt: skip
 
 
 def notify_by_sms(
     context: Context, kind: SmsKind, account: Account, *, template: str | None = None, **facts: str
 ) -> bool:
-    """Text a notice to the account's proved number; returns whether that could be done. What cannot be texted refuses nothing."""
+    """Text a notice to the account's verified number. Return whether it was queued; a failure raises nothing."""
     if not (account.phone and account.phone_verified):
         return False
-    told, options = {**facts, "url": f"{context.issuer}/forgot-password"}, PlainSmsOptions(template)
+    facts_with_link, options = {**facts, "url": f"{context.issuer}/forgot-password"}, PlainSmsOptions(template)
     try:
         messaging.sms(
             context,
             kind,
             account.phone,
             account=account,
-            facts=told,
+            facts=facts_with_link,
             options=options,
             language=_alert_language(context, account),
         )
@@ -78,8 +78,8 @@ def notify_by_sms(
 
 
 def notify_profile_changes(context: Context, before: Account, after: Account) -> None:
-    """Tell of another username, another phone number, another PIN and other security answers, whoever changed them. Answers open the
-    account by themselves, so that whoever did not write them may object.
+    """Notify of a changed username, phone number, PIN or security answers. Answers alone can reset the password, so their
+    notice has an alert link.
     """
     if before.username != after.username:
         context.audit.record("username.changed", uid=after.uid)
@@ -97,20 +97,20 @@ def notify_profile_changes(context: Context, before: Account, after: Account) ->
 
 
 def notify_factor_change(context: Context, kind: MailKind, account: Account, factor: FactorKind) -> None:
-    """Tell of a second factor that was added or removed; its owner may object."""
+    """Notify of an added or removed second factor, with an alert link."""
     notify_with_alert_link(context, kind, account.email, account, factor=factor.value)
 
 
 def page_language(context: Context) -> str | None:
-    """Return what the page speaks that the change was made on."""
+    """Return the language of the page on which the change was made."""
     return context.visit.language if context.visit else None
 
 
 def _counted_as(before: Account | None, to: str) -> CountedAs:
-    return CountedAs(is_proved=is_verified(before, to)) if before else CountedAs()
+    return CountedAs(is_verified=is_verified(before, to)) if before else CountedAs()
 
 
 def _alert_language(context: Context, account: Account) -> str | None:
-    """Return the language of an alarm: what the account spoke before anybody changed that lately, whatever the page speaks."""
-    former = previous_locale.previous(account, context.now)
-    return None if former is None else former or context.tenant.settings.default_locale
+    """Return the account's language before any recent change of it, because an attacker may have changed it."""
+    earlier = previous_locale.previous(account, context.now)
+    return None if earlier is None else earlier or context.tenant.settings.default_locale

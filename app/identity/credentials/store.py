@@ -1,4 +1,4 @@
-"""The queries of credentials, always inside the tenant."""
+"""Enrolled credentials in the database, always inside the tenant."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ C = credentials.c
 
 @dataclass(frozen=True)
 class Credential:
-    """One enrolled proof, or one that is about to be."""
+    """One credential, enrolled or pending."""
 
     credential_id: str
     uid: str
@@ -37,11 +37,11 @@ class Credential:
 
 
 class LookupTaken(Exception):
-    """The lookup belongs to another credential."""
+    """Another credential has the same kind and lookup."""
 
 
 _COLUMNS = tuple(C[name] for name in Credential.__dataclass_fields__)
-# Made once: every sign-in asks this where the tenant has second factors.
+# Built once: every sign-in runs it if the tenant has second factors.
 _BY_ACCOUNT = (
     select(*_COLUMNS)
     .where(C.tenant_id == bindparam("tenant"), C.uid == bindparam("account"))
@@ -61,14 +61,14 @@ def by_kind(context: Context, uid: str, kind: str) -> list[Credential]:
 
 
 def by_lookup(context: Context, kind: str, lookup: str) -> Credential | None:
-    """Return the credential of that digest, whoever has it."""
+    """Return the credential with that lookup digest, of any account."""
     where = (C.tenant_id == context.tenant.tenant_id, C.kind == kind, C.lookup == lookup)
     row = context.work.one(select(*_COLUMNS).where(*where))
     return _credential(row) if row is not None else None
 
 
 def by_kinds_and_lookup(context: Context, kinds: Collection[str], lookup: str) -> Credential | None:
-    """Return the credential of that digest among some kinds, whoever has it."""
+    """Return the credential of one of the kinds with that lookup digest, of any account."""
     where = (C.tenant_id == context.tenant.tenant_id, C.kind.in_(kinds), C.lookup == lookup)
     rows = context.work.all(select(*_COLUMNS).where(*where).limit(1))
     return _credential(rows[0]) if rows else None
@@ -85,7 +85,7 @@ def add(
     is_enrolled: bool = False,
     counter: int = 0,
 ) -> Credential:
-    """Keep a credential; `secret` lies sealed, bound to its row. Raises Held where another has the lookup."""
+    """Add a credential; `secret` is stored encrypted, bound to its row. Raises LookupTaken."""
     credential_id = randomness.uid()
     sealed = (
         context.services.encryption.encrypt(secret, associated_data(context.tenant.tenant_id, credential_id))
@@ -112,71 +112,76 @@ def add(
 
 
 def decrypt_secret(context: Context, credential: Credential) -> bytes:
-    """Return what a credential keeps sealed; raises DecryptionError."""
+    """Return the secret of a credential. Raises DecryptionError."""
     return context.services.encryption.decrypt(
         credential.sealed or b"", associated_data(context.tenant.tenant_id, credential.credential_id)
     )
 
 
 def mark_enrolled(context: Context, credential: Credential, **values: Any) -> bool:
-    """Mark it proved, as of now, in the call's transaction; of many at once one is told True."""
+    """Mark a credential enrolled now, in the request's transaction. Of concurrent calls one returns True."""
     where = (*_key(context, credential.credential_id), C.is_enrolled.is_(False))
-    proved = {"is_enrolled": True, "created_at": context.now, "used_at": context.now, **values}
-    return context.work.changed(update(credentials).where(*where).values(proved)) > 0
+    enrolled = {"is_enrolled": True, "created_at": context.now, "used_at": context.now, **values}
+    return context.work.changed(update(credentials).where(*where).values(enrolled)) > 0
 
 
 def advance_counter(context: Context, credential: Credential, counter: int, **values: Any) -> bool:
-    """Note a use with a counter that only rises; False where it was used up to there before. Of many at once one wins."""
+    """Record a use with a counter that only rises; return False if it is not higher. Of concurrent calls one wins."""
     where = (*_key(context, credential.credential_id), C.counter < counter)
-    noted = update(credentials).where(*where).values(counter=counter, used_at=context.now, **values)
-    return context.work.changed(noted) > 0
+    statement = update(credentials).where(*where).values(counter=counter, used_at=context.now, **values)
+    return context.work.changed(statement) > 0
 
 
 def set_values(context: Context, credential: Credential, **values: Any) -> bool:
-    """Write columns of a credential; False where it is gone."""
+    """Write columns of a credential; return False if it no longer exists."""
     return (
         context.work.changed(update(credentials).where(*_key(context, credential.credential_id)).values(**values)) > 0
     )
 
 
 def remove(
-    context: Context, uid: str, kinds: Collection[str], credential_id: str | None = None, *, but: str | None = None
+    context: Context,
+    uid: str,
+    kinds: Collection[str],
+    credential_id: str | None = None,
+    *,
+    except_id: str | None = None,
 ) -> int:
-    """Remove an account's credentials of some kinds, or one of them, or all `but` one; returns how many were there."""
+    """Remove an account's credentials of some kinds: all, one, or all except `except_id`. Return how many were removed."""
     where = [C.tenant_id == context.tenant.tenant_id, C.uid == uid, C.kind.in_(kinds)]
     where += [C.credential_id == credential_id] if credential_id is not None else []
-    where += [C.credential_id != but] if but is not None else []
+    where += [C.credential_id != except_id] if except_id is not None else []
     return context.work.changed(delete(credentials).where(*where))
 
 
 def remove_all(context: Context, uid: str) -> int:
-    """Remove whatever an account enrolled or began, of every kind; returns how many were there."""
-    mine = (C.tenant_id == context.tenant.tenant_id, C.uid == uid)
-    return context.work.changed(delete(credentials).where(*mine))
+    """Remove all credentials of an account, enrolled and pending. Return how many were removed."""
+    of_uid = (C.tenant_id == context.tenant.tenant_id, C.uid == uid)
+    return context.work.changed(delete(credentials).where(*of_uid))
 
 
 def remove_pending(context: Context, uid: str) -> None:
-    """Remove what an account only began: it opens nothing yet, and whoever began it may not be its owner."""
+    """Remove an account's pending credentials: an attacker may have started their enrolment."""
     context.work.run(
         delete(credentials).where(C.tenant_id == context.tenant.tenant_id, C.uid == uid, C.is_enrolled.is_(False))
     )
 
 
 def remove_since(context: Context, uid: str, at: datetime) -> int:
-    """Remove what an account enrolled from then on, and what it only began; returns how many were enrolled."""
+    """Remove credentials enrolled at `at` or later, and all pending ones. Return how many enrolled ones were removed."""
     remove_pending(context, uid)
-    mine = (C.tenant_id == context.tenant.tenant_id, C.uid == uid)
-    return context.work.changed(delete(credentials).where(*mine, C.created_at >= at))
+    of_uid = (C.tenant_id == context.tenant.tenant_id, C.uid == uid)
+    return context.work.changed(delete(credentials).where(*of_uid, C.created_at >= at))
 
 
 def consume(context: Context, uid: str, kind: str, lookup: str) -> bool:
-    """Remove the credential of that digest: what works once. Of many at once one is told True."""
+    """Remove the one-time credential with that digest. Of concurrent calls one returns True."""
     where = (C.tenant_id == context.tenant.tenant_id, C.uid == uid, C.kind == kind, C.lookup == lookup)
     return context.work.changed(delete(credentials).where(*where)) > 0
 
 
 def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
-    """Seal secrets anew where they lie under an older one; returns how many."""
+    """Encrypt secrets again that are encrypted under an older key. Return how many."""
     count, rows = (
         0,
         work.all(select(C.credential_id, C.sealed).where(C.tenant_id == work.tenant_id, C.sealed.is_not(None))),
@@ -194,7 +199,7 @@ def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
 
 
 def associated_data(tenant_id: str, credential_id: str) -> str:
-    """What a sealed secret is bound to."""
+    """Return the associated data of an encrypted secret."""
     return f"{tenant_id} credential {credential_id}"
 
 

@@ -72,7 +72,7 @@ def begin(context: Context, req: contract.EnrolFactorRequest) -> contract.Enrolm
     _refuse_off(context)
     known, address = account_settings.proved(context, req), None
     found = _pending(context, second_factors.account_factors(context, known.account), keeps=True)
-    options = ChallengeOptions(email=req.target, phone=req.target, is_own=True)
+    options = ChallengeOptions(email=req.target, phone=req.target, is_account_page=True)
     if not second_factors.enabled_authenticator(context, req.kind).is_enrolled(found.person):
         try:
             with suppress(e.TooManyRequests):

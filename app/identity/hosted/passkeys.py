@@ -72,8 +72,8 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
         )  # fmt: skip
     if refusal is not None:
         raise refusal
-    is_whole = second_factor.MFA in authentication.methods
-    if is_whole and shown.is_elsewhere and passkey_offers.is_due_here(context, account):
+    is_complete = second_factor.MFA in authentication.methods
+    if is_complete and shown.is_elsewhere and passkey_offers.is_due_here(context, account):
         return _offered_here(context, interaction, account, authentication)
     step = first_factor_passed.enter(context, interaction, account, authentication)
     if step is None:

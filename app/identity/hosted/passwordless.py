@@ -103,7 +103,7 @@ def code(context: Context, req: CodeRequest) -> Next:
     try:
         context.spend("sign_in_code", _TRIES, randomness.digest(interaction_id.interaction_id))
         proof = one_time_tokens.spend_code(
-            context, Purpose.SIGN_IN, state.uid, req.code, subject=state.subject, errors=errors, name=name
+            context, Purpose.SIGN_IN, state.uid, req.code, subject=state.subject, errors=errors, identifier=name
         )
         account = redemption.redeem(context, proof, errors.closed)
         return entered(context, interaction_id, account, state.by, remember=state.remember)

@@ -56,7 +56,7 @@ def _may_begin(context: Context, account: Account, way: str) -> bool:
     """Return whether a sign-in may begin by it: not where the only second factor is what it would prove."""
     try:
         second_factors.required_factor(
-            context, account, FactorKind.SMS if way == SMS else FactorKind.EMAIL, is_again=True
+            context, account, FactorKind.SMS if way == SMS else FactorKind.EMAIL, is_reauthentication=True
         )
     except e.TwoFactorOn:
         return False

@@ -108,7 +108,7 @@ def reset_code(context: Context, req: contract.CodeRequest) -> Next:
         kind = state.forgotten.proof
         name = identifiers.guess(context.tenant.settings, state.name)
         proof = one_time_tokens.spend_code(
-            context, kind, state.uid, req.code, subject=state.subject, errors=errors, name=name
+            context, kind, state.uid, req.code, subject=state.subject, errors=errors, identifier=name
         )
     except ApiError as refusal:
         raise _with_page(context, refusal, state) from None

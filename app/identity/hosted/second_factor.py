@@ -77,7 +77,7 @@ def prove(context: Context, req: contract.FactorAnswer) -> Next:
     except OVER:
         return _elsewhere(context, interaction)
     answer = FactorResponse(
-        req.code, None, req.answers, req.credential, req.state, is_alone=_is_alone(interaction, found)
+        req.code, None, req.answers, req.credential, req.state, is_only_factor=_is_alone(interaction, found)
     )
     is_new = not second_factors.enrolled_kinds(context.tenant.settings, found.person)
     try:
@@ -95,7 +95,7 @@ def prove(context: Context, req: contract.FactorAnswer) -> Next:
     after = first_factor_passed.session(
         context, interaction, account, found.authentication, step=Step.BACKUP_CODES if paper else None
     )
-    kept = trusted_browsers.trust(context, account) if req.trust and not found.person.lent else None
+    kept = trusted_browsers.trust(context, account) if req.trust and not found.person.fallback_kinds else None
     cookie = Session(token=kept[0], lifetime_seconds=kept[1]) if kept else None
     return after.model_copy(update={"trusted": cookie})
 
@@ -144,12 +144,12 @@ def view(
     chosen = kind if kind in usable else (usable[0] if held or len(usable) == 1 else None)
     others = [one for one in usable if one != chosen]
     is_step_up = interaction is not None and _is_step_up(interaction)
-    can_trust = bool(held) and not known.lent and not is_step_up
+    can_trust = bool(held) and not known.fallback_kinds and not is_step_up
     return contract.FactorView(
         shown=factor_shown(context, found, chosen, shown) if chosen is not None else None,
         choices=[contract.FactorChoice(kind=one, hint=AUTHENTICATORS[one].hint(known)) for one in others],
         must_enrol=not held,
-        is_elsewhere=found.is_demanded,
+        is_elsewhere=found.is_risk_based,
         trust_days=settings.second_factors.trusted_browser_days if can_trust else 0,
         landing=str(interaction.request.get("landing") or "") if interaction is not None and is_step_up else "",
     )
@@ -161,7 +161,7 @@ def factor_shown(
     """Return what it takes to prove a factor, or to enrol it: `shown`, or what is known without asking for anything."""
     authenticator, known = AUTHENTICATORS[kind], found.person
     is_enrolled = authenticator.is_enrolled(known)
-    told = shown or authenticator.recall(context, known)
+    told = shown or authenticator.describe(context, known)
     sent = found.token.facts.get("sent", {}).get(kind.value) or second_factor._NEVER_SENT
     texts = context.tenant.settings.security_questions
     return contract.FactorPrompt(
@@ -189,7 +189,7 @@ def _begun(
     authenticator = second_factors.enabled_authenticator(context, kind)
     held = second_factors.enrolled_kinds(context.tenant.settings, found.person)
     if held and kind not in held:
-        raise authenticator.missing
+        raise authenticator.not_enrolled_error
     return second_factor.challenge(context, found, kind, options)
 
 

@@ -217,7 +217,7 @@ def enter_code(context: Context, req: contract.CodeRequest) -> Next:
             return _opened_elsewhere(context, interaction, state)
         proof = one_time_tokens.spend_code(
             context, Purpose.EMAIL, state.uid, req.code, subject=state.subject, errors=MAIL_CODE,
-            name=Identifier(EMAIL, state.email),
+            identifier=Identifier(EMAIL, state.email),
         )  # fmt: skip
         account = store.by_uid(context, proof.uid)
         if _is_strange(context, interaction, account, proof):

@@ -86,7 +86,7 @@ def _tenant_email(
 ) -> GalleryMessage:
     values, problem = _sample_values(look, facts, language), ""
     try:
-        letter = TenantEmailTemplate(template).draw(look, values, language, SECTIONS)
+        letter = TenantEmailTemplate(template).render(look, values, language, SECTIONS)
     except RenderError as missing:
         letter, problem = None, f"not drawn: {missing}; ours is sent"
     return GalleryMessage(template.type, state, template.known_as, language, letter, problem)
@@ -95,7 +95,7 @@ def _tenant_email(
 def _tenant_text_message(
     template: SmsTemplate, look: Branding, state: str, facts: Facts, language: Language
 ) -> GalleryMessage:
-    text = gsm7.simplify(TenantSmsTemplate(template).draw(_sample_values(look, facts, language)))
+    text = gsm7.simplify(TenantSmsTemplate(template).render(_sample_values(look, facts, language)))
     letter = RenderedMessage("", text_message.append_origin_line(text, facts.otp, HOST), "", language.tag)
     return GalleryMessage(template.type, state, template.known_as, language, letter)
 

@@ -197,8 +197,8 @@ class _Sanitizer(HTMLParser):
             return (Placeholder("Url", is_in_address=True),)
         said = "".join(part if isinstance(part, str) else "x" for part in found)
         first = found[0] if found else ""
-        is_whole = isinstance(first, str) and (first.count("/") >= 3 or len(found) == 1)
-        if Placeholder("Url") in found or not ((is_web_address(said) and is_whole) or _MAILTO.match(value.strip())):
+        is_complete = isinstance(first, str) and (first.count("/") >= 3 or len(found) == 1)
+        if Placeholder("Url") in found or not ((is_web_address(said) and is_complete) or _MAILTO.match(value.strip())):
             self._problem(f"#Url# alone, or a whole web address in href; found {value[:60]!r}")
             return ()
         return [escape(part) if isinstance(part, str) else Placeholder(part.name, is_in_address=True) for part in found]

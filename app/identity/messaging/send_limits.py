@@ -1,4 +1,4 @@
-"""How often one recipient gets one kind of letter. Spent outside every transaction, before anything is written for it."""
+"""Limits of emails and text messages per recipient and kind. They are spent outside transactions, before any write."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _SECURITY_ALERTS: Final = frozenset(
         MailKind.FACTOR_REMOVED, MailKind.PASSKEY_ADDED, MailKind.IDENTITY_LINKED, MailKind.IDENTITY_UNLINKED, MailKind.ALARM, *NEW_PLACES,
     }
 )  # fmt: skip
-"""With a link to object, or what follows it: no sum keeps them back from an address that is proved."""
+"""Messages about account security: for a verified address the limit over all kinds does not apply."""
 
 _UNAUTHENTICATED: Final = frozenset(
     {
@@ -54,108 +54,107 @@ _UNAUTHENTICATED: Final = frozenset(
         MailKind.RESET_PIN,
     }
 )
-"""Whoever knows an address has them sent."""
+"""Emails that a caller can request for any address without signing in."""
 
 _TO_CHOSEN_NUMBERS: Final = frozenset({SmsKind.CHANGE_PHONE, SmsKind.SECOND_FACTOR})
-"""An account names the number: its messages to all numbers are counted, too."""
+"""The account chooses the number, so its messages to all numbers are counted too."""
 
 _COUNTED_AS: Final = {MailKind.ACCOUNT_EXISTS: MailKind.VERIFICATION, MailKind.NO_ACCOUNT: MailKind.SIGN_IN}
-"""What is told in the place of a link counts as the link would."""
+"""A notice sent instead of a link counts as that link, so that the limits do not reveal which was sent."""
 
 _DAY: Final = 86_400
 
 
 @dataclass(frozen=True)
 class Recipient:
-    """Whom a mail reaches, and for whose account."""
+    """The address of an email and the account it is about."""
 
     address: str
     uid: str | None = None
-    is_proved: bool = False  # the account's own address, as far as its mailbox has said so
-    is_reached: bool = True  # nothing is sent to somebody unknown, who is only counted as others are
+    is_verified: bool = False  # the account's own, verified address
+    is_delivered: bool = True  # False: nothing is sent, but the limits are spent as for a known account
 
     @property
     def key(self) -> str:
-        """What one kind is counted under: nobody uses up what another account may get, by whichever spelling of its mailbox."""
-        return f"{self._mailbox} of {self.uid}" if self.uid else f"{self._form} of nobody"
+        """Return the key of the limit per kind. Accounts have separate limits; the spellings of one mailbox share them."""
+        return f"{self._mailbox} of {self.uid}" if self.uid else f"{self._normal} of nobody"
 
     @property
     def sum_key(self) -> str:
-        """What all kinds are counted under: an account whose address is proved; else the mailbox, whoever names it.
+        """Return the key of the limit over all kinds: the account if the address is verified, else the mailbox.
 
-        With a plus the spellings of one mailbox are endless, so they have one sum; not that of the plain address, which one
-        account alone has.
+        All spellings of a mailbox with a plus share one limit, because there are endlessly many. It is not that of the plain
+        address, which only one account can have.
         """
-        if self.is_proved or not self.is_reached:
+        if self.is_verified or not self.is_delivered:
             return self.key
-        return self._mailbox if self._mailbox == self._form else f"{self._mailbox} with a plus"
+        return self._mailbox if self._mailbox == self._normal else f"{self._mailbox} with a plus"
 
     @property
-    def _form(self) -> str:
+    def _normal(self) -> str:
         return identifiers.normalize_email(self.address) or self.address.strip().lower()[:254]
 
     @property
     def _mailbox(self) -> str:
-        local, _, domain = self._form.rpartition("@")
+        local, _, domain = self._normal.rpartition("@")
         return f"{local.partition('+')[0]}@{domain}"
 
 
 @dataclass(frozen=True)
 class CountedAs:
-    """How a mail is counted, where that does not follow from its kind and the account that it is about."""
+    """How the limits count an email, if that does not follow from its kind and account."""
 
     kind: MailKind | None = None
     uid: str | None = None
-    is_proved: bool | None = None
+    is_verified: bool | None = None
 
 
 def is_notice(kind: MailKind) -> bool:
-    """Whether it tells what is done already: over the limit it is left out, for nothing may be refused because of it."""
+    """Return whether the email announces a change already made: over the limit it is left out, without an error."""
     return kind in _NOTICES
 
 
 def spend_mail(context: Context, kind: MailKind, to: Recipient) -> None:
-    """Take one from what this recipient may get; raises MailLimitReached (decisions/0063).
+    """Spend one email of the recipient's limits. Raises MailLimitReached (decisions/0063).
 
-    A person who signs up twice is told of the account instead of getting a link: both count as one kind, so that the
-    refusal tells nothing either. An account that names addresses of others is counted as such, too. All kinds together have
-    a sum, or else every kind and every account would be one more mail to somebody who asked for none. What anybody has sent
-    has one of its own: a refusal that somebody signed in may see would else tell what was sent to strangers.
+    A second registration sends a notice instead of a link: both count as one kind, so that the error does not reveal the
+    account. Emails to addresses that an account adds are also counted by account. A limit over all kinds bounds what one
+    mailbox gets. Emails that need no sign-in have their own: else a signed-in caller could learn what others requested.
     """
     kind = _COUNTED_AS.get(kind, kind)
     sending = context.tenant.settings.sending
     rate = _rate(sending.mails_by_type.get(kind, sending.mails))
-    whom = [to.key] + ([f"uid {to.uid}"] if to.uid and kind is MailKind.ADD_EMAIL else [])
-    if not all(_spend(context, f"mail {kind}", rate, who) for who in whom):
+    keys = [to.key] + ([f"uid {to.uid}"] if to.uid and kind is MailKind.ADD_EMAIL else [])
+    if not all(_spend(context, f"mail {kind}", rate, key) for key in keys):
         raise e.MailLimitReached
-    if kind in _SECURITY_ALERTS and to.is_proved:
+    if kind in _SECURITY_ALERTS and to.is_verified:
         return
     of_all = "asked by anybody" if kind in _UNAUTHENTICATED and context.holder is None else "of every other kind"
     if not _spend(context, f"mails {of_all}", _rate(sending.mails_in_all), to.sum_key):
         raise e.MailLimitReached
 
 
-def spend_resend(context: Context, who: str) -> None:
-    """Take one from the mails that one attempt may ask for beside its first; raises MailLimitReached."""
+def spend_resend(context: Context, key: str) -> None:
+    """Spend one of the emails that an interaction may request after its first. Raises MailLimitReached."""
     sending = context.tenant.settings.sending
     rate = _rate(sending.mails_by_type.get(MailKind.VERIFICATION, sending.mails))
-    if not _spend(context, "mail again", replace(rate, amount=rate.amount and max(1, rate.amount - 1)), who):
+    if not _spend(context, "mail again", replace(rate, amount=rate.amount and max(1, rate.amount - 1)), key):
         raise e.MailLimitReached
 
 
 def spend_sms(context: Context, kind: SmsKind, to: str, uid: str | None = None) -> None:
-    """Take one; raises NoSmsConfiguration, SmsLimitReached, or SharedSmsLimitReached where the tenant's day is used up.
+    """Spend one text message. Raises NoSmsConfiguration, SmsLimitReached, or SharedSmsLimitReached for the tenant's daily limit.
 
-    Messages cost money, and whoever gets a share of it asks for many to many numbers: who asks is counted, too. Callers
-    that show a secret ask for others.
+    Text messages cost money, and fraudsters earn from messages to many numbers (toll fraud), so requests are also limited by
+    network address, except from callers with a secret, which act for many visitors.
     """
     if not context.services.settings.sms_target:
         raise e.NoSmsConfiguration
-    kind = SmsKind.VERIFICATION if kind is SmsKind.ACCOUNT_EXISTS else kind  # as of mails
+    kind = SmsKind.VERIFICATION if kind is SmsKind.ACCOUNT_EXISTS else kind  # as in `spend_mail`
     sending = context.tenant.settings.sending
     rate = _rate(sending.sms_by_type.get(kind, sending.sms))
-    whom = [identifiers.normalize_phone(to) or to[:64]] + ([f"uid {uid}"] if uid and kind in _TO_CHOSEN_NUMBERS else [])
-    if not all(_spend(context, f"sms {kind}", rate, who) for who in whom):
+    keys = [identifiers.normalize_phone(to) or to[:64]] + ([f"uid {uid}"] if uid and kind in _TO_CHOSEN_NUMBERS else [])
+    if not all(_spend(context, f"sms {kind}", rate, key) for key in keys):
         raise e.SmsLimitReached
     if not context.schemes & {AuthScheme.API_SECRET, AuthScheme.MACHINE_TOKEN} and not _spend(
         context, "sms asked for", _rate(sending.sms_per_address), context.network
@@ -169,11 +168,11 @@ def _rate(limit: SendLimit) -> Rate:
     return Rate(limit.amount, limit.minutes * 60)
 
 
-def _spend(context: Context, what: str, rate: Rate, who: str) -> bool:
+def _spend(context: Context, what: str, rate: Rate, key: str) -> bool:
     if not rate.amount:
         return True
     try:
-        context.services.limits.spend(what, rate, context.tenant.tenant_id, who)
+        context.services.limits.spend(what, rate, context.tenant.tenant_id, key)
     except OverLimit:
         return False
     return True

@@ -1,4 +1,4 @@
-"""Mails and text messages to people: one row in the outbox, in the transaction of the change they speak of."""
+"""Sends emails and text messages: one outbox row each, in the transaction of the change that they announce."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ log = logging.getLogger("gatehouse.letters")
 
 _BY_DEFAULT = CountedAs()
 FactsSource = Mapping[str, str] | Callable[[], Mapping[str, str]]
-"""What a letter says; or what makes it, once no limit refuses the letter."""
+"""The facts of a message, or a function that makes them, which is called only if no limit refuses the message."""
 
 
 class SmsOptions(Protocol):
-    """How the caller wants a text message."""
+    """How a text message is sent."""
 
     @property
     def sms_template(self) -> str | None: ...
@@ -41,7 +41,7 @@ class SmsOptions(Protocol):
 
 @dataclass(frozen=True)
 class PlainSmsOptions:
-    """As text, by the template of that name."""
+    """Send as text, by the named template."""
 
     sms_template: str | None = None
     is_voice_otp: bool = False
@@ -60,42 +60,44 @@ def mail(
     template: str | None = None,
     language: str | None = None,
     is_asked_for: bool = False,
-    counted: CountedAs = _BY_DEFAULT,
+    counted_as: CountedAs = _BY_DEFAULT,
 ) -> None:
-    """Post a mail. One that only tells what is done is left out over the limit, and refuses nothing.
+    """Queue an email. A notice over its limit is left out and raises nothing.
 
     Args:
-        facts: what it says beside the account's own: `url`, its `token`, `otp`, `minutes` (of the link), `otp_minutes` (where the code's
-            time is another), `email` and `username` where the mail is about another one, `device`: which browser asks.
-        template: the tenant's template of that name; its default one, and then ours, where there is none.
-        language: what is spoken where it is asked for; else the account's, the page's, the tenant's.
-        is_asked_for: whether the caller wants this very mail, so that over the limit it is refused, whatever it tells.
-        counted: what of its kind and its account counts, where that is another.
+        facts: what the email says beyond the account's own fields: `url`, its `token`, `otp`, `minutes` (lifetime of the link),
+            `otp_minutes` (of the code, if it differs), `email` and `username` if not the account's own, `device`.
+        template: the tenant's template of that name; without one its default template, and then the built-in one.
+        language: by default the account's, then the page's, then the tenant's.
+        is_asked_for: the caller asked for this email, so that over the limit even a notice is refused.
+        counted_as: the kind, account and verification under which the limits count it, if they differ.
 
     Raises:
-        MailLimitReached: the recipient got as many of this kind as may be.
+        MailLimitReached: the recipient reached the limit of this kind.
     """
     uid = account.uid if account else None
     try:
-        send_limits.spend_mail(context, counted.kind or kind, _recipient(context, to, account, counted))
+        send_limits.spend_mail(context, counted_as.kind or kind, _recipient(context, to, account, counted_as))
     except ApiError:
         if is_asked_for or not send_limits.is_notice(kind):
             raise
         context.audit.record("mail.left_out", uid=uid, kind=kind.value)
         return
-    look = Branding(context.tenant.display_name, context.tenant.brand)
-    speaks = _language(context, account, language)
-    said = _facts(to, account, facts)
-    letter = _tenant_email(context, kind, account, said, template, speaks) or rendering.render(kind, look, said, speaks)
+    branding = Branding(context.tenant.display_name, context.tenant.brand)
+    locale = _language(context, account, language)
+    content = _facts(to, account, facts)
+    message = _tenant_email(context, kind, account, content, template, locale) or rendering.render(
+        kind, branding, content, locale
+    )
     sending = context.tenant.settings.sending
     payload = {
         "to": to,
-        "subject": letter.subject,
-        "text": letter.text,
-        "html": letter.html,
-        "language": letter.language,
+        "subject": message.subject,
+        "text": message.text,
+        "html": message.html,
+        "language": message.language,
     }
-    payload["sender_name"] = one_line(letter.sender_name or sending.sender_name or look.name, MOST_NAME_LETTERS)
+    payload["sender_name"] = one_line(message.sender_name or sending.sender_name or branding.name, MOST_NAME_LETTERS)
     if sending.reply_to:
         payload["reply_to"] = sending.reply_to
     message_id = context.outbox.post("mail", payload)
@@ -113,32 +115,32 @@ def sms(
     changes_for: str | None = None,
     language: str | None = None,
 ) -> str:
-    """Post a text message and return its Sid; `account_sid` is the other half of what the operations answer.
+    """Queue a text message and return its Sid. Responses carry it beside `account_sid`.
 
     Args:
-        wish: by which of the tenant's templates; and whether a code is read out in a call.
-        changes_for: the uid of who wants this number for another one; it is counted alike, whoever has the number.
-        language: as of mails.
+        options: the tenant's template, and whether a call reads the code out.
+        changes_for: the uid of the account that changes to this number; its count does not reveal who has the number.
+        language: as in `mail`.
 
     Raises:
-        NoSmsConfiguration: nothing sends text messages here. VoiceOtpOff: nothing calls.
-        SmsLimitReached: the recipient got as many of this kind as may be.
-        SharedSmsLimitReached: the tenant sent as many today as may be.
+        NoSmsConfiguration: no SMS sender is configured. VoiceOtpOff: the sender makes no calls.
+        SmsLimitReached: the recipient reached the limit of this kind.
+        SharedSmsLimitReached: the tenant reached its daily limit.
     """
     uid = account.uid if account else None
     if options.is_voice_otp and context.services.settings.sms_target and not context.services.settings.sms_speaks:
         raise e.VoiceOtpOff
     send_limits.spend_sms(context, SmsKind.CHANGE_PHONE if changes_for else kind, to, changes_for or uid)
-    said = _facts(to, account, facts)
+    content = _facts(to, account, facts)
     host = urlsplit(context.issuer).netloc
-    speaks = _language(context, account, language)
-    text = _tenant_text_message(context, kind, account, said, options.sms_template, speaks) or text_message.sentence(
-        kind, context.tenant.display_name, said, speaks
+    locale = _language(context, account, language)
+    text = _tenant_text_message(context, kind, account, content, options.sms_template, locale) or text_message.sentence(
+        kind, context.tenant.display_name, content, locale
     )
     sid = f"SM{randomness.uid()}"
-    payload = {"to": to, "text": text_message.append_origin_line(gsm7.simplify(text), said.otp, host), "sid": sid}
-    if options.is_voice_otp and said.otp:
-        payload |= {"spoken": text_message.voice_text(text, said.otp), "language": speaks.tag}
+    payload = {"to": to, "text": text_message.append_origin_line(gsm7.simplify(text), content.otp, host), "sid": sid}
+    if options.is_voice_otp and content.otp:
+        payload |= {"spoken": text_message.voice_text(text, content.otp), "language": locale.tag}
     message_id = context.outbox.post("sms", payload)
     context.audit.record("sms.posted", uid=uid, kind=kind.value, message_id=message_id, sid=sid)
     return sid
@@ -152,56 +154,56 @@ def carries(
     template: str | None = None,
     language: str | None = None,
 ) -> Carries | None:
-    """Return whether the mail that `mail` would send holds a link, a code or both; None where ours is sent, which has both.
+    """Return whether the email of `mail` would hold a link, a code or both; None for the built-in template, which has both.
 
-    What it does not hold need not be made (interface user.md section 4).
+    The caller need not create the part that it does not hold (interface user.md section 4).
     """
     chosen = template_selection.select(context, kind, template, _language(context, account, language))
     return chosen.template.carries if chosen and chosen.template else None
 
 
 def account_sid(context: Context) -> str:
-    """Return the `AccountSid` that the SMS operations answer with: the tenant's, as nobody else's account is shown."""
+    """Return the `AccountSid` of SMS responses. It names the tenant, not the operator's account at the SMS provider."""
     return f"AC{context.tenant.tenant_id}"
 
 
-def _recipient(context: Context, to: str, account: Account | None, counted: CountedAs) -> Recipient:
-    is_proved = counted.is_proved
-    if is_proved is None:
-        is_proved = account is not None and is_verified(account, to)
-    uid = counted.uid or (account.uid if account else None)
-    return Recipient(to, uid, is_proved, not isinstance(context.outbox, NullOutbox))
+def _recipient(context: Context, to: str, account: Account | None, counted_as: CountedAs) -> Recipient:
+    has_verified = counted_as.is_verified
+    if has_verified is None:
+        has_verified = account is not None and is_verified(account, to)
+    uid = counted_as.uid or (account.uid if account else None)
+    return Recipient(to, uid, has_verified, not isinstance(context.outbox, NullOutbox))
 
 
 def _tenant_email(
-    context: Context, kind: MailKind, account: Account | None, said: Facts, asked: str | None, language: Language
+    context: Context, kind: MailKind, account: Account | None, facts: Facts, template: str | None, language: Language
 ) -> RenderedMessage | None:
-    """Return the mail that the tenant's own template makes; None where there is none, or none that can be drawn."""
-    chosen = template_selection.select(context, kind, asked, language)
+    """Return the email by the tenant's template, or None if it has none that can be rendered."""
+    chosen = template_selection.select(context, kind, template, language)
     problem = chosen.problem if chosen else ""
     if chosen and isinstance(chosen.template, TenantEmailTemplate):
-        look = Branding(context.tenant.display_name, context.tenant.brand)
-        told = placeholder_values.values_for(context, kind, account, said, chosen.language)
+        branding = Branding(context.tenant.display_name, context.tenant.brand)
+        values = placeholder_values.values_for(context, kind, account, facts, chosen.language)
         try:
-            return chosen.template.draw(look, told, chosen.language, placeholder_values.kept_sections(account))
-        except RenderError as missing:
-            problem = str(missing)
+            return chosen.template.render(branding, values, chosen.language, placeholder_values.kept_sections(account))
+        except RenderError as error:
+            problem = str(error)
     if chosen:
         _record_render_failure(context, kind, chosen.name, problem, account)
     return None
 
 
 def _tenant_text_message(
-    context: Context, kind: SmsKind, account: Account | None, said: Facts, asked: str | None, language: Language
+    context: Context, kind: SmsKind, account: Account | None, facts: Facts, template: str | None, language: Language
 ) -> str | None:
-    """Return the text that the tenant's own template makes; None as of mails."""
-    chosen = template_selection.select(context, kind, asked, language)
+    """Return the text by the tenant's template, or None if it has none that can be rendered."""
+    chosen = template_selection.select(context, kind, template, language)
     problem = chosen.problem if chosen else ""
     if chosen and isinstance(chosen.template, TenantSmsTemplate):
         try:
-            return chosen.template.draw(placeholder_values.values_for(context, kind, account, said, chosen.language))
-        except RenderError as missing:
-            problem = str(missing)
+            return chosen.template.render(placeholder_values.values_for(context, kind, account, facts, chosen.language))
+        except RenderError as error:
+            problem = str(error)
     if chosen:
         _record_render_failure(context, kind, chosen.name, problem, account)
     return None
@@ -210,29 +212,29 @@ def _tenant_text_message(
 def _record_render_failure(
     context: Context, kind: MailKind | SmsKind, name: str, problem: str, account: Account | None
 ) -> None:
-    """A template that cannot be drawn loses no letter: ours is sent, and the tenant can read why."""
+    """Record why a template was not rendered. The built-in one is sent instead."""
     facts = {"channel": "mail" if isinstance(kind, MailKind) else "sms", "kind": kind.value, "name": name}
     context.audit.record("template.not_drawn", uid=account.uid if account else None, **facts, problem=problem)
     log.warning("template %s of tenant %s was not drawn: %s", name, context.tenant.name, problem)
 
 
-def _facts(to: str, account: Account | None, said: FactsSource) -> Facts:
-    given = said() if callable(said) else said
-    url = given.get("url", "")
+def _facts(to: str, account: Account | None, facts: FactsSource) -> Facts:
+    values = facts() if callable(facts) else facts
+    url = values.get("url", "")
     return Facts(
         to=one_line(to, 320),
         name=safe_name(account.profile.get("FirstName") or full_name(account)) if account else "",
         url=url if url.startswith(("https://", "http://")) else "",
-        token=given.get("token", ""),
-        otp=one_line(given.get("otp", ""), 20),
-        minutes=_integer(given.get("minutes")),
-        otp_minutes=_integer(given.get("otp_minutes")),
-        email=one_line(given.get("email", ""), 320),
-        username=one_line(given.get("username") or (account.username if account else None) or "", 64),
-        added_by=one_line(given.get("added_by", ""), 64),
-        device=one_line(given.get("device", ""), 160),
-        factor=given.get("factor", ""),
-        provider=one_line(given.get("provider", ""), 60),
+        token=values.get("token", ""),
+        otp=one_line(values.get("otp", ""), 20),
+        minutes=_integer(values.get("minutes")),
+        otp_minutes=_integer(values.get("otp_minutes")),
+        email=one_line(values.get("email", ""), 320),
+        username=one_line(values.get("username") or (account.username if account else None) or "", 64),
+        added_by=one_line(values.get("added_by", ""), 64),
+        device=one_line(values.get("device", ""), 160),
+        factor=values.get("factor", ""),
+        provider=one_line(values.get("provider", ""), 60),
     )
 
 
@@ -240,12 +242,14 @@ def _integer(text: str | None) -> int:
     return int(text) if text and text.isdecimal() else 0
 
 
-def _language(context: Context, account: Account | None, wanted: str | None) -> Language:
+def _language(context: Context, account: Account | None, requested: str | None) -> Language:
     settings = context.tenant.settings
-    own = account.profile.get("LocalLanguage") if account else None
-    page = context.visit.language if context.visit else None
+    account_language = account.profile.get("LocalLanguage") if account else None
+    page_language = context.visit.language if context.visit else None
     others = (tag for tag in settings.locales if tag != settings.default_locale)
-    return negotiate(([str(tag)] for tag in (wanted, own, page) if tag), (settings.default_locale, *others))
+    return negotiate(
+        ([str(tag)] for tag in (requested, account_language, page_language) if tag), (settings.default_locale, *others)
+    )
 
 
 __all__ = ["MailKind", "SmsKind", "account_sid", "carries", "mail", "sms"]

@@ -32,7 +32,7 @@ class TenantEmailTemplate:
         """Whether a link, a code or both have to be made for it."""
         return self.template.carries or placeholders.carries(self._names(SECTIONS))
 
-    def draw(
+    def render(
         self, look: Branding, values: Mapping[str, str], language: Language, kept: Collection[str]
     ) -> RenderedMessage:
         """Return the mail, with the sections that are kept; raises CannotDraw."""
@@ -104,7 +104,7 @@ class TenantSmsTemplate:
     def carries(self) -> Carries | None:
         return placeholders.carries(placeholders.placeholder_names(self.template.text))
 
-    def draw(self, values: Mapping[str, str]) -> str:
+    def render(self, values: Mapping[str, str]) -> str:
         """Return the text; raises CannotDraw."""
         return fill(parse(self.template.text), values, is_html=False).strip()[:MOST_TEXT_MESSAGE_LETTERS]
 

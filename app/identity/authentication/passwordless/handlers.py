@@ -125,7 +125,7 @@ def _by_code(context: Context, lookup: AccountLookup, by: str, req: _LoginByCode
     uid, subject = (account.uid, by) if account else (NOBODY, sending.unknown_subject(lookup.identifier.value))
     name = lookup.identifier if lookup.is_hidden else None
     proof = one_time_tokens.spend_code(
-        context, Purpose.SIGN_IN, uid, otp, subject=subject, errors=errors, is_lock_open=is_open, name=name
+        context, Purpose.SIGN_IN, uid, otp, subject=subject, errors=errors, is_lock_solved=is_open, identifier=name
     )
     owner = redemption.redeem(context, proof, errors.closed, suppress_webhook=req.suppress_webhook, template=template)
     authentication = (

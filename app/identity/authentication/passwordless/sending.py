@@ -111,7 +111,7 @@ def send_mail(
             context = context.without_sending()
     messaging.mail(
         context, drawn, to, account=account, facts=said, template=options.template, language=_language(context),
-        counted=CountedAs(kind=kind.mail),
+        counted_as=CountedAs(kind=kind.mail),
     )  # fmt: skip
     context.audit.record("passwordless.asked", uid=account.uid if account else None, by="mail", kind=kind.proof.value)
 

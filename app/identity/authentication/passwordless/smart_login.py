@@ -162,7 +162,7 @@ def spend_code(context: Context, lookup: AccountLookup, by: str, code: str) -> O
         kind, uid, subject = Purpose.SMART_LOGIN, named, by
     errors = MAIL_CODE if by == sending.MAIL else SMS_CODE
     name = lookup.identifier if lookup.is_hidden or uid == NOBODY else None
-    return one_time_tokens.spend_code(context, kind, uid, code, subject=subject, errors=errors, name=name)
+    return one_time_tokens.spend_code(context, kind, uid, code, subject=subject, errors=errors, identifier=name)
 
 
 def spend_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:

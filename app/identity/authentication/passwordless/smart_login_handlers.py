@@ -138,7 +138,7 @@ def touch_code(context: Context, req: contract.OneTouchByCode) -> FactorLogin:
         raise e.BadParameter.names("otp")
     name, subject = Identifier("phone", phone), sending.unknown_subject(phone)
     proof = one_time_tokens.spend_code(
-        context, Purpose.ONE_TOUCH, NOBODY, req.otp, subject=subject, errors=SMS_CODE, name=name
+        context, Purpose.ONE_TOUCH, NOBODY, req.otp, subject=subject, errors=SMS_CODE, identifier=name
     )
     account = redemption.redeem(context, proof, e.ClosedSmsCode, suppress_webhook=req.suppress_webhook)
     return completion.complete(

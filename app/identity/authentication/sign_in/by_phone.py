@@ -58,7 +58,7 @@ def _verify_without_session(context: Context, phone: str, holder: Account | None
     )
     uid = lookup.holder.uid if lookup.holder is not None else phones.NOBODY
     proof = phones.spend_code(
-        context, uid, phone, req.otp or "", is_lock_open=is_open, name=lookup.identifier if hides else None
+        context, uid, phone, req.otp or "", is_lock_solved=is_open, name=lookup.identifier if hides else None
     )
     return phones.confirm(context, proof, suppress_webhook=req.suppress_webhook)
 
@@ -73,8 +73,8 @@ def _complete_risk_challenge(
         context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     )
     one_time_tokens.spend_code(
-        context, Purpose.FACTOR_SMS, pending.account.uid, req.otp or "", subject=phone, errors=SMS_CODE, is_lock_open=is_open,
-        name=lookup.identifier if hides else None,
+        context, Purpose.FACTOR_SMS, pending.account.uid, req.otp or "", subject=phone, errors=SMS_CODE, is_lock_solved=is_open,
+        identifier=lookup.identifier if hides else None,
     )  # fmt: skip
     methods = (*pending.authentication.methods, "sms", second_factor.MFA)
     authentication = replace(

@@ -153,7 +153,7 @@ def reset_by_code(context: Context, req: contract.ResetPinByCode) -> Posted:
     if not sending.is_still_recipient(account, proof):
         raise errors.closed
     hashed = service.hash_new_pin(context, new)
-    one_time_tokens.spend_checked_code(context, proof, errors=errors, is_lock_open=is_open)
+    one_time_tokens.spend_checked_code(context, proof, errors=errors, is_lock_solved=is_open)
     reset_pin(context, account, hashed, suppress_webhook=req.suppress_webhook)
     return Posted()
 

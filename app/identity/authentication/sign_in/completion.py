@@ -89,7 +89,7 @@ def challenge(
 ) -> FactorLogin:
     """Return the challenge of the second factor, and send the code that it needs (interface mfa.md section 1)."""
     pending = second_factor.begin(context, required, authentication)
-    required = replace(required, person=pending.person)
+    required = replace(required, factors=pending.person)
     second_factor.prompt_device(context, pending, required.kinds)
     members = views.challenge_members(context, required, options) | send_code(context, required, options)
     response = Challenge(
@@ -109,11 +109,11 @@ def send_code(context: Context, required: RequiredFactor, options: ChallengeOpti
     if kind is None or not (kind is FactorKind.SMS or is_email):
         return {}
     try:
-        shown = AUTHENTICATORS[kind].challenge(context, required.person, options)
+        shown = AUTHENTICATORS[kind].challenge(context, required.factors, options)
     except second_factor.SEND_ERRORS as reason:
         if len(required.kinds) == 1 and not is_email:
             raise
-        context.audit.record("second_factor.not_sent", uid=required.person.account.uid, reason=type(reason).__name__)
+        context.audit.record("second_factor.not_sent", uid=required.factors.account.uid, reason=type(reason).__name__)
         return {}
     if shown.sent_to is None:
         return {}

@@ -154,7 +154,7 @@ def check_code(
     name = lookup.identifier if lookup.is_hidden else None
     try:
         proof = one_time_tokens.check_code(
-            context, kind, uid, code, subject=subject, errors=errors, is_lock_open=is_open, name=name
+            context, kind, uid, code, subject=subject, errors=errors, is_lock_solved=is_open, identifier=name
         )
     except errors.wrong:
         after = account_lookup.lock_of(
@@ -182,7 +182,7 @@ def reset_with_code(
         fresh = new_password.lock_account(context, account, proof)
     except e.ExpiredLink:
         raise errors.closed from None
-    one_time_tokens.spend_checked_code(context, proof, errors=errors, is_lock_open=is_open)
+    one_time_tokens.spend_checked_code(context, proof, errors=errors, is_lock_solved=is_open)
     return set_password(
         context, fresh, hashed, suppress_webhook=req.suppress_webhook, template=req.reset_password_email_template,
         proved_email=proof.facts.get("email"), opens_lock=True,

@@ -111,8 +111,8 @@ def _challenge_data(context: Context, pending: PendingSignIn) -> dict[str, Any]:
     data: dict[str, Any] = {
         "SecondFactorAuthenticationToken": pending.token.text, "ExpireIn": iso(pending.token.expires_at)
     }  # fmt: skip
-    if FactorKind.QUESTIONS in pending.person.lent:
+    if FactorKind.QUESTIONS in pending.person.fallback_kinds:
         texts = context.tenant.settings.security_questions
-        asked = AUTHENTICATORS[FactorKind.QUESTIONS].recall(context, pending.person).questions
+        asked = AUTHENTICATORS[FactorKind.QUESTIONS].describe(context, pending.person).questions
         data["SecurityQuestions"] = [{"QuestionId": one, "Question": texts.get(one, one)} for one in asked]
     return data

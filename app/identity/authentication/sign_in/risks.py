@@ -75,8 +75,10 @@ def required_factor(context: Context, account: Account, channel: FactorKind | No
     Raises as `second_factors.required` does.
     """
     fresh = _new_signals(context, account, "demand")
-    is_again = sessions.current_of(context, account.uid) is not None
-    found = second_factors.required_factor(context, account, channel, is_again=is_again, is_demanded=bool(fresh))
+    is_reauthentication = sessions.current_of(context, account.uid) is not None
+    found = second_factors.required_factor(
+        context, account, channel, is_reauthentication=is_reauthentication, is_risk_based=bool(fresh)
+    )
     if fresh:
         outcome = "nothing to ask" if found is None else "asked"
         context.audit.record("sign_in.demanded", uid=account.uid, new=",".join(fresh), outcome=outcome)

@@ -77,22 +77,22 @@ class PendingSignIn:
         return self.person.account
 
     @property
-    def is_demanded(self) -> bool:
+    def is_risk_based(self) -> bool:
         """Whether the factor is required because of the origin of the sign-in."""
         return DEMANDED_FACTORS in self.token.facts
 
 
 def begin(context: Context, required: RequiredFactor, authentication: Authentication) -> PendingSignIn:
     """Store that the first factor is passed, for ten minutes."""
-    uid = required.person.account.uid
+    uid = required.factors.account.uid
     facts: dict[str, Any] = {
         "way": to_facts(authentication),
-        "password_changed_at": iso(required.person.account.password_changed_at),
+        "password_changed_at": iso(required.factors.account.password_changed_at),
     }
-    if required.is_demanded:
-        facts[DEMANDED_FACTORS] = list(required.person.lent)
+    if required.is_risk_based:
+        facts[DEMANDED_FACTORS] = list(required.factors.fallback_kinds)
     ticket = continuation_tokens.issue(context, ContinuationPurpose.SECOND_FACTOR, uid, lifetime=LIFETIME, facts=facts)
-    return PendingSignIn(ticket, replace(required.person, sign_in=ticket.ticket_hash), authentication)
+    return PendingSignIn(ticket, replace(required.factors, sign_in=ticket.ticket_hash), authentication)
 
 
 def resume(context: Context, ticket: ContinuationToken | None) -> PendingSignIn:
@@ -111,13 +111,13 @@ def resume(context: Context, ticket: ContinuationToken | None) -> PendingSignIn:
         raise e.UnknownFactorToken  # a new password ends the sign-ins that began with the old one
     known = replace(second_factors.account_factors(context, account), sign_in=ticket.ticket_hash)
     authentication = from_facts(ticket.facts["way"])
-    if lent := ticket.facts.get(DEMANDED_FACTORS):
+    if fallback_kinds := ticket.facts.get(DEMANDED_FACTORS):
         if context.tenant.settings.two_factor != "disabled" and second_factors.enrolled_kinds(
             context.tenant.settings, known
         ):
             raise e.UnknownFactorToken  # the account enrolled a factor meanwhile, which is now required
-        known = replace(known, credentials=(), lent=tuple(FactorKind(kind) for kind in lent))
-    return PendingSignIn(ticket, replace(known, without=authentication.channel), authentication)
+        known = replace(known, credentials=(), fallback_kinds=tuple(FactorKind(kind) for kind in fallback_kinds))
+    return PendingSignIn(ticket, replace(known, used_channel=authentication.channel), authentication)
 
 
 def challenge(
@@ -135,7 +135,7 @@ def challenge(
     is_same = is_enrolled or not target or target == last.get("to") or _digest(target) == last.get("target")
     if is_same and (left := resend_delay.seconds_left(context, last["at"])):
         raise e.TooManyRequests(retry_after_seconds=left)
-    shown = (one.challenge if is_enrolled else one.begin)(context, pending.person, options)
+    shown = (one.challenge if is_enrolled else one.begin_enrolment)(context, pending.person, options)
     if shown.sent_to is None:
         return pending, shown
     now = int(context.now.timestamp())
@@ -200,10 +200,10 @@ def prove(
         opens_lock=pending.authentication.opens_lock or _solves_lock(context, pending.account, shown),
     )
     if second_factors.verify_or_enrol(
-        context, pending.person, kind, answer, may_enrol=can_enrol(context, pending), is_lock_open=authentication.opens_lock
+        context, pending.person, kind, answer, may_enrol=can_enrol(context, pending), is_lock_solved=authentication.opens_lock
     ):  # fmt: skip
         notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, pending.account, kind)
-    methods = dict.fromkeys((*authentication.methods, *AUTHENTICATORS[kind].methods, MFA))
+    methods = dict.fromkeys((*authentication.methods, *AUTHENTICATORS[kind].amr, MFA))
     return replace(pending, authentication=replace(authentication, methods=tuple(methods)))
 
 
@@ -212,8 +212,8 @@ def can_enrol(context: Context, pending: PendingSignIn) -> bool:
     demanded by risk.
     """
     return not (
-        pending.person.lent
-        or second_factors.enrolled_kinds(context.tenant.settings, replace(pending.person, without=None))
+        pending.person.fallback_kinds
+        or second_factors.enrolled_kinds(context.tenant.settings, replace(pending.person, used_channel=None))
     )
 
 

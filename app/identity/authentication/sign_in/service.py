@@ -87,7 +87,9 @@ def verify(
     breached_password.refuse_breached(context, account, password)
     risks.refuse_new_origin(context, account)
     required = risks.required_factor(context, account)
-    is_admitted = _record_login(context, account, password, new_hash, answered=is_answered, is_whole=required is None)
+    is_admitted = _record_login(
+        context, account, password, new_hash, answered=is_answered, is_complete=required is None
+    )
     if not is_admitted:
         context.audit.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
         raise _present_lock_refusal(context, lookup, is_answered) or e.WrongCredentials()
@@ -99,14 +101,14 @@ def verify(
 
 
 def _record_login(
-    context: Context, account: Account, password: str, new_hash: str | None, *, answered: bool, is_whole: bool
+    context: Context, account: Account, password: str, new_hash: str | None, *, answered: bool, is_complete: bool
 ) -> bool:
     """Record the sign-in on the account; return False where the account changed meanwhile and no longer admits it.
 
     Where two sign-ins renew a stale hash at the same moment, the second verifies the password against the hash of the
     first.
     """
-    more: dict[str, Any] = {"answered": answered, "is_whole": is_whole}
+    more: dict[str, Any] = {"answered": answered, "is_complete": is_complete}
     if login_records.record_login(
         context.work, account.uid, account.password_hash, context.now, new_hash=new_hash, **more
     ):

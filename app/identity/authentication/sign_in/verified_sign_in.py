@@ -76,11 +76,11 @@ def _spend_code(
     is_open, subject = solve_lock(context, lookup, shown), names.normalize(EMAIL, address)
     kind = sent.kind if sent else one_time_tokens.purpose_of_newest_code(context, verification.KINDS, uid, subject)
     proof = one_time_tokens.check_code(
-        context, kind, uid, code, subject=subject, errors=MAIL_CODE, is_lock_open=is_open,
-        name=lookup.identifier if hides else None,
+        context, kind, uid, code, subject=subject, errors=MAIL_CODE, is_lock_solved=is_open,
+        identifier=lookup.identifier if hides else None,
     )  # fmt: skip
     _refuse_contested(context, proof, e.ClosedMailCode)
-    one_time_tokens.spend_checked_code(context, proof, errors=MAIL_CODE, is_lock_open=is_open)
+    one_time_tokens.spend_checked_code(context, proof, errors=MAIL_CODE, is_lock_solved=is_open)
     return proof
 
 

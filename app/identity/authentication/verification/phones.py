@@ -104,11 +104,18 @@ def is_requested_number_verified(context: Context, uid: str) -> bool:
 
 
 def spend_code(
-    context: Context, uid: str, phone: str, code: str, *, is_lock_open: bool = False, name: Identifier | None = None
+    context: Context, uid: str, phone: str, code: str, *, is_lock_solved: bool = False, name: Identifier | None = None
 ) -> OneTimeToken:
     """Use the code of a number that the account states as its own. Raises as `proofs.spend_code` does."""
     return one_time_tokens.spend_code(
-        context, Purpose.PHONE, uid, code, subject=phone, errors=SMS_CODE, is_lock_open=is_lock_open, name=name
+        context,
+        Purpose.PHONE,
+        uid,
+        code,
+        subject=phone,
+        errors=SMS_CODE,
+        is_lock_solved=is_lock_solved,
+        identifier=name,
     )
 
 

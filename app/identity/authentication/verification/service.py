@@ -320,7 +320,7 @@ def _mail(context: Context, uid: str, email: str, options: VerificationOptions, 
         facts=facts if uid != NOBODY else {"url": f"{context.issuer}/login"},
         template=template,
         language=language,
-        counted=CountedAs(uid=uid if uid != NOBODY else None),  # an account that waits has one, too
+        counted_as=CountedAs(uid=uid if uid != NOBODY else None),  # an account that waits has one, too
     )
     context.audit.record("verification.sent", uid=account.uid if account else None)
     return code.code_id

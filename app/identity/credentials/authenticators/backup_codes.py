@@ -1,4 +1,4 @@
-"""Codes on paper, for whoever lost the rest: ten, each works once (interface mfa.md section 5)."""
+"""Backup codes: ten codes, each valid once, for an account that lost its other factors (interface mfa.md section 5)."""
 
 from __future__ import annotations
 
@@ -29,45 +29,47 @@ _HEX_DIGITS: Final = frozenset("0123456789abcdef")
 
 
 class BackupCodes:
-    """They prove an account that has another second factor; alone they are none."""
+    """Backup codes supplement another second factor; without one they do not count."""
 
     kind = FactorKind.BACKUP_CODE
-    methods = ("otp",)
-    off = e.NoBackupCodes
-    missing = e.NoBackupCodes
-    wrong = (e.WrongBackupCode,)
+    amr = ("otp",)
+    disabled_error = e.NoBackupCodes
+    not_enrolled_error = e.NoBackupCodes
+    wrong_errors = (e.WrongBackupCode,)
 
     def is_on(self, settings: TenantSettings) -> bool:
         return settings.second_factors.backup_codes
 
-    def is_enrolled(self, person: AccountFactors) -> bool:
-        return bool(person.enrolled(self.kind))
+    def is_enrolled(self, factors: AccountFactors) -> bool:
+        return bool(factors.enrolled(self.kind))
 
-    def hint(self, person: AccountFactors) -> str | None:  # noqa: ARG002 - the protocol's signature
+    def hint(self, factors: AccountFactors) -> str | None:  # noqa: ARG002 - the protocol's signature
         return None
 
-    def recall(self, context: Context, person: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         return FactorChallenge()
 
-    def begin(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         raise e.NoBackupCodes
 
-    def enrol(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:  # noqa: ARG002 - the protocol's signature
+    def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:  # noqa: ARG002 - the protocol's signature
         raise e.NoBackupCodes
 
-    def challenge(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         return FactorChallenge()
 
-    def verify(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
-        uid = person.account.uid
-        accounts.change(context, uid, {})  # everybody locks the account first, and its credentials after it
-        is_right = [store.consume(context, uid, self.kind, one) for one in _lookup_hashes(context, uid, answer.code)]
-        if not any(is_right):
+    def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
+        uid = factors.account.uid
+        accounts.change(context, uid, {})  # lock order: the account, then its credentials
+        consumed = [
+            store.consume(context, uid, self.kind, lookup) for lookup in _lookup_hashes(context, uid, response.code)
+        ]
+        if not any(consumed):
             raise e.WrongBackupCode
 
 
 def generate(context: Context, uid: str) -> list[str]:
-    """Return ten new codes, the only moment at which their text exists; older ones are over."""
+    """Return ten new codes, which replace the old ones. Their text is stored nowhere."""
     store.remove(context, uid, (FactorKind.BACKUP_CODE,))
     made = [randomness.hexadecimal(2 * _GROUP_LENGTH) for _ in range(CODE_COUNT)]
     for code in made:
@@ -76,11 +78,11 @@ def generate(context: Context, uid: str) -> list[str]:
 
 
 def _lookup_hashes(context: Context, uid: str, code: str) -> list[str]:
-    """Return the keyed digests of a code, the first under the present secret: forty bits have too little entropy for a
-    plain one, and what is written on paper outlives a change of the secret.
+    """Return keyed digests of a code, one per secret, the present secret first. Forty bits have too little entropy for a
+    plain digest, and printed codes must survive a change of the secret.
     """
     plain = unicodedata.normalize("NFKC", digits_in(code)).casefold()
-    kept = "".join(letter for letter in plain if letter in _HEX_DIGITS)
-    text = f"{context.tenant.tenant_id} {uid} {kept}".encode()
+    digits = "".join(character for character in plain if character in _HEX_DIGITS)
+    text = f"{context.tenant.tenant_id} {uid} {digits}".encode()
     keys = [derive_key(secret, "backup codes") for secret in context.services.settings.secrets]
     return [hmac.new(key, text, hashlib.sha256).hexdigest() for key in keys]

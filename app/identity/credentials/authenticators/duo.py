@@ -1,4 +1,4 @@
-"""Duo: proved at Duo's own page, to which the browser is led and from which it comes back (decisions/0105)."""
+"""Duo: the browser is redirected to Duo's prompt and returns with a code (decisions/0105)."""
 
 from __future__ import annotations
 
@@ -31,100 +31,100 @@ log = logging.getLogger("gatehouse.identity")
 
 LIFETIME: Final = timedelta(minutes=10)
 CALLBACK: Final = "/second-factor/duo"
-"""Where browsers come back to on our own pages."""
+"""Path of the redirect URI during a sign-in on the hosted pages."""
 ACCOUNT_CALLBACK: Final = "/second-factors/duo"
-"""And where those of people who add it to their account."""
+"""Path of the redirect URI when a signed-in account enrols Duo."""
 _MAX_LENGTH: Final = 1_000
 
 
 class Duo:
-    """One state for each prompt: of one account and one sign-in, used once."""
+    """Each prompt has its own state, bound to one account and one sign-in and used once."""
 
     kind = FactorKind.DUO
-    methods = ("mca",)
-    off = e.DuoOff
-    missing = e.DuoNotEnrolled
-    wrong = ()  # what is guessed is 122 bits; Duo counts by itself
+    amr = ("mca",)
+    disabled_error = e.DuoOff
+    not_enrolled_error = e.DuoNotEnrolled
+    wrong_errors = ()  # the state has 122 bits, and Duo limits attempts itself
 
     def is_on(self, settings: TenantSettings) -> bool:
         return settings.second_factors.duo
 
-    def is_enrolled(self, person: AccountFactors) -> bool:
-        return bool(person.enrolled(self.kind))
+    def is_enrolled(self, factors: AccountFactors) -> bool:
+        return bool(factors.enrolled(self.kind))
 
-    def hint(self, person: AccountFactors) -> str | None:  # noqa: ARG002 - the protocol's signature
+    def hint(self, factors: AccountFactors) -> str | None:  # noqa: ARG002 - the protocol's signature
         return None
 
-    def recall(self, context: Context, person: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         return FactorChallenge()
 
-    def begin(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
-        return self.challenge(context, person, options)
+    def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
+        return self.challenge(context, factors, options)
 
-    def enrol(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
-        name = _verified_username(context, person, answer)
-        uid = person.account.uid
-        accounts.change(context, uid, {})  # everybody locks the account first, and its credentials after it
+    def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
+        name = _verified_username(context, factors, response)
+        uid = factors.account.uid
+        accounts.change(context, uid, {})  # lock order: the account, then its credentials
         if store.by_kind(context, uid, self.kind):
             raise e.WrongDuoState
         store.add(context, uid, self.kind, facts={"name": name}, is_enrolled=True)
 
-    def challenge(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
-        """Return where the browser is led. Raises DuoMisconfigured, MalformedDuoRedirect, DuoRedirectRefused."""
-        client, back = _client(context), _redirect_uri(context, options)
-        asked = DuoPrompt(_duo_username(person), back, randomness.guid(), randomness.guid())
-        facts = {**_binding(person), "name": asked.name, "back": back, "nonce": asked.nonce}
-        uid = person.account.uid
+    def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
+        """Return the URL of Duo's prompt. Raises DuoMisconfigured, MalformedDuoRedirect, DuoRedirectRefused."""
+        client, redirect_uri = _client(context), _redirect_uri(context, options)
+        prompt = DuoPrompt(_duo_username(factors), redirect_uri, randomness.guid(), randomness.guid())
+        facts = {**_binding(factors), "name": prompt.name, "back": redirect_uri, "nonce": prompt.nonce}
+        uid = factors.account.uid
         continuation_tokens.issue(
-            context, ContinuationPurpose.DUO, uid, lifetime=LIFETIME, facts=facts, text=asked.state
+            context, ContinuationPurpose.DUO, uid, lifetime=LIFETIME, facts=facts, text=prompt.state
         )
-        return FactorChallenge(address=client.address(asked, context.now))
+        return FactorChallenge(address=client.authorize_url(prompt, context.now))
 
-    def verify(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
-        name = _verified_username(context, person, answer)
-        if name != _duo_username(person):
+    def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
+        name = _verified_username(context, factors, response)
+        if name != _duo_username(factors):
             raise e.DuoFailed
-        accounts.change(context, person.account.uid, {})
+        accounts.change(context, factors.account.uid, {})
 
 
-def _verified_username(context: Context, person: AccountFactors, answer: FactorResponse) -> str:
-    """Use up the state, and have Duo say who passed its prompt; returns by which name."""
-    client, ticket = _client(context), _find_state(context, person, answer.state)
-    if not 0 < len(answer.code) <= _MAX_LENGTH:
+def _verified_username(context: Context, factors: AccountFactors, response: FactorResponse) -> str:
+    """Use the state, exchange the code at Duo, and return the Duo username that passed the prompt."""
+    client, state = _client(context), _find_state(context, factors, response.state)
+    if not 0 < len(response.code) <= _MAX_LENGTH:
         raise e.DuoFailed
-    with context.work.separate_transaction() as own:
-        if not continuation_tokens.spend(replace(context, work=own), ticket):
+    with context.work.separate_transaction() as transaction:
+        if not continuation_tokens.spend(replace(context, work=transaction), state):
             raise e.WrongDuoState
-    asked = DuoPrompt(ticket.facts["name"], ticket.facts["back"], answer.state, ticket.facts["nonce"])
+    prompt = DuoPrompt(state.facts["name"], state.facts["back"], response.state, state.facts["nonce"])
     context.work.release_connection()
     try:
-        client.confirm(asked, answer.code, context.now)
+        client.exchange_code(prompt, response.code, context.now)
     except DuoDenied as reason:
         log.info("duo refused: %s", reason)
         raise e.DuoFailed from None
     except DuoUnavailable as problem:
         log.warning("duo: %s", problem)
         raise e.DuoMisconfigured from None
-    return asked.name
+    return prompt.name
 
 
-def _find_state(context: Context, person: AccountFactors, state: str) -> ContinuationToken:
+def _find_state(context: Context, factors: AccountFactors, state: str) -> ContinuationToken:
     found = continuation_tokens.find(context, ContinuationPurpose.DUO, state)
     if found is None or found.is_over(context.now):
         raise e.WrongDuoState
-    if found.uid != person.account.uid or not _binding(person).items() <= found.facts.items():
+    if found.uid != factors.account.uid or not _binding(factors).items() <= found.facts.items():
         raise e.WrongDuoState
     return found
 
 
-def _binding(person: AccountFactors) -> dict[str, Any]:
-    """What a prompt is for: what proves it enrols nothing, once it was removed, and the other way round."""
-    return {"for": person.sign_in, "enrols": not person.enrolled(FactorKind.DUO)}
+def _binding(factors: AccountFactors) -> dict[str, Any]:
+    """Return what a prompt is bound to: a verification cannot enrol after the factor was removed, nor the reverse."""
+    return {"for": factors.sign_in, "enrols": not factors.enrolled(FactorKind.DUO)}
 
 
-def _duo_username(person: AccountFactors) -> str:
-    """By which name Duo knows somebody: the one with which they enrolled, whatever their address is now."""
-    held, account = person.enrolled(FactorKind.DUO), person.account
+def _duo_username(factors: AccountFactors) -> str:
+    """Return the account's username at Duo: the one of its enrolment, even if its address has changed."""
+    held, account = factors.enrolled(FactorKind.DUO), factors.account
     return str(held[0].facts["name"]) if held else account.email or account.username or account.uid
 
 
@@ -137,14 +137,14 @@ def _client(context: Context) -> DuoClient:
 
 
 def _redirect_uri(context: Context, options: ChallengeOptions) -> str:
-    """Return where the browser comes back to: our own page of the attempt or of the account, or the address that a program states."""
-    if options.is_own:
+    """Return the redirect URI: a hosted page of the interaction or of the account, or the URI that a program supplied."""
+    if options.is_account_page:
         return f"{context.issuer}{ACCOUNT_CALLBACK}"
     if options.interaction_id:
         return f"{context.issuer}{CALLBACK}?{urlencode({'attempt': options.interaction_id})}"
-    stated, settings = options.duo_redirect_uri or "", context.tenant.settings.duo
-    if len(stated) > _MAX_LENGTH or not is_web_address(stated) or "#" in stated:
+    supplied, settings = options.duo_redirect_uri or "", context.tenant.settings.duo
+    if len(supplied) > _MAX_LENGTH or not is_web_address(supplied) or "#" in supplied:
         raise e.MalformedDuoRedirect
-    if not (settings and stated in settings.redirect_uris) and not allowed_addresses.is_allowed(context, stated):
+    if not (settings and supplied in settings.redirect_uris) and not allowed_addresses.is_allowed(context, supplied):
         raise e.DuoRedirectRefused
-    return stated
+    return supplied

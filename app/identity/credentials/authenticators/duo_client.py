@@ -1,5 +1,5 @@
-"""Duo's Universal Prompt (duo.com/docs/oauthapi): a browser is led there and comes back with a code, as in OpenID Connect. Both sides
-sign with the client's secret (HS512).
+"""Client of Duo's Universal Prompt (duo.com/docs/oauthapi), an OpenID Connect code flow. Both sides sign with the client secret
+(HS512).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class DuoUnavailable(Exception):
 
 
 class DuoDenied(Exception):
-    """Duo did not let this person in, or the code is none of ours."""
+    """Duo denied the user, or the code is invalid."""
 
 
 @dataclass(frozen=True)
 class DuoPrompt:
-    """One prompt: whose, and where its browser comes back to."""
+    """One prompt: the Duo username and the parameters of its authorization request."""
 
     name: str
     redirect_uri: str
@@ -48,55 +48,55 @@ class DuoClient:
     """One tenant's application at Duo.
 
     Args:
-        url: where Duo is: `https://api-….duosecurity.com`, or where the operator says.
+        url: base URL of the Duo API, such as `https://api-….duosecurity.com`.
     """
 
     client_id: str
     client_secret: str = field(repr=False)
     url: str
 
-    def address(self, asked: DuoPrompt, now: datetime) -> str:
-        """Return where the browser is led."""
+    def authorize_url(self, prompt: DuoPrompt, now: datetime) -> str:
+        """Return the URL of the prompt."""
         claims = {
-            "scope": "openid", "redirect_uri": asked.redirect_uri, "client_id": self.client_id, "iss": self.client_id,
-            "aud": self.url, "exp": _expiry(now), "state": asked.state, "nonce": asked.nonce, "response_type": "code",
-            "duo_uname": asked.name, "use_duo_code_attribute": False,
+            "scope": "openid", "redirect_uri": prompt.redirect_uri, "client_id": self.client_id, "iss": self.client_id,
+            "aud": self.url, "exp": _expiry(now), "state": prompt.state, "nonce": prompt.nonce, "response_type": "code",
+            "duo_uname": prompt.name, "use_duo_code_attribute": False,
         }  # fmt: skip
         query = {
             "response_type": "code", "client_id": self.client_id, "scope": "openid",
-            "redirect_uri": asked.redirect_uri, "state": asked.state, "request": self._signed(claims),
+            "redirect_uri": prompt.redirect_uri, "state": prompt.state, "request": self._sign(claims),
         }  # fmt: skip
         return f"{self.url}/oauth/v1/authorize?{urlencode(query)}"
 
-    def confirm(self, asked: DuoPrompt, code: str, now: datetime) -> None:
-        """Exchange the code, and check that Duo let this very person in at this very prompt. Raises DuoDenied, DuoUnavailable."""
-        at = f"{self.url}/oauth/v1/token"
-        proof = {
+    def exchange_code(self, prompt: DuoPrompt, code: str, now: datetime) -> None:
+        """Exchange the code, and check that Duo allowed this user at this prompt. Raises DuoDenied, DuoUnavailable."""
+        url = f"{self.url}/oauth/v1/token"
+        assertion = {
             "iss": self.client_id,
             "sub": self.client_id,
-            "aud": at,
+            "aud": url,
             "exp": _expiry(now),
             "jti": randomness.token(27),
         }
         form = {
-            "grant_type": "authorization_code", "code": code, "redirect_uri": asked.redirect_uri,
-            "client_id": self.client_id, "client_assertion_type": _ASSERTION, "client_assertion": self._signed(proof),
+            "grant_type": "authorization_code", "code": code, "redirect_uri": prompt.redirect_uri,
+            "client_id": self.client_id, "client_assertion_type": _ASSERTION, "client_assertion": self._sign(assertion),
         }  # fmt: skip
-        claims = self._read(str(_post(at, form).get("id_token") or ""))
+        claims = self._verify(str(_post(url, form).get("id_token") or ""))
         result = claims.get("auth_result")
         is_allowed = isinstance(result, dict) and str(result.get("result")).lower() == "allow"
-        expected = {"iss": at, "nonce": asked.nonce, "preferred_username": asked.name}
-        is_it = all(claims.get(name) == value for name, value in expected.items())
-        if not (is_allowed and is_it and self._is_for_us(claims) and _is_fresh(claims, now)):
-            raise DuoDenied("the token says otherwise")
+        expected = {"iss": url, "nonce": prompt.nonce, "preferred_username": prompt.name}
+        is_expected = all(claims.get(name) == value for name, value in expected.items())
+        if not (is_allowed and is_expected and self._is_for_us(claims) and _is_fresh(claims, now)):
+            raise DuoDenied("the claims do not match the prompt")
 
     def _is_for_us(self, claims: dict[str, Any]) -> bool:
         return claims.get("aud") in (self.client_id, [self.client_id])
 
-    def _signed(self, claims: dict[str, Any]) -> str:
+    def _sign(self, claims: dict[str, Any]) -> str:
         return jwt.encode({"alg": _ALGORITHM}, claims, self._key(), algorithms=[_ALGORITHM])
 
-    def _read(self, text: str) -> dict[str, Any]:
+    def _verify(self, text: str) -> dict[str, Any]:
         try:
             return dict(jwt.decode(text, self._key(), algorithms=[_ALGORITHM]).claims)
         except (JoseError, ValueError):
@@ -111,21 +111,21 @@ def _expiry(now: datetime) -> int:
 
 
 def _is_fresh(claims: dict[str, Any], now: datetime) -> bool:
-    begins, ends, at = claims.get("iat"), claims.get("exp"), now.timestamp()
-    are_times = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (begins, ends))
-    return are_times and begins - _SKEW_SECONDS <= at < ends + _SKEW_SECONDS  # type: ignore[operator]  # both are numbers
+    begins, ends, url = claims.get("iat"), claims.get("exp"), now.timestamp()
+    are_numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (begins, ends))
+    return are_numbers and begins - _SKEW_SECONDS <= url < ends + _SKEW_SECONDS  # type: ignore[operator]  # both are numbers
 
 
-def _post(at: str, form: dict[str, str]) -> dict[str, Any]:
-    """Ask Duo; a redirect is not followed, so that nobody is asked but whom the settings name."""
+def _post(url: str, form: dict[str, str]) -> dict[str, Any]:
+    """Post a form to Duo and return its JSON object. It follows no redirect: only the configured host gets the assertion."""
     content = b""
     try:
-        with httpx.stream("POST", at, data=form, timeout=TIMEOUT_SECONDS, follow_redirects=False) as answer:
-            for part in answer.iter_bytes():
+        with httpx.stream("POST", url, data=form, timeout=TIMEOUT_SECONDS, follow_redirects=False) as response:
+            for part in response.iter_bytes():
                 content += part
                 if len(content) > _MAX_BYTES:
-                    raise DuoUnavailable("Duo talks too long")
-    except httpx.HTTPError as problem:  # its text may bear the assertion
+                    raise DuoUnavailable("the response is too long")
+    except httpx.HTTPError as problem:  # its text may contain the assertion
         raise DuoUnavailable(f"Duo did not answer: {type(problem).__name__}") from None
     try:
         members = from_json(content)
@@ -133,7 +133,7 @@ def _post(at: str, form: dict[str, str]) -> dict[str, Any]:
         members = None
     error = members.get("error") if isinstance(members, dict) else None
     if error == "invalid_grant":
-        raise DuoDenied("the code is not good")
-    if answer.status_code != httpx.codes.OK or not isinstance(members, dict) or error:
-        raise DuoUnavailable(f"Duo answered {answer.status_code} {str(error or '')[:40]}")
+        raise DuoDenied("the code is invalid")
+    if response.status_code != httpx.codes.OK or not isinstance(members, dict) or error:
+        raise DuoUnavailable(f"Duo answered {response.status_code} {str(error or '')[:40]}")
     return members

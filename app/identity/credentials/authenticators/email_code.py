@@ -1,4 +1,4 @@
-"""A code by mail, to an address of the account that is proved (mfa.md section 5)."""
+"""A code by email, to a verified address of the account (mfa.md section 5)."""
 
 from __future__ import annotations
 
@@ -24,72 +24,72 @@ from app.identity.messaging.send_limits import CountedAs
 from app.identity.platform.context import Context
 
 _SUBJECT = "any address"
-"""The subject of the code: the newest one counts, whichever of the addresses it went to."""
+"""All codes share one subject, so that only the newest is valid, whichever address it was sent to."""
 
 
 class EmailCode:
-    """Codes that count their tries themselves. What is enrolled is the way, not one address: those are the account's."""
+    """The account enrols email codes as such, not one address. Codes count their attempts themselves."""
 
     kind = FactorKind.EMAIL
-    methods = ("otp",)
-    off = e.EmailFactorOff
-    missing = e.EmailFactorOff
-    wrong = ()
+    amr = ("otp",)
+    disabled_error = e.EmailFactorOff
+    not_enrolled_error = e.EmailFactorOff
+    wrong_errors = ()
 
     def is_on(self, settings: TenantSettings) -> bool:
         return settings.second_factors.email
 
-    def is_enrolled(self, person: AccountFactors) -> bool:
-        """Whoever has no proved address any more stays asked: what somebody changed must not open the account."""
-        return bool(person.enrolled(self.kind)) or self.kind in person.lent
+    def is_enrolled(self, factors: AccountFactors) -> bool:
+        """An account that lost its verified addresses stays enrolled: a change of addresses must not remove the factor."""
+        return bool(factors.enrolled(self.kind)) or self.kind in factors.fallback_kinds
 
-    def hint(self, person: AccountFactors) -> str | None:
-        held = verified_addresses(person.account)
-        return mask_email(held[0]) if len(held) == 1 else None
+    def hint(self, factors: AccountFactors) -> str | None:
+        own = verified_addresses(factors.account)
+        return mask_email(own[0]) if len(own) == 1 else None
 
-    def recall(self, context: Context, person: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
-        return _challenge(person.account, None)
+    def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+        return _challenge(factors.account, None)
 
-    def begin(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
-        """The first code enrols; as with every later one, the address is wished where there are several."""
-        return self.challenge(context, person, options)
+    def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
+        """Send the first code, which enrols. With several addresses the caller chooses one, as for every later code."""
+        return self.challenge(context, factors, options)
 
-    def enrol(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
-        self._spend(context, person.account, answer)
-        for old in person.enrolled(self.kind):
-            store.remove(context, person.account.uid, (self.kind,), old.credential_id)
-        store.add(context, person.account.uid, self.kind, is_enrolled=True)
+    def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
+        self._spend(context, factors.account, response)
+        for old in factors.enrolled(self.kind):
+            store.remove(context, factors.account.uid, (self.kind,), old.credential_id)
+        store.add(context, factors.account.uid, self.kind, is_enrolled=True)
 
-    def challenge(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
-        """Mail a code where it is clear to which address; else nothing is sent yet.
+    def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
+        """Email a code if one address is chosen or there is only one; else send nothing yet.
 
         Raises MalformedEmail, EmailNotOnProfile, MailLimitReached.
         """
-        account, held = person.account, verified_addresses(person.account)
-        if options.email is None and len(held) != 1:
+        account, own = factors.account, verified_addresses(factors.account)
+        if options.email is None and len(own) != 1:
             return _challenge(account, None)
-        to = select_address(account, options.email) if options.email is not None else held[0]
+        to = select_address(account, options.email) if options.email is not None else own[0]
         send(context, account, to, options.email_template)
         return _challenge(account, to)
 
-    def verify(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
-        self._spend(context, person.account, answer)
-        if self.kind not in person.lent and not store.set_values(
-            context, person.enrolled(self.kind)[-1], used_at=context.now
+    def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
+        self._spend(context, factors.account, response)
+        if self.kind not in factors.fallback_kinds and not store.set_values(
+            context, factors.enrolled(self.kind)[-1], used_at=context.now
         ):
             raise e.ClosedMailCode
 
-    def _spend(self, context: Context, account: Account, answer: FactorResponse) -> None:
-        spend_code(context, account, answer.code, answer.email, is_lock_open=answer.is_lock_open)
+    def _spend(self, context: Context, account: Account, response: FactorResponse) -> None:
+        spend_code(context, account, response.code, response.email, is_lock_solved=response.is_lock_solved)
 
 
 def verified_addresses(account: Account) -> list[str]:
-    """Return the addresses to which a code may go: those that their owner proved."""
+    """Return the account's verified addresses, to which codes may be sent."""
     return [str(one["Value"]) for one in account.emails if is_verified(account, str(one["Value"]))]
 
 
 def select_address(account: Account, typed: str) -> str:
-    """Return the address that was typed, or named as a challenge masks it. Raises MalformedEmail, EmailNotOnProfile."""
+    """Return the address that was typed in full or in its masked form. Raises MalformedEmail, EmailNotOnProfile."""
     form = identifiers.normalize_email(typed)
     for one in verified_addresses(account):
         if typed.strip() == mask_email(one) or (form is not None and form == identifiers.normalize_email(one)):
@@ -101,8 +101,8 @@ def require_code(typed: str | None) -> str:
     """Return the code of a request.
 
     Raises:
-        BadParameter: there is none.
-        WrongSmsCode: it is not six digits, so it is no code at all and counts as no try.
+        BadParameter: it is missing.
+        WrongSmsCode: it is not six digits; this does not count as an attempt.
     """
     if not typed:
         raise e.BadParameter.names("otp")
@@ -115,22 +115,22 @@ def spend_code(
     context: Context,
     account: Account,
     code: str,
-    named: str | None,
+    typed: str | None,
     *,
-    is_lock_open: bool = False,
-    of: Purpose = Purpose.FACTOR_EMAIL,
+    is_lock_solved: bool = False,
+    purpose: Purpose = Purpose.FACTOR_EMAIL,
 ) -> None:
-    """Use the newest code, where it went to the address that is named and the account still has that.
+    """Use the newest code, if it was sent to the `typed` address (any, if None) and the account still has that.
 
-    Raises the refusals of a code, MalformedEmail, EmailNotOnProfile.
+    Raises the errors of a code, MalformedEmail, EmailNotOnProfile.
     """
-    proof = one_time_tokens.spend_code(
-        context, of, account.uid, code, subject=_SUBJECT, errors=MAIL_CODE, is_lock_open=is_lock_open
+    token = one_time_tokens.spend_code(
+        context, purpose, account.uid, code, subject=_SUBJECT, errors=MAIL_CODE, is_lock_solved=is_lock_solved
     )  # fmt: skip
-    fresh, to = accounts.by_uid(context, account.uid), str(proof.facts["email"])
+    fresh, to = accounts.by_uid(context, account.uid), str(token.facts["email"])
     if fresh is None or not is_verified(fresh, to):
         raise e.ClosedMailCode
-    if named is not None and select_address(fresh, named) != to:
+    if typed is not None and select_address(fresh, typed) != to:
         raise e.WrongMailCode
 
 
@@ -140,41 +140,41 @@ def send(
     to: str,
     template: str | None = None,
     *,
-    is_anybodys: bool = False,
-    of: Purpose = Purpose.FACTOR_EMAIL,
+    is_unauthenticated: bool = False,
+    purpose: Purpose = Purpose.FACTOR_EMAIL,
 ) -> None:
-    """Mail a code. What anybody may have sent is counted for itself: nobody uses up what its owner needs to sign in.
+    """Email a code. Requests without a sign-in have a limit of their own, so that they cannot exhaust the owner's.
 
     Raises MailLimitReached.
     """
 
-    def said() -> dict[str, str]:
-        code = one_time_tokens.new_code(context, of, account.uid, subject=_SUBJECT, facts={"email": to})
+    def make_facts() -> dict[str, str]:
+        code = one_time_tokens.new_code(context, purpose, account.uid, subject=_SUBJECT, facts={"email": to})
         return {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
 
-    counted = CountedAs(uid=f"{account.uid}, by anybody") if is_anybodys else CountedAs()
+    counted_as = CountedAs(uid=f"{account.uid}, by anybody") if is_unauthenticated else CountedAs()
     messaging.mail(
-        context, MailKind.SECOND_FACTOR, to, account=account, facts=said, template=template, is_asked_for=True,
-        counted=counted,
+        context, MailKind.SECOND_FACTOR, to, account=account, facts=make_facts, template=template, is_asked_for=True,
+        counted_as=counted_as,
     )  # fmt: skip
     context.audit.record("second_factor.sent", uid=account.uid, kind=FactorKind.EMAIL)
 
 
 def send_to_unknown_address(context: Context, to: str, template: str | None = None) -> None:
-    """Do what `send` does for an address that nobody has; `call` has an outbox that sends nothing. Raises MailLimitReached."""
+    """Do the work of `send` for an address without an account; the context's outbox sends nothing. Raises MailLimitReached."""
 
-    def said() -> dict[str, str]:
+    def make_facts() -> dict[str, str]:
         code = one_time_tokens.new_code(
             context, Purpose.FACTOR_EMAIL, NOBODY, subject=to.strip().lower(), facts={"email": to}
         )
         return {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
 
     messaging.mail(
-        context, MailKind.SECOND_FACTOR, to, account=None, facts=said, template=template, is_asked_for=True
+        context, MailKind.SECOND_FACTOR, to, account=None, facts=make_facts, template=template, is_asked_for=True
     )  # fmt: skip
     context.audit.record("second_factor.sent", uid=None, kind=FactorKind.EMAIL)
 
 
 def _challenge(account: Account, to: str | None) -> FactorChallenge:
-    held = [mask_email(one) for one in verified_addresses(account)]
-    return FactorChallenge(sent_to=mask_email(to) if to else None, targets=tuple(dict.fromkeys(held)))
+    own = [mask_email(one) for one in verified_addresses(account)]
+    return FactorChallenge(sent_to=mask_email(to) if to else None, targets=tuple(dict.fromkeys(own)))

@@ -1,16 +1,16 @@
-"""Addresses and numbers as their owner knows them again, and nobody else learns them (interface mfa.md section 1)."""
+"""Masked addresses and numbers: the owner recognizes them, a reader cannot reconstruct them (interface mfa.md section 1)."""
 
 from __future__ import annotations
 
 
 def mask_email(email: str) -> str:
-    """Return an address with only the first and last letter of its local part and of each label: `x**z@e****e.c*m`."""
+    """Mask an address to the first and last letter of its local part and of each label: `x**z@e****e.c*m`."""
     local, _, domain = email.rpartition("@")
     return f"{_mask_inner(local)}@{'.'.join(_mask_inner(label) for label in domain.split('.'))}"
 
 
 def mask_phone(phone: str) -> str:
-    """Return a number with its last two digits alone."""
+    """Mask a number except its last two digits."""
     return f"{'*' * max(0, len(phone) - 2)}{phone[-2:]}"
 
 

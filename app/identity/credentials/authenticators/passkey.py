@@ -1,4 +1,4 @@
-"""A passkey as second factor (interface mfa.md rows M15-M18): what somebody has, beside the password that they know."""
+"""A passkey as second factor (interface mfa.md rows M15-M18)."""
 
 from __future__ import annotations
 
@@ -26,73 +26,73 @@ from app.identity.platform.context import Context
 
 
 class Passkey:
-    """One that was enrolled for this. Where the tenant demands two factors, passkeys of the sign-in are factors as well:
-    else whoever knows the password of somebody who signs in by passkey would enrol a factor of their own."""
+    """A passkey enrolled as second factor. If the tenant requires two factors, sign-in passkeys count too: else an attacker
+    with the password of an account that signs in by passkey could enrol a factor."""
 
     kind = FactorKind.PASSKEY
-    methods = ("hwk",)
-    off = e.PasskeyFactorOff
-    missing = e.PasskeyFactorNotEnrolled
-    wrong = (e.PasskeyRefused,)
+    amr = ("hwk",)
+    disabled_error = e.PasskeyFactorOff
+    not_enrolled_error = e.PasskeyFactorNotEnrolled
+    wrong_errors = (e.PasskeyRefused,)
 
     def is_on(self, settings: TenantSettings) -> bool:
         return settings.second_factors.passkey
 
-    def is_enrolled(self, person: AccountFactors) -> bool:
-        return bool(person.enrolled(self.kind)) or (person.needs_factor and bool(_usable_passkeys(person)))
+    def is_enrolled(self, factors: AccountFactors) -> bool:
+        return bool(factors.enrolled(self.kind)) or (factors.is_factor_required and bool(_usable_passkeys(factors)))
 
-    def hint(self, person: AccountFactors) -> str | None:  # noqa: ARG002 - the protocol's signature
+    def hint(self, factors: AccountFactors) -> str | None:  # noqa: ARG002 - the protocol's signature
         return None
 
-    def recall(self, context: Context, person: AccountFactors) -> FactorChallenge:
+    def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:
         return (
-            self.challenge(context, person, ChallengeOptions())
-            if self.is_enrolled(person)
-            else self.begin(context, person, ChallengeOptions())
+            self.challenge(context, factors, ChallengeOptions())
+            if self.is_enrolled(factors)
+            else self.begin_enrolment(context, factors, ChallengeOptions())
         )
 
-    def begin(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
-        held = store.passkeys_among(person.credentials)
+    def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+        held = store.passkeys_among(factors.credentials)
         return FactorChallenge(
-            options=ceremonies.begin_registration(context, CeremonyUse.FACTOR, user_entity(person.account), held)
+            options=ceremonies.begin_registration(context, CeremonyUse.FACTOR, user_entity(factors.account), held)
         )
 
-    def enrol(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
-        uid = person.account.uid
-        found = ceremonies.verify_registration(context, CeremonyUse.FACTOR, parse_credential(answer.credential), uid)
+    def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
+        uid = factors.account.uid
+        found = ceremonies.verify_registration(context, CeremonyUse.FACTOR, parse_credential(response.credential), uid)
         ceremonies.add_passkey(context, found, uid, store.FACTOR)
 
-    def challenge(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
-        allowed = [store.descriptor(one) for one in _usable_passkeys(person)]
+    def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+        allowed = [store.descriptor(one) for one in _usable_passkeys(factors)]
         return FactorChallenge(
-            options=ceremonies.begin_authentication(context, CeremonyUse.FACTOR, person.account.uid, allowed)
+            options=ceremonies.begin_authentication(context, CeremonyUse.FACTOR, factors.account.uid, allowed)
         )
 
-    def verify(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
+    def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         found = ceremonies.verify_authentication(
-            context, CeremonyUse.FACTOR, parse_credential(answer.credential), person.account.uid
+            context, CeremonyUse.FACTOR, parse_credential(response.credential), factors.account.uid
         )
-        if found.credential.credential_id not in {one.credential_id for one in _usable_passkeys(person)}:
+        if found.credential.credential_id not in {one.credential_id for one in _usable_passkeys(factors)}:
             raise e.PasskeyRefused
-        if answer.is_alone and not found.is_user_verified:
+        if response.is_only_factor and not found.is_user_verified:
             raise e.PasskeyRefused
         store.lift_restriction(context, found.credential)
 
 
-def _usable_passkeys(person: AccountFactors) -> tuple[Credential, ...]:
-    """Return the passkeys that prove a person beside the password: none that a mailed link set."""
-    return tuple(one for one in store.passkeys_among(person.credentials) if not one.facts.get(store.SET_BY_EMAIL))
+def _usable_passkeys(factors: AccountFactors) -> tuple[Credential, ...]:
+    """Return the passkeys that count beside the password: none that was set through an emailed link."""
+    return tuple(one for one in store.passkeys_among(factors.credentials) if not one.facts.get(store.SET_BY_EMAIL))
 
 
 def user_entity(account: Account) -> UserEntity:
-    """Return an account as browsers are told of it."""
+    """Return the WebAuthn user entity of an account."""
     name = account.email or account.username or account.phone or account.uid
     return UserEntity(account.uid, name, full_name(account) or "")
 
 
-def parse_credential(given: Mapping[str, Any]) -> PresentedCredential:
-    """Return a credential that came as a free object; raises PasskeyRefused for what is none."""
+def parse_credential(credential: Mapping[str, Any]) -> PresentedCredential:
+    """Return the credential of a JSON object. Raises PasskeyRefused if it is malformed."""
     try:
-        return PresentedCredential.model_validate(dict(given))
+        return PresentedCredential.model_validate(dict(credential))
     except ValidationError:
         raise e.PasskeyRefused from None

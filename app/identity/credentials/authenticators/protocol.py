@@ -1,7 +1,7 @@
-"""What every authenticator does: enrol, challenge, verify.
+"""The protocol of authenticators: enrol, challenge, verify. Each authenticator is one file.
 
-One file each behind this protocol. An authenticator keeps its credentials and says whether a proof is good; that wrong
-ones count, that a locked account is refused and who may enrol when is `second_factors`' to say, once for all of them.
+An authenticator stores its credentials and verifies responses. The package `second_factors` holds the rules for all of them:
+wrong responses count, locked accounts are refused, and when an account may enrol.
 """
 
 from __future__ import annotations
@@ -20,118 +20,116 @@ from app.kit.errors import ApiError
 
 @dataclass(frozen=True)
 class AccountFactors:
-    """An account and everything that it enrolled."""
+    """An account with its credentials, in the state of one sign-in."""
 
     account: Account
     credentials: tuple[Credential, ...] = ()
-    sign_in: str | None = None  # which sign-in is being proved; None: its owner is signed in and keeps their factors
-    needs_factor: bool = False  # the tenant demands two of everybody
+    sign_in: str | None = None  # digest of the sign-in's token; None: the account is signed in and manages its factors
+    is_factor_required: bool = False  # the tenant requires two factors
 
-    without: FactorKind | None = None  # what the first factor proved already: a mailbox, a number
-    lent: tuple[
+    used_channel: FactorKind | None = None  # the kind whose mailbox or number the first factor already used
+    fallback_kinds: tuple[
         FactorKind, ...
-    ] = ()  # asked at a risk though nothing is enrolled: the account's own mailbox, number, answers
+    ] = ()  # at a risk, without enrolled factors: the account's own mailbox, number, answers
 
     def enrolled(self, kind: FactorKind) -> tuple[Credential, ...]:
-        """The credentials of a kind that were proved once, the oldest first; none of what the first factor proved."""
-        if kind is self.without:
+        """Return the enrolled credentials of a kind, the oldest first; none of the channel that the first factor used."""
+        if kind is self.used_channel:
             return ()
         return tuple(one for one in self.credentials if one.kind == kind and one.is_enrolled)
 
-    def begun(self, kind: FactorKind) -> tuple[Credential, ...]:
-        """Those that are not proved yet."""
+    def pending(self, kind: FactorKind) -> tuple[Credential, ...]:
+        """Return the credentials of a kind that are not verified yet."""
         return tuple(one for one in self.credentials if one.kind == kind and not one.is_enrolled)
 
 
 @dataclass(frozen=True)
 class ChallengeOptions:
-    """How whoever asks wants a challenge or an enrolment."""
+    """How the caller wants a challenge or an enrolment."""
 
     sms_template: str | None = None
     email_template: str | None = None
     is_voice_otp: bool = False
     duo_redirect_uri: str | None = None
-    email: str | None = None  # which address, where there are several
-    phone: str | None = None  # which number is enrolled
-    interaction_id: str | None = None  # of the hub's page that mails lead back to
-    is_own: bool = False  # on our own page of a signed-in person, which has no attempt
+    email: str | None = None  # which of several addresses
+    phone: str | None = None  # the number to enrol
+    interaction_id: str | None = None  # the hub's interaction, to which emails and redirects return
+    is_account_page: bool = False  # on our own page of a signed-in factors, which has no attempt
 
 
 @dataclass(frozen=True)
 class FactorChallenge:
-    """What a challenge or an enrolment shows to who asked; each authenticator fills what is its own."""
+    """A challenge or an enrolment as the caller sees it. Each authenticator sets its own fields."""
 
-    secret: str | None = None  # what is typed where a picture cannot be scanned
-    uri: str | None = None  # what the picture holds
+    secret: str | None = None  # typed where the QR code cannot be scanned
+    uri: str | None = None  # content of the QR code
     sent_to: str | None = None  # masked
     targets: tuple[str, ...] = ()  # where it could be sent, masked
     sid: str | None = None  # of a text message
     questions: tuple[str, ...] = ()  # ids
-    options: Mapping[str, Any] | None = None  # of WebAuthn
-    address: str | None = None  # where a browser is led
-    number: str | None = None  # to be matched on the other device
-    state: str | None = None  # of what is answered elsewhere: drawn, waiting, approved, denied, failed
-    app: str | None = None  # by which it is answered
-    stores: Mapping[str, str] = field(default_factory=dict)  # where that is had, by its name
+    options: Mapping[str, Any] | None = None  # WebAuthn options
+    address: str | None = None  # URL to which the browser is redirected
+    number: str | None = None  # to be matched on the device
+    state: str | None = None  # of a push request: drawn, waiting, approved, denied, failed
+    app: str | None = None  # the name of the app that answers
+    stores: Mapping[str, str] = field(default_factory=dict)  # store URLs of that app, by store name
 
 
 @dataclass(frozen=True)
 class FactorResponse:
-    """What was shown as proof; each authenticator reads what is its own."""
+    """The caller's response to a challenge. Each authenticator reads its own fields."""
 
     code: str = ""
     email: str | None = None
     answers: Mapping[str, str] = field(default_factory=dict)
     credential: Mapping[str, Any] = field(default_factory=dict)
     state: str = ""
-    is_lock_open: bool = False  # a lock of the account was just opened
-    is_alone: bool = (
-        False  # nothing else was shown beside it: having something is not enough where its user can be verified
-    )
+    is_lock_solved: bool = False  # the caller just solved a lock of the account
+    is_only_factor: bool = False  # no other factor was verified: a passkey then needs user verification
 
 
 class Authenticator(Protocol):
-    """One way to prove who one is, beside the first factor."""
+    """A second factor."""
 
     @property
     def kind(self) -> FactorKind: ...
 
     @property
-    def methods(self) -> tuple[str, ...]:
-        """The `amr` of who proved it (RFC 8176)."""
+    def amr(self) -> tuple[str, ...]:
+        """Authentication method references of a successful verification (RFC 8176)."""
 
     @property
-    def off(self) -> type[ApiError]:
-        """Raised where the tenant does not have it."""
+    def disabled_error(self) -> type[ApiError]:
+        """Raised if the tenant has it disabled."""
 
     @property
-    def missing(self) -> type[ApiError]:
-        """Raised where the account did not enrol it."""
+    def not_enrolled_error(self) -> type[ApiError]:
+        """Raised if the account has not enrolled it."""
 
     @property
-    def wrong(self) -> tuple[type[ApiError], ...]:
-        """The refusals of a guess: each counts toward the account's lock. Codes that are sent count by themselves."""
+    def wrong_errors(self) -> tuple[type[ApiError], ...]:
+        """Errors of a wrong response; each counts toward the account's lock. Sent codes count their attempts themselves."""
 
     def is_on(self, settings: TenantSettings) -> bool:
-        """Whether the tenant has it."""
+        """Return whether the tenant has it enabled."""
 
-    def is_enrolled(self, person: AccountFactors) -> bool:
-        """Whether the account can prove itself with it."""
+    def is_enrolled(self, factors: AccountFactors) -> bool:
+        """Return whether the account can respond to a challenge of it."""
 
-    def hint(self, person: AccountFactors) -> str | None:
-        """Where a challenge would go, masked; None where it goes nowhere."""
+    def hint(self, factors: AccountFactors) -> str | None:
+        """Return the masked destination of a challenge, or None if nothing is sent."""
 
-    def recall(self, context: Context, person: AccountFactors) -> FactorChallenge:
-        """Return what a page shows that is only looked at: nothing is sent."""
+    def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:
+        """Return the challenge as a page shows it again. Sends nothing."""
 
-    def begin(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
-        """Begin to enrol, or go on with what was begun, and return what it takes."""
+    def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
+        """Start an enrolment or continue a pending one, and return its challenge."""
 
-    def enrol(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
-        """Enrol with a first proof, in the call's transaction. Of many at once one wins."""
+    def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
+        """Enrol with a first correct response, in the request's transaction. Of concurrent calls one wins."""
 
-    def challenge(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
-        """Send what has to be sent, and return what it takes to prove it."""
+    def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
+        """Send the challenge if the kind sends one, and return it."""
 
-    def verify(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
-        """Use a proof, in the call's transaction. Of many at once one wins."""
+    def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
+        """Use a response, in the request's transaction. Of concurrent calls one wins."""

@@ -1,4 +1,4 @@
-"""Approval on a device that holds a key of the account (interface mfa.md section 8, decisions/0101)."""
+"""Push approval on a registered device, signed with the device's key (interface mfa.md section 8, decisions/0101)."""
 
 from __future__ import annotations
 
@@ -28,42 +28,42 @@ from app.kit import randomness
 from app.kit.limits import Rate
 
 REQUEST_LIFETIME: Final = timedelta(minutes=3)
-"""How long a request may be answered."""
+"""How long a request can be answered."""
 QR_CODE_LIFETIME: Final = timedelta(minutes=15)
 _QR_CODE_REUSE: Final = timedelta(
     minutes=10
-)  # an older picture is drawn anew, so that what is shown can still be scanned
+)  # an older code is replaced, so that a displayed code can still be scanned
 _MAX_QR_CODES: Final = 5
 FATIGUE: Final = Rate(5, 600)
-"""Requests for one account, whoever asks: people who are asked again and again approve in the end."""
+"""Requests to one account's device, against push fatigue attacks."""
 DRAWN, WAITING, APPROVED, DENIED, FAILED = "drawn", "waiting", "approved", "denied", "failed"
 _CHOICES: Final = 3
 
 
 class Push:
-    """A request that is sent to the device and answered there, signed. Each is for one sign-in, and ends the one before."""
+    """A signed approval on the device. Each request belongs to one sign-in and replaces the previous one."""
 
     kind = FactorKind.PUSH
-    methods = ("swk",)
-    off = e.PushOff
-    missing = e.PushNotEnrolled
-    wrong = ()  # a denial counts when the device says it
+    amr = ("swk",)
+    disabled_error = e.PushOff
+    not_enrolled_error = e.PushNotEnrolled
+    wrong_errors = ()  # `push_approval` counts denials
 
     def is_on(self, settings: TenantSettings) -> bool:
         return settings.second_factors.push
 
-    def is_enrolled(self, person: AccountFactors) -> bool:
-        return bool(person.enrolled(self.kind))
+    def is_enrolled(self, factors: AccountFactors) -> bool:
+        return bool(factors.enrolled(self.kind))
 
-    def hint(self, person: AccountFactors) -> str | None:
-        held = person.enrolled(self.kind)
+    def hint(self, factors: AccountFactors) -> str | None:
+        held = factors.enrolled(self.kind)
         return str(held[0].facts["name"]) if held else None
 
-    def recall(self, context: Context, person: AccountFactors) -> FactorChallenge:
-        device = _device(person)
+    def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:
+        device = _device(factors)
         if device is None:
-            return _qr_code(context, person)
-        request, app = _current_request(context, person), _app_name(context)
+            return _qr_code(context, factors)
+        request, app = _current_request(context, factors), _app_name(context)
         if request is None:
             return FactorChallenge(targets=(device.facts["name"],), app=app)
         return _request_challenge(
@@ -73,58 +73,58 @@ class Push:
             app,
         )
 
-    def begin(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
-        """Draw the picture; once a device scanned it, ask that device."""
-        return _qr_code(context, person) if _device(person) is None else self.challenge(context, person, options)
+    def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
+        """Return the QR code; once a device has scanned it, send that device a request."""
+        return _qr_code(context, factors) if _device(factors) is None else self.challenge(context, factors, options)
 
-    def enrol(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
-        """Enrol the device that scanned the picture of this very sign-in, once it approved."""
-        device = _device(person)
+    def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
+        """Enrol the device that scanned this sign-in's QR code, after its first approval."""
+        device = _device(factors)
         if device is None:
             raise e.PushPending
-        self.verify(context, person, answer)
-        store.remove(context, person.account.uid, (self.kind,), but=device.credential_id)
+        self.verify(context, factors, response)
+        store.remove(context, factors.account.uid, (self.kind,), except_id=device.credential_id)
         if not store.mark_enrolled(context, device):
             raise e.PushNotEnrolled
 
-    def challenge(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
-        device = _device(person)
+    def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+        device = _device(factors)
         if device is None:
             raise e.PushNotEnrolled
-        context.spend("push", FATIGUE, person.account.uid)
-        number = send_request(context, person, device)
+        context.spend("push", FATIGUE, factors.account.uid)
+        number = send_request(context, factors, device)
         return _request_challenge(device, number, WAITING, _app_name(context))
 
-    def verify(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:  # noqa: ARG002 - the protocol's signature
+    def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:  # noqa: ARG002 - the protocol's signature
         _settings(context)
-        request, device = _current_request(context, person), _device(person)
+        request, device = _current_request(context, factors), _device(factors)
         if request is None or device is None or request.facts["device"] != device.credential_id:
             raise e.WrongPushToken
         if request.state != APPROVED:
             raise {DENIED: e.PushDenied, FAILED: e.PushFailed}.get(request.state, e.PushPending)
-        accounts.change(context, person.account.uid, {})  # everybody locks the account first, and its tickets after it
+        accounts.change(context, factors.account.uid, {})  # lock order: the account, then its tokens
         if not continuation_tokens.spend(context, request):
             raise e.PushAnswered
 
 
-def send_request(context: Context, person: AccountFactors, device: Credential) -> str | None:
-    """Ask a device, and return the number that our page shows, where it shows one. Raises PushMisconfigured."""
-    uid, settings = person.account.uid, _settings(context)
+def send_request(context: Context, factors: AccountFactors, device: Credential) -> str | None:
+    """Send a request to a device. Return the number to match on a hosted page, if any. Raises PushMisconfigured."""
+    uid, settings = factors.account.uid, _settings(context)
     key = _aws_key(context)
     platform = push_platform(settings, str(device.facts["type"]))
     numbers = _random_numbers() if context.visit is not None and settings.number_matching else []
     number = numbers[randomness.below(_CHOICES)] if numbers else None
     continuation_tokens.revoke_all(context, uid, ContinuationPurpose.PUSH)
-    facts = {"for": person.sign_in, "device": device.credential_id, "number": number}
+    facts = {"for": factors.sign_in, "device": device.credential_id, "number": number}
     request = continuation_tokens.issue(context, ContinuationPurpose.PUSH, uid, lifetime=REQUEST_LIFETIME, facts=facts)
     sent = {**key, **_platform(platform), "region": settings.region, "device_token": device.facts["token"]}
-    context.outbox.post("push", {**sent, **_payload(context, person, request, numbers)})
+    context.outbox.post("push", {**sent, **_payload(context, factors, request, numbers)})
     context.audit.record("second_factor.asked", uid=uid, kind=FactorKind.PUSH)
     return number
 
 
 def by_registration_token(context: Context, token: str) -> Credential:
-    """Return the picture's credential that a device may register with. Raises WrongPushToken: there is none, or it is over."""
+    """Return the pending credential of a scanned QR code. Raises WrongPushToken if it is unknown or expired."""
     found = store.by_lookup(context, FactorKind.PUSH, randomness.digest(token)) if len(token) <= 100 else None
     if found is None or found.created_at + QR_CODE_LIFETIME <= context.now:
         raise e.WrongPushToken
@@ -132,21 +132,21 @@ def by_registration_token(context: Context, token: str) -> Credential:
 
 
 def registration_url(context: Context, token: str) -> str:
-    """Return what the picture holds."""
+    """Return the content of the QR code."""
     query = urlencode({"apikey": context.tenant.api_key, "token": token})
     return f"{context.services.settings.base_url}{REGISTRATION}?{query}"
 
 
 def qr_code_url(context: Context, uri: str) -> str:
-    """Return where the picture is, for programs: `PushQRCode`."""
+    """Return the URL of the QR code image, for programs: `PushQRCode`."""
     size = context.tenant.settings.push.qr_code_width if context.tenant.settings.push else 250
     return f"{uri.replace(REGISTRATION, PICTURE)}&size={size}"
 
 
 def push_platform(settings: PushSettings, device_type: str) -> PushAndroid | PushIos:
-    """Return the application that reaches devices of a type. Raises PushMisconfigured."""
-    is_apple = any(word in device_type.lower() for word in ("ios", "iphone", "ipad", "apple"))
-    found: PushAndroid | PushIos = settings.ios if is_apple else settings.android
+    """Return the SNS platform application for a device type. Raises PushMisconfigured."""
+    is_ios = any(word in device_type.lower() for word in ("ios", "iphone", "ipad", "apple"))
+    found: PushAndroid | PushIos = settings.ios if is_ios else settings.android
     if not (found.enabled and found.platform_arn and settings.region):
         raise e.PushMisconfigured
     return found
@@ -159,42 +159,44 @@ def _settings(context: Context) -> PushSettings:
     return held
 
 
-def _device(person: AccountFactors) -> Credential | None:
-    """The device that is asked: the enrolled one, or the one that scanned this sign-in's picture."""
-    held = person.enrolled(FactorKind.PUSH)
+def _device(factors: AccountFactors) -> Credential | None:
+    """Return the enrolled device, or the one that scanned this sign-in's QR code."""
+    held = factors.enrolled(FactorKind.PUSH)
     if held:
         return held[0]
     scanned = [
-        one for one in person.begun(FactorKind.PUSH) if one.facts.get("name") and _belongs_to_sign_in(one, person)
+        one for one in factors.pending(FactorKind.PUSH) if one.facts.get("name") and _belongs_to_sign_in(one, factors)
     ]
     return scanned[-1] if scanned else None
 
 
-def _belongs_to_sign_in(begun: Credential, person: AccountFactors) -> bool:
-    return bool(begun.facts.get("for") == person.sign_in)
+def _belongs_to_sign_in(pending: Credential, factors: AccountFactors) -> bool:
+    return bool(pending.facts.get("for") == factors.sign_in)
 
 
-def _qr_code(context: Context, person: AccountFactors) -> FactorChallenge:
-    """The same picture for a while: pages are reloaded. Each sign-in has its own, for whoever has the password alone may have
-    one drawn, and it must enrol nothing in the owner's.
+def _qr_code(context: Context, factors: AccountFactors) -> FactorChallenge:
+    """Return a QR code, the same for some minutes, because pages are reloaded. Each sign-in has its own: else an attacker with
+    the password could have a code created and wait for the owner's sign-in to enrol it.
     """
     _settings(context)
-    uid = person.account.uid
-    begun = person.begun(FactorKind.PUSH)
-    mine = [one for one in begun if context.now < one.created_at + _QR_CODE_REUSE and _belongs_to_sign_in(one, person)]
-    if mine:
-        uri = registration_url(context, store.decrypt_secret(context, mine[-1]).decode())
+    uid = factors.account.uid
+    pending = factors.pending(FactorKind.PUSH)
+    reusable = [
+        one for one in pending if context.now < one.created_at + _QR_CODE_REUSE and _belongs_to_sign_in(one, factors)
+    ]
+    if reusable:
+        uri = registration_url(context, store.decrypt_secret(context, reusable[-1]).decode())
     else:
-        for old in begun[: 1 - _MAX_QR_CODES]:
+        for old in pending[: 1 - _MAX_QR_CODES]:
             store.remove(context, uid, (FactorKind.PUSH,), old.credential_id)
-        token, facts = randomness.guid(), {"for": person.sign_in}
+        token, facts = randomness.guid(), {"for": factors.sign_in}
         lookup = randomness.digest(token)
         store.add(context, uid, FactorKind.PUSH, facts=facts, secret=token.encode(), lookup=lookup)
         uri = registration_url(context, token)
     held = _settings(context)
     stores = {"Google Play": held.android.store_url, "App Store": held.ios.store_url}
-    there = {name: address for name, address in stores.items() if address}
-    return FactorChallenge(uri=uri, state=DRAWN, app=_app_name(context), stores=there)
+    store_urls = {name: address for name, address in stores.items() if address}
+    return FactorChallenge(uri=uri, state=DRAWN, app=_app_name(context), stores=store_urls)
 
 
 def _request_challenge(device: Credential, number: str | None, state: str, app: str) -> FactorChallenge:
@@ -208,24 +210,24 @@ def _app_name(context: Context) -> str:
     ) or context.tenant.display_name
 
 
-def _current_request(context: Context, person: AccountFactors) -> ContinuationToken | None:
-    """The request of this sign-in, if no later one ended it."""
-    if person.sign_in is None:
+def _current_request(context: Context, factors: AccountFactors) -> ContinuationToken | None:
+    """Return the open request of this sign-in, if no later one replaced it."""
+    if factors.sign_in is None:
         return None
-    held = continuation_tokens.of_account(context, ContinuationPurpose.PUSH, person.account.uid)
-    return next((one for one in held if one.facts.get("for") == person.sign_in), None)
+    held = continuation_tokens.of_account(context, ContinuationPurpose.PUSH, factors.account.uid)
+    return next((one for one in held if one.facts.get("for") == factors.sign_in), None)
 
 
 def _random_numbers() -> list[str]:
-    """Two digits each, all different."""
-    drawn: dict[str, None] = {}
-    while len(drawn) < _CHOICES:
-        drawn[str(10 + randomness.below(90))] = None
-    return list(drawn)
+    """Return distinct numbers of two digits."""
+    numbers: dict[str, None] = {}
+    while len(numbers) < _CHOICES:
+        numbers[str(10 + randomness.below(90))] = None
+    return list(numbers)
 
 
 def _aws_key(context: Context) -> dict[str, str]:
-    """What it takes to send the message travels with it: the outbox lies sealed."""
+    """Return the tenant's AWS key, which the encrypted outbox message carries for its sender."""
     held = tenant_secrets.secrets_of(context.services.encryption, context.tenant, "push")
     if not (held.get("access_key_id") and held.get("secret_access_key")):
         raise e.PushMisconfigured
@@ -240,16 +242,16 @@ def _platform(platform: PushAndroid | PushIos) -> dict[str, Any]:
 
 
 def _payload(
-    context: Context, person: AccountFactors, request: ContinuationToken, numbers: list[str]
+    context: Context, factors: AccountFactors, request: ContinuationToken, numbers: list[str]
 ) -> dict[str, Any]:
-    """What the device is told. The token is the request's own: that of the sign-in stays with the browser."""
-    settings, account = _settings(context), person.account
-    place = context.services.locations.place_of(context.address)
-    said = {
+    """Return the push message. Its token is the request's; the sign-in's token stays with the browser."""
+    settings, account = _settings(context), factors.account
+    location = context.services.locations.place_of(context.address)
+    fields = {
         "secondfactorauthenticationtoken": request.text,
         "identifier": account.email or account.username or account.phone or account.uid,
         "browser": context.agent[:200],
-        "location": ", ".join(one for one in (place.city, place.country) if one),
+        "location": ", ".join(one for one in (location.city, location.country) if one),
         "timestamp": str(int(context.now.timestamp())),
         "apikey": context.tenant.api_key,
         "title": _app_name(context),
@@ -257,12 +259,12 @@ def _payload(
     }
     return {
         "message": settings.message,
-        "data": said,
+        "data": fields,
         "lives_for_seconds": int(REQUEST_LIFETIME.total_seconds()),
         "expires_at": request.expires_at.timestamp(),
     }
 
 
 def refuse_unreachable(context: Context, device_type: str) -> None:
-    """Raise PushMisconfigured where the tenant has no service that reaches devices of a type."""
+    """Raise PushMisconfigured if the tenant has no platform application for a device type."""
     push_platform(_settings(context), device_type)

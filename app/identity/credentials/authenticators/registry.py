@@ -1,4 +1,4 @@
-"""The authenticators, in the order in which people are asked for one."""
+"""The authenticators, in the order of preference of a challenge."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Security questions: as many answers as the tenant asks for, of those that were enrolled (mfa.md section 5).
+"""Security questions: the tenant sets how many of the enrolled answers a challenge asks for (mfa.md section 5).
 
-They are this factor's own, apart from those that open a lock or a forgotten password, which a token alone may change.
+These answers are separate from those that solve a lock or reset a password, which an access token alone can change.
 """
 
 from __future__ import annotations
@@ -21,82 +21,82 @@ from app.identity.platform.context import Context
 
 
 class SecurityQuestions:
-    """Answers, hashed like passwords."""
+    """Answers to security questions, hashed like passwords."""
 
     kind = FactorKind.QUESTIONS
-    methods = ("kba",)
-    off = e.QuestionFactorOff
-    missing = e.QuestionFactorNotEnrolled
-    wrong = (e.WrongSecurityAnswer, e.WrongQuestionOrAnswer)
+    amr = ("kba",)
+    disabled_error = e.QuestionFactorOff
+    not_enrolled_error = e.QuestionFactorNotEnrolled
+    wrong_errors = (e.WrongSecurityAnswer, e.WrongQuestionOrAnswer)
 
     def is_on(self, settings: TenantSettings) -> bool:
         return settings.second_factors.security_questions and bool(settings.security_questions)
 
-    def is_enrolled(self, person: AccountFactors) -> bool:
-        return bool(_stored_answers(person))
+    def is_enrolled(self, factors: AccountFactors) -> bool:
+        return bool(_stored_answers(factors))
 
-    def hint(self, person: AccountFactors) -> str | None:  # noqa: ARG002 - the protocol's signature
+    def hint(self, factors: AccountFactors) -> str | None:  # noqa: ARG002 - the protocol's signature
         return None
 
-    def recall(self, context: Context, person: AccountFactors) -> FactorChallenge:
-        """The person's own questions, else all that the tenant has to choose from."""
-        kept, settings = _stored_answers(person), context.tenant.settings
-        if not kept:
+    def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:
+        """Return the enrolled questions, or before enrolment all questions of the tenant."""
+        stored, settings = _stored_answers(factors), context.tenant.settings
+        if not stored:
             return FactorChallenge(questions=tuple(settings.security_questions))
-        return FactorChallenge(questions=tuple(kept)[: settings.second_factors.minimum_questions])
+        return FactorChallenge(questions=tuple(stored)[: settings.second_factors.minimum_questions])
 
-    def begin(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
-        return self.recall(context, person)
+    def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+        return self.describe(context, factors)
 
-    def enrol(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
-        """Keep the answers, in the place of those that were there."""
+    def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
+        """Store the answers in place of the previous ones."""
         context.work.release_connection()
-        kept = security_answers.hash_answers(context, _answered(answer))
-        uid = person.account.uid
-        accounts.change(context, uid, {})  # everybody locks the account first, and its credentials after it
-        for old in person.enrolled(self.kind):
+        stored = security_answers.hash_answers(context, _answered(response))
+        uid = factors.account.uid
+        accounts.change(context, uid, {})  # lock order: the account, then its credentials
+        for old in factors.enrolled(self.kind):
             store.remove(context, uid, (self.kind,), old.credential_id)
-        store.add(context, uid, self.kind, facts={"answers": kept}, is_enrolled=True)
+        store.add(context, uid, self.kind, facts={"answers": stored}, is_enrolled=True)
 
-    def challenge(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
-        return self.recall(context, person)
+    def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+        return self.describe(context, factors)
 
-    def verify(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
-        """Raises WrongQuestionOrAnswer for a question that is not the person's, WrongSecurityAnswer."""
-        kept, shown = _stored_answers(person), _answered(answer)
-        if any(question not in kept for question in shown):
+    def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
+        """Raises WrongSecurityAnswer, and WrongQuestionOrAnswer for a question that the account has not enrolled."""
+        stored, answered = _stored_answers(factors), _answered(response)
+        if any(question not in stored for question in answered):
             raise e.WrongQuestionOrAnswer
         context.work.release_connection()
-        if not security_answers.are_correct(context, kept, shown):
+        if not security_answers.are_correct(context, stored, answered):
             raise e.WrongSecurityAnswer
-        accounts.change(context, person.account.uid, {})  # as in `enrol`
-        if self.kind not in person.lent and not store.set_values(
-            context, person.enrolled(self.kind)[-1], used_at=context.now
+        accounts.change(context, factors.account.uid, {})  # as in `enrol`
+        if self.kind not in factors.fallback_kinds and not store.set_values(
+            context, factors.enrolled(self.kind)[-1], used_at=context.now
         ):
             raise e.WrongSecurityAnswer
 
 
-def refuse_incomplete(context: Context, person: AccountFactors, answer: FactorResponse, *, is_new: bool) -> None:
-    """Refuse what cannot be a proof, which is no guess: it is not counted.
+def refuse_incomplete(context: Context, factors: AccountFactors, response: FactorResponse, *, is_new: bool) -> None:
+    """Refuse an incomplete response. It does not count as an attempt.
 
     Raises:
         UnknownSecurityQuestion: the tenant has no such question to enrol.
-        TooFewAnswers: fewer than the tenant asks for, or than there are.
+        TooFewAnswers: fewer than the tenant requires, or than are enrolled.
     """
-    settings, given = context.tenant.settings, _answered(answer)
-    known = (not is_new and _stored_answers(person)) or settings.security_questions
-    if is_new and any(question not in known for question in given):
+    settings, answered = context.tenant.settings, _answered(response)
+    known = (not is_new and _stored_answers(factors)) or settings.security_questions
+    if is_new and any(question not in known for question in answered):
         raise e.UnknownSecurityQuestion
-    if len(given) < min(settings.second_factors.minimum_questions, len(known)):
+    if len(answered) < min(settings.second_factors.minimum_questions, len(known)):
         raise e.TooFewAnswers
 
 
-def _answered(answer: FactorResponse) -> dict[str, str]:
-    return {question: text for question, text in answer.answers.items() if security_answers.normalize(text)}
+def _answered(response: FactorResponse) -> dict[str, str]:
+    return {question: text for question, text in response.answers.items() if security_answers.normalize(text)}
 
 
-def _stored_answers(person: AccountFactors) -> dict[str, str]:
-    """Return the answers of this factor; at a risk those stand in that open the account's lock."""
-    if held := person.enrolled(FactorKind.QUESTIONS):
+def _stored_answers(factors: AccountFactors) -> dict[str, str]:
+    """Return the enrolled answers; as a fallback factor those that solve the account's lock."""
+    if held := factors.enrolled(FactorKind.QUESTIONS):
         return dict(held[-1].facts["answers"])
-    return dict(person.account.security_answers) if FactorKind.QUESTIONS in person.lent else {}
+    return dict(factors.account.security_answers) if FactorKind.QUESTIONS in factors.fallback_kinds else {}

@@ -1,6 +1,6 @@
-"""A code by text message, or read out in a call, to a number that was enrolled for it (mfa.md section 5).
+"""A code by text message or voice call, to the number enrolled for it (mfa.md section 5).
 
-The number is this factor's own: it need not name the account, and who may write the account's number does not change it.
+The number is separate from the account's phone number: a change of that number does not change this factor.
 """
 
 from __future__ import annotations
@@ -28,62 +28,62 @@ from app.identity.platform.context import Context
 
 
 class SmsCode:
-    """Codes that count their tries themselves."""
+    """Codes by SMS. They count their attempts themselves."""
 
     kind = FactorKind.SMS
-    methods = ("sms",)
-    off = e.SmsFactorOff
-    missing = e.NoPhoneRegistered
-    wrong = ()
+    amr = ("sms",)
+    disabled_error = e.SmsFactorOff
+    not_enrolled_error = e.NoPhoneRegistered
+    wrong_errors = ()
 
     def is_on(self, settings: TenantSettings) -> bool:
         return settings.second_factors.sms
 
-    def is_enrolled(self, person: AccountFactors) -> bool:
-        return self._number_of(person) is not None
+    def is_enrolled(self, factors: AccountFactors) -> bool:
+        return self._number_of(factors) is not None
 
-    def hint(self, person: AccountFactors) -> str | None:
-        number = self._number_of(person)
+    def hint(self, factors: AccountFactors) -> str | None:
+        number = self._number_of(factors)
         return mask_phone(number) if number else None
 
-    def recall(self, context: Context, person: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
-        hint = self.hint(person)
+    def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+        hint = self.hint(factors)
         return FactorChallenge(targets=(hint,) if hint else ())
 
-    def begin(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
-        """Text a code to the number that is wished, else once more to the one that was begun; to none, nothing is sent.
+    def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
+        """Text a code to the given number, or again to the pending one; without either send nothing.
 
-        Raises MalformedPhone, PhoneRegistered, and why nothing could be sent.
+        Raises MalformedPhone, PhoneRegistered, and the errors of sending.
         """
-        begun = person.begun(self.kind)
+        pending = factors.pending(self.kind)
         if not options.phone:
-            return self._send(context, person.account, _number(begun[-1]), options) if begun else FactorChallenge()
+            return self._send(context, factors.account, _number(pending[-1]), options) if pending else FactorChallenge()
         phone = identifiers.normalize_phone(options.phone)
         if phone is None:
             raise e.MalformedPhone
-        account = person.account
+        account = factors.account
         opens_account = context.tenant.settings.phone_login and account.phone_verified and account.phone == phone
-        if opens_account or phone in {_number(one) for one in person.enrolled(self.kind)}:
+        if opens_account or phone in {_number(one) for one in factors.enrolled(self.kind)}:
             raise e.PhoneRegistered
-        return self._send(context, account, phone, options, begun)
+        return self._send(context, account, phone, options, pending)
 
-    def enrol(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
-        """The number takes the place of the one that was there."""
-        begun = person.begun(self.kind)
-        if not begun:
+    def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
+        """Enrol the pending number in place of the previous one."""
+        pending = factors.pending(self.kind)
+        if not pending:
             raise e.NoPhoneRegistered
-        self._spend(context, person, _number(begun[-1]), answer)
-        store.remove(context, person.account.uid, (self.kind,), but=begun[-1].credential_id)
-        if not store.mark_enrolled(context, begun[-1]):
+        self._spend(context, factors, _number(pending[-1]), response)
+        store.remove(context, factors.account.uid, (self.kind,), except_id=pending[-1].credential_id)
+        if not store.mark_enrolled(context, pending[-1]):
             raise e.ClosedSmsCode
 
-    def challenge(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
-        return self._send(context, person.account, self._number_of(person) or "", options)
+    def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
+        return self._send(context, factors.account, self._number_of(factors) or "", options)
 
-    def verify(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
-        self._spend(context, person, self._number_of(person) or "", answer)
-        if self.kind not in person.lent and not store.set_values(
-            context, person.enrolled(self.kind)[-1], used_at=context.now
+    def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
+        self._spend(context, factors, self._number_of(factors) or "", response)
+        if self.kind not in factors.fallback_kinds and not store.set_values(
+            context, factors.enrolled(self.kind)[-1], used_at=context.now
         ):
             raise e.ClosedSmsCode
 
@@ -93,35 +93,33 @@ class SmsCode:
         account: Account,
         phone: str,
         options: ChallengeOptions,
-        begun: tuple[Credential, ...] | None = None,
+        pending: tuple[Credential, ...] | None = None,
     ) -> FactorChallenge:
-        """Text a code; with `begun` the number is kept in the place of what was begun."""
+        """Text a code; with `replaced` the number is stored as pending in place of those credentials."""
 
-        def said() -> dict[str, str]:
-            if begun is not None:
-                accounts.change(
-                    context, account.uid, {}
-                )  # everybody locks the account first, and its credentials after it
-                for one in begun:
+        def make_facts() -> dict[str, str]:
+            if pending is not None:
+                accounts.change(context, account.uid, {})  # lock order: the account, then its credentials
+                for one in pending:
                     store.remove(context, account.uid, (self.kind,), one.credential_id)
                 store.add(context, account.uid, self.kind, facts={"phone": phone})
             code = one_time_tokens.new_code(context, Purpose.FACTOR_SMS, account.uid, subject=phone)
             return {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
 
-        sid = messaging.sms(context, SmsKind.SECOND_FACTOR, phone, account=account, facts=said, options=options)
+        sid = messaging.sms(context, SmsKind.SECOND_FACTOR, phone, account=account, facts=make_facts, options=options)
         context.audit.record("second_factor.sent", uid=account.uid, kind=self.kind)
         return FactorChallenge(sent_to=mask_phone(phone), sid=sid)
 
-    def _number_of(self, person: AccountFactors) -> str | None:
-        """Return where codes go; at a risk the account's own number stands in for one that was enrolled."""
-        if held := person.enrolled(self.kind):
+    def _number_of(self, factors: AccountFactors) -> str | None:
+        """Return the enrolled number; as a fallback factor the account's own."""
+        if held := factors.enrolled(self.kind):
             return _number(held[-1])
-        return person.account.phone if self.kind in person.lent else None
+        return factors.account.phone if self.kind in factors.fallback_kinds else None
 
-    def _spend(self, context: Context, person: AccountFactors, number: str, answer: FactorResponse) -> None:
+    def _spend(self, context: Context, factors: AccountFactors, number: str, response: FactorResponse) -> None:
         one_time_tokens.spend_code(
-            context, Purpose.FACTOR_SMS, person.account.uid, answer.code, subject=number, errors=SMS_CODE,
-            is_lock_open=answer.is_lock_open,
+            context, Purpose.FACTOR_SMS, factors.account.uid, response.code, subject=number, errors=SMS_CODE,
+            is_lock_solved=response.is_lock_solved,
         )  # fmt: skip
 
 

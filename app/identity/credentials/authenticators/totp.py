@@ -29,94 +29,96 @@ _STEP_SECONDS: Final = 30
 _DRIFT: Final = 1
 _DIGITS: Final = 6
 _SEED_BYTES: Final = 32
-"""52 letters of base32, as the interface's ManualEntryCode has."""
+"""52 characters of base32, as the interface's ManualEntryCode has."""
 _SEED_REUSE: Final = timedelta(minutes=30)
-"""So long the same seed is shown again: pages are reloaded, and a picture may have been scanned already."""
+"""How long the same seed is shown again, because pages are reloaded and its QR code may have been scanned."""
 _ENROLMENT_LIFETIME: Final = timedelta(hours=1)
-"""So long a first code may take that proves it."""
+"""How long a first code may enrol a seed."""
 _MAX_PENDING: Final = 5
 
 
 class Totp:
-    """Codes of an authenticator app. A time step that was used, or an older one, opens nothing again."""
+    """Codes of an authenticator app. A used time step and all before it are invalid."""
 
     kind = FactorKind.TOTP
-    methods = ("otp",)
-    off = e.TotpOff
-    missing = e.TotpNotEnrolled
-    wrong = (e.WrongTotpCode,)
+    amr = ("otp",)
+    disabled_error = e.TotpOff
+    not_enrolled_error = e.TotpNotEnrolled
+    wrong_errors = (e.WrongTotpCode,)
 
     def is_on(self, settings: TenantSettings) -> bool:
         return settings.second_factors.totp
 
-    def is_enrolled(self, person: AccountFactors) -> bool:
-        return bool(person.enrolled(self.kind))
+    def is_enrolled(self, factors: AccountFactors) -> bool:
+        return bool(factors.enrolled(self.kind))
 
-    def hint(self, person: AccountFactors) -> str | None:  # noqa: ARG002 - the protocol's signature
+    def hint(self, factors: AccountFactors) -> str | None:  # noqa: ARG002 - the protocol's signature
         return None
 
-    def recall(self, context: Context, person: AccountFactors) -> FactorChallenge:
-        return FactorChallenge() if self.is_enrolled(person) else self.begin(context, person, ChallengeOptions())
+    def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:
+        return (
+            FactorChallenge()
+            if self.is_enrolled(factors)
+            else self.begin_enrolment(context, factors, ChallengeOptions())
+        )
 
-    def begin(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
-        """The same seed for a while. Each sign-in has its own: whoever has the password alone may have one shown, and its owner
-        must not scan what a thief has seen.
+    def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+        """Return a seed, the same for some minutes. Each sign-in has its own, because an attacker with the password may have
+        seen the seed of another sign-in.
         """
-        begun = _pending_seeds(context, person, _SEED_REUSE)
-        held = begun[-1] if begun else _add_seed(context, person)
+        pending = _pending_seeds(context, factors, _SEED_REUSE)
+        held = pending[-1] if pending else _add_seed(context, factors)
         secret = _base32(store.decrypt_secret(context, held))
-        account = person.account
+        account = factors.account
         label = account.email or account.username or account.phone or account.uid
         uri = pyotp.TOTP(secret).provisioning_uri(name=label, issuer_name=context.tenant.display_name)
         return FactorChallenge(secret=secret, uri=uri)
 
-    def enrol(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
-        begun = _pending_seeds(context, person, _ENROLMENT_LIFETIME)
-        if not begun:
+    def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
+        pending = _pending_seeds(context, factors, _ENROLMENT_LIFETIME)
+        if not pending:
             raise e.TotpNotEnrolled
-        for held in begun:
-            step = _matching_step(context, held, answer.code)
+        for held in pending:
+            step = _matching_step(context, held, response.code)
             if step is None:
                 continue
-            accounts.change(
-                context, person.account.uid, {}
-            )  # everybody locks the account first, and its credentials after it
-            store.remove(context, person.account.uid, (self.kind,), but=held.credential_id)
+            accounts.change(context, factors.account.uid, {})  # lock order: the account, then its credentials
+            store.remove(context, factors.account.uid, (self.kind,), except_id=held.credential_id)
             if store.mark_enrolled(context, held, counter=step):
                 return
         raise e.WrongTotpCode
 
-    def challenge(self, context: Context, person: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         return FactorChallenge()
 
-    def verify(self, context: Context, person: AccountFactors, answer: FactorResponse) -> None:
-        for held in person.enrolled(self.kind):
-            step = _matching_step(context, held, answer.code)
+    def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
+        for held in factors.enrolled(self.kind):
+            step = _matching_step(context, held, response.code)
             if step is None:
                 continue
-            accounts.change(context, person.account.uid, {})  # as in `enrol`
+            accounts.change(context, factors.account.uid, {})  # as in `enrol`
             if store.advance_counter(context, held, step):
                 return
         raise e.WrongTotpCode
 
 
-def _pending_seeds(context: Context, person: AccountFactors, lifetime: timedelta) -> list[Credential]:
-    """Return the seeds that this very sign-in began, or its signed-in owner, the oldest first; none that is too old."""
-    mine = (one for one in person.begun(FactorKind.TOTP) if one.facts.get("for") == person.sign_in)
-    return [one for one in mine if context.now < one.created_at + lifetime]
+def _pending_seeds(context: Context, factors: AccountFactors, lifetime: timedelta) -> list[Credential]:
+    """Return the pending seeds of this sign-in, or of the signed-in account, the oldest first; none older than `lifetime`."""
+    own = (one for one in factors.pending(FactorKind.TOTP) if one.facts.get("for") == factors.sign_in)
+    return [one for one in own if context.now < one.created_at + lifetime]
 
 
-def _add_seed(context: Context, person: AccountFactors) -> Credential:
-    """Draw a seed; those that are over go, and the oldest of too many sign-ins."""
-    uid, begun = person.account.uid, person.begun(FactorKind.TOTP)
-    over = [one for one in begun if one.created_at + _ENROLMENT_LIFETIME <= context.now]
-    of_sign_ins = [one for one in begun if one.facts.get("for") and one not in over]
-    gone = [*over, *of_sign_ins[: 1 - _MAX_PENDING]]
-    if gone:
+def _add_seed(context: Context, factors: AccountFactors) -> Credential:
+    """Add a seed. Remove expired ones, and the oldest if too many sign-ins have pending ones."""
+    uid, pending = factors.account.uid, factors.pending(FactorKind.TOTP)
+    expired = [one for one in pending if one.created_at + _ENROLMENT_LIFETIME <= context.now]
+    during_sign_ins = [one for one in pending if one.facts.get("for") and one not in expired]
+    removed = [*expired, *during_sign_ins[: 1 - _MAX_PENDING]]
+    if removed:
         accounts.change(context, uid, {})  # as in `enrol`
-    for old in gone:
+    for old in removed:
         store.remove(context, uid, (FactorKind.TOTP,), old.credential_id)
-    seed, facts = randomness.random_bytes(_SEED_BYTES), {"for": person.sign_in}
+    seed, facts = randomness.random_bytes(_SEED_BYTES), {"for": factors.sign_in}
     return store.add(context, uid, FactorKind.TOTP, facts=facts, secret=seed)
 
 
@@ -125,11 +127,11 @@ def _base32(seed: bytes) -> str:
 
 
 def _matching_step(context: Context, held: Credential, code: str) -> int | None:
-    """Return the time step that the code is of: the present one, one before or after it; never one that was used."""
+    """Return the time step of the code: the present one, the one before or after; never a used one."""
     app = pyotp.TOTP(_base32(store.decrypt_secret(context, held)), digits=_DIGITS, interval=_STEP_SECONDS)
-    now, shown, found = int(context.now.timestamp()) // _STEP_SECONDS, digits_in(code), None
+    now, digits, found = int(context.now.timestamp()) // _STEP_SECONDS, digits_in(code), None
     for step in range(now - _DRIFT, now + _DRIFT + 1):
-        is_it = hmac.compare_digest(app.generate_otp(step).encode(), shown.encode("utf-8", "surrogatepass"))
-        if is_it and step > held.counter:
+        is_match = hmac.compare_digest(app.generate_otp(step).encode(), digits.encode("utf-8", "surrogatepass"))
+        if is_match and step > held.counter:
             found = step
     return found

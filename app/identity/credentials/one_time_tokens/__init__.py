@@ -1,1 +1,1 @@
-"""Proofs: links and codes that show that somebody holds an address."""
+"""One-time tokens: links and codes that prove access to an email address or a phone number."""

@@ -1,4 +1,4 @@
-"""Guesses at what is short, such as a PIN or an app's code: counted before they are weighed, in the account's one counter."""
+"""Attempts at short secrets such as PINs and app codes: each counts toward the account's lock before it is compared."""
 
 from __future__ import annotations
 
@@ -15,48 +15,48 @@ from app.identity.platform.context import Context
 from app.kit.errors import ApiError
 
 
-def count_attempt(context: Context, account: Account, refuse_over: Callable[[Context], None] | None = None) -> Failure:
-    """Count the try before the proof is weighed; raises the lock's refusal where the tries are used up.
+def count_attempt(context: Context, account: Account, refuse_ended: Callable[[Context], None] | None = None) -> Failure:
+    """Count an attempt before its code is compared. Raises the error of the lock if no attempt is left.
 
     Args:
-        refuse_over: raises where that which is proved came to its end by another proof meanwhile; such a try counts for nothing.
+        refuse_ended: raises if another attempt has just ended the sign-in; this attempt then does not count.
     """
-    with context.work.separate_transaction() as own:
-        tried = login_records.reserve_attempt(own, account, context.tenant.settings, context.now)
-        if refuse_over is not None:
-            refuse_over(replace(context, work=own))
-    if tried is None:
+    with context.work.separate_transaction() as transaction:
+        attempt = login_records.reserve_attempt(transaction, account, context.tenant.settings, context.now)
+        if refuse_ended is not None:
+            refuse_ended(replace(context, work=transaction))
+    if attempt is None:
         raise lock_error(context, account) or e.LockedDuringStep()
-    return tried
+    return attempt
 
 
-def record_success(context: Context, account: Account, *, is_whole: bool = True) -> None:
-    """Take back what `begin` counted, in the call's transaction; where the sign-in `is_whole` by it, all that was counted."""
-    login_records.release_attempt(context.work, account.uid, context.tenant.settings, is_whole=is_whole)
+def record_success(context: Context, account: Account, *, is_complete: bool = True) -> None:
+    """Take back the attempt of `count_attempt`, in the request's transaction; all attempts if the sign-in `is_complete` now."""
+    login_records.release_attempt(context.work, account.uid, context.tenant.settings, is_complete=is_complete)
 
 
 def record_failure(
-    context: Context, account: Account, tried: Failure | None, refusal: ApiError
+    context: Context, account: Account, attempt: Failure | None, refusal: ApiError
 ) -> tuple[ApiError, int]:
-    """Return the refusal of a wrong proof, of the one that locks the account the lock's; and how many there were.
+    """Return the error of a wrong attempt, or of the lock if this attempt locks the account, and the number of attempts.
 
     Args:
-        tried: what `begin` counted; None where a lock was just opened, and what is wrong then counts afterwards.
+        attempt: the result of `count_attempt`; None if a lock was just solved, and the failure is counted now.
     """
-    with context.work.separate_transaction() as own:
-        if tried is None:
-            tried = login_records.count_failure(own, account, context.tenant.settings, context.now)
-        elif tried.is_locked:
-            login_records.lock_if_exhausted(own, account, context.tenant.settings, context.now)
-    return (lock_error(context, account) if tried.is_locked else None) or refusal, tried.attempts
+    with context.work.separate_transaction() as transaction:
+        if attempt is None:
+            attempt = login_records.count_failure(transaction, account, context.tenant.settings, context.now)
+        elif attempt.is_locked:
+            login_records.lock_if_exhausted(transaction, account, context.tenant.settings, context.now)
+    return (lock_error(context, account) if attempt.is_locked else None) or refusal, attempt.attempts
 
 
 def lock_error(context: Context, account: Account) -> ApiError | None:
-    """Return the refusal of the lock that the account has by now."""
-    present = accounts.by_uid(context, account.uid)
+    """Return the error of the account's present lock, if it has one."""
+    fresh = accounts.by_uid(context, account.uid)
     try:
-        if present is not None:
-            one_time_tokens.refuse_locked(context, present)
-    except ApiError as locked:
-        return locked
+        if fresh is not None:
+            one_time_tokens.refuse_locked(context, fresh)
+    except ApiError as lock:
+        return lock
     return None

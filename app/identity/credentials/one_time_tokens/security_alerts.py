@@ -1,4 +1,4 @@
-"""Links by which the mailbox of an account objects to a change: "this was not me" (decisions/0061)."""
+"""Links with which the owner of an address reports a change as not theirs: "this was not me" (decisions/0061)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from app.kit import randomness
 from app.kit.clock import iso
 
 MINUTES = 7 * 24 * 60
-"""How long one works, whatever becomes of the address that it was mailed to."""
+"""The lifetime of a link. It outlives the removal of its address from the account."""
 _MAX_LENGTH = 250
 
 
 def create_link(context: Context, account: Account, to: str) -> tuple[str, str]:
-    """Return the address of the page that closes the account to everybody but the mailbox `to`, and its token.
+    """Return the URL and the token of a link that reserves the account for the mailbox `to`.
 
-    Each change has a link of its own: the earliest gives the account to who held it first, and ends the later ones.
+    Each change has its own link. The earliest link restores the state before all later changes and ends their links.
     """
     subject = f"{_normal_address(to)} {iso(context.now)} {randomness.token(6)}"
     facts = {"email": to}
@@ -27,14 +27,14 @@ def create_link(context: Context, account: Account, to: str) -> tuple[str, str]:
 
 
 def close(context: Context, uid: str, to: str) -> None:
-    """End the alarms of an account that went to an address."""
+    """Close the alert links of an account that were sent to an address."""
     one_time_tokens.close_addressed(context, uid, Purpose.ALARM, _normal_address(to))
 
 
-def close_until(context: Context, alarm: OneTimeToken) -> None:
-    """End an alarm and those before it that went to the same address."""
+def close_until(context: Context, alert: OneTimeToken) -> None:
+    """Close an alert link and the earlier ones that were sent to the same address."""
     one_time_tokens.close_addressed(
-        context, alarm.uid, Purpose.ALARM, _normal_address(str(alarm.facts["email"])), alarm.expires_at
+        context, alert.uid, Purpose.ALARM, _normal_address(str(alert.facts["email"])), alert.expires_at
     )
 
 

@@ -1,7 +1,7 @@
-"""Links and codes that prove that somebody holds an address. Kept as digests, used once, void after five wrong tries.
+"""One-time links and codes that prove access to an address. They are stored as digests and work once.
 
-A link is long and unguessable, and is looked up by itself. A code is short: it is looked up by the account and what it
-proves, each try is counted before it is compared, and a wrong one counts toward the account's lock.
+A link has 256 random bits and is found by its digest. A code has six digits: it is found by its account and subject, each
+attempt is counted before the comparison, a wrong one counts toward the account's lock, and five close the code.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from app.contract import captcha as contract
 from app.contract import errors as e
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import store
-from app.identity.credentials.one_time_tokens.purposes import Purpose
-from app.identity.credentials.one_time_tokens.store import StoredToken
-from app.identity.credentials.one_time_tokens.typed_codes import DIGITS, digits_in, is_code
+from app.identity.credentials.one_time_tokens.codes import DIGITS, MAIL_CODE, SMS_CODE, CodeErrors, digits_in, is_code
+from app.identity.credentials.one_time_tokens.store import Purpose, StoredToken
 from app.identity.directory.accounts import account_lookup, login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as accounts_store
@@ -35,9 +34,9 @@ from app.kit.clock import iso
 from app.kit.errors import ApiError
 from app.kit.limits import OverLimit, Rate
 
-MAX_ATTEMPTS = 5  # wrong ones, per code (interface limits.md section 4)
+MAX_ATTEMPTS = 5  # per code (interface limits.md section 4)
 LINK_MINUTES, RESET_MINUTES, CODE_MINUTES = 4320, 1440, 5
-"""How long they live, by default (interface limits.md section 2)."""
+"""Default lifetimes (interface limits.md section 2)."""
 _MAX_TOKEN_LENGTH = 200
 _DAY = 86_400
 _SERVER_SUPPLIED = Rate(20, 3600)
@@ -45,26 +44,8 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}\Z")  # 32 random bytes
 
 
 @dataclass(frozen=True)
-class CodeErrors:
-    """The four refusals of a code, which the interface numbers by the way it was sent."""
-
-    wrong: type[ApiError]
-    used: type[ApiError]
-    expired: type[ApiError]
-    closed: type[ApiError]
-
-    @property
-    def all(self) -> tuple[type[ApiError], ...]:
-        return self.wrong, self.used, self.expired, self.closed
-
-
-MAIL_CODE = CodeErrors(e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.ClosedMailCode)
-SMS_CODE = CodeErrors(e.WrongSmsCode, e.UsedSmsCode, e.ExpiredSmsCode, e.ClosedSmsCode)
-
-
-@dataclass(frozen=True)
 class Code:
-    """A code just made; the only moment at which its text exists."""
+    """A new code. Its text exists nowhere else."""
 
     text: str
     code_id: str
@@ -72,11 +53,11 @@ class Code:
 
 @dataclass(frozen=True)
 class OneTimeToken:
-    """What a link or a code that was shown stands for."""
+    """The content of a link or code that a caller presented."""
 
     kind: Purpose
     uid: str
-    subject: str  # the address or number that it was sent to, as the sender named it
+    subject: str  # the address or number that it was sent to, or another text that the caller of `new_link` chose
     facts: dict[str, Any]
     expires_at: datetime
     proof_id: str = ""
@@ -91,14 +72,14 @@ def new_link(
     minutes: int = LINK_MINUTES,
     facts: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return the token of a new link; older ones of the same kind, account and subject are over."""
+    """Return the token of a new link. It replaces open links of the same kind, account and subject."""
     token = randomness.token()
     store.add(context, randomness.digest(token), kind, uid, subject, code_hash=None, facts=facts or {}, minutes=minutes)
     return token
 
 
 def has_link_form(token: str) -> bool:
-    """Return whether a text could be the token of a link: what was cut off on its way cannot."""
+    """Return whether a text has the form of a link's token; a truncated one has not."""
     return _TOKEN.match(token.strip()) is not None
 
 
@@ -111,7 +92,7 @@ def new_code(
     minutes: int = CODE_MINUTES,
     facts: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return a new code; older ones of the same kind, account and subject are over."""
+    """Return a new code. It replaces open codes of the same kind, account and subject."""
     return issue_code(context, kind, uid, subject=subject, minutes=minutes, facts=facts).text
 
 
@@ -124,7 +105,7 @@ def issue_code(
     minutes: int = CODE_MINUTES,
     facts: Mapping[str, Any] | None = None,
 ) -> Code:
-    """Return a new code with the id that may name it in the place of account and subject."""
+    """Return a new code with its id, by which `find_code` finds it without account and subject."""
     code = Code(randomness.digits(DIGITS), randomness.guid())
     hashed = _code_hashes(context, code.code_id, code.text)[0]
     store.add(context, code.code_id, kind, uid, subject, code_hash=hashed, facts=facts or {}, minutes=minutes)
@@ -132,50 +113,50 @@ def issue_code(
 
 
 def find_code(context: Context, kind: Purpose, code_id: str) -> OneTimeToken | None:
-    """Return what the code of that id stands or stood for."""
+    """Return the content of the code with that id, in any state."""
     found = store.code(context, kind, code_id)
     return _proof(found) if found is not None else None
 
 
 def last_recipient(context: Context, kinds: Collection[Purpose], subject: str) -> str | None:
-    """Return the id of whoever was last sent something of these kinds to an address."""
+    """Return the uid of the account that was last sent a token of these kinds to an address."""
     return found.uid if (found := store.newest_to_address(context, kinds, subject)) is not None else None
 
 
 def purpose_of_newest_code(context: Context, kinds: Sequence[Purpose], uid: str, subject: str) -> Purpose:
-    """Return of which kind the last code is that an account was sent to an address; the first of them where there is none."""
+    """Return the kind of the newest code that an account was sent to an address, or the first of `kinds` if there is none."""
     found = store.newest_to_address(context, kinds, subject, uid=uid)
     return Purpose(found.kind) if found is not None else kinds[0]
 
 
 def peek_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
-    """Return what a link stands for, without using it: for the page that a mail leads to.
+    """Return the content of a link without using it, for the page to which an email leads.
 
     Raises:
-        UnknownLink: 1063. UsedLink: 974. ExpiredLink: 975, over or replaced by a newer one.
+        UnknownLink: 1063. UsedLink: 974. ExpiredLink: 975, expired or replaced by a newer one.
     """
     return _proof(_find_open_link(context, kind, token))
 
 
 def find_used_link(context: Context, kind: Purpose, token: str) -> OneTimeToken | None:
-    """Return what a link that was used stood for: for the page that says so and leads on."""
+    """Return the content of a used link, for the page that says so and continues."""
     found = _find_link(context, kind, token)
     return _proof(found) if found is not None and found.state == store.USED else None
 
 
 def find_link(context: Context, kind: Purpose, token: str) -> OneTimeToken | None:
-    """Return what a link stands or stood for, whatever became of it: for sending a new one."""
+    """Return the content of a link in any state, to send a new one."""
     found = _find_link(context, kind, token)
     return _proof(found) if found is not None else None
 
 
 def spend_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
-    """Use a link, in the call's transaction: a refusal that follows leaves it unused. Of many at once one wins.
+    """Use a link in the request's transaction, so a later error leaves it unused. Of concurrent calls one wins.
 
     Raises as `peek_link` does.
     """
     found = _find_open_link(context, kind, token)
-    accounts_store.change(context, found.uid, {})  # everybody locks the account first, and its proofs after it
+    accounts_store.change(context, found.uid, {})  # lock order: the account, then its tokens
     if not store.mark_used(context, found.proof_id):
         raise e.UsedLink
     return _proof(found)
@@ -189,27 +170,29 @@ def spend_code(
     *,
     subject: str,
     errors: CodeErrors,
-    is_lock_open: bool = False,
-    name: Identifier | None = None,
+    is_lock_solved: bool = False,
+    identifier: Identifier | None = None,
 ) -> OneTimeToken:
-    """Use a code, in the call's transaction; call it before anything is written. Of many at once one wins.
+    """Use a code in the request's transaction. Call it before any write. Of concurrent calls one wins.
 
-    The try is counted in a transaction of its own. Digits of any script, spaces and dashes are understood.
+    The attempt is counted in a separate transaction. The code may have digits of any script, spaces and dashes.
 
     Args:
         errors: `MAIL_CODE` or `SMS_CODE`.
-        is_lock_open: whether a lock of the account was just opened; else a locked account is refused.
-        name: what the caller named somebody by, where nobody is to learn who has an account. Tries count for whoever has
-            the name, or else for the name; only the right code is told more than that it is wrong.
+        is_lock_solved: whether the caller just solved a lock of the account; else a locked account is refused.
+        identifier: given where the response must not reveal whether an account exists. Attempts count for its account, or
+            for the identifier itself; every error other than `errors.wrong` needs the right code.
 
     Raises:
-        TooManyRequests: too many codes were tried for this address today.
+        TooManyRequests: too many attempts at codes for this address today.
         LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: the account is locked.
-        errors.wrong, errors.used, errors.expired, errors.closed: as they say; a code is closed after five wrong tries or
-            by a newer one.
+        errors.wrong, errors.used, errors.expired, errors.closed: a code is closed after five wrong attempts or by a
+            newer code.
     """
-    proof = check_code(context, kind, uid, code, subject=subject, errors=errors, is_lock_open=is_lock_open, name=name)
-    spend_checked_code(context, proof, errors=errors, is_lock_open=is_lock_open)
+    proof = check_code(
+        context, kind, uid, code, subject=subject, errors=errors, is_lock_solved=is_lock_solved, identifier=identifier
+    )
+    spend_checked_code(context, proof, errors=errors, is_lock_solved=is_lock_solved)
     return proof
 
 
@@ -221,57 +204,57 @@ def check_code(
     *,
     subject: str,
     errors: CodeErrors,
-    is_lock_open: bool = False,
-    name: Identifier | None = None,
+    is_lock_solved: bool = False,
+    identifier: Identifier | None = None,
 ) -> OneTimeToken:
-    """Check a code as `spend_code` does, and leave it unused: for what may be refused for another reason afterwards."""
-    who = _failure_counter(context, uid, name)
-    if not is_lock_open and (lock := account_lookup.lock_of(context, who)):
+    """Check a code as `spend_code` does, but leave it unused, because the request may still fail for another reason."""
+    lookup = _counted_lookup(context, uid, identifier)
+    if not is_lock_solved and (lock := account_lookup.lock_of(context, lookup)):
         raise _lock_error(context, lock)
     _spend_daily_attempts(context, kind, subject)
     found = store.newest_code(context, kind, uid, subject)
     if found is None:
-        if name is not None:  # a try at a code that was sent takes its time
-            with context.work.separate_transaction() as own:
-                store.count_attempt(own, NOBODY, context.now, MAX_ATTEMPTS)
-        raise _count_failure(context, who, errors)
-    with context.work.separate_transaction() as own:
-        tries = store.count_attempt(own, found.proof_id, context.now, MAX_ATTEMPTS)
+        if identifier is not None:  # the same statement as for an existing code, for the same duration
+            with context.work.separate_transaction() as transaction:
+                store.count_attempt(transaction, NOBODY, context.now, MAX_ATTEMPTS)
+        raise _count_failure(context, lookup, errors)
+    with context.work.separate_transaction() as transaction:
+        tries = store.count_attempt(transaction, found.proof_id, context.now, MAX_ATTEMPTS)
     hashes = _code_hashes(context, found.proof_id, digits_in(code))
     is_right = any(hmac.compare_digest(one, found.code_hash or "") for one in hashes)
-    if tries is None and name is not None and not is_right:
-        raise _count_failure(context, who, errors)
+    if tries is None and identifier is not None and not is_right:
+        raise _count_failure(context, lookup, errors)
     if tries is None:
         raise _unusable_error(context, store.newest_code(context, kind, uid, subject), errors)
     if not is_right:
         if tries >= MAX_ATTEMPTS:
-            with context.work.separate_transaction() as own:
-                store.void(own, found.proof_id)
-        raise _count_failure(context, who, errors)
-    with context.work.separate_transaction() as own:
-        store.uncount_attempt(own, found.proof_id)
+            with context.work.separate_transaction() as transaction:
+                store.void(transaction, found.proof_id)
+        raise _count_failure(context, lookup, errors)
+    with context.work.separate_transaction() as transaction:
+        store.uncount_attempt(transaction, found.proof_id)
     return _proof(found)
 
 
 def spend_checked_code(
-    context: Context, proof: OneTimeToken, *, errors: CodeErrors, is_lock_open: bool = False
+    context: Context, proof: OneTimeToken, *, errors: CodeErrors, is_lock_solved: bool = False
 ) -> None:
-    """Use the code that `check_code` found good. Of many at once one wins; raises errors.used, expired, closed.
+    """Use a code that `check_code` accepted. Of concurrent calls one wins; raises errors.used, expired, closed.
 
-    Where there are second factors, or a risk demands one, it begins no count of failures anew: whoever reads the mailbox would get
-    another round of guesses at the factor by each code.
+    It resets the count of failures only if the tenant has neither second factors nor risk rules: else each code from a stolen
+    mailbox would give its reader new attempts at the second factor.
     """
     accounts_store.change(context, proof.uid, {})  # as `spend_link` does
     if not store.mark_used(context, proof.proof_id):
         raise _unusable_error(context, store.newest_code(context, proof.kind, proof.uid, proof.subject), errors)
     settings = context.tenant.settings
-    is_whole = settings.two_factor == "disabled" and not settings.risk.demands
-    if is_lock_open or is_whole:  # else only a sign-in that is whole begins anew
-        login_records.reset_failures(context.work, proof.uid, is_lock_open=is_lock_open)
+    is_complete = settings.two_factor == "disabled" and not settings.risk.demands
+    if is_lock_solved or is_complete:  # else only a complete sign-in resets the count
+        login_records.reset_failures(context.work, proof.uid, is_lock_solved=is_lock_solved)
 
 
 def spend_server_supplied(context: Context, uid: str, *, is_code: bool) -> None:
-    """Count a token or a code that a server brings itself. Raises TokenLimitReached, CodeLimitReached (limits.md section 4)."""
+    """Count a token or code that the tenant's server supplies. Raises TokenLimitReached, CodeLimitReached (limits.md section 4)."""
     try:
         context.services.limits.spend(f"brought {is_code}", _SERVER_SUPPLIED, context.tenant.tenant_id, uid)
     except OverLimit:
@@ -284,24 +267,24 @@ def close(
     kind: Purpose | None = None,
     *,
     subject: str | None = None,
-    but: Purpose | None = None,
+    except_purpose: Purpose | None = None,
 ) -> None:
-    """End what is open of an account: of one kind or of all, or of all but one; for one address or for all."""
-    store.close_all(context, uid, kind, subject, but)
+    """Close an account's open tokens: of one kind, of all, or of all except one; for one subject or for all."""
+    store.close_all(context, uid, kind, subject, except_purpose)
 
 
 def close_addressed(context: Context, uid: str, kind: Purpose, address: str, until: datetime | None = None) -> None:
-    """End what is open of a kind whose subject is an address and a moment, for that address; of what ends by then."""
+    """Close open tokens whose subject is an address and an instant, for that address; with `until` only those that expire by then."""
     store.close_addressed(context, uid, kind, address, until)
 
 
 def close_later(context: Context, proof: OneTimeToken) -> None:
-    """End what is open of the proof's kind and account that was sent after it."""
+    """Close open tokens of the same kind and account that were sent after this one."""
     store.close_later(context, proof.kind, proof.uid, proof.expires_at)
 
 
 def refuse_locked(context: Context, account: Account) -> None:
-    """Refuse an account that is locked by too many failures, as sign-in does (interface user.md section 2.1).
+    """Raise the lock's error if too many failures locked the account, as sign-in does (interface user.md section 2.1).
 
     Raises LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked.
     """
@@ -334,11 +317,11 @@ def _unusable_error(context: Context, code: StoredToken | None, errors: CodeErro
     return errors.closed()
 
 
-def _failure_counter(context: Context, uid: str, name: Identifier | None) -> AccountLookup:
-    """Return for whom a wrong code counts: whoever has the name that was given, or else the name."""
-    if name is None:
+def _counted_lookup(context: Context, uid: str, identifier: Identifier | None) -> AccountLookup:
+    """Return the account or identifier for which a wrong code counts."""
+    if identifier is None:
         return AccountLookup(context, Identifier("email", uid), accounts.by_uid(context, uid), is_hidden=False)
-    lookup = account_lookup.find(context, name, is_hidden=True)
+    lookup = account_lookup.find(context, identifier, is_hidden=True)
     if uid == NOBODY or (lookup.holder is not None and lookup.holder.uid == uid):
         return lookup
     return replace(lookup, holder=accounts.by_uid(context, uid) or lookup.holder)
@@ -355,15 +338,15 @@ def _lock_error(context: Context, lock: Lock) -> ApiError:
 
 
 def _spend_daily_attempts(context: Context, kind: Purpose, address: str) -> None:
-    """Spend from what may be guessed for an address, over every proof of it: who registers again gets a new code each time."""
-    most = context.tenant.settings.limits.email_codes_tried_per_day
-    if most and kind in (Purpose.EMAIL, Purpose.ADD_EMAIL):
-        context.spend("email_code", Rate(most, _DAY), address)
+    """Spend from an address's daily attempts, across all its tokens: each new registration sends a new code."""
+    limit = context.tenant.settings.limits.email_codes_tried_per_day
+    if limit and kind in (Purpose.EMAIL, Purpose.ADD_EMAIL):
+        context.spend("email_code", Rate(limit, _DAY), address)
 
 
 def _count_failure(context: Context, lookup: AccountLookup, errors: CodeErrors) -> ApiError:
-    """Count the failure and return its refusal."""
-    if lookup.account is None and not lookup.is_hidden:  # the account is gone meanwhile
+    """Count the failure and return its error."""
+    if lookup.account is None and not lookup.is_hidden:  # the account was deleted meanwhile
         return errors.wrong()
     failure, lockout = account_lookup.count_failure(context, lookup), context.tenant.settings.lockout
     named = {"uid": lookup.account.uid} if lookup.account else {}
@@ -378,7 +361,7 @@ def _proof(sent: StoredToken) -> OneTimeToken:
 
 
 def _code_hashes(context: Context, proof_id: str, code: str) -> list[str]:
-    """Digests that only this installation can make, of this code alone: the first under the present secret."""
+    """Return keyed digests of a code, bound to its id: one per secret, the present secret first."""
     message = f"{context.tenant.tenant_id} {proof_id} {code}".encode("utf-8", "surrogatepass")
     keys = [derive_key(secret, "one-time codes") for secret in context.services.settings.secrets]
     return [hmac.new(key, message, hashlib.sha256).hexdigest() for key in keys]

@@ -1,10 +1,11 @@
-"""The queries of links and codes, always inside the tenant."""
+"""One-time tokens in the database, always inside the tenant."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import insert, select, update
@@ -19,9 +20,29 @@ P = one_time_tokens.c
 OPEN, USED, VOID, REPLACED = "open", "used", "void", "replaced"
 
 
+class Purpose(StrEnum):
+    """What a token proves, and for which action. A token of one purpose is invalid for every other."""
+
+    EMAIL = "email"
+    PHONE = "phone"
+    RESET_PASSWORD = "reset_password"
+    RESET_PASSKEY = "reset_passkey"
+    RESET_PIN = "reset_pin"
+    STEP_UP_EMAIL = "step_up_email"
+    ALARM = "password_alarm"
+    DELETE_ACCOUNT = "delete_account"
+    ADD_EMAIL = "add_email"
+    ADD_PHONE = "add_phone"
+    FACTOR_SMS = "factor_sms"
+    FACTOR_EMAIL = "factor_email"
+    SIGN_IN = "sign_in"
+    SMART_LOGIN = "smart_login"
+    ONE_TOUCH = "one_touch"
+
+
 @dataclass(frozen=True)
 class StoredToken:
-    """One link or code, and where it stands."""
+    """One link or code with its state."""
 
     proof_id: str
     kind: str
@@ -49,8 +70,8 @@ def add(
     facts: Mapping[str, Any],
     minutes: int,
 ) -> None:
-    """Keep a link, or with `code_hash` a code; older ones of the same kind, account and subject are over."""
-    accounts_store.lock(context, uid)  # everybody locks the account first, and its proofs after it
+    """Store a link, or a code if `code_hash` is given. It replaces open ones of the same kind, account and subject."""
+    accounts_store.lock(context, uid)  # lock order: the account, then its tokens
     _replace(context, *_same_recipient(context, kind, uid, subject, is_code=code_hash is not None), P.state == OPEN)
     row = {
         "tenant_id": context.tenant.tenant_id,
@@ -70,89 +91,91 @@ def add(
 
 
 def link(context: Context, kind: str, proof_id: str) -> StoredToken | None:
-    """Return the link of that digest, whatever became of it."""
+    """Return the link with that digest, in any state."""
     where = (P.tenant_id == context.tenant.tenant_id, P.proof_id == proof_id, P.kind == kind, P.is_code.is_(False))
     return _token(context.work.one(select(*_COLUMNS).where(*where)))
 
 
 def code(context: Context, kind: str, code_id: str) -> StoredToken | None:
-    """Return the code of that id, whatever became of it."""
+    """Return the code with that id, in any state."""
     where = (P.tenant_id == context.tenant.tenant_id, P.proof_id == code_id[:64], P.kind == kind, P.is_code)
     return _token(context.work.one(select(*_COLUMNS).where(*where)))
 
 
 def newest_code(context: Context, kind: str, uid: str, subject: str) -> StoredToken | None:
-    """Return the code that was sent last, whatever became of it."""
+    """Return the newest code, in any state."""
     where = _same_recipient(context, kind, uid, subject, is_code=True)
-    last_first = (P.created_at.desc(), P.proof_id)
-    return _token(context.work.one(select(*_COLUMNS).where(*where).order_by(*last_first).limit(1)))
+    newest_first = (P.created_at.desc(), P.proof_id)
+    return _token(context.work.one(select(*_COLUMNS).where(*where).order_by(*newest_first).limit(1)))
 
 
 def newest_to_address(
     context: Context, kinds: Collection[str], subject: str, *, uid: str | None = None
 ) -> StoredToken | None:
-    """Return what was sent last to an address of these kinds: a code to this account, or anything to anybody."""
+    """Return the newest token of these kinds for an address: of any account, or with `uid` the newest code of that account."""
     where = [P.tenant_id == context.tenant.tenant_id, P.subject == subject, P.kind.in_(kinds)]
     where += [P.uid == uid, P.is_code] if uid is not None else []
-    last_first = (P.created_at.desc(), P.proof_id)
-    return _token(context.work.one(select(*_COLUMNS).where(*where).order_by(*last_first).limit(1)))
+    newest_first = (P.created_at.desc(), P.proof_id)
+    return _token(context.work.one(select(*_COLUMNS).where(*where).order_by(*newest_first).limit(1)))
 
 
 def sent_since(context: Context, kinds: Collection[str], uid: str, since: datetime) -> list[StoredToken]:
-    """Return what was sent to an account after a moment and still stands, tried in vain or not; the oldest first."""
+    """Return the tokens sent to an account after `since` that are neither used nor replaced, the oldest first."""
     where = (P.tenant_id == context.tenant.tenant_id, P.uid == uid, P.kind.in_(kinds), P.created_at > since)
     found = context.work.all(select(*_COLUMNS).where(*where, P.state.in_((OPEN, VOID))).order_by(P.created_at))
     return [StoredToken(**row._mapping) for row in found]
 
 
-def count_attempt(work: UnitOfWork, proof_id: str, now: datetime, most: int) -> int | None:
-    """Take one try from a code, before it is compared; returns which it is, None where the code is not open any more."""
-    guard = (*_key(work, proof_id), P.state == OPEN, P.expires_at > now, P.tries < most)
+def count_attempt(work: UnitOfWork, proof_id: str, now: datetime, max_attempts: int) -> int | None:
+    """Count an attempt at a code before it is compared. Return its number, or None if the code is not open."""
+    guard = (*_key(work, proof_id), P.state == OPEN, P.expires_at > now, P.tries < max_attempts)
     row = work.one(update(one_time_tokens).where(*guard).values(tries=P.tries + 1).returning(P.tries))
     return int(row[0]) if row else None
 
 
 def uncount_attempt(work: UnitOfWork, proof_id: str) -> None:
-    """A try with the right code does not count: what is refused for another reason may come again."""
+    """Take back the attempt with the right code: a request that fails for another reason may be repeated."""
     work.run(update(one_time_tokens).where(*_key(work, proof_id), P.state == OPEN).values(tries=P.tries - 1))
 
 
 def void(work: UnitOfWork, proof_id: str) -> None:
-    """Close a code for good."""
+    """Close a code after too many attempts."""
     work.run(update(one_time_tokens).where(*_key(work, proof_id), P.state == OPEN).values(state=VOID))
 
 
 def mark_used(context: Context, proof_id: str) -> bool:
-    """Mark it used in the call's own transaction; of many at once one is told True."""
+    """Mark a token used, in the request's transaction. Of concurrent calls one returns True."""
     guard = (*_key(context.work, proof_id), P.state == OPEN, P.expires_at > context.now)
     return context.work.changed(update(one_time_tokens).where(*guard).values(state=USED)) > 0
 
 
-def close_all(context: Context, uid: str, kind: str | None, subject: str | None, but: str | None = None) -> None:
-    """End what is open of an account."""
+def close_all(
+    context: Context, uid: str, kind: str | None, subject: str | None, except_kind: str | None = None
+) -> None:
+    """Close the open tokens of an account."""
     where = [P.tenant_id == context.tenant.tenant_id, P.uid == uid, P.state == OPEN]
     where += [P.kind == kind] if kind is not None else []
-    where += [P.kind != but] if but is not None else []
+    where += [P.kind != except_kind] if except_kind is not None else []
     where += [P.subject == subject] if subject is not None else []
     _replace(context, *where)
 
 
 def close_addressed(context: Context, uid: str, kind: str, address: str, until: datetime | None) -> None:
-    """End what is open of an account whose subject is that address and a moment; no later than another that lives as long."""
+    """Close open tokens whose subject is that address and an instant, with `until` only those that expire by then."""
     where = (P.tenant_id == context.tenant.tenant_id, P.uid == uid, P.state == OPEN, P.kind == kind)
-    begins = P.subject.startswith(f"{address} ", autoescape=True)
-    earlier = () if until is None else (P.expires_at <= until,)
-    _replace(context, *where, begins, *earlier)
+    is_for_address = P.subject.startswith(f"{address} ", autoescape=True)
+    is_earlier = () if until is None else (P.expires_at <= until,)
+    _replace(context, *where, is_for_address, *is_earlier)
 
 
 def close_later(context: Context, kind: str, uid: str, expires_at: datetime) -> None:
-    """End what is open of one kind that was sent no earlier than another that lives as long."""
+    """Close open tokens of one kind that expire at `expires_at` or later."""
     where = (P.tenant_id == context.tenant.tenant_id, P.uid == uid, P.state == OPEN, P.kind == kind)
     _replace(context, *where, P.expires_at >= expires_at)
 
 
 def _replace(context: Context, *where: Any) -> None:
-    """End several at once, in one order for everybody: names that no account has share an id, and there is nothing to lock before."""
+    """Close several tokens, always in the same order: unknown identifiers share one uid, so no account row can be locked first."""
     found = select(P.proof_id).where(*where).order_by(P.proof_id).with_for_update()
     same = (P.tenant_id == context.tenant.tenant_id, P.proof_id.in_(found))
     context.work.run(update(one_time_tokens).where(*same).values(state=REPLACED))

@@ -80,7 +80,7 @@ class VerifiedPasskey:
         return _amr(self.credential.facts)
 
     @property
-    def counts_as_two(self) -> bool:
+    def counts_as_two_factors(self) -> bool:
         """Whether somebody proved that they have it and that they are its owner."""
         return self.is_user_verified and not self.credential.facts.get(store.SET_BY_EMAIL)
 

@@ -63,7 +63,9 @@ def hash_new_pin(context: Context, shown: str, name: str = "pin") -> str:
     return context.hashing.hash(digits)
 
 
-def check(context: Context, account: Account, shown: str, wrong: type[ApiError], *, is_lock_open: bool = False) -> None:
+def check(
+    context: Context, account: Account, shown: str, wrong: type[ApiError], *, is_lock_solved: bool = False
+) -> None:
     """Compare a PIN, in the call's transaction; call it before anything is written. Wrong ones count as passwords do.
 
     A right one takes back its own count alone: what it is good for says whether the sign-in is whole.
@@ -73,21 +75,21 @@ def check(context: Context, account: Account, shown: str, wrong: type[ApiError],
         LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: it is locked, or was by this very try.
         wrong: it is another one.
     """
-    if not is_lock_open:
+    if not is_lock_solved:
         one_time_tokens.refuse_locked(context, account)
     stored = pin_hash.hash_of(context, account)
     if stored is None:
         raise e.NoPin
-    tried = None if is_lock_open else attempt_limit.count_attempt(context, account)
+    tried = None if is_lock_solved else attempt_limit.count_attempt(context, account)
     context.work.release_connection()
     if not context.hashing.is_match(stored, one_time_tokens.digits_in(shown)):
         refusal, attempts = attempt_limit.record_failure(context, account, tried, wrong())
         context.audit.record("pin.refused", uid=account.uid, attempts=attempts)
         raise refusal
     if tried is None:
-        login_records.reset_failures(context.work, account.uid, is_lock_open=True)
+        login_records.reset_failures(context.work, account.uid, is_lock_solved=True)
     else:
-        attempt_limit.record_success(context, account, is_whole=False)
+        attempt_limit.record_success(context, account, is_complete=False)
 
 
 def set_pin(context: Context, account: Account, hashed: str, event: str, *, suppress_webhook: bool = False) -> Account:

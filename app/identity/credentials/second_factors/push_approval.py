@@ -58,8 +58,8 @@ def register_device(context: Context, req: DeviceRegistration) -> Account | None
     if facts["for"] is None:
         _enrol(context, account, held)
         return account
-    known = replace(service.account_factors(context, account), sign_in=facts["for"])
-    push.send_request(context, known, replace(held, facts=facts))
+    factors = replace(service.account_factors(context, account), sign_in=facts["for"])
+    push.send_request(context, factors, replace(held, facts=facts))
     return None
 
 
@@ -127,7 +127,7 @@ def _count_denial(context: Context, account: Account) -> None:
 
 
 def _enrol(context: Context, account: Account, held: Credential) -> None:
-    store.remove(context, account.uid, (FactorKind.PUSH,), but=held.credential_id)
+    store.remove(context, account.uid, (FactorKind.PUSH,), except_id=held.credential_id)
     store.mark_enrolled(context, held)
     context.audit.record("second_factor.enrolled", uid=account.uid, kind=FactorKind.PUSH)
 

@@ -38,9 +38,9 @@ REMOVAL_ERRORS = {FactorKind.EMAIL: e.FactorRemovalRefused, FactorKind.QUESTIONS
 class RequiredFactor:
     """What stands between a first factor and the session."""
 
-    person: AccountFactors
+    factors: AccountFactors
     kinds: tuple[FactorKind, ...]  # enrolled or lent ones, the preferred first; none: one has to be enrolled now
-    is_demanded: bool = False  # because of from where it is
+    is_risk_based: bool = False  # because of from where it is
 
     @property
     def must_enrol(self) -> bool:
@@ -50,21 +50,21 @@ class RequiredFactor:
 def account_factors(context: Context, account: Account) -> AccountFactors:
     """Return an account with what it enrolled."""
     is_required = context.tenant.settings.two_factor == "required"
-    return AccountFactors(account, tuple(store.by_account(context, account.uid)), needs_factor=is_required)
+    return AccountFactors(account, tuple(store.by_account(context, account.uid)), is_factor_required=is_required)
 
 
-def available_kinds(settings: TenantSettings, known: AccountFactors | None = None) -> tuple[FactorKind, ...]:
+def available_kinds(settings: TenantSettings, factors: AccountFactors | None = None) -> tuple[FactorKind, ...]:
     """Return the kinds that a tenant has, the preferred first; none of what the person's first factor proved, and none at all
     to whoever is asked at a risk: they prove, and enrol nothing."""
-    if known is not None and known.lent:
+    if factors is not None and factors.fallback_kinds:
         return ()
-    left_out = SUPPLEMENTARY | ({known.without} if known is not None else set())
+    left_out = SUPPLEMENTARY | ({factors.used_channel} if factors is not None else set())
     return tuple(kind for kind, one in AUTHENTICATORS.items() if one.is_on(settings) and kind not in left_out)
 
 
-def enrolled_kinds(settings: TenantSettings, known: AccountFactors) -> tuple[FactorKind, ...]:
+def enrolled_kinds(settings: TenantSettings, factors: AccountFactors) -> tuple[FactorKind, ...]:
     """Return the kinds with which a person can prove who they are; none where there are codes on paper alone."""
-    usable = tuple(kind for kind, one in AUTHENTICATORS.items() if one.is_on(settings) and one.is_enrolled(known))
+    usable = tuple(kind for kind, one in AUTHENTICATORS.items() if one.is_on(settings) and one.is_enrolled(factors))
     return usable if set(usable) - SUPPLEMENTARY else ()
 
 
@@ -75,7 +75,7 @@ def kinds_of_account(context: Context, account: Account, channel: FactorKind | N
     settings = context.tenant.settings
     if settings.two_factor == "disabled":
         return ()
-    return enrolled_kinds(settings, replace(account_factors(context, account), without=channel))
+    return enrolled_kinds(settings, replace(account_factors(context, account), used_channel=channel))
 
 
 def required_factor(
@@ -83,8 +83,8 @@ def required_factor(
     account: Account,
     channel: FactorKind | None = None,
     *,
-    is_again: bool = False,
-    is_demanded: bool = False,
+    is_reauthentication: bool = False,
+    is_risk_based: bool = False,
 ) -> RequiredFactor | None:
     """Return what is asked of somebody who passed one factor; None where that is enough.
 
@@ -101,27 +101,29 @@ def required_factor(
     """
     settings = context.tenant.settings
     if settings.two_factor == "disabled":
-        return _fallback_requirement(context, account, channel) if is_demanded else None
-    known = replace(
-        account_factors(context, account), sign_in="", without=channel
+        return _fallback_requirement(context, account, channel) if is_risk_based else None
+    factors = replace(
+        account_factors(context, account), sign_in="", used_channel=channel
     )  # not the owner's own session, and no ticket of a sign-in yet
-    kinds = enrolled_kinds(settings, known)
-    if kinds and not (is_again or is_demanded) and trusted_browsers.is_trusted(context, account):
+    kinds = enrolled_kinds(settings, factors)
+    if kinds and not (is_reauthentication or is_risk_based) and trusted_browsers.is_trusted(context, account):
         return None
-    if channel is not None and not kinds and enrolled_kinds(settings, replace(known, without=None)):
+    if channel is not None and not kinds and enrolled_kinds(settings, replace(factors, used_channel=None)):
         raise e.TwoFactorOn
-    if is_demanded and not kinds and (shown := _fallback_requirement(context, account, channel)):
+    if is_risk_based and not kinds and (shown := _fallback_requirement(context, account, channel)):
         return shown
-    if not kinds and (settings.two_factor != "required" or not available_kinds(settings, known)):
+    if not kinds and (settings.two_factor != "required" or not available_kinds(settings, factors)):
         return None
-    return RequiredFactor(known, kinds, is_demanded=is_demanded)
+    return RequiredFactor(factors, kinds, is_risk_based=is_risk_based)
 
 
 def _fallback_requirement(context: Context, account: Account, channel: FactorKind | None) -> RequiredFactor | None:
     """Return what an account shows at a risk though it enrolled nothing; None where there is nothing that the tenant takes."""
     kinds = fallback_factors.kinds(context, account, channel)
     return (
-        RequiredFactor(AccountFactors(account, sign_in="", without=channel, lent=kinds), kinds, is_demanded=True)
+        RequiredFactor(
+            AccountFactors(account, sign_in="", used_channel=channel, fallback_kinds=kinds), kinds, is_risk_based=True
+        )
         if kinds
         else None
     )
@@ -141,29 +143,31 @@ def is_available(context: Context, kind: FactorKind) -> bool:
     return settings.two_factor != "disabled" and AUTHENTICATORS[kind].is_on(settings)
 
 
-def refuse_unavailable(context: Context, kind: FactorKind, known: AccountFactors | None = None) -> None:
+def refuse_unavailable(context: Context, kind: FactorKind, factors: AccountFactors | None = None) -> None:
     """Raise what an authenticator refuses with where the tenant does not have it, or the first factor was the same proof."""
-    is_lent = known is not None and kind in known.lent and AUTHENTICATORS[kind].is_on(context.tenant.settings)
-    if not (is_lent or is_available(context, kind)) or (known is not None and kind is known.without):
-        raise AUTHENTICATORS[kind].off
+    is_lent = (
+        factors is not None and kind in factors.fallback_kinds and AUTHENTICATORS[kind].is_on(context.tenant.settings)
+    )
+    if not (is_lent or is_available(context, kind)) or (factors is not None and kind is factors.used_channel):
+        raise AUTHENTICATORS[kind].disabled_error
 
 
 def enabled_authenticator(context: Context, kind: FactorKind) -> Authenticator:
     """Return the authenticator of a kind; raises its own refusal where the tenant does not have it."""
     found = AUTHENTICATORS[kind]
     if not found.is_on(context.tenant.settings):
-        raise found.off
+        raise found.disabled_error
     return found
 
 
 def verify_or_enrol(
     context: Context,
-    known: AccountFactors,
+    factors: AccountFactors,
     kind: FactorKind,
-    answer: FactorResponse,
+    response: FactorResponse,
     *,
     may_enrol: bool,
-    is_lock_open: bool = False,
+    is_lock_solved: bool = False,
     replaces: bool = False,
 ) -> bool:
     """Use a proof, in the call's transaction; call it before anything is written. Returns whether it enrolled the factor.
@@ -182,33 +186,33 @@ def verify_or_enrol(
         the authenticator's `off`, `missing` and `wrong`, and those of the codes that are sent.
     """
     found = enabled_authenticator(context, kind)
-    is_new = replaces or not found.is_enrolled(known)
-    if kind is known.without or (is_new and not may_enrol):
-        raise found.missing
-    if not is_lock_open:
-        one_time_tokens.refuse_locked(context, known.account)
+    is_new = replaces or not found.is_enrolled(factors)
+    if kind is factors.used_channel or (is_new and not may_enrol):
+        raise found.not_enrolled_error
+    if not is_lock_solved:
+        one_time_tokens.refuse_locked(context, factors.account)
     if kind is FactorKind.QUESTIONS:
-        security_questions.refuse_incomplete(context, known, answer, is_new=is_new)
+        security_questions.refuse_incomplete(context, factors, response, is_new=is_new)
     tried = None
-    if found.wrong and not is_lock_open:
-        tried = attempt_limit.count_attempt(context, known.account, lambda own: _refuse_ended_sign_in(own, known))
+    if found.wrong_errors and not is_lock_solved:
+        tried = attempt_limit.count_attempt(context, factors.account, lambda own: _refuse_ended_sign_in(own, factors))
     use = found.enrol if is_new else found.verify
     try:
-        use(context, known, replace(answer, is_lock_open=is_lock_open))
+        use(context, factors, replace(response, is_lock_solved=is_lock_solved))
     except WRONG_SENT_CODE as refusal:
         context.work.rollback()
-        raise attempt_limit.lock_error(context, known.account) or refusal from None
-    except found.wrong as refusal:
+        raise attempt_limit.lock_error(context, factors.account) or refusal from None
+    except found.wrong_errors as refusal:
         context.work.rollback()
-        raise _count_wrong(context, known.account, kind, tried, refusal) from None
-    if is_new and known.sign_in is not None:
-        _refuse_concurrent_enrolment(context, known, found)
+        raise _count_wrong(context, factors.account, kind, tried, refusal) from None
+    if is_new and factors.sign_in is not None:
+        _refuse_concurrent_enrolment(context, factors, found)
     if tried is None:
-        login_records.reset_failures(context.work, known.account.uid, is_lock_open=is_lock_open)
+        login_records.reset_failures(context.work, factors.account.uid, is_lock_solved=is_lock_solved)
     else:
-        attempt_limit.record_success(context, known.account)
+        attempt_limit.record_success(context, factors.account)
     context.audit.record(
-        "second_factor.enrolled" if is_new else "second_factor.passed", uid=known.account.uid, kind=kind
+        "second_factor.enrolled" if is_new else "second_factor.passed", uid=factors.account.uid, kind=kind
     )
     return is_new
 
@@ -221,10 +225,10 @@ def generate_backup_codes(context: Context, account: Account, *, is_first: bool)
         BackupCodesMade: `is_first`, and there are some.
     """
     enabled_authenticator(context, FactorKind.BACKUP_CODE)
-    known = account_factors(context, account)
-    if not enrolled_kinds(context.tenant.settings, known):
+    factors = account_factors(context, account)
+    if not enrolled_kinds(context.tenant.settings, factors):
         raise e.NoSecondFactor
-    if is_first and known.enrolled(FactorKind.BACKUP_CODE):
+    if is_first and factors.enrolled(FactorKind.BACKUP_CODE):
         raise e.BackupCodesMade
     store_accounts.change(context, account.uid, {})  # of two at once the second sees the codes of the first
     if is_first and store.by_kind(context, account.uid, FactorKind.BACKUP_CODE):
@@ -240,7 +244,7 @@ def remove(context: Context, uid: str, kind: FactorKind) -> None:
     """
     store_accounts.change(context, uid, {})  # everybody locks the account first, and its credentials after it
     if not store.remove(context, uid, (kind,)):
-        raise REMOVAL_ERRORS.get(kind, AUTHENTICATORS[kind].missing)
+        raise REMOVAL_ERRORS.get(kind, AUTHENTICATORS[kind].not_enrolled_error)
     if kind in CODE_PURPOSES:
         one_time_tokens.close(context, uid, CODE_PURPOSES[kind])
     left = {one.kind for one in store.by_account(context, uid) if one.is_enrolled}
@@ -250,22 +254,25 @@ def remove(context: Context, uid: str, kind: FactorKind) -> None:
     context.audit.record("second_factor.removed", uid=uid, kind=kind)
 
 
-def _refuse_ended_sign_in(context: Context, known: AccountFactors) -> None:
+def _refuse_ended_sign_in(context: Context, factors: AccountFactors) -> None:
     """Raise UnknownFactorToken where the sign-in was ended by the same proof, sent twice: that is no guess."""
-    if known.sign_in and continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, known.sign_in) is None:
+    if (
+        factors.sign_in
+        and continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, factors.sign_in) is None
+    ):
         raise e.UnknownFactorToken
 
 
-def _refuse_concurrent_enrolment(context: Context, known: AccountFactors, found: Authenticator) -> None:
+def _refuse_concurrent_enrolment(context: Context, factors: AccountFactors, found: Authenticator) -> None:
     """Undo what a sign-in enrolled where another one did in the same moment: with the password alone nobody enrols a second
     factor. The account is locked by now, so that the later one sees the earlier.
     """
-    before = {one.credential_id for one in known.credentials if one.is_enrolled}
-    now = {one.credential_id for one in store.by_account(context, known.account.uid) if one.is_enrolled}
+    before = {one.credential_id for one in factors.credentials if one.is_enrolled}
+    now = {one.credential_id for one in store.by_account(context, factors.account.uid) if one.is_enrolled}
     if len(now - before) > 1:
         context.work.rollback()
         context.audit.record(
-            "second_factor.refused", uid=known.account.uid, kind=found.kind, reason="another meanwhile"
+            "second_factor.refused", uid=factors.account.uid, kind=found.kind, reason="another meanwhile"
         )
         raise e.UnknownFactorToken
 

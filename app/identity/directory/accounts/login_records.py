@@ -71,14 +71,14 @@ def lock_if_exhausted(work: UnitOfWork, account: Account, settings: TenantSettin
     work.run(update(accounts).where(*_where(work, account.uid), A.is_locked.is_(False), is_used_up).values(**values))
 
 
-def release_attempt(work: UnitOfWork, uid: str, settings: TenantSettings, *, is_whole: bool) -> None:
+def release_attempt(work: UnitOfWork, uid: str, settings: TenantSettings, *, is_complete: bool) -> None:
     """Take back what `count_try` counted for a proof that was right; where the sign-in `is_whole` by it, all that was counted.
 
     With it goes the lock of those who came while it was weighed: there were fewer wrong ones than lock, as one was this.
     """
     is_its_lock = and_(A.is_locked, A.lock_type == LOCK_TYPES["block"])
     values = {
-        "failed_attempts": 0 if is_whole else A.failed_attempts - 1,
+        "failed_attempts": 0 if is_complete else A.failed_attempts - 1,
         "is_active": case((is_its_lock, True), else_=A.is_active),
         "is_locked": False,
         "lock_type": "None",
@@ -138,7 +138,7 @@ def record_login(
     *,
     answered: bool,
     new_hash: str | None,
-    is_whole: bool = True,
+    is_complete: bool = True,
 ) -> bool:
     """Record a good sign-in, unless the account was locked, closed or got another password meanwhile.
 
@@ -151,10 +151,10 @@ def record_login(
     given = {"tenant": work.tenant_id, "account": uid, "verified": verified_hash, "now": now}
     if new_hash is not None:
         given["hash"] = new_hash
-    return work.run(_ADMISSIONS[answered, new_hash is not None, is_whole], given).rowcount > 0
+    return work.run(_ADMISSIONS[answered, new_hash is not None, is_complete], given).rowcount > 0
 
 
-def _admission(answered: bool, is_rehashed: bool, is_whole: bool) -> Update:
+def _admission(answered: bool, is_rehashed: bool, is_complete: bool) -> Update:
     """Return the statement of `admit`: made once, since to build it costs more than to run it."""
     now = bindparam("now", type_=A.locked_until.type)
     where = [A.tenant_id == bindparam("tenant"), A.uid == bindparam("account"), A.is_active, A.is_deleted.is_(False)]
@@ -170,7 +170,7 @@ def _admission(answered: bool, is_rehashed: bool, is_whole: bool) -> Update:
         "last_login_at": now,
         "modified_at": now,
     }
-    if not is_whole:
+    if not is_complete:
         values = {"failed_attempts": A.failed_attempts}
     if is_rehashed:
         values["password_hash"] = bindparam("hash")
@@ -180,11 +180,11 @@ def _admission(answered: bool, is_rehashed: bool, is_whole: bool) -> Update:
 _ADMISSIONS = {switches: _admission(*switches) for switches in product((False, True), repeat=3)}
 
 
-def reset_failures(work: UnitOfWork, uid: str, *, is_lock_open: bool = False) -> None:
+def reset_failures(work: UnitOfWork, uid: str, *, is_lock_solved: bool = False) -> None:
     """Begin the count anew after a good proof; a lock stays unless it was just opened."""
     values: dict[str, Any] = {"failed_attempts": 0}
     where = [*_where(work, uid), A.failed_attempts > 0]
-    if is_lock_open:
+    if is_lock_solved:
         values |= {"is_locked": False, "lock_type": "None", "locked_until": None}
     else:
         where.append(A.is_locked.is_(False))

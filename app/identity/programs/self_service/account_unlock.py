@@ -28,7 +28,7 @@ def unlock(context: Context, account: Account, req: Unlock) -> None:
     if not account.is_locked_now:
         raise e.UnlockedAlready
     open_lock(context, account, req, req)
-    login_records.reset_failures(context.work, account.uid, is_lock_open=True)
+    login_records.reset_failures(context.work, account.uid, is_lock_solved=True)
     context.audit.record("account.unlocked", uid=account.uid)
     events.emit(context, "UpdateProfile", account, req.suppress_webhook)
 

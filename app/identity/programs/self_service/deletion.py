@@ -110,14 +110,14 @@ def send_code(context: Context, account: Account, options: SmsOptions = DEFAULT_
 
 
 def confirm_code(
-    context: Context, account: Account, code: str, *, is_lock_open: bool = False, suppress_webhook: bool = False
+    context: Context, account: Account, code: str, *, is_lock_solved: bool = False, suppress_webhook: bool = False
 ) -> None:
     """Spend a code and delete the account. Raises NoPhoneOnProfile, and as `one_time_tokens.spend_code` does."""
     if not account.phone or not account.phone_verified:
         raise e.NoPhoneOnProfile
     one_time_tokens.spend_code(
         context, Purpose.DELETE_ACCOUNT, account.uid, code, subject=account.phone, errors=SMS_CODE,
-        is_lock_open=is_lock_open,
+        is_lock_solved=is_lock_solved,
     )  # fmt: skip
     delete(context, account.uid, suppress_webhook=suppress_webhook)
 
@@ -143,7 +143,7 @@ def delete(context: Context, uid: str, *, suppress_webhook: bool = False) -> Acc
     after = store.change(context, uid, {"is_deleted": True, "leaves_at": leaves_at}) or account
     sessions.end_all(context, uid)
     tokens.revoke_all(context, uid)
-    one_time_tokens.close(context, uid, but=Purpose.ALARM)
+    one_time_tokens.close(context, uid, except_purpose=Purpose.ALARM)
     notifications.notify(context, MailKind.ACCOUNT_LEAVES, after.email, after, url=f"{context.issuer}/login")
     context.audit.record("account.leaves", uid=uid, at=iso(leaves_at))
     events.emit(context, "DeleteAccount", after, suppress_webhook)

@@ -59,7 +59,7 @@ def ask(context: Context, account: Account, new: NewAddress, *, hides_taken: boo
         facts = {"url": f"{context.issuer}/login"}
         as_if_free = CountedAs(MailKind.ADD_EMAIL, account.uid)
         messaging.mail(
-            context, MailKind.ACCOUNT_EXISTS, shown, account=None, facts=facts, language=language, counted=as_if_free
+            context, MailKind.ACCOUNT_EXISTS, shown, account=None, facts=facts, language=language, counted_as=as_if_free
         )
     else:
         facts["added_by"] = verification.masked_owner(account, form)

@@ -128,7 +128,7 @@ def send_deletion_code(context: Context, req: contract.SendDeletionCode) -> Post
 def delete_by_code(context: Context, req: contract.DeleteByCode) -> Deleted:
     account = accounts.current(context)
     is_open = account_unlock.open_lock(context, account, req, req)
-    deletion.confirm_code(context, account, req.otp, is_lock_open=is_open, suppress_webhook=req.suppress_webhook)
+    deletion.confirm_code(context, account, req.otp, is_lock_solved=is_open, suppress_webhook=req.suppress_webhook)
     return Deleted()
 
 

@@ -123,12 +123,12 @@ def enrol(
     kind: FactorKind,
     answer: FactorResponse,
     *,
-    is_lock_open: bool = False,
+    is_lock_solved: bool = False,
     replaces: bool = False,
 ) -> None:
     """Enrol a factor by its first verification, or verify it again; a new factor is notified by email."""
     if second_factors.verify_or_enrol(
-        context, known, kind, answer, may_enrol=True, is_lock_open=is_lock_open, replaces=replaces
+        context, known, kind, answer, may_enrol=True, is_lock_solved=is_lock_solved, replaces=replaces
     ):
         notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, known.account, kind)
 

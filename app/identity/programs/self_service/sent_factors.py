@@ -31,12 +31,12 @@ def prove_sms(context: Context, req: sms.OwnSms) -> Profile:
         raise e.BadParameter.names("otp")
     account = accounts.current(context)
     known = second_factors.account_factors(context, account)
-    has_new = bool(known.begun(FactorKind.SMS))
+    has_new = bool(known.pending(FactorKind.SMS))
     if not (has_new or known.enrolled(FactorKind.SMS)):
         raise e.NoPhoneRegistered
     is_open = open_lock(context, account, req, req)
     answer = FactorResponse(code=req.otp)
-    own_factors.enrol(context, known, FactorKind.SMS, answer, is_lock_open=is_open, replaces=has_new)
+    own_factors.enrol(context, known, FactorKind.SMS, answer, is_lock_solved=is_open, replaces=has_new)
     return _profile(account, req.fields_)
 
 
@@ -47,7 +47,7 @@ def set_number(context: Context, req: sms.OwnNumber) -> SmsSent:
     if not req.phone_no_2fa:
         raise e.BadParameter.names("phoneno2fa")
     options = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
-    return texted(context, AUTHENTICATORS[FactorKind.SMS].begin(context, known, options))
+    return texted(context, AUTHENTICATORS[FactorKind.SMS].begin_enrolment(context, known, options))
 
 
 @email.mail_own_code.implements
@@ -72,7 +72,7 @@ def mail_code(context: Context, req: email.SendOwnEmailCode) -> Posted:
         recipient.refuse_closed(found)
     if found is not None and not recipient.is_closed(found) and is_verified(found, typed):
         to = email_code.select_address(found, typed)
-        email_code.send(context, found, to, req.email_template_2fa, is_anybodys=True)
+        email_code.send(context, found, to, req.email_template_2fa, is_unauthenticated=True)
     elif lookup.is_hidden:
         quiet = context.without_sending()
         email_code.send_to_unknown_address(quiet, typed, req.email_template_2fa)
@@ -89,7 +89,7 @@ def prove_email(context: Context, req: email.OwnEmail) -> Profile:
     is_open = open_lock(context, account, req, req)
     answer = FactorResponse(code=otp, email=req.email_id or None)
     known = second_factors.account_factors(context, account)
-    own_factors.enrol(context, known, FactorKind.EMAIL, answer, is_lock_open=is_open)
+    own_factors.enrol(context, known, FactorKind.EMAIL, answer, is_lock_solved=is_open)
     return _profile(account, req.fields_)
 
 

@@ -64,7 +64,7 @@ def mail_factor_code(context: Context, req: contract.SendFactorEmail) -> Posted:
     known = second_factors.account_factors(context, accounts.current(context))
     found = second_factors.enabled_authenticator(context, FactorKind.EMAIL)
     if not found.is_enrolled(known):
-        raise found.missing
+        raise found.not_enrolled_error
     if not req.email_id:
         raise e.EmailMissing
     found.challenge(context, known, ChallengeOptions(email=req.email_id, email_template=req.email_template_2fa))
@@ -91,25 +91,25 @@ def with_duo(context: Context, req: contract.StepUpByDuo) -> ValidationToken:
 @contract.with_password.implements
 def with_password(context: Context, req: contract.StepUpByPassword) -> ValidationToken:
     account, shown = accounts.current(context), _named("password", req.password)
-    check_password(context, account, shown, is_lock_open=open_lock(context, account, req, req))
+    check_password(context, account, shown, is_lock_solved=open_lock(context, account, req, req))
     return step_up.issue(context, account, StepUpMethod.PASSWORD)
 
 
-def check_password(context: Context, account: Account, shown: str, *, is_lock_open: bool = False) -> None:
+def check_password(context: Context, account: Account, shown: str, *, is_lock_solved: bool = False) -> None:
     """Compare the account's password, counted before it is weighed; call it before anything is written.
 
     Raises WrongStepUpPassword, and the refusals of a lock.
     """
-    if not is_lock_open:
+    if not is_lock_solved:
         one_time_tokens.refuse_locked(context, account)
-    tried = None if is_lock_open else attempt_limit.count_attempt(context, account)
+    tried = None if is_lock_solved else attempt_limit.count_attempt(context, account)
     context.work.release_connection()
     if not context.hashing.is_match(account.password_hash, shown):
         refusal, attempts = attempt_limit.record_failure(context, account, tried, e.WrongStepUpPassword())
         context.audit.record("password.refused", uid=account.uid, attempts=attempts)
         raise refusal
     if tried is None:
-        login_records.reset_failures(context.work, account.uid, is_lock_open=is_lock_open)
+        login_records.reset_failures(context.work, account.uid, is_lock_solved=is_lock_solved)
     else:
         attempt_limit.record_success(context, account)
 
@@ -119,7 +119,7 @@ def with_pin(context: Context, req: contract.StepUpByPin) -> ValidationToken:
     pins.refuse_disabled(context.tenant.settings)
     account, shown = accounts.current(context), _named("pin", req.pin)
     is_open = open_lock(context, account, req, req)
-    pins.check(context, account, shown, e.WrongPin, is_lock_open=is_open)
+    pins.check(context, account, shown, e.WrongPin, is_lock_solved=is_open)
     return step_up.issue(context, account, StepUpMethod.PIN)
 
 
@@ -129,7 +129,7 @@ def mail_code(context: Context, req: contract.SendStepUpEmail) -> Posted:
     if not req.email_id:
         raise e.EmailMissing
     to = email_code.select_address(account, req.email_id)
-    email_code.send(context, account, to, req.email_template, of=Purpose.STEP_UP_EMAIL)
+    email_code.send(context, account, to, req.email_template, purpose=Purpose.STEP_UP_EMAIL)
     return Posted()
 
 
@@ -138,7 +138,7 @@ def with_mail(context: Context, req: contract.StepUpByEmail) -> ValidationToken:
     account, otp, named = accounts.current(context), _named("otp", req.otp), _named("emailid", req.email_id)
     is_open = open_lock(context, account, req, req)
     try:
-        email_code.spend_code(context, account, otp, named, is_lock_open=is_open, of=Purpose.STEP_UP_EMAIL)
+        email_code.spend_code(context, account, otp, named, is_lock_solved=is_open, purpose=Purpose.STEP_UP_EMAIL)
     except e.WrongMailCode as refusal:
         context.work.rollback()
         raise attempt_limit.lock_error(context, account) or refusal from None
@@ -156,7 +156,7 @@ def _by_factor(
     account = accounts.current(context)
     known = second_factors.account_factors(context, account)
     is_open = open_lock(context, account, req, req) if req is not None else False
-    second_factors.verify_or_enrol(context, known, kind, answer, may_enrol=False, is_lock_open=is_open)
+    second_factors.verify_or_enrol(context, known, kind, answer, may_enrol=False, is_lock_solved=is_open)
     return step_up.issue(context, account, StepUpMethod.FACTOR)
 
 

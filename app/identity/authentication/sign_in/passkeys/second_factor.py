@@ -44,7 +44,7 @@ def begin(context: Context, req: MT) -> LoginBegin:
     pending = _pending(context, req.second_factor_authentication_token)
     authenticator = factors.enabled_authenticator(context, KIND)
     if not authenticator.is_enrolled(pending.person):
-        raise authenticator.missing
+        raise authenticator.not_enrolled_error
     shown = authenticator.challenge(context, pending.person, ChallengeOptions())
     return LoginBegin(login_begin_credential=PublicKey(publicKey=dict(shown.options or {})))
 
@@ -59,7 +59,7 @@ def prove(context: Context, req: contract.PasskeyProof) -> FactorLogin:
 
 def begin_for(context: Context, person: AccountFactors) -> RegisterBegin:
     """Return the options of a passkey that is to be a second factor. Raises PasskeyFactorOff, PasskeyMisconfigured."""
-    shown = factors.enabled_authenticator(context, KIND).begin(context, person, ChallengeOptions())
+    shown = factors.enabled_authenticator(context, KIND).begin_enrolment(context, person, ChallengeOptions())
     return RegisterBegin(register_begin_credential=PublicKey(publicKey=dict(shown.options or {})))
 
 

@@ -82,10 +82,10 @@ def verify(
     if found.credential.facts.get(store.SECOND_FACTOR_ONLY):
         context.audit.record("passkey.refused", uid=account.uid, reason="beside a first factor alone")
         raise e.PasskeyRefused
-    if found.counts_as_two:
+    if found.counts_as_two_factors:
         return account, found, (found.method, second_factor.MFA)
     required = None if found.is_user_verified else risks.required_factor(context, account)
-    if required is not None and not required.person.lent:
+    if required is not None and not required.factors.fallback_kinds:
         context.audit.record("passkey.refused", uid=account.uid, reason="user not verified")
         raise e.PasskeyRefused
     return account, found, (found.method,)

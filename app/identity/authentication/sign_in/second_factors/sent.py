@@ -45,7 +45,7 @@ def set_number(context: Context, req: sms.SetNumberAtLogin) -> SmsSent:
     if not second_factor.can_enrol(context, pending):
         raise e.FactorPhoneFixed
     options = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
-    return texted(context, AUTHENTICATORS[FactorKind.SMS].begin(context, pending.person, options))
+    return texted(context, AUTHENTICATORS[FactorKind.SMS].begin_enrolment(context, pending.person, options))
 
 
 @sms.text_again.implements
@@ -56,7 +56,7 @@ def text_again(context: Context, req: sms.ResendSms) -> SmsSent:
         raise e.NoPhoneRegistered
     options = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp)
     one = AUTHENTICATORS[FactorKind.SMS]
-    send = one.challenge if one.is_enrolled(pending.person) else one.begin
+    send = one.challenge if one.is_enrolled(pending.person) else one.begin_enrolment
     return texted(context, send(context, pending.person, options))
 
 
@@ -68,7 +68,7 @@ def mail_code(context: Context, req: email.SendEmailCode) -> Posted:
         raise e.EmailMissing
     one = AUTHENTICATORS[FactorKind.EMAIL]
     if not one.is_enrolled(pending.person) and not second_factor.can_enrol(context, pending):
-        raise one.missing
+        raise one.not_enrolled_error
     one.challenge(context, pending.person, ChallengeOptions(email=req.to, email_template=req.email_template_2fa))
     return Posted()
 
@@ -91,4 +91,4 @@ def _has_number(context: Context, pending: PendingSignIn) -> bool:
     known = pending.person
     if AUTHENTICATORS[FactorKind.SMS].is_enrolled(known):
         return True
-    return bool(known.begun(FactorKind.SMS)) and second_factor.can_enrol(context, pending)
+    return bool(known.pending(FactorKind.SMS)) and second_factor.can_enrol(context, pending)
