@@ -219,7 +219,7 @@ def test_each_migration_states_the_oldest_code_beside_it(before: str, revision: 
 
 
 def test_no_migration_breaks_the_code_it_claims_to_bear(fresh_postgres: PostgresUrls) -> None:
-    """What takes something away raises `oldest_code` to the first code that does not use it any more (app/README.md)."""
+    """What takes something away raises `oldest_code` to the first code that does not use it any more (CONTRIBUTING.md)."""
     migrate.upgrade(fresh_postgres.migrate_url, revision=FIRST_ONLINE)
     for before, revision in pairwise([one for one in REVISIONS if one >= FIRST_ONLINE]):
         with heard() as statements:
