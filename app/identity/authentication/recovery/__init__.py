@@ -1,1 +1,1 @@
-"""Forgotten passwords: what is sent to whoever holds the address, and what a new password changes."""
+"""Recovery of forgotten passwords and PINs, and revert of changes that an account's owner did not make."""

@@ -1,4 +1,4 @@
-"""The operations that begin a recovery: forgotten passwords by mail and by SMS, and which questions an account answered.
+"""Operations that begin a recovery: by mail, by SMS, and the questions that an account answered.
 
 Operations that set a password are in `sign_in`, because they end and begin sessions.
 """
@@ -27,7 +27,7 @@ from app.kit.wire import Document
 
 
 def spend_limits(context: Context) -> None:
-    """Spend what asking for a recovery costs this address and this tenant; raises 429."""
+    """Count a recovery request against this address and this tenant; raises 429."""
     limits = context.tenant.settings.limits
     if limits.forgot_per_minute_per_address:
         context.spend("forgot", Rate(limits.forgot_per_minute_per_address, 60), context.network)
@@ -36,7 +36,7 @@ def spend_limits(context: Context) -> None:
 
 
 def require_captcha(context: Context, req: CAP, place: str) -> None:
-    """Let those pass who solved a captcha, where one is demanded or shown; raises 982, 1218."""
+    """Verify the captcha where one is required or presented; raises 982, 1218."""
     shown = captcha.from_parameters(req)
     if place in context.tenant.settings.captcha_at or not shown.is_empty:
         captcha.require_solved(context, shown)
@@ -83,7 +83,7 @@ def forgot_by_sms(context: Context, req: contract.ForgotBySms) -> PostedSms:
 
 @contract.forgot_token.implements
 def forgot_token(context: Context, req: contract.CreateForgotToken) -> contract.ForgotTokenCreated:
-    """The token is the tenant's server's to bring; it stands in the ledger that it was made for it."""
+    """The tenant's server delivers the token; the audit log records that it was created for it."""
     account = recipient.from_email_or_username(context, req.email, req.username).holder
     sending.refuse_url(context, req.reset_password_url)
     if account is None:
@@ -130,7 +130,7 @@ def own_questions(context: Context, req: contract.OwnQuestions) -> Document:
 
 
 def raise_unless_hidden(context: Context, lookup: AccountLookup, reason: ApiError) -> None:
-    """Raise why nothing was sent, unless it would tell that somebody was written to before: who has an account is."""
+    """Raise why nothing was sent, unless accounts are hidden: a limit would reveal an earlier message."""
     if not lookup.is_hidden:
         raise reason
     context.work.rollback()
@@ -153,7 +153,7 @@ def _require_lookup_allowed(context: Context) -> None:
 
 
 def _answered_questions(context: Context, lookup: AccountLookup) -> Document:
-    """Where the tenant hides who has an account, everybody seems to have answered some questions."""
+    """Where the tenant hides accounts, every account appears to have answered some questions."""
     if lookup.is_hidden:
         return _question_list(context, account_lookup.questions_for(context, lookup))
     if lookup.account is None:

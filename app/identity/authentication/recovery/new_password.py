@@ -1,4 +1,4 @@
-"""A new password: weighed against the policy first, then written, with everything that follows for the account."""
+"""Check a new password against the policy, write it, and apply what follows for the account."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ _UNLOCKED: dict[str, Any] = {"is_locked": False, "lock_type": "None", "locked_un
 
 
 def check_and_hash(context: Context, account: Account, password: str) -> str:
-    """Return the hash of a password that the policy allows; nothing may have been written yet.
+    """Return the hash of a password that the policy allows. Call it before anything is written.
 
     Raises:
         FieldsRefused, WeakPassword, NewPasswordBreached: the policy refuses it.
-        PasswordNotAcceptable: it is the present one, or one that the policy remembers.
+        PasswordNotAcceptable: it is the current password, or one in the password history.
     """
     earlier = [account.password_hash or "", *account.password_history]
     return new_password.hash_if_allowed(context, password, new_password.profile_words(account), earlier)
 
 
 def lock_account(context: Context, account: Account, proof: OneTimeToken | None = None) -> Account:
-    """Lock the account for a new password, before its proof is used up, and return it as it is now.
+    """Lock the account for a new password, before its token is used up, and return its present state.
 
-    Everybody locks the account first and its links and codes after it, so that nobody waits for one another.
+    Every request locks the account before its links and codes, against deadlocks.
 
     Raises:
         AccountBlocked: the account was closed meanwhile.
-        ExpiredLink: it gave up the address or the number that the proof went to.
+        ExpiredLink: it removed the address or the number that the token was sent to.
     """
     fresh = store.change(context, account.uid, {})
     if fresh is None or fresh.is_deleted or not fresh.is_active:
@@ -62,11 +62,11 @@ def write(
     opens_lock: bool = False,
     template: str | None = None,
 ) -> Account:
-    """Give an account that is `locked` its new password and return it as it is then. The caller ends its sessions and tokens.
+    """Write the new password of a locked account and return the account. The caller ends its sessions and tokens.
 
     Args:
-        proved_email: the address that the mail went to: who read it holds it.
-        opens_lock: whether the proof opens what too many failures had locked; never a block.
+        proved_email: the address that the mail was sent to; its reader owns it.
+        opens_lock: whether the token opens a lock of failed attempts; it never unblocks an account.
     """
     policy = context.tenant.settings.password_policy
     kept = [fresh.password_hash, *fresh.password_history] if fresh.password_hash else fresh.password_history
@@ -86,32 +86,30 @@ def write(
 def after_change(
     context: Context, account: Account, reason: str, template: str | None = None, *, proved_email: str | None = None
 ) -> None:
-    """After a new password, whoever set it: older links are over, so is what was only begun, and the owner is told, with a way
-    to object.
+    """Revoke older links and unfinished enrolments after a new password, and notify the owner with a link to revert.
 
-    An alarm outlives every change but a reset by the very mailbox that it was sent to, and only while that is the first
-    address, which is told of what comes next: else a thief would end it.
+    A security alert survives every change except a reset by the mailbox that it was sent to, and only while that is
+    the primary
+    address, which is notified of the next change: otherwise a thief could end it.
     """
     context.audit.record("password.changed", uid=account.uid, reason=reason)
     for kind in (Purpose.RESET_PASSWORD, Purpose.DELETE_ACCOUNT, Purpose.SIGN_IN, Purpose.SMART_LOGIN):
         one_time_tokens.close(context, account.uid, kind)
     credentials.remove_pending(
         context, account.uid
-    )  # a seed, a picture: whoever knew the password before may have seen it
+    )  # unfinished enrolments: a holder of the old password may know their secrets
     if proved_email and identifiers.normalize_email(proved_email) == identifiers.normalize_email(account.email or ""):
         security_alerts.close(context, account.uid, proved_email)
     notifications.notify_with_alert_link(context, MailKind.PASSWORD_CHANGED, account.email, account, template=template)
 
 
 def _claim_mailbox(context: Context, fresh: Account, email: str | None, private: dict[str, Any]) -> dict[str, Any]:
-    """Who resets by mail holds the address. What a stranger stored before that opens nothing for him: the answers go, as
-    nobody knows whose they are (decisions/0061).
-    """
+    """Mark the address of the reset verified, and remove what another person may have stored before (decisions/0061)."""
     form = identifiers.normalize_email(email or "")
     if form is None:
         return {}
     one_time_tokens.close(context, fresh.uid, Purpose.ADD_PHONE)
-    one_time_tokens.close(context, fresh.uid, Purpose.ADD_EMAIL)  # both asked for by whoever knew the password before
+    one_time_tokens.close(context, fresh.uid, Purpose.ADD_EMAIL)  # both may have been requested with the old password
     if private.pop("security_answers", None):
         context.audit.record("security_answers.dropped", uid=fresh.uid)
     entry = next((one for one in fresh.emails if identifiers.normalize_email(one["Value"]) == form), None)

@@ -1,6 +1,6 @@
-"""The operations that begin to reset a forgotten PIN (interface user.md rows U70 to U72).
+"""Operations that begin to reset a forgotten PIN (interface user.md rows U70 to U72).
 
-A PIN that is forgotten is asked about as a password is: where the tenant hides who has an account, nobody learns either.
+They hide accounts as the recovery of passwords does.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from app.kit.errors import ApiError
 
 
 def reachable_account(lookup: AccountLookup, by: str, unknown: type[ApiError] = e.UnknownAccount) -> Account | None:
-    """Return whose PIN a recovery by mail or SMS resets; None where it is to be answered as nobody's.
+    """Return the account whose PIN a recovery by mail or SMS resets; None where it must look unknown.
 
-    Raises, unless who has an account is hidden:
-        unknown: nobody has the name.
-        AccountBlocked, NoPin: the account may not recover, or has nothing to.
+    Raises, unless accounts are hidden:
+        unknown: no account has the identifier.
+        AccountBlocked, NoPin: the account may not recover, or has no PIN.
     """
     try:
         account = recipient.reachable_account(lookup, by)
@@ -66,7 +66,7 @@ def forgot_by_username(context: Context, req: contract.ForgotPinByUsername) -> P
 
 @contract.forgot_by_sms.implements
 def forgot_by_sms(context: Context, req: contract.ForgotPinBySms) -> PostedSms:
-    """A number that its owner did not prove is nobody's: the interface calls that 1409."""
+    """An unverified number counts as unknown: the interface answers 1409."""
     if not req.phone:
         raise e.BadParameter.names("phone")
     pins.refuse_disabled(context.tenant.settings)

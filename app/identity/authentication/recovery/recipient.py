@@ -1,4 +1,4 @@
-"""Whom a recovery names, and whether it may reach them: who may not recover is answered as nobody, where that is hidden."""
+"""The account that a recovery request names, and whether recovery may reach it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from app.identity.platform.context import Context
 
 
 def hides_accounts(context: Context) -> bool:
-    """Return whether nobody is to learn who has an account: on our pages always, else as the tenant wants it."""
+    """Return whether responses hide who has an account: always on our pages, else as the tenant configured."""
     return context.visit is not None or context.tenant.settings.hide_unknown_accounts
 
 
 def from_email_or_username(context: Context, email: str | None, username: str | None) -> AccountLookup:
-    """Return whom an email or a username names; raises 1141 for none, 1075 and 1038 for one that is no name, 908 for both."""
+    """Look up an email or a username; raises 1141 for none, 1075 and 1038 for a malformed one, 908 for both."""
     if email and username:
         raise e.BadParameter("The username must not stand beside email: exactly one identifier is expected.")
     if email and not accounts.is_email(email):
@@ -33,7 +33,7 @@ def from_email_or_username(context: Context, email: str | None, username: str | 
 
 
 def from_phone(context: Context, phone: str | None) -> AccountLookup:
-    """Return whom a phone number names; raises 1074 where numbers name nobody, 1076 missing, 1043 malformed."""
+    """Look up a phone number; raises 1074 where phone login is off, 1076 missing, 1043 malformed."""
     if not context.tenant.settings.phone_login:
         raise e.PhoneLoginOff
     if not phone:
@@ -44,15 +44,15 @@ def from_phone(context: Context, phone: str | None) -> AccountLookup:
 
 
 def find(context: Context, kind: str, value: str) -> AccountLookup:
-    """Return whom an identifier names."""
+    """Look up an identifier, hidden as `hides_accounts` says."""
     return account_lookup.find(context, Identifier(kind, value), is_hidden=hides_accounts(context))
 
 
 def reachable_account(lookup: AccountLookup, by: str) -> Account | None:
-    """Return the account that a recovery reaches by mail or SMS; None where it is to be answered as nobody's.
+    """Return the account that a recovery reaches by mail or SMS; None where it must look unknown.
 
-    Raises, unless who has an account is hidden:
-        UnknownAccount: nobody has the name.
+    Raises, unless accounts are hidden:
+        UnknownAccount: no account has the identifier.
         AccountBlocked: the account may not recover.
     """
     account = lookup.holder
@@ -68,7 +68,7 @@ def reachable_account(lookup: AccountLookup, by: str) -> Account | None:
 
 
 def is_closed(account: Account) -> bool:
-    """Return whether an account may not recover: blocked or deleted."""
+    """Return whether an account is blocked or deleted, and may not recover."""
     return not account.is_active or account.is_deleted
 
 
@@ -79,7 +79,7 @@ def refuse_closed(account: Account) -> None:
 
 
 def refuse_foreign_token(context: Context, account: Account | None) -> None:
-    """Raise 1409 where an access token was shown beside the key that is not of this very account."""
+    """Raise 1409 where the request also contains an access token of another account."""
     shown = context.raw.bearer() or context.raw.first("access_token")
     if shown is None:
         return

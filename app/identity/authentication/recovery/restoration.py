@@ -1,4 +1,4 @@
-"""Gives an account back to the mailbox that was told of a change which its owner did not make: "this was not me"."""
+"""Revert of a change that the account's owner did not make, by the link in the security alert ("this was not me")."""
 
 from __future__ import annotations
 
@@ -22,26 +22,27 @@ _REVOKED = (
     Purpose.PHONE, Purpose.SIGN_IN, Purpose.SMART_LOGIN,
 )  # fmt: skip
 _CLOCK_MARGIN = timedelta(minutes=1)
-"""What an alarm tells of was done a moment before it was written."""
+"""The change happened a moment before its alert was written."""
 
 
 def is_closed(context: Context, account: Account) -> bool:
-    """Return whether the tenant closed the account, which no alarm opens; one that its owner deleted is kept."""
+    """Return whether the tenant closed the account, which no alert reopens; a pending self-deletion does not count."""
     is_leaving = account.leaves_at is not None and account.leaves_at > context.now
     return not account.is_active or (account.is_deleted and not is_leaving)
 
 
 def restore(context: Context, token: str, password_hash: str) -> tuple[Account, OneTimeToken]:
-    """Close the account to everybody but the mailbox that the alarm was sent to. Of many at once one wins.
+    """Restrict the account to the mailbox that the security alert was sent to. One of several concurrent calls wins.
 
-    That address is the only one then: who changed the account may have put the others, the number, the answers and passkeys
-    there, before the change as well as after it: none of them opens it any more. Second factors stay, but for those that were
-    added with the change or after it: who reads a mailbox must not get past the others. Links and codes end, and alarms of
-    later changes, which went to whom they please.
+    That address becomes the only one: the others, the number, the answers and passkeys may be the attacker's, whether
+    they were added
+    before or after the change. Second factors stay, except those added with or after the change: the mailbox alone
+    must not pass the
+    others. Links, codes and alerts of later changes are revoked.
 
     Raises:
-        UnknownLink, UsedLink, ExpiredLink: as they say.
-        AccountBlocked: the tenant closed the account; the link stays good.
+        UnknownLink, UsedLink, ExpiredLink: the link is unknown, used, or expired.
+        AccountBlocked: the tenant closed the account; the link stays valid.
     """
     peeked = one_time_tokens.peek_link(context, Purpose.ALARM, token)
     fresh = store.change(context, peeked.uid, {})
@@ -67,14 +68,14 @@ def restore(context: Context, token: str, password_hash: str) -> tuple[Account, 
 
 
 def acknowledge(context: Context, token: str) -> OneTimeToken:
-    """End an alarm and those before it, as its mailbox says that the changes were its own.
+    """End a security alert and earlier ones, because its mailbox confirms the changes.
 
-    Nothing else shows that: what a thief does by the session and the password of an account, its owner does in the same way.
+    Nothing else can confirm them: a thief with the session and the password acts as the owner does.
 
     Raises UnknownLink, UsedLink, ExpiredLink.
     """
     peeked = one_time_tokens.peek_link(context, Purpose.ALARM, token)
-    store.change(context, peeked.uid, {})  # one after the other with `restore`
+    store.change(context, peeked.uid, {})  # serialized with `restore`
     alarm = one_time_tokens.peek_link(context, Purpose.ALARM, token)
     security_alerts.close_until(context, alarm)
     context.audit.record("password.alarm_ended", uid=alarm.uid)
@@ -82,7 +83,7 @@ def acknowledge(context: Context, token: str) -> OneTimeToken:
 
 
 def _restore_email(context: Context, fresh: Account, email: str) -> dict[str, Any]:
-    """Let the address of the alarm be the account's only one; where another account proved it meanwhile, it waits."""
+    """Make the alert's address the account's only one; where another account verified it meanwhile, it is pending."""
     form = identifiers.normalize(EMAIL, email)
     holder = store.by_identifier(context, EMAIL, form)
     if holder is not None and holder.uid != fresh.uid and not _displace_unverified(context, holder, form, fresh.uid):
@@ -93,7 +94,7 @@ def _restore_email(context: Context, fresh: Account, email: str) -> dict[str, An
 
 
 def _displace_unverified(context: Context, holder: Account, form: str, to: str) -> bool:
-    """Return whether an account that held the address without a proof lost it to who just gave one."""
+    """Return whether the account that holds the address without verification lost it."""
     locked = store.change(context, holder.uid, {})
     if locked is not None and verification.is_verified(locked, form):
         return False

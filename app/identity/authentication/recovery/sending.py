@@ -1,4 +1,6 @@
-"""Sends what resets a forgotten password or PIN. For somebody unknown the same work is done, and nothing is sent."""
+"""Sends the link or code that resets a forgotten password or PIN; for an unknown account the same work without a
+message.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,14 @@ from app.identity.platform.outbox.queue import Outbox
 from app.kit.errors import ApiError
 
 MAIL, SMS = "mail", "sms"
-"""How it was sent: a newer link or code ends older ones, to whichever address of the account they went."""
+"""The channel: a newer link or code revokes older ones, whichever address of the account they were sent to."""
 PAGE_MINUTES = 15
-"""How long a new password may take once a code, or the old password, was right."""
+"""The lifetime of the page token after a right code or password."""
 
 
 @dataclass(frozen=True)
 class ResetKind:
-    """What somebody forgot, and how it is spoken of."""
+    """What is reset, with its messages and page."""
 
     name: str  # in the audit trail
     proof: Purpose
@@ -36,7 +38,7 @@ class ResetKind:
     sms: SmsKind
     vtype: str
     page: str
-    has_codes: bool = False  # mails bear a code beside the link, whoever's page takes it
+    has_codes: bool = False  # mails contain a code beside the link, for any page
 
 
 PASSWORD: Final = ResetKind(
@@ -51,20 +53,20 @@ PIN: Final = ResetKind(
 class ResetOptions:
     """How the caller wants the message."""
 
-    url: str | None = None  # a page of the relying party; ours where there is none
+    url: str | None = None  # a page of the relying party; None for ours
     template: str | None = None
-    interaction_id: str | None = None  # the sign-in that waits for it, in the browser that began it
-    needs_token: bool = False  # the caller gets the link's token, whatever the mail holds
+    interaction_id: str | None = None  # the sign-in that awaits it, in its browser
+    needs_token: bool = False  # the caller gets the link's token, whatever the mail contains
 
 
 def refuse_url(context: Context, url: str | None, refusal: type[ApiError] = e.ResetUrlRefused) -> None:
-    """Raise 1251, or another refusal, for a page that the tenant's whitelist does not have."""
+    """Raise 1251, or another error, for a page outside the tenant's allowed addresses."""
     if url and not allowed_addresses.is_allowed_in_mail(context, url):
         raise refusal
 
 
 def is_still_recipient(account: Account, proof: OneTimeToken) -> bool:
-    """Return whether the account still has what a link or a code was sent to: a mailbox that it gave up opens nothing."""
+    """Return whether the account still has the address or number of a token: a removed mailbox resets nothing."""
     email, phone = proof.facts.get("email"), proof.facts.get("phone")
     known = [account.email or "", *(str(one["Value"]) for one in account.emails if not one.get("pending"))]
     held = {identifiers.normalize_email(one) for one in known}
@@ -80,16 +82,16 @@ def send(
     kind: MailKind | None = None,
     of: ResetKind = PASSWORD,
 ) -> str:
-    """Mail a link, and a code where our own page takes it or the tenant's programs do; return the link's token.
+    """Mail a link, and a code where our page or the tenant's programs accept it; return the link's token.
 
-    A tenant's own template says itself which of them is made; without a link there is no token.
+    A template of the tenant decides which of them is created; without a link there is no token.
 
     Args:
-        kind: what the mail says, and which limit it counts to, where that is another.
+        kind: the message, and its limit, where they differ from those of `of`.
 
     Raises:
-        UnknownAccount: the account has no address that a mail could go to.
-        MailLimitReached: the recipient got as many as may be.
+        UnknownAccount: the account has no address for the mail.
+        MailLimitReached: the recipient reached its limit.
     """
     address = recipient_email(account, email)
     if not address:
@@ -98,13 +100,13 @@ def send(
 
 
 def simulate_send(context: Context, name: str, options: ResetOptions, *, of: ResetKind = PASSWORD) -> None:
-    """Do for a name that no account has what `send` does, without a mail. Raises MailLimitReached."""
+    """Do what `send` does for an unknown identifier, without a mail. Raises MailLimitReached."""
     quiet = context.without_sending()
     _mail(quiet, NOBODY, unknown_subject(name), unknown_recipient(name), options, None, of)
 
 
 def send_separately(context: Context, account: Account, options: ResetOptions) -> bool:
-    """Send in a transaction of its own, so that a refusal may follow; False where the limit of mails is reached."""
+    """Send in a separate transaction, so that a refusal may follow; returns False where the mail limit is reached."""
     try:
         with context.work.separate_transaction() as own:
             send(
@@ -120,7 +122,7 @@ def send_separately(context: Context, account: Account, options: ResetOptions) -
 def create_token(
     context: Context, account: Account, options: ResetOptions, *, email: str | None = None, of: ResetKind = PASSWORD
 ) -> str:
-    """Return the token of a link that the caller brings to its owner."""
+    """Return the token of a link that the caller delivers itself."""
     facts = {"attempt": options.interaction_id, "email": recipient_email(account, email)}
     return one_time_tokens.new_link(
         context, of.proof, account.uid, subject=MAIL, minutes=one_time_tokens.RESET_MINUTES, facts=facts
@@ -130,7 +132,7 @@ def create_token(
 def create_code(
     context: Context, account: Account, subject: str, *, email: str | None = None, of: ResetKind = PASSWORD
 ) -> tuple[str, int]:
-    """Return a code that the caller brings to its owner, as a mail or a message would, and its minutes."""
+    """Return a code that the caller delivers itself, and its lifetime in minutes."""
     minutes = context.tenant.settings.reset_code_minutes
     facts = {"attempt": None, "email": recipient_email(account, email)} if subject == MAIL else {}
     return one_time_tokens.new_code(
@@ -146,7 +148,7 @@ def create_page_token(
     of: ResetKind = PASSWORD,
     **facts: str | bool | list[str] | None,
 ) -> str:
-    """Return a token for our own page of the new password, after a code or an expired password was right."""
+    """Return a token for our new-password page, after a right code or an expired password."""
     subject = str(facts.get("reason") or "page")
     return one_time_tokens.new_link(context, of.proof, account.uid, subject=subject, minutes=minutes, facts=facts)
 
@@ -154,7 +156,7 @@ def create_page_token(
 def send_sms(
     context: Context, account: Account, options: SmsOptions = DEFAULT_SMS_OPTIONS, *, of: ResetKind = PASSWORD
 ) -> str:
-    """Text a code to the account's phone number; return the message's Sid.
+    """Send a code to the account's phone number; return the message's Sid.
 
     Raises NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
     """
@@ -171,7 +173,7 @@ def send_sms(
 def simulate_sms(
     context: Context, phone: str, options: SmsOptions = DEFAULT_SMS_OPTIONS, *, of: ResetKind = PASSWORD
 ) -> str:
-    """Do for a number that no account has what `text` does, without a message."""
+    """Do what `send_sms` does for an unknown number, without a message."""
     quiet = context.without_sending()
     minutes = context.tenant.settings.reset_code_minutes
     code = one_time_tokens.new_code(context, of.proof, NOBODY, subject=unknown_subject(phone), minutes=minutes)
@@ -180,19 +182,19 @@ def simulate_sms(
 
 
 def unknown_subject(name: str) -> str:
-    """Return what proofs for a name that no account has are kept under."""
+    """Return the subject of one-time tokens for an identifier that has no account."""
     return hashlib.sha256(name.strip().casefold().encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def recipient_email(account: Account, email: str | None) -> str:
-    """Return the account's address as it is kept: the one that was typed, in the account's own spelling."""
+    """Return the typed address as the account spells it; else the account's primary one."""
     form = identifiers.normalize_email(email) if email else None
     held = next((one["Value"] for one in account.emails if identifiers.normalize_email(one["Value"]) == form), None)
     return held or account.email or ""
 
 
 def unknown_recipient(name: str) -> str:
-    """Return what limits of mails are kept under: each name has its own, as each account has."""
+    """Return the address that mail limits count for an unknown identifier, one for each."""
     return name.strip() if identifiers.normalize_email(name) else f"{unknown_subject(name)[:32]}@unknown.invalid"
 
 
@@ -207,17 +209,17 @@ def _mail(
     kind: MailKind | None = None,
 ) -> str:
     facts, reset, kind = {"attempt": options.interaction_id, "email": email}, of.proof, kind or of.mail
-    told: dict[str, str] = {}
+    members: dict[str, str] = {}
     language = context.visit.language if context.visit else None
     carries = messaging.carries(context, kind, account=account, template=options.template, language=language)
     if carries in ("link", "otp"):
-        one_time_tokens.close(context, uid, reset, subject=subject)  # the half that is not made anew is over, too
+        one_time_tokens.close(context, uid, reset, subject=subject)  # revokes the one that is not created anew
     token = ""
     if carries != "otp" or options.needs_token:
         token = one_time_tokens.new_link(
             context, reset, uid, subject=subject, minutes=one_time_tokens.RESET_MINUTES, facts=facts
         )
-        told |= {
+        members |= {
             "url": _link(context, token, options, of),
             "token": token,
             "minutes": str(one_time_tokens.RESET_MINUTES),
@@ -226,9 +228,9 @@ def _mail(
     if carries in ("otp", "both") or (carries is None and has_code):
         minutes = context.tenant.settings.reset_code_minutes
         code = one_time_tokens.new_code(context, reset, uid, subject=subject, minutes=minutes, facts=facts)
-        told |= {"otp": code, "otp_minutes": str(minutes)}
+        members |= {"otp": code, "otp_minutes": str(minutes)}
     messaging.mail(
-        context, kind, email, account=account, facts=told, template=options.template, language=language
+        context, kind, email, account=account, facts=members, template=options.template, language=language
     )  # fmt: skip
     context.audit.record(f"{of.name}.forgot", uid=account.uid if account else None, by="mail")
     return token

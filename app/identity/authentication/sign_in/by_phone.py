@@ -1,4 +1,4 @@
-"""The code that proves a phone number, and the session that it begins (user.md rows U63, U64)."""
+"""Phone verification by code, and the session that it begins (user.md rows U63, U64)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def verify(context: Context, req: contract.VerifyPhone) -> contract.PhoneVerifie
 
 
 def _verify_own(context: Context, account: Account, req: contract.VerifyPhone) -> None:
-    """Whoever is signed in knows the account: what else is kept there stays."""
+    """Verify the number of the signed-in account; its session proves the account, so its other credentials stay."""
     if phones.requested_number(context, account) is not None:
         proof = phones.spend_requested_code(context, account, req.otp or "")
     elif account.phone is None or account.phone_verified:
@@ -66,7 +66,7 @@ def _verify_without_session(context: Context, phone: str, holder: Account | None
 def _complete_risk_challenge(
     context: Context, pending: PendingSignIn, phone: str, req: contract.VerifyPhone
 ) -> contract.PhoneVerified:
-    """End a sign-in that a risk stopped, with the code that was texted for it (interface mfa.md section 9)."""
+    """Complete a sign-in that a risk stopped, by the code that was sent for it (interface mfa.md section 9)."""
     hides = context.tenant.settings.hide_unknown_accounts
     lookup = AccountLookup(context, Identifier("phone", phone), pending.account, hides)
     is_open = verified_sign_in.solve_lock(
@@ -82,7 +82,7 @@ def _complete_risk_challenge(
     )
     try:
         account = second_factor.finish(context, replace(pending, authentication=authentication))
-    except (e.UnknownFactorToken, e.LockedDuringStep):  # another was quicker
+    except (e.UnknownFactorToken, e.LockedDuringStep):  # a concurrent request was quicker
         raise e.ClosedSmsCode from None
     return contract.PhoneVerified.model_construct(
         **dict(completion.begin_session(context, account, authentication, req.fields_))
@@ -90,7 +90,7 @@ def _complete_risk_challenge(
 
 
 def _sign_in(context: Context, account: Account, req: contract.VerifyPhone) -> contract.PhoneVerified:
-    """Begin a session, or ask for the second factor; a refusal leaves code and number as they were."""
+    """Begin a session, or require the second factor; a refusal leaves the code and the number unchanged."""
     login = completion.complete(
         context,
         account,

@@ -1,4 +1,4 @@
-"""Operations that take a PIN: a session again, the first one, another one, one that was forgotten (user.md U46, U67 to U69, U73 to U77)."""
+"""Operations that take a PIN: sign-in, set, change, and reset (user.md U46, U67 to U69, U73 to U77)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ METHOD = "pin"  # RFC 8176
 
 @contract.with_pin.implements
 def with_pin(context: Context, req: contract.PinLogin) -> FactorLogin:
-    """The session that was shown is used up with the right PIN, and no other."""
+    """Begin a new session by the PIN; the right PIN uses up the presented session token."""
     settings = context.tenant.settings
     service.refuse_disabled(settings)
     if not settings.pin.login:
@@ -43,7 +43,7 @@ def with_pin(context: Context, req: contract.PinLogin) -> FactorLogin:
     if account is None:
         raise e.UnknownSessionToken
     service.check(context, account, shown, e.WrongPin)
-    store.change(context, account.uid, {})  # everybody locks the account first, and its tickets after it
+    store.change(context, account.uid, {})  # every request locks the account before its tokens, against deadlocks
     session_tokens.spend_session(context, session)
     authentication = Authentication(
         (METHOD,), str(session.facts.get("kind") or "email"), suppress_webhook=req.suppress_webhook
@@ -62,7 +62,7 @@ def end_session(context: Context, req: contract.EndPinSession) -> Posted:
 
 @contract.set_first.implements
 def set_first(context: Context, req: contract.SetPinAtLogin) -> Login:
-    """A refused PIN uses nothing up; of many that are set at once one begins the session."""
+    """A refused PIN uses nothing up; of several concurrent calls, one begins the session."""
     service.refuse_disabled(context.tenant.settings)
     if not req.pin_auth_token:
         raise e.BadParameter.names("pinauthtoken")
@@ -93,7 +93,7 @@ def change(context: Context, req: contract.ChangePin) -> Posted:
 
 
 def change_pin(context: Context, account: Account, old: str, new: str, *, suppress_webhook: bool = False) -> Account:
-    """Give an account another PIN by the present one.
+    """Change the account's PIN by its current one.
 
     Raises NoPin, WrongCurrentPin, BadParameter, and the refusals of a lock.
     """
@@ -120,7 +120,7 @@ def reset_by_token(context: Context, req: contract.ResetPinByToken) -> Posted:
 
 
 def reset_with_link(context: Context, token: str, new: str, *, suppress_webhook: bool = False) -> Account:
-    """Use a link for a new PIN; a refused PIN leaves it unused. Of many at once one wins.
+    """Use a link for a new PIN; a refused PIN leaves it unused. One of several concurrent calls wins.
 
     Raises UnknownLink, UsedLink, ExpiredLink, AccountBlocked, NoPin and BadParameter.
     """
@@ -176,8 +176,10 @@ def reset_by_answer_and_username(context: Context, req: contract.ResetPinByAnswe
 
 
 def reset_pin(context: Context, account: Account, hashed: str, *, suppress_webhook: bool = False) -> Account:
-    """Write a PIN in the place of one that was forgotten. What the one before would open again ends: whoever reads the
-    mails of a stolen phone does not come in by them.
+    """Write a new PIN in place of a forgotten one, and end what the old one could continue.
+
+    PIN sessions and step-ups end, so that a thief who reads the account's mails on a stolen phone cannot continue
+    them.
     """
     after = service.set_pin(context, account, hashed, service.RESET, suppress_webhook=suppress_webhook)
     continuation_tokens.revoke_all(context, account.uid, ContinuationPurpose.PIN_SESSION, ContinuationPurpose.STEP_UP)
@@ -195,7 +197,10 @@ def _by_answer(context: Context, name: Identifier, req: contract.ResetPinByAnswe
 
 
 def reset_with_answers(context: Context, lookup: AccountLookup, shown: Mapping[str, str], hashed: str) -> Account:
-    """Write the PIN of whoever answered every question. Raises what `recovered.answering` raises, AccountBlocked, NoPin."""
+    """Write the PIN of an account whose every security answer is presented.
+
+    Raises what `password_reset.verify_answers` raises, AccountBlocked, NoPin.
+    """
     return reset_pin(context, _verify_answers(context, lookup, shown), hashed)
 
 

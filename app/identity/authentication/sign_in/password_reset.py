@@ -1,4 +1,4 @@
-"""Operations that set a new password with a proof of the account: a link, a code, answers. Every session and token ends."""
+"""Operations that set a new password by a link, a code or security answers. Every session and token of the account ends."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RESET = Purpose.RESET_PASSWORD
 
 
 def spend_limit(context: Context) -> None:
-    """Spend what a try at a new password costs this address; raises 429."""
+    """Count an attempt to set a new password against this address; raises 429."""
     if most := context.tenant.settings.limits.reset_per_minute_per_address:
         context.spend("reset", Rate(most, 60), context.network)
 
@@ -81,7 +81,7 @@ def reset_by_answer(context: Context, req: contract.ResetByAnswer) -> contract.P
 
 
 def require_answers(context: Context, shown: Mapping[str, str] | None) -> None:
-    """Raise SecurityQuestionsOff, and BadParameter where nothing is answered."""
+    """Raise SecurityQuestionsOff, and BadParameter where the request contains no answers."""
     if not context.tenant.settings.security_questions:
         raise e.SecurityQuestionsOff
     if not shown:
@@ -89,7 +89,7 @@ def require_answers(context: Context, shown: Mapping[str, str] | None) -> None:
 
 
 def verify_answers(context: Context, lookup: AccountLookup, shown: Mapping[str, str]) -> Account:
-    """Return the account whose every answer is shown. Tries have a limit of their own, right ones included.
+    """Return the account whose every answer is presented. Attempts have their own limit, right ones included.
 
     Raises UnknownAccount, AccountBlocked, NoSecurityAnswers, UnknownSecurityQuestion, WrongSecurityAnswer,
     WrongQuestionOrAnswer, TooManyRequests.
@@ -114,7 +114,7 @@ def _by_code(
     password: str,
     req: contract.Reset | contract.ResetBySms,
 ) -> Account:
-    """Use a code for a new password. Of somebody whom it does not reach, each is wrong at the price of a wrong one."""
+    """Use a code for a new password. For an account that recovery does not reach, each code is wrong at the same cost."""
     account, errors = recipient.reachable_account(lookup, by), MAIL_CODE if by == sending.MAIL else SMS_CODE
     if account is not None and account.password_hash is None and not lookup.is_hidden:
         raise e.NoEmailProfile
@@ -137,14 +137,14 @@ def check_code(
     *,
     kind: Purpose = RESET,
 ) -> tuple[OneTimeToken, bool]:
-    """Return what a code stands for, and whether it opened a lock; the code stays unused.
+    """Return the one-time token of a code, and whether the request opened a lock; the code stays unused.
 
     Args:
-        account: whom it was sent to; None where it was sent to nobody.
+        account: the account that the code was sent to; None where it was sent to no account.
 
     Raises:
-        the refusals of a lock, of its answer, and of the code.
-        LockedDuringStep: 1264, this very try locked the account without an end.
+        the refusals of a lock, of its solution, and of the code.
+        LockedDuringStep: 1264, this attempt locked the account without an end.
     """
     lock = account_lookup.lock_of(context, lookup)
     is_open = lock is not None and _solve_lock(context, lookup, lock, shown)
@@ -176,7 +176,7 @@ def reset_with_code(
     *,
     is_open: bool,
 ) -> Account:
-    """Use a code that was found good for a new password; a refused password leaves it unused."""
+    """Use a checked code for a new password; a refused password leaves it unused."""
     hashed = new_password.check_and_hash(context, account, password)
     try:
         fresh = new_password.lock_account(context, account, proof)
@@ -192,9 +192,10 @@ def reset_with_code(
 def reset_with_link(
     context: Context, token: str, password: str, *, suppress_webhook: bool = False, template: str | None = None
 ) -> tuple[Account, OneTimeToken]:
-    """Use a link for a new password; a refused password leaves it unused. Of many at once one wins.
+    """Use a link for a new password; a refused password leaves it unused. One of several concurrent calls wins.
 
-    A link opens what failures had locked: it cannot be guessed, and who holds it holds the mailbox. It opens no block.
+    A link opens a lock of failed attempts: it cannot be guessed, and its holder reads the mailbox. It does not
+    unblock an account.
 
     Raises UnknownLink, UsedLink, ExpiredLink, AccountBlocked and the refusals of the policy.
     """
@@ -229,7 +230,7 @@ def set_password(
     proved_email: str | None = None,
     opens_lock: bool = False,
 ) -> Account:
-    """Write the new password of an account that is locked, and end every session and token of it."""
+    """Write the new password of a locked account row, and end all its sessions and tokens."""
     after = new_password.write(
         context, fresh, password_hash, suppress_webhook=suppress_webhook, event=EVENT, proved_email=proved_email, opens_lock=opens_lock,
         template=template,
@@ -241,7 +242,7 @@ def set_password(
 def end_sessions_and_tokens(
     context: Context, account: Account, *, except_session: str | None = None, except_token: str | None = None
 ) -> None:
-    """End the account's sessions and tokens, but for those of who changed the password."""
+    """End the account's sessions and tokens, except those of the caller that changed the password."""
     sessions.end_all(context, account.uid, except_session)
     tokens.revoke_all(context, account.uid, except_session, except_token)
     begun = (
@@ -265,7 +266,7 @@ def _by_link(context: Context, req: contract.Reset) -> contract.PasswordReset:
 
 
 def _read_code_request(req: contract.Reset) -> tuple[str, str, str]:
-    """Return the name, the code and the password of a reset by code; raises 1189, 1032, 1075, 908."""
+    """Return the identifier, the code and the password of a reset by code; raises 1189, 1032, 1075, 908."""
     if req.email is None and req.username is None:
         raise e.EmailOrPhoneMissing
     if req.email is not None and req.username is not None:
@@ -282,7 +283,7 @@ def _read_code_request(req: contract.Reset) -> tuple[str, str, str]:
 
 
 def require_parameter(name: str, value: str | None) -> str:
-    """Return a parameter that must be there; raises 908."""
+    """Return a required parameter; raises 908."""
     if not value:
         raise e.BadParameter.names(name)
     return value
@@ -302,7 +303,7 @@ def _read_identifier(context: Context, req: contract.ResetByAnswer) -> AccountLo
 
 
 def _account_with_answers(lookup: AccountLookup) -> Account | None:
-    """Return the account whose answers may open it; None only where nobody is to learn that there is none.
+    """Return the account whose answers may reset it; None where a missing account is hidden.
 
     Raises UnknownAccount, AccountBlocked, NoSecurityAnswers.
     """
@@ -318,7 +319,9 @@ def _account_with_answers(lookup: AccountLookup) -> Account | None:
 
 
 def _solve_lock(context: Context, lookup: AccountLookup, lock: Lock, shown: locks.LockSolution) -> bool:
-    """Return that the lock is open; raises the lock's refusal. One wrong answer is told as such, one of several is not."""
+    """Return True where the solution opens the lock; else raise. One wrong answer is reported as such, one of several is
+    not.
+    """
     context.work.release_connection()
     if locks.solve(context, lookup, lock, shown):
         return True
@@ -332,7 +335,7 @@ def _solve_lock(context: Context, lookup: AccountLookup, lock: Lock, shown: lock
 def _response(
     context: Context, account: Account, channel: FactorKind = FactorKind.EMAIL, *, suppress_webhook: bool
 ) -> contract.PasswordReset:
-    """Sign in where the tenant does so; whatever else a sign-in demands is demanded here, a second factor included."""
+    """Sign in where the tenant configured it and a single factor suffices; every other requirement of a sign-in applies."""
     is_wanted = context.tenant.settings.login_on_password_reset
     authentication = Authentication(("otp",), channel=channel, suppress_webhook=suppress_webhook)
     if not is_wanted or not completion.try_single_factor(context, account, authentication):

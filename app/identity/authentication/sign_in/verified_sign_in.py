@@ -1,4 +1,4 @@
-"""Operations that use up what was mailed to verify an address, and what follows: sessions end, or one begins."""
+"""Operations that verify an email address by a link or a code, and then end sessions or begin one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from app.kit.limits import Rate
 
 @contract.by_link.implements
 def by_link(context: Context, req: contract.VerifyByLink) -> contract.Verified:
-    """A HEAD request, which scanners of mail send, uses nothing up."""
+    """A HEAD request, as mail scanners send it, uses nothing up."""
     shown = locks.LockSolution()
     if not req.verification_token:
         proof = _spend_code(context, req.otp or "", req.email, req.uuid, shown)
@@ -47,7 +47,7 @@ def by_code(context: Context, req: contract.VerifyByCode) -> contract.Verified:
 
 
 def end_sessions_if_configured(context: Context, account: Account) -> None:
-    """End every session of the account, where the tenant wants that when an address is verified."""
+    """End every session of the account, where the tenant requires that when an address is verified."""
     if context.tenant.settings.logout_on_email_verification:
         sessions.end_all(context, account.uid)
         tokens.revoke_all(context, account.uid)
@@ -85,14 +85,14 @@ def _spend_code(
 
 
 def _refuse_contested(context: Context, proof: OneTimeToken, refusal: type[ApiError]) -> None:
-    """Refuse, and use nothing up, where more than one registered with the address: only our page asks whose password it is."""
+    """Refuse without using the token up where several registered with the address: only our page asks for the password."""
     if proof.kind is Purpose.EMAIL and pending_accounts.is_contested(context, proof.subject):
         context.audit.record("verification.refused", uid=proof.uid, reason="contested")
         raise refusal
 
 
 def _pending_uid(lookup: AccountLookup) -> str | None:
-    """Return under which id an address waits for its proof: nobody's, where nothing waits and that is hidden."""
+    """Return the id of the account whose address awaits verification: no account's, where none does and that is hidden."""
     account = lookup.holder
     if lookup.is_hidden and (account is None or verification.is_verified(account, lookup.identifier.value)):
         return one_time_tokens.NOBODY

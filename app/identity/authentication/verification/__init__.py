@@ -1,1 +1,1 @@
-"""Email verification: the mail that asks, and what a link or a code that comes back changes."""
+"""Verification of email addresses and phone numbers: sending, and applying a returned link or code."""

@@ -1,5 +1,7 @@
-"""The operations that send verification mails and say whether a name is taken. Operations that spend a token are
-in `sign_in`, because they may begin a session."""
+"""Operations that send verification mails and report whether an identifier is taken.
+
+Operations that redeem a token are in `sign_in`, because they may begin a session.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from app.kit.limits import Rate
 
 @contract.resend.implements
 def resend(context: Context, req: contract.ResendVerification) -> contract.PostedWithId:
-    """Where the tenant hides who has an account, nobody's address is answered as one that waits to be verified."""
+    """Where the tenant hides accounts, an unknown address is answered as one that awaits verification."""
     _require_enabled(context)
     _spend_limit(context, "verification_mail", context.tenant.settings.limits.sign_in_per_minute_per_address)
     if not req.email or not accounts.is_email(req.email):
@@ -84,8 +86,11 @@ def username_availability(context: Context, req: contract.UsernameAvailability) 
 
 
 def _availability(context: Context, is_taken: bool) -> contract.Exist:
-    """Say whether a name is taken. Where nobody is to learn who has an account every name is free: the registration then
-    answers alike for all, and mails the owner of one that is taken. The look-up is done in either case, as it takes time."""
+    """Report whether an identifier is taken. Where accounts are hidden every identifier is reported free.
+
+    Registration then answers alike for all, and mails the owner of a taken address. The look-up runs in both cases,
+    for equal timing.
+    """
     return contract.Exist(is_exist=is_taken and not context.tenant.settings.hide_unknown_accounts)
 
 
@@ -98,7 +103,7 @@ def _send(context: Context, account: Account, email: str, options: VerificationO
 def _send_hidden(
     context: Context, account: Account | None, email: str, options: VerificationOptions
 ) -> contract.PostedWithId:
-    """A limit that is reached is kept silently: it would tell that somebody was written to before."""
+    """Send, or simulate it; a reached limit is silent, because it would reveal an earlier message."""
     try:
         if account is None or service.is_verified(account, email):
             return _response(context, service.send_account_exists(context, email, options))

@@ -1,4 +1,4 @@
-"""The operations of phone numbers that need no session of their own (user.md rows U62, U65, U66)."""
+"""Operations of phone numbers that need no session of their own (user.md rows U62, U65, U66)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.kit.limits import Rate
 
 @contract.send_code.implements
 def send_code(context: Context, req: contract.SendPhoneCode) -> PostedSms:
-    """Without an access token for the account that has the number; with one for the number that its account gave last."""
+    """Send to the account that has the number; with an access token, to the number that its account stated last."""
     require_enabled(context)
     spend_limit(context, "phone_code")
     phone = parse_phone(req.phone)
@@ -57,17 +57,19 @@ def remove(context: Context, req: contract.RemovePhone) -> Deleted:
 
 
 def require_enabled(context: Context) -> None:
-    """Raise 1074 where numbers name nobody."""
+    """Raise 1074 where the tenant does not use phone numbers as identifiers."""
     if not context.tenant.settings.phone_login:
         raise e.PhoneLoginOff
 
 
 def verifiable_account(context: Context, phone: str) -> Account | None:
-    """Return the account for which a code alone proves a number: the one that has it, unless somebody else may be using that.
+    """Return the account whose number a code alone may verify; None where another account may be using the number.
 
-    Who holds the number need not be who uses the account that states it, where somebody signs in there already, or proved an
-    address that they registered with. A code alone would lead them into the other's account. Whoever registers with the
-    number then waits, and is the one; where several registered, nobody is: our pages know which registration is whose.
+    The owner of the number need not own the account that states it: the account may be in use, or have a verified
+    address. A code
+    alone would sign them in to another person's account. A registration with the number then waits, and is verified
+    instead; where
+    several wait, none is: only our pages know which registration belongs to the browser.
     """
     holder = accounts.by_phone(context, phone)
     is_stated = holder is not None and not holder.phone_verified
@@ -76,12 +78,12 @@ def verifiable_account(context: Context, phone: str) -> Account | None:
     hides = context.tenant.settings.hide_unknown_accounts
     is_contested = (is_stated or hides) and pending_accounts.is_contested(
         context, phone
-    )  # asked of every number: it takes its time
+    )  # queried for every number, for equal timing
     return None if is_stated and is_contested else holder
 
 
 def parse_phone(typed: str | None) -> str:
-    """Return the number of an account that a request names; raises 908 missing, 1043 malformed."""
+    """Return the normalized number of a request; raises 908 missing, 1043 malformed."""
     if not typed:
         raise e.BadParameter.names("phone")
     phone = identifiers.normalize_phone(typed)
@@ -91,7 +93,7 @@ def parse_phone(typed: str | None) -> str:
 
 
 def spend_limit(context: Context, what: str) -> None:
-    """Take one from what an address may ask in a minute; raises TooManyRequests."""
+    """Count a request against the address's limit per minute; raises TooManyRequests."""
     if most := context.tenant.settings.limits.sign_in_per_minute_per_address:
         context.spend(what, Rate(most, 60), context.network)
 
@@ -110,8 +112,8 @@ def _resend(context: Context, phone: str, options: SmsOptions) -> str:
 
 
 def _send_hidden(context: Context, account: Account | None, phone: str, options: SmsOptions) -> str:
-    """Text a code to a number that waits for its proof, to no other; what a limit keeps back is answered as sent, as it would
-    tell that somebody was written to before. Returns the message's Sid.
+    """Send a code only to a number that awaits verification, and return the message's Sid; a reached limit is answered
+    as sent.
     """
     waits = account is not None and not account.phone_verified and account.is_active and not account.is_deleted
     try:
@@ -127,5 +129,5 @@ def _send_hidden(context: Context, account: Account | None, phone: str, options:
 
 
 def _response(context: Context, sid: str) -> PostedSms:
-    """Answer alike, whether a message went out or not."""
+    """Return the same response whether a message was sent or not."""
     return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))

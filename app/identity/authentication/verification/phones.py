@@ -1,4 +1,4 @@
-"""A phone number that names an account: the code that is texted to it, and what the code changes when it comes back."""
+"""Phone numbers as identifiers: the code that is sent to one, and what it changes when it is returned."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from app.identity.platform import events
 from app.identity.platform.context import Context
 
 _REQUESTED = "next"
-"""The subject of the code for another number: an account asks for one at a time."""
+"""The subject of the code for a requested number: an account requests one at a time."""
 
 
 def send(
     context: Context, uid: str, phone: str, account: Account | None, options: SmsOptions = DEFAULT_SMS_OPTIONS
 ) -> str:
-    """Text a code to a number that an account has, or will have; return the message's Sid.
+    """Send a code to a number that an account has or will have; return the message's Sid.
 
     Raises NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
     """
@@ -38,7 +38,7 @@ def send(
 
 
 def simulate_send(context: Context, phone: str, options: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
-    """Do for a number that nobody has what `send` does, without a message. Raises as `send` does."""
+    """Do what `send` does for a number without an account, without a message. Raises as `send` does."""
     return send(
         context.without_sending(),
         NOBODY,
@@ -49,7 +49,7 @@ def simulate_send(context: Context, phone: str, options: SmsOptions = DEFAULT_SM
 
 
 def send_account_exists(context: Context, phone: str, options: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
-    """Text a number that has an account that it has one; it costs what `send` does. Raises as `send` does."""
+    """Tell a number that it has an account, at the cost of `send`. Raises as `send` does."""
     one_time_tokens.new_code(context, Purpose.PHONE, NOBODY, subject=phone)
     facts = {"url": f"{context.issuer}/login"}
     sid = messaging.sms(context, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts, options=options)
@@ -65,12 +65,13 @@ def request_change(
     *,
     hides_taken: bool = False,
 ) -> str:
-    """Text a code to another number, which is the account's once it is proved; return the message's Sid.
+    """Send a code to a new number, which becomes the account's when it is verified; return the message's Sid.
 
-    One that somebody only stated is not theirs. With `hides_taken` a proved one is answered as a free one.
+    A number that another account only states is free. With `hides_taken` a verified one is answered as a free one.
 
     Raises:
-        PhoneRegistered: it is the account's own. PhoneTaken: another account proved it.
+        PhoneRegistered: it is the account's own.
+        PhoneTaken: another account verified it.
         NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
     """
     if account.phone == phone and account.phone_verified:
@@ -91,13 +92,13 @@ def request_change(
 
 
 def requested_number(context: Context, account: Account) -> str | None:
-    """Return the number that the account asked for and did not prove yet."""
+    """Return the number that the account requested and has not verified yet."""
     sent = sent_codes.newest_code(context, Purpose.ADD_PHONE, account.uid, _REQUESTED)
     return str(sent.facts["phone"]) if sent is not None and sent.state == sent_codes.OPEN else None
 
 
 def is_requested_number_verified(context: Context, uid: str) -> bool:
-    """Return whether the number that the account asked for last is its own by now."""
+    """Return whether the number that the account requested last is its own now."""
     sent, account = sent_codes.newest_code(context, Purpose.ADD_PHONE, uid, _REQUESTED), store.by_uid(context, uid)
     is_held = account is not None and account.phone_verified
     return sent is not None and account is not None and is_held and account.phone == sent.facts["phone"]
@@ -106,7 +107,7 @@ def is_requested_number_verified(context: Context, uid: str) -> bool:
 def spend_code(
     context: Context, uid: str, phone: str, code: str, *, is_lock_solved: bool = False, name: Identifier | None = None
 ) -> OneTimeToken:
-    """Use the code of a number that the account states as its own. Raises as `proofs.spend_code` does."""
+    """Use the code of a number that the account states. Raises as `one_time_tokens.spend_code` does."""
     return one_time_tokens.spend_code(
         context,
         Purpose.PHONE,
@@ -120,7 +121,7 @@ def spend_code(
 
 
 def spend_requested_code(context: Context, account: Account, code: str) -> OneTimeToken:
-    """Use the code of the number that the account asked for. Raises as `proofs.spend_code` does."""
+    """Use the code of the number that the account requested. Raises as `one_time_tokens.spend_code` does."""
     return one_time_tokens.spend_code(
         context, Purpose.ADD_PHONE, account.uid, code, subject=_REQUESTED, errors=SMS_CODE
     )
@@ -129,15 +130,16 @@ def spend_requested_code(context: Context, account: Account, code: str) -> OneTi
 def confirm(
     context: Context, proof: OneTimeToken, *, knows_password: bool = False, suppress_webhook: bool = False
 ) -> Account:
-    """Make the number that was proved a verified one of its account, and return the account as it is then.
+    """Make the number a verified one of its account, and return the account.
 
     Args:
-        knows_password: whether its prover also showed that the account is theirs; else what was never proved of an account
-            that people make themselves may be a stranger's, and goes.
+        knows_password: whether the caller also proved that the account is theirs; else unverified credentials of a
+        self-registered
+            account may be an attacker's, and are removed.
 
     Raises:
-        ClosedSmsCode: the account is closed, or has another number by now.
-        PhoneTaken: another account proved it meanwhile.
+        ClosedSmsCode: the account is closed, or has another number now.
+        PhoneTaken: another account verified it meanwhile.
     """
     fresh = store.change(context, proof.uid, {}) or pending_accounts.activate(context, proof.uid)
     if fresh is None or not fresh.is_active or fresh.is_deleted:
@@ -163,11 +165,12 @@ def confirm(
 
 
 def remove(context: Context, account: Account, *, suppress_webhook: bool = False) -> Account:
-    """Take the number away.
+    """Remove the number.
 
     Raises:
-        NoPhoneRegistered: one waits for its proof only. NoPhoneOnProfile: there is none.
-        NotProcessable: nothing else names the account.
+        NoPhoneRegistered: the only number awaits verification.
+        NoPhoneOnProfile: there is none.
+        NotProcessable: the account has no other identifier.
     """
     fresh = store.change(context, account.uid, {})
     if fresh is None or fresh.phone is None:
@@ -184,7 +187,7 @@ def remove(context: Context, account: Account, *, suppress_webhook: bool = False
 
 
 def _add_identifier(context: Context, fresh: Account, phone: str) -> None:
-    """Hold the number for its prover; whoever only stated it loses it."""
+    """Give the number to the account; an account that only stated it loses it."""
     holder = store.by_identifier(context, PHONE, phone)
     if holder is not None and holder.uid != fresh.uid:
         other = store.change(context, holder.uid, {})
@@ -200,13 +203,13 @@ def _add_identifier(context: Context, fresh: Account, phone: str) -> None:
 
 
 def _revoke_codes(context: Context, former: Account) -> None:
-    """What was texted to the number before opens nothing now."""
+    """Revoke the codes that were sent to the former number."""
     one_time_tokens.close(context, former.uid, Purpose.RESET_PASSWORD, subject="sms")
     one_time_tokens.close(context, former.uid, Purpose.DELETE_ACCOUNT, subject=former.phone or "")
 
 
 def _notify_changed(context: Context, former: Account, after: Account) -> None:
-    """Tell the mailbox, and the number that was there: a thief would take it away. A limit that is reached is kept silently."""
+    """Notify the mailbox and the former number, because a thief would remove it. A reached limit is silent."""
     notifications.notify_profile_changes(context, former, after)
     notifications.notify_by_sms(context, SmsKind.PHONE_CHANGED, former)
 

@@ -1,4 +1,4 @@
-"""Sends what proves an address, and takes it back: the address is then verified, whoever had registered it."""
+"""Sends email verification, and marks an address verified when its link or code is returned."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _SEND_ERRORS = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, 
 class VerificationOptions:
     """How the caller wants the message."""
 
-    url: str | None = None  # a page of the relying party; ours where there is none
+    url: str | None = None  # a page of the relying party; None for ours
     email_template: str | None = None
     sms_template: str | None = None
     is_voice_otp: bool = False  # the text message is read out in a call
-    welcome_template: str | None = None  # for the mail that follows the proof
+    welcome_template: str | None = None  # of the mail after verification
     sends_sms: bool = True
-    interaction_id: str | None = None  # the sign-in that waits for it, in the browser that began it
+    interaction_id: str | None = None  # the sign-in that awaits it, in its browser
 
 
 def refuse_url(context: Context, url: str | None) -> None:
@@ -50,7 +50,7 @@ def refuse_url(context: Context, url: str | None) -> None:
 
 
 def send(context: Context, account: Account, options: VerificationOptions, *, email: str | None = None) -> str:
-    """Mail a link, and with it a code, to the account's address; return the id of the code.
+    """Mail a link and a code to the account's address; return the id of the code.
 
     Raises MailLimitReached.
     """
@@ -58,9 +58,9 @@ def send(context: Context, account: Account, options: VerificationOptions, *, em
 
 
 def send_to_pending_addresses(context: Context, account: Account, options: VerificationOptions) -> None:
-    """Mail a link to each address that the account may have once it is proved; limits are kept silently.
+    """Mail a link to each pending address of the account; a reached limit is silent.
 
-    Whose address somebody else has proved before learns that they have an account.
+    An address that another account verified gets a notice of that account instead.
     """
     for entry in account.emails:
         if not entry.get("pending"):
@@ -76,7 +76,7 @@ def send_to_pending_addresses(context: Context, account: Account, options: Verif
 
 
 def create_token(context: Context, account: Account, email: str, minutes: int = one_time_tokens.LINK_MINUTES) -> str:
-    """Return the token of a link that the caller brings to its owner."""
+    """Return the token of a link that the caller delivers itself."""
     subject = identifiers.normalize(EMAIL, email)
     return one_time_tokens.new_link(
         context, Purpose.EMAIL, account.uid, subject=subject, minutes=minutes, facts={"attempt": None}
@@ -84,12 +84,12 @@ def create_token(context: Context, account: Account, email: str, minutes: int = 
 
 
 def create_code(context: Context, account: Account, email: str) -> str:
-    """Return a code that the caller brings to its owner."""
+    """Return a code that the caller delivers itself."""
     return one_time_tokens.new_code(context, Purpose.EMAIL, account.uid, subject=identifiers.normalize(EMAIL, email))
 
 
 def resend(context: Context, uid: str, email: str, options: VerificationOptions) -> str:
-    """Mail as before to the address of an account, of one that waits for this proof, or of `NOBODY`; return the code's id.
+    """Mail again to the address of an account, a pending account, or `NO_ACCOUNT`; return the code's id.
 
     Raises MailLimitReached.
     """
@@ -97,7 +97,7 @@ def resend(context: Context, uid: str, email: str, options: VerificationOptions)
 
 
 def send_account_exists(context: Context, email: str, options: VerificationOptions) -> str:
-    """Mail an address that has nothing to verify that it has an account, where it has one; it costs what `send` does.
+    """Tell an address that needs no verification that it has an account, where it has one, at the cost of `send`.
 
     Raises MailLimitReached.
     """
@@ -107,7 +107,7 @@ def send_account_exists(context: Context, email: str, options: VerificationOptio
 def send_after_refusal(
     context: Context, account: Account, refusal: ApiError, options: VerificationOptions
 ) -> ApiError | None:
-    """Send what the refused sign-in waits for, in a transaction of its own; return why nothing could be sent."""
+    """Send the verification that the refused sign-in needs, in a separate transaction; return why it could not be sent."""
     if options.url and not allowed_addresses.is_allowed_in_mail(context, options.url):
         options = replace(options, url=None)
     try:
@@ -124,9 +124,9 @@ def send_after_refusal(
 
 
 def find_account(context: Context, email: str) -> Account | None:
-    """Return the account that holds an address, else the one that asked last for a proof that it is theirs.
+    """Return the account that holds an address, else the one that requested it last and has not verified it.
 
-    Where nobody is to learn who has an account all is asked in every case: the time of the answer tells nothing.
+    Where accounts are hidden, all queries run in every case, for equal timing.
     """
     form = identifiers.normalize(EMAIL, email)
     held = store.by_identifier(context, EMAIL, form)
@@ -139,7 +139,7 @@ def find_account(context: Context, email: str) -> Account | None:
 
 
 def masked_owner(account: Account, email: str) -> str:
-    """Return whose account, masked, an address would be added to; nothing where it makes the account its own."""
+    """Return the masked identifier of the account that an address would be added to; empty where it claims the account."""
     form = identifiers.normalize_email(email)
     if first_verification.is_first_verification(account) or form == identifiers.normalize_email(account.email or ""):
         return ""
@@ -147,17 +147,17 @@ def masked_owner(account: Account, email: str) -> str:
 
 
 def peek(context: Context, token: str) -> OneTimeToken:
-    """Return what a link of an address stands for, without using it; raises 1063, 974, 975."""
+    """Return the one-time token of a verification link, without using it; raises 1063, 974, 975."""
     return one_time_tokens.peek_link(context, _kind_of(context, token), token)
 
 
 def spend_link(context: Context, token: str) -> OneTimeToken:
-    """Use a link of an address; raises 1063, 974, 975."""
+    """Use a verification link; raises 1063, 974, 975."""
     return one_time_tokens.spend_link(context, _kind_of(context, token), token)
 
 
 def find_link(context: Context, token: str) -> OneTimeToken | None:
-    """Return what a link of an address stands or stood for, whatever became of it."""
+    """Return the one-time token of a verification link in any state."""
     return one_time_tokens.find_link(context, _kind_of(context, token), token)
 
 
@@ -169,15 +169,15 @@ def confirm(
     template: str | None = None,
     knows_password: bool = False,
 ) -> Account:
-    """Make the address that was proved a verified one of its account, and return the account as it is then.
+    """Mark the verified address on its account, and return the account.
 
     Args:
-        knows_password: whether the account's password was shown where the proof is; else another one may have made it.
+        knows_password: whether the caller also presented the account's password; else another person may have set it.
 
     Raises:
-        ClosedLink: 979, the account is closed or gave the address up.
+        ClosedLink: 979, the account is closed or removed the address.
         EmailVerifiedBefore: 1126, it is verified already.
-        EmailRegistered: 936, another account took it meanwhile.
+        EmailRegistered: 936, another account verified it meanwhile.
     """
     fresh = store.change(context, proof.uid, {}) or pending_accounts.activate(context, proof.uid)
     if fresh is None or not fresh.is_active or fresh.is_deleted:
@@ -195,7 +195,7 @@ def confirm(
     if identifiers.normalize_email(fresh.email or held["Value"]) == proof.subject:
         values["email_verified"] = True
     is_first = first_verification.is_first_verification(fresh)
-    if is_first:  # what else was stated may be anybody's
+    if is_first:  # its other data may be another person's
         values = first_verification.claim(context, fresh, held)
         if not knows_password:
             values["private"] = {**fresh.private, first_verification.UNCLAIMED: proof.subject}
@@ -210,7 +210,7 @@ def confirm(
 
 
 def _notify_added(context: Context, to: str | None, after: Account, proof: OneTimeToken) -> None:
-    """Tell the address that was there: a thief would add one of their own."""
+    """Notify the former address, because a thief would add one of their own."""
     context.audit.record("email.added", uid=after.uid)
     shown = str(proof.facts.get("email") or proof.subject)
     notifications.notify_with_alert_link(context, MailKind.EMAIL_CHANGED, to, after, email=shown, change="added")
@@ -219,9 +219,9 @@ def _notify_added(context: Context, to: str | None, after: Account, proof: OneTi
 def send_welcome(
     context: Context, account: Account, template: str | None = None, *, is_asked_for: bool = False
 ) -> Account:
-    """Mail a welcome, once in an account's life; a limit that is reached is kept silently.
+    """Mail the welcome message, once per account; a reached limit is silent.
 
-    One that `is_asked_for` may come again; over the limit it raises MailLimitReached.
+    With `is_asked_for` it may be sent again, and raises MailLimitReached.
     """
     if not account.email or (account.private.get("is_welcomed") and not is_asked_for):
         return account
@@ -244,12 +244,12 @@ def send_welcome(
 
 
 def _kind_of(context: Context, token: str) -> Purpose:
-    """Return which of the two kinds a link is; older mails lead to one address for both."""
+    """Return the purpose of a link; older mails use one path for both purposes."""
     return next((kind for kind in KINDS if one_time_tokens.find_link(context, kind, token)), Purpose.EMAIL)
 
 
 def _entry(context: Context, fresh: Account, entries: list[dict[str, Any]], proof: OneTimeToken) -> dict[str, Any]:
-    """Return the entry of the address that was proved, which is held and verified from now on."""
+    """Return the entry of the verified address, held and marked verified."""
     held = next((one for one in entries if identifiers.normalize_email(one["Value"]) == proof.subject), None)
     if held is None:
         held = _add_entry(context, fresh, entries, proof)
@@ -265,7 +265,7 @@ def _entry(context: Context, fresh: Account, entries: list[dict[str, Any]], proo
 def _add_entry(
     context: Context, account: Account, entries: list[dict[str, Any]], proof: OneTimeToken
 ) -> dict[str, Any]:
-    """Give the account the address that it asked for; one that it gave up since is none of its own any more."""
+    """Add the requested address to the account; raises ClosedLink where the request was withdrawn."""
     if proof.kind is not Purpose.ADD_EMAIL:
         raise e.ClosedLink
     _add_identifier(context, account, proof.subject)
@@ -291,11 +291,11 @@ def _mail(context: Context, uid: str, email: str, options: VerificationOptions, 
     language, template = notifications.page_language(context), options.email_template
     carries = messaging.carries(context, MailKind.VERIFICATION, account=account, template=template, language=language)
     if is_contested := pending_accounts.is_contested(context, subject):
-        options = replace(options, url=None)  # only our page asks which registration is meant
+        options = replace(options, url=None)  # only our page asks which registration it is
     kept = {"attempt": options.interaction_id, "welcome": options.welcome_template}
     facts: dict[str, str] = {}
     if carries == "otp":
-        one_time_tokens.close(context, uid, Purpose.EMAIL, subject=subject)  # a link of before is over
+        one_time_tokens.close(context, uid, Purpose.EMAIL, subject=subject)  # revokes an earlier link
     else:
         token = one_time_tokens.new_link(context, Purpose.EMAIL, uid, subject=subject, facts=kept)
         facts |= {
@@ -303,10 +303,10 @@ def _mail(context: Context, uid: str, email: str, options: VerificationOptions, 
             "token": token,
             "minutes": str(one_time_tokens.LINK_MINUTES),
         }
-    # the code's id names the page that waits
+    # the waiting page has the code's id
     code = one_time_tokens.issue_code(context, Purpose.EMAIL, uid, subject=subject, facts=kept)
-    is_free = store.by_identifier(context, EMAIL, subject) is None  # asked for everybody: it takes its time
-    if uid == NOBODY and is_free:  # there is no account to tell of
+    is_free = store.by_identifier(context, EMAIL, subject) is None  # queried for every address, for equal timing
+    if uid == NOBODY and is_free:  # there is no account to report
         context = context.without_sending()
     takes_code = options.url is None or context.tenant.settings.email_verification_codes
     has_code = takes_code and (options.interaction_id is not None or not is_contested)

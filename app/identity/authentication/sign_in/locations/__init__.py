@@ -1,1 +1,1 @@
-"""Where in the world an address is: asked of nobody, looked up in the operator's own file, or not known at all."""
+"""Locations of network addresses, read from the operator's own file; without one they are unknown."""

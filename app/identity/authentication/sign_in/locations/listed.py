@@ -1,4 +1,4 @@
-"""Places by a list that people can read and write: `network,country,city` lines, such as `203.0.113.0/24,Austria,Linz`."""
+"""Locations from a text file with lines `network,country,city`, such as `203.0.113.0/24,Austria,Linz`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ log = logging.getLogger("gatehouse.locations")
 
 
 class ListFormat:
-    """Any file that is text."""
+    """Any text file."""
 
     def reads(self, file: Path) -> bool:  # noqa: ARG002 - the protocol's signature
         return True
@@ -24,10 +24,11 @@ class ListFormat:
 
 
 class ListedLocations:
-    """Networks do not overlap. The file is read once and kept in memory: some 100 bytes a line.
+    """Locations of networks that do not overlap, read once and kept in memory: about 100 bytes a line.
 
     Raises:
-        OSError: the file cannot be read. ValueError: it is no text, or no line of it names a network.
+        OSError: the file cannot be read.
+        ValueError: it is no text, or none of its lines names a network.
     """
 
     def __init__(self, file: Path) -> None:

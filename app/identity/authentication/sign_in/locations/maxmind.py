@@ -1,4 +1,6 @@
-"""Places by a database in the MaxMind DB format (version 2.0): GeoLite2 City, GeoIP2 City, DB-IP City Lite and their like."""
+"""Locations from a database in the MaxMind DB format (version 2.0): GeoLite2 City, GeoIP2 City, DB-IP City Lite and
+others.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,11 @@ from app.identity.platform.locations import UNKNOWN_PLACE, Locations, Place
 _MARKER: Final = b"\xab\xcd\xefMaxMind.com"
 _MAX_FROM_END: Final = 128 * 1024
 _LANGUAGE: Final = "en"
-"""One for all: from where an account signed in is compared by its name."""
+"""The same for all visitors, because origins are compared by these names."""
 
 
 class MaxmindFormat:
-    """A file that has the format's mark near its end."""
+    """A file with the format's marker near its end."""
 
     def reads(self, file: Path) -> bool:
         with file.open("rb") as held:
@@ -30,10 +32,12 @@ class MaxmindFormat:
 
 
 class MaxmindLocations:
-    """The file is mapped into memory, once for all processes: put a newer one in its place by renaming it, never by writing into it.
+    """A database mapped into memory and shared by all processes. Replace the file by renaming a newer one, never by
+    writing into it.
 
     Raises:
-        OSError: the file cannot be read. ValueError: it is broken.
+        OSError: the file cannot be read.
+        ValueError: it is damaged.
     """
 
     def __init__(self, file: Path) -> None:
@@ -58,9 +62,9 @@ class MaxmindLocations:
         )
 
 
-def _name(told: Any) -> str:
-    """Return the name of a city or a country: some databases tell it in many languages, others in one, some by a code alone."""
-    if isinstance(told, dict):
-        names = told.get("names")
-        told = (names.get(_LANGUAGE) if isinstance(names, dict) else None) or told.get("iso_code")
-    return told if isinstance(told, str) else ""
+def _name(stored: Any) -> str:
+    """Return the name of a city or a country: databases store it in many languages, in one, or as a code alone."""
+    if isinstance(stored, dict):
+        names = stored.get("names")
+        stored = (names.get(_LANGUAGE) if isinstance(names, dict) else None) or stored.get("iso_code")
+    return stored if isinstance(stored, str) else ""

@@ -1,4 +1,4 @@
-"""Which source reads the operator's file: the file itself says it."""
+"""The formats of the operator's location file; each format recognizes its own files."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from app.settings import SettingsError
 log = logging.getLogger("gatehouse.locations")
 
 GROUP: Final = "gatehouse.locations"
-"""The entry points by which an installed package brings a source of its own; they are asked before ours."""
+"""The entry points of location formats in installed packages; they take precedence over the built-in ones."""
 _BUILT_IN: Final[tuple[LocationFormat, ...]] = (MaxmindFormat(), ListFormat())
 
 
 class FailSafeLocations:
-    """A source whose failures cost nobody a sign-in: what it cannot tell is not known."""
+    """Locations whose failures never fail a sign-in: an error gives an unknown place."""
 
     def __init__(self, source: Locations) -> None:
         self._source = source
-        self._is_told = False
+        self._is_logged = False
 
     def place_of(self, address: str) -> Place:
         try:
@@ -37,14 +37,16 @@ class FailSafeLocations:
         try:
             return self._source.place_of(str(mapped or asked))
         except Exception:
-            if not self._is_told:
+            if not self._is_logged:
                 log.exception("the source of locations failed; this is told once")
-            self._is_told = True
+            self._is_logged = True
             return UNKNOWN_PLACE
 
 
 def locations(file: str) -> Locations:
-    """Return what the operator has. Raises SettingsError, which stops the start: the file cannot be read, or is broken."""
+    """Return the operator's locations. Raises SettingsError, which stops the start, where the file is unreadable or
+    damaged.
+    """
     if not file:
         return NoLocations()
     path = Path(file)

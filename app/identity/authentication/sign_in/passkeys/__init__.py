@@ -1,1 +1,1 @@
-"""Passkeys in the place of a password: sign-up, sign-in, a new one for a lost one; and what an account keeps of them."""
+"""Passkeys in place of a password: registration, sign-in, recovery, and their management."""

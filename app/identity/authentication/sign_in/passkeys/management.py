@@ -1,4 +1,4 @@
-"""Passkeys of an account: added, renamed, removed. One may be a second factor, so they are kept together with these."""
+"""Passkeys of an account: add, rename, remove. First-factor and second-factor passkeys are managed together."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MAX_NAME_LENGTH = 60
 def begin_adding(
     context: Context, account: Account, wanted: CreationPreferences = DEFAULT_PREFERENCES
 ) -> dict[str, Any]:
-    """Return the options of another passkey. Raises PasskeyNeedsEmail, PasskeyMisconfigured, TooManyRequests."""
+    """Return the creation options of another passkey. Raises PasskeyNeedsEmail, PasskeyMisconfigured, TooManyRequests."""
     if not account.email:
         raise e.PasskeyNeedsEmail
     held = store.by_account(context, account.uid)
@@ -35,23 +35,25 @@ def begin_adding(
 
 
 def add(context: Context, account: Account, credential: PresentedCredential, name: str = "") -> Credential:
-    """Keep another passkey, and tell its owner by mail. Raises PasskeyRefused, PasskeyMisconfigured."""
+    """Store another passkey, and notify the account by mail. Raises PasskeyRefused, PasskeyMisconfigured."""
     found = ceremonies.verify_registration(context, CeremonyUse.ADD, credential, account.uid)
     kept = ceremonies.add_passkey(context, found, account.uid, **_name_fact(name))
     return _notify_added(context, account, kept)
 
 
 def add_factor(context: Context, account: Account, credential: PresentedCredential) -> Credential:
-    """Keep another passkey as second factor (row M30)."""
+    """Store another passkey as a second factor (row M30)."""
     found = ceremonies.verify_registration(context, CeremonyUse.FACTOR, credential, account.uid)
     return _notify_added(context, account, ceremonies.add_passkey(context, found, account.uid, store.FACTOR))
 
 
 def replace_all(context: Context, account: Account, found: NewPasskey) -> Credential:
-    """Keep a passkey that a mailed link set, in the place of all those of the sign-in; call it with the account locked.
+    """Store a passkey that a mailed link created, in place of all sign-in passkeys; call it with the account locked.
 
-    Those of the second factor stay: a mailbox is none. Where there is a second factor, the new one counts as one factor. Those of the
-    sign-in that are the only second factor of their owner stay as that, and open nothing by themselves.
+    Second-factor passkeys stay, because the mailbox is no second factor. Where the account has a second factor, the
+    new passkey counts
+    as one factor. Sign-in passkeys that are the account's only second factor stay as that, and no longer sign in
+    alone.
     """
     known = second_factors.account_factors(context, account)
     is_one = bool(second_factors.enrolled_kinds(context.tenant.settings, known))
@@ -67,13 +69,15 @@ def replace_all(context: Context, account: Account, found: NewPasskey) -> Creden
 
 
 def rename(context: Context, account: Account, passkey_id: str, name: str) -> None:
-    """Let the owner call a passkey something; raises UnknownPasskey."""
+    """Set the name of a passkey; raises UnknownPasskey."""
     held = _require(context, account.uid, passkey_id)
     credentials.set_values(context, held, facts={**held.facts, "name": name.strip()[:_MAX_NAME_LENGTH]})
 
 
 def remove(context: Context, account: Account, passkey_id: str) -> None:
-    """Remove a passkey, and tell its owner by mail; with the last second factor the codes on paper go. Raises UnknownPasskey."""
+    """Remove a passkey, and notify the account by mail; with the last second factor its backup codes go. Raises
+    UnknownPasskey.
+    """
     accounts.lock(context, account.uid)
     held = _require(context, account.uid, passkey_id)
     is_last = held.kind == store.FACTOR and len(credentials.by_kind(context, account.uid, store.FACTOR)) == 1
@@ -96,7 +100,7 @@ def _notify_added(context: Context, account: Account, kept: Credential) -> Crede
     context.audit.record("passkey.added", uid=account.uid, passkey=kept.credential_id, kind=kept.kind)
     notifications.notify_with_alert_link(
         context, MailKind.PASSKEY_ADDED, account.email, account
-    )  # it opens the account by itself
+    )  # it signs in without another factor
     return kept
 
 

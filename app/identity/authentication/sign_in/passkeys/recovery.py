@@ -1,4 +1,6 @@
-"""A lost passkey (interface mfa.md rows M54-M56): a mailed link sets a new one, and never stands in for a second factor."""
+"""Recovery from a lost passkey (interface mfa.md rows M54-M56): a mailed link creates a new one, and never replaces a
+second factor.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ KIND = Purpose.RESET_PASSKEY
 
 @dataclass(frozen=True)
 class RecoveryOptions:
-    """How the mail is wanted."""
+    """How the caller wants the mail."""
 
     url: str | None = None
     template: str | None = None
@@ -79,7 +81,7 @@ def finish(context: Context, req: contract.ResetFinish) -> Posted:
 
 
 def send_from_page(context: Context, lookup: AccountLookup, interaction_id: str | None) -> None:
-    """Mail a link as our page asks for it: nothing differs between a name that has passkeys and one that has none."""
+    """Mail a link for our page, with the same answer and cost for identifiers with and without passkeys."""
     send(
         context,
         _recipient(context, lookup),
@@ -90,7 +92,7 @@ def send_from_page(context: Context, lookup: AccountLookup, interaction_id: str 
 
 
 def begin_with_link(context: Context, token: str, wanted: CreationPreferences = DEFAULT_PREFERENCES) -> dict[str, Any]:
-    """Return the options of a new passkey for who holds a link, which stays unused. Raises what `held_by` does."""
+    """Return the creation options of a new passkey for a link, which stays unused. Raises what `peek` raises."""
     require_enabled(context)
     password_reset.spend_limit(context)
     account, proof = peek(context, token)
@@ -100,7 +102,9 @@ def begin_with_link(context: Context, token: str, wanted: CreationPreferences = 
 
 
 def finish_with_link(context: Context, token: str, credential: PresentedCredential) -> Account:
-    """Set a passkey in the place of all those of the sign-in; every session and token ends. Of many at once one wins."""
+    """Store a passkey in place of all sign-in passkeys; every session and token ends. One of several concurrent calls
+    wins.
+    """
     require_enabled(context)
     password_reset.spend_limit(context)
     account, proof = peek(context, token)
@@ -117,7 +121,9 @@ def finish_with_link(context: Context, token: str, credential: PresentedCredenti
 
 
 def _claim(context: Context, fresh: Account, proof: OneTimeToken) -> None:
-    """Leave an account that two may have used to the mailbox: what opened it before opens it no more (decisions/0064)."""
+    """Give an account that two people may have used to the owner of the mailbox, and remove its older credentials
+    (decisions/0064).
+    """
     form = accounts.normalize("email", str(proof.facts.get("email") or ""))
     entry = next((one for one in fresh.emails if accounts.normalize("email", str(one["Value"])) == form), None)
     if entry is None or not first_verification.claims_account(fresh, form):
@@ -135,7 +141,7 @@ def _claim(context: Context, fresh: Account, proof: OneTimeToken) -> None:
 
 
 def peek(context: Context, token: str) -> tuple[Account, OneTimeToken]:
-    """Return whose a link is; raises UnknownLink, UsedLink, ExpiredLink, AccountBlocked."""
+    """Return the account and token of a link; raises UnknownLink, UsedLink, ExpiredLink, AccountBlocked."""
     proof = one_time_tokens.peek_link(context, KIND, token)
     account = accounts.by_uid(context, proof.uid)
     if account is None:
@@ -147,8 +153,10 @@ def peek(context: Context, token: str) -> tuple[Account, OneTimeToken]:
 
 
 def send(context: Context, account: Account | None, name: str, options: RecoveryOptions, *, is_hidden: bool) -> None:
-    """Mail a link; for nobody the same work is done, and nothing is sent. A limit that is reached is kept silently where
-    who has an account is hidden; else it raises MailLimitReached."""
+    """Mail a link; for an unknown account the same work is done, and nothing is sent.
+
+    Where accounts are hidden, a reached limit is silent; else it raises MailLimitReached.
+    """
     uid, subject = (account.uid, sending.MAIL) if account else (NOBODY, sending.unknown_subject(name))
     quiet = context if account else context.without_sending()
     facts = {"attempt": options.interaction_id, "email": name.strip() if account is None else _spelling(account, name)}
@@ -170,7 +178,7 @@ def send(context: Context, account: Account | None, name: str, options: Recovery
 
 
 def _recipient(context: Context, lookup: AccountLookup) -> Account | None:
-    """Return the account that has passkeys to be replaced, and a mailbox that is proved to be its owner's."""
+    """Return the account where it has passkeys to replace and a verified mailbox of its owner."""
     account = recipient.reachable_account(lookup, sending.MAIL)
     held = store.by_account(context, account.uid if account else NOBODY)
     is_theirs = account is not None and bool(account.email) and not first_verification.is_first_verification(account)

@@ -1,4 +1,4 @@
-"""Registration with a passkey in the place of a password (interface mfa.md rows M48, M49)."""
+"""Registration with a passkey in place of a password (interface mfa.md rows M48, M49)."""
 
 from __future__ import annotations
 
@@ -53,17 +53,18 @@ def finish(context: Context, req: contract.SignUpFinish) -> Registered:
 
 
 def register(context: Context, found: NewPasskey, drafted: Draft, options: RegistrationOptions) -> RegistrationResult:
-    """Make the account that the passkey was made for, under the id that the passkey bears; raises PasskeyRefused.
+    """Create the account for which the passkey was created, with the id in its user handle; raises PasskeyRefused.
 
-    Where nobody is to learn whose an address is and it is somebody's, the passkey waits all the same: its maker may name
-    another address (decisions/0053), and it answers alike until one is proved.
+    Where accounts are hidden and the address is taken, the passkey is stored with a pending account all the same: the
+    visitor may
+    still choose another address (decisions/0053), and the answers are alike until one is verified.
     """
     if identifiers.normalize_email(drafted.addresses.primary or "") != identifiers.normalize_email(
         found.ticket.facts["name"]
     ):
         raise e.PasskeyRefused
     if not found.is_user_verified and context.tenant.settings.two_factor == "required":
-        raise e.PasskeyRefused  # it would never sign in: the same key cannot answer for both factors
+        raise e.PasskeyRefused  # it could never sign in: one key cannot be both factors
     outcome = service.register(context, replace(drafted, uid=found.ticket.uid, has_own_uid=False), options)
     if outcome.account is None:
         pending_accounts.add(context, pending_accounts.unprovable_identifier(found.ticket.uid), outcome.held)
@@ -72,7 +73,7 @@ def register(context: Context, found: NewPasskey, drafted: Draft, options: Regis
 
 
 def methods_for(found: NewPasskey) -> tuple[str, ...]:
-    """Return the `amr` of whoever just made a passkey: it counts as two factors where it verified them."""
+    """Return the `amr` of a new passkey: it counts as two factors where it verified its user."""
     return (found.method, second_factor.MFA) if found.is_user_verified else (found.method,)
 
 

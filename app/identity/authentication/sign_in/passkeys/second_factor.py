@@ -1,4 +1,4 @@
-"""A challenge that is answered with a passkey (interface mfa.md rows M15-M18)."""
+"""Passkeys as the second factor of a challenge (interface mfa.md rows M15-M18)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KIND = FactorKind.PASSKEY
 
 @contract.begin_enrolment.implements
 def begin_enrolment(context: Context, req: contract.EnrolmentBegin) -> RegisterBegin:
-    """With an access token in the place of the challenge's it is the same as row M29."""
+    """With an access token in place of the challenge's token this is row M29."""
     if req.second_factor_authentication_token is not None:
         pending = _pending(context, req.second_factor_authentication_token)
         _refuse_enrolled(context, pending)
@@ -58,7 +58,7 @@ def prove(context: Context, req: contract.PasskeyProof) -> FactorLogin:
 
 
 def begin_for(context: Context, person: AccountFactors) -> RegisterBegin:
-    """Return the options of a passkey that is to be a second factor. Raises PasskeyFactorOff, PasskeyMisconfigured."""
+    """Return the creation options of a second-factor passkey. Raises PasskeyFactorOff, PasskeyMisconfigured."""
     shown = factors.enabled_authenticator(context, KIND).begin_enrolment(context, person, ChallengeOptions())
     return RegisterBegin(register_begin_credential=PublicKey(publicKey=dict(shown.options or {})))
 
@@ -77,7 +77,7 @@ def _pending(context: Context, text: str) -> PendingSignIn:
 
 
 def _refuse_enrolled(context: Context, pending: PendingSignIn) -> None:
-    """Whoever has a second factor proves that one; with the password alone nobody enrols another."""
+    """Refuse an account that has a second factor: the password alone enrols no other."""
     if not second_factor.can_enrol(context, pending):
         raise e.FactorEnrolledBefore
 

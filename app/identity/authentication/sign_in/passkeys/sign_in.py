@@ -1,4 +1,6 @@
-"""Sign-in with a passkey (interface mfa.md rows M50-M53): by the name of an account, or by whichever the browser offers."""
+"""Sign-in with a passkey (interface mfa.md rows M50-M53): for a named account, or for any passkey that the browser
+offers.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,9 @@ from app.identity.directory.accounts.account_lookup import AccountLookup, Identi
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.platform.context import Context
 
-_ID_LENGTHS: Final = (16, 20, 32, 48)  # of ids that common authenticators make
+_ID_LENGTHS: Final = (16, 20, 32, 48)  # of credential ids that common authenticators create
 _MIN_SHOWN: Final = 3
-"""As many passkeys everybody seems to have, where it is hidden who has an account: few have more."""
+"""The passkeys that every account appears to have where accounts are hidden; few accounts have more."""
 
 
 @contract.begin_sign_in.implements
@@ -69,11 +71,13 @@ def finish_autofill(context: Context, req: contract.SignInFinish) -> FactorLogin
 def verify(
     context: Context, use: CeremonyUse, credential: PresentedCredential
 ) -> tuple[Account, VerifiedPasskey, tuple[str, ...]]:
-    """Return whose passkey was shown, and the `amr` of it: `mfa` among them where it counts as two factors.
+    """Return the account of an assertion, the assertion, and its `amr`, which contains `mfa` where it counts as two
+    factors.
 
-    Raises PasskeyRefused: also for a passkey that did not verify its user where a second factor is due: the same key would
-    answer for both; and where who has an account is hidden for one that waits for the proof of its address, or of one that is
-    somebody's.
+    Raises PasskeyRefused: also where a second factor is required and the passkey did not verify its user, because one
+    key would be
+    both factors; and, where accounts are hidden, for an account whose address is not verified yet or is another
+    account's.
     """
     found = ceremonies.verify_authentication(context, use, credential)
     account = accounts.by_uid(context, found.credential.uid)
@@ -92,13 +96,13 @@ def verify(
 
 
 def require_enabled(context: Context) -> None:
-    """Raise 1320 where the tenant has no passkeys."""
+    """Raise 1320 where the tenant has passkeys disabled."""
     if not context.tenant.settings.passkeys:
         raise e.PasskeysOff
 
 
 def require_autofill(context: Context) -> None:
-    """Raise 1320, or 1326 where the tenant offers passkeys by a button alone."""
+    """Raise 1320, or 1326 where the tenant offers passkeys by a button only."""
     require_enabled(context)
     if context.tenant.settings.passkey_settings.selection == "button":
         raise e.PasskeyAutofillOff
@@ -121,7 +125,9 @@ def _hides(context: Context) -> bool:
 
 
 def _no_passkey_refusal(context: Context, credential: PresentedCredential) -> e.NoPasskey | None:
-    """Return 1323 where the handle names an account that has no passkey any more: it is not guessed, and tells nobody's name."""
+    """Return 1323 where the user handle names an account without passkeys: a handle cannot be guessed, so this reveals
+    no name.
+    """
     uid = options.uid_from_handle(credential.response.user_handle)
     if uid is None or _hides(context) or accounts.by_uid(context, uid) is None or store.by_account(context, uid):
         return None
@@ -129,7 +135,7 @@ def _no_passkey_refusal(context: Context, credential: PresentedCredential) -> e.
 
 
 def _account_passkeys(context: Context, lookup: AccountLookup, req: contract.SignInBegin) -> list[dict[str, Any]]:
-    """Return the passkeys of the account that is named; raises why there are none: 938, 970, 1324, 1323."""
+    """Return the passkeys of the named account; raises why there are none: 938, 970, 1324, 1323."""
     account = lookup.account
     if account is None:
         raise e.UnknownAccount
@@ -146,8 +152,9 @@ def _account_passkeys(context: Context, lookup: AccountLookup, req: contract.Sig
 
 
 def _padded_passkeys(context: Context, lookup: AccountLookup) -> list[dict[str, Any]]:
-    """Return the passkeys of whoever is named, among invented ones, the same at every try. Neither their number nor their order
-    nor what is known of their devices tells the two apart.
+    """Return the passkeys of the named account padded with decoys, the same at every call.
+
+    Their number, order and transports are alike for accounts with, without and of unknown identifiers.
     """
     held = store.by_account(context, lookup.account.uid if lookup.account else NOBODY)
     shown = {store.raw_id(one) for one in held}
