@@ -9,9 +9,8 @@ import app.identity.authentication.passwordless.smart_login_handlers
 import app.identity.authentication.recovery.handlers
 import app.identity.authentication.recovery.pin_handlers
 import app.identity.authentication.registration.handlers
-import app.identity.authentication.sign_in.by_phone
-import app.identity.authentication.sign_in.by_pin
 import app.identity.authentication.sign_in.consent_token
+import app.identity.authentication.sign_in.email_verification
 import app.identity.authentication.sign_in.handlers
 import app.identity.authentication.sign_in.passkeys.recovery
 import app.identity.authentication.sign_in.passkeys.registration
@@ -19,12 +18,11 @@ import app.identity.authentication.sign_in.passkeys.second_factor
 import app.identity.authentication.sign_in.passkeys.sign_in
 import app.identity.authentication.sign_in.password_change
 import app.identity.authentication.sign_in.password_reset
-import app.identity.authentication.sign_in.second_factors
-import app.identity.authentication.sign_in.second_factors.duo
+import app.identity.authentication.sign_in.phone_verification
+import app.identity.authentication.sign_in.pin_handlers
+import app.identity.authentication.sign_in.second_factors.handlers
 import app.identity.authentication.sign_in.second_factors.push
-import app.identity.authentication.sign_in.second_factors.questions
-import app.identity.authentication.sign_in.second_factors.sent
-import app.identity.authentication.sign_in.verified_sign_in
+import app.identity.authentication.sign_in.second_factors.sent_codes
 import app.identity.authentication.verification.handlers
 import app.identity.authentication.verification.phone_handlers
 import app.identity.credentials.tokens.handlers

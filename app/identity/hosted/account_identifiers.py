@@ -10,7 +10,7 @@ from app.contract.emailed_links import SentTo
 from app.contract.error_groups import SMS_SENDING
 from app.contract.groups import Posted
 from app.contract.hub import AddressView
-from app.identity.authentication.sign_in import verified_sign_in
+from app.identity.authentication.sign_in import email_verification
 from app.identity.authentication.verification import phone_handlers, phones
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
@@ -76,7 +76,9 @@ def mail_email_again(context: Context, req: contract.EmailRequest) -> Posted:
 def confirm_email(context: Context, req: contract.EmailCode) -> Posted:
     account = owner(context)[1]
     try:
-        verified_sign_in.end_sessions_if_configured(context, emails.confirm_code(context, account, req.email, req.code))
+        email_verification.end_sessions_if_configured(
+            context, emails.confirm_code(context, account, req.email, req.code)
+        )
     except ApiError as refusal:
         left = _wait_for_address(context, account, identifiers.normalize_email(req.email))
         raise pending_verification.with_page(refusal, SentTo(sent_to=req.email, resend_in_seconds=left)) from None

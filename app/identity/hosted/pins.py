@@ -9,7 +9,7 @@ from app.contract.groups import Posted
 from app.contract.hub import Next
 from app.contract.hub_account import SessionRenewal
 from app.contract.hub_recovery import LinkView
-from app.identity.authentication.sign_in import by_pin, identifiers, interactions, password_reset
+from app.identity.authentication.sign_in import identifiers, interactions, password_reset, pin_handlers
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service
 from app.identity.directory.accounts import account_lookup
@@ -59,7 +59,7 @@ def by_answers(context: Context, req: contract.PinByAnswers) -> Posted:
     lookup = account_lookup.find(context, identifier, is_hidden=True)
     hashed = service.hash_new_pin(context, req.pin)
     try:
-        by_pin.reset_with_answers(context, lookup, shown, hashed)
+        pin_handlers.reset_with_answers(context, lookup, shown, hashed)
     except (e.WrongSecurityAnswer, e.AccountBlocked, e.NoPin):
         raise e.WrongQuestionOrAnswer from None
     return Posted()
@@ -74,5 +74,5 @@ def read_link(context: Context, req: LinkLookup) -> LinkView:
 def reset(context: Context, req: contract.PinReset) -> Posted:
     service.refuse_disabled(context.tenant.settings)
     password_reset.spend_limit(context)
-    by_pin.reset_with_link(context, req.token, req.pin)
+    pin_handlers.reset_with_link(context, req.token, req.pin)
     return Posted()

@@ -14,7 +14,7 @@ from app.contract import hub_verification as contract
 from app.contract.emailed_links import LinkLookup, SentTo
 from app.contract.hub import Next, RelyingPartyView, Step
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.authentication.sign_in import interactions, sessions, verified_sign_in
+from app.identity.authentication.sign_in import email_verification, interactions, sessions
 from app.identity.authentication.sign_in import service as sign_in
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.second_factor import Authentication
@@ -275,7 +275,7 @@ def _confirmed(
     is_own = session is not None and session.uid == proof.uid
     knows = is_shown or is_own or _knows(context, interaction, proof, _hash_of(context, account, proof.uid))
     after = verification.confirm(context, proof, knows_password=knows)
-    verified_sign_in.end_sessions_if_configured(context, after)
+    email_verification.end_sessions_if_configured(context, after)
     return after
 
 

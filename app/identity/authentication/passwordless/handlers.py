@@ -8,10 +8,10 @@ from app.contract import errors as e
 from app.contract import passwordless as contract
 from app.contract.groups import Posted, PostedSms
 from app.contract.second_factors.challenge import NO_EXPIRY, NO_SESSION, FactorKind, FactorLogin
-from app.identity.authentication.passwordless import completion, redemption, responses, sending
+from app.identity.authentication.passwordless import redemption, responses, sending
 from app.identity.authentication.passwordless.sending import MAIL, SIGN_IN, SMS, SendOptions
 from app.identity.authentication.recovery import recipient
-from app.identity.authentication.sign_in import identifiers, locks, verified_sign_in
+from app.identity.authentication.sign_in import email_verification, identifiers, locks
 from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.captcha import service as captcha
@@ -59,7 +59,7 @@ def by_link(context: Context, req: contract.LoginByLink) -> FactorLogin:
         raise e.UsedPasswordlessLink from None
     template = req.welcome_email_template
     account = redemption.redeem(context, proof, e.ExpiredLink, suppress_webhook=req.suppress_webhook, template=template)
-    return completion.complete(
+    return responses.complete(
         context, account, Authentication(("otp",), channel=FactorKind.EMAIL, suppress_webhook=req.suppress_webhook), req
     )
 
@@ -119,7 +119,7 @@ def _by_code(context: Context, lookup: AccountLookup, by: str, req: _LoginByCode
         raise e.BadParameter.names("otp")
     otp, errors = req.otp, MAIL_CODE if by == MAIL else SMS_CODE
     account = recipient.reachable_account(lookup, by)
-    is_open = verified_sign_in.solve_lock(
+    is_open = email_verification.solve_lock(
         context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     )
     uid, subject = (account.uid, by) if account else (NOBODY, sending.unknown_subject(lookup.identifier.value))
@@ -133,7 +133,7 @@ def _by_code(context: Context, lookup: AccountLookup, by: str, req: _LoginByCode
         if by == MAIL
         else Authentication(("sms",), "phone", FactorKind.SMS)
     )
-    return completion.complete(context, owner, replace(authentication, suppress_webhook=req.suppress_webhook), req)
+    return responses.complete(context, owner, replace(authentication, suppress_webhook=req.suppress_webhook), req)
 
 
 def _require_email_enabled(context: Context) -> None:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from app.contract.groups import CaptchaQuery, PostedSms, SmsSent
+from app.contract.passwordless import SignInParameters
+from app.contract.second_factors.challenge import FactorLogin
+from app.identity.authentication.sign_in import completion
+from app.identity.authentication.sign_in.second_factor import Authentication
+from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.directory.accounts.account_lookup import AccountLookup
+from app.identity.directory.accounts.service import Account
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 from app.kit import randomness
@@ -29,3 +35,13 @@ def check_captcha(context: Context, req: CaptchaQuery) -> None:
     """A captcha that is shown must be solved; raises 982, 1218."""
     if not (shown := captcha.from_parameters(req)).is_empty:
         captcha.require_solved(context, shown)
+
+
+def complete(context: Context, account: Account, authentication: Authentication, req: SignInParameters) -> FactorLogin:
+    """Begin a session, or answer with a challenge, for the account of a redeemed one-time token.
+
+    Where the account may not sign in, the token stays unused; where a policy or a consent is required first, the token is used up
+    for the continuation token. Raises as `completion.complete` does.
+    """
+    options = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
+    return completion.complete(context, account, authentication, fields=req.fields_, options=options)

@@ -8,7 +8,7 @@ from app.contract import errors as e
 from app.contract import smart_login as contract
 from app.contract.groups import PostedSms
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
-from app.identity.authentication.passwordless import completion, redemption, responses, sending, smart_login
+from app.identity.authentication.passwordless import redemption, responses, sending, smart_login
 from app.identity.authentication.passwordless.sending import MAIL, ONE_TOUCH, SMART_LOGIN, SMS, SendOptions
 from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.recovery import recipient
@@ -67,7 +67,7 @@ def poll(context: Context, req: contract.PollLogin) -> FactorLogin:
     )
     suppress_webhook = bool(found.facts.get(SUPPRESS_WEBHOOK_FACT))
     authentication = replace(authentication, suppress_webhook=suppress_webhook)
-    return completion.complete(
+    return responses.complete(
         context, smart_login.redeem(context, found, suppress_webhook=suppress_webhook), authentication, req
     )
 
@@ -141,7 +141,7 @@ def touch_code(context: Context, req: contract.OneTouchByCode) -> FactorLogin:
         context, Purpose.ONE_TOUCH, NOBODY, req.otp, subject=subject, errors=SMS_CODE, identifier=name
     )
     account = redemption.redeem(context, proof, e.ClosedSmsCode, suppress_webhook=req.suppress_webhook)
-    return completion.complete(
+    return responses.complete(
         context, account, Authentication(("sms",), "phone", FactorKind.SMS, suppress_webhook=req.suppress_webhook), req
     )
 

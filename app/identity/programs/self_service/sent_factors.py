@@ -9,7 +9,7 @@ from app.contract.second_factors import email, questions, sms
 from app.contract.second_factors.account import OwnFactor
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.recovery import recipient
-from app.identity.authentication.sign_in.second_factors.sent import texted
+from app.identity.authentication.sign_in.second_factors.sent_codes import texted
 from app.identity.authentication.verification import phone_handlers
 from app.identity.credentials.authenticators import email_code
 from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorResponse

@@ -8,8 +8,9 @@ from app.contract import errors as e
 from app.contract.passkeys import second_factor as contract
 from app.contract.passkeys.shapes import LoginBegin, PublicKey, RegisterBegin
 from app.contract.second_factors.challenge import MT, FactorKind, FactorLogin
-from app.identity.authentication.sign_in import second_factor, second_factors
+from app.identity.authentication.sign_in import second_factor
 from app.identity.authentication.sign_in.second_factor import PendingSignIn
+from app.identity.authentication.sign_in.second_factors import answering
 from app.identity.credentials.authenticators.protocol import AccountFactors, ChallengeOptions, FactorResponse
 from app.identity.credentials.second_factors import service as factors
 from app.identity.directory.accounts import login_records
@@ -65,7 +66,7 @@ def begin_for(context: Context, person: AccountFactors) -> RegisterBegin:
 
 def _complete(context: Context, req: contract.PasskeyProof) -> FactorLogin:
     shown: dict[str, Any] = req.credential.model_dump(by_alias=True, exclude_none=True)
-    return second_factors.complete(context, req, KIND, FactorResponse(credential=shown))
+    return answering.complete(context, req, KIND, FactorResponse(credential=shown))
 
 
 def _pending(context: Context, text: str) -> PendingSignIn:

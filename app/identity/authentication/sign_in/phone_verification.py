@@ -7,7 +7,7 @@ from dataclasses import replace
 from app.contract import errors as e
 from app.contract import phones as contract
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.authentication.sign_in import completion, locks, risk_challenges, second_factor, verified_sign_in
+from app.identity.authentication.sign_in import completion, email_verification, locks, risk_challenges, second_factor
 from app.identity.authentication.sign_in.second_factor import Authentication, PendingSignIn
 from app.identity.authentication.verification import phone_handlers, phones
 from app.identity.credentials.captcha import service as captcha
@@ -53,7 +53,7 @@ def _verify_without_session(context: Context, phone: str, holder: Account | None
     lookup = replace(lookup, holder=holder)
     if lookup.holder is None and not hides:
         raise e.UnknownPhone
-    is_open = verified_sign_in.solve_lock(
+    is_open = email_verification.solve_lock(
         context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     )
     uid = lookup.holder.uid if lookup.holder is not None else phones.NOBODY
@@ -69,7 +69,7 @@ def _complete_risk_challenge(
     """Complete a sign-in that a risk stopped, by the code that was sent for it (interface mfa.md section 9)."""
     hides = context.tenant.settings.hide_unknown_accounts
     lookup = AccountLookup(context, Identifier("phone", phone), pending.account, hides)
-    is_open = verified_sign_in.solve_lock(
+    is_open = email_verification.solve_lock(
         context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     )
     one_time_tokens.spend_code(

@@ -1,9 +1,10 @@
-"""Security questions while somebody signs in (rows M10, M11)."""
+"""Operations that answer a challenge with a code, Duo or security answers (interface mfa.md rows M02, M03, M10 to M12)."""
 
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.second_factors import questions as contract
+from app.contract.second_factors import duo, questions
+from app.contract.second_factors import signing_in as contract
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.identity.authentication.sign_in import second_factor
 from app.identity.authentication.sign_in.second_factors.answering import complete, find_pending, refuse_unavailable
@@ -12,8 +13,27 @@ from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.platform.context import Context
 
 
-@contract.with_new_answers.implements
-def with_new_answers(context: Context, req: contract.EnrolAnswersAtLogin) -> FactorLogin:
+@contract.with_totp.implements
+def with_totp(context: Context, req: contract.TotpProof) -> FactorLogin:
+    if not req.code:
+        raise e.FactorCodeMissing
+    return complete(context, req, FactorKind.TOTP, FactorResponse(code=req.code))
+
+
+@contract.with_backup_code.implements
+def with_backup_code(context: Context, req: contract.BackupCodeProof) -> FactorLogin:
+    if not req.backup_code:
+        raise e.BadParameter.names("backupcode")
+    return complete(context, req, FactorKind.BACKUP_CODE, FactorResponse(code=req.backup_code))
+
+
+@duo.with_duo.implements
+def with_duo(context: Context, req: duo.DuoProof) -> FactorLogin:
+    return complete(context, req, FactorKind.DUO, FactorResponse(code=req.code, state=req.state))
+
+
+@questions.with_new_answers.implements
+def with_new_answers(context: Context, req: questions.EnrolAnswersAtLogin) -> FactorLogin:
     pending = find_pending(context, req.second_factor_authentication_token)
     refuse_unavailable(context, pending, FactorKind.QUESTIONS)
     if not second_factor.can_enrol(context, pending):
@@ -21,8 +41,8 @@ def with_new_answers(context: Context, req: contract.EnrolAnswersAtLogin) -> Fac
     return complete(context, req, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), pending)
 
 
-@contract.with_answers.implements
-def with_answers(context: Context, req: contract.ProveAnswersAtLogin) -> FactorLogin:
+@questions.with_answers.implements
+def with_answers(context: Context, req: questions.ProveAnswersAtLogin) -> FactorLogin:
     """What is shown here proves, and enrols nothing."""
     pending = find_pending(context, req.second_factor_authentication_token)
     refuse_unavailable(context, pending, FactorKind.QUESTIONS)
