@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-import httpx  # noqa: TID251 - hands the wing over in place of a connection
+import httpx  # noqa: TID251 - calls the identity service in this process
 
 from app import hub, identity
 from app.contract.auth import Host
@@ -24,7 +24,7 @@ _WITHOUT_HASH: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def create_hub(settings: Settings) -> Application:
-    """Return the hub alone; it finds the identity service at `settings.api_url`."""
+    """Return the hub alone; it calls the identity service at `settings.api_url`."""
     pages = hub.create_app(settings)
     return _served(settings, pages, partial(hash_queue.queue_slot, pages))
 
@@ -46,14 +46,14 @@ def create_both(settings: Settings) -> Application:
     of_service, of_pages = HashQueueRouter(services, server).queue_slot, partial(hash_queue.queue_slot, pages)
 
     def queue_slot(environ: Mapping[str, Any]) -> QueueSlot | None:
-        return (of_service if front.is_services(environ) else of_pages)(environ)
+        return (of_service if front.is_for_service(environ) else of_pages)(environ)
 
     front = Dispatcher(settings, server, service, pages)
     return _served(settings, front, queue_slot, services.hashing.recent_seconds)
 
 
 class Dispatcher:
-    """Where a browser navigates the hub answers, where a program calls the identity service: the catalogue says which."""
+    """Routes each request to the hub or to the identity service, by host and path of the declared operations."""
 
     def __init__(self, settings: Settings, server: Server, service: WSGIApplication, pages: WSGIApplication) -> None:
         self._settings = settings
@@ -62,13 +62,15 @@ class Dispatcher:
         self._pages = pages
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        wing = self._service if self.is_services(environ) else self._pages
+        wing = self._service if self.is_for_service(environ) else self._pages
         return wing(environ, start_response)
 
-    def is_services(self, environ: Mapping[str, Any]) -> bool:
-        """Return whether the identity service answers."""
+    def is_for_service(self, environ: Mapping[str, Any]) -> bool:
+        """Return whether the request is for the identity service."""
         host = host_of(self._settings, environ.get("HTTP_HOST", ""))
-        if host is Host.INSIDE:  # the hub of this process calls it without a network; no other caller may
+        if (
+            host is Host.INSIDE
+        ):  # only a separate hub may use this host; the hub of this process calls without a network
             host = Host.TENANT
         return host is Host.API or self._server.owns(host, environ["PATH_INFO"])
 
@@ -76,13 +78,13 @@ class Dispatcher:
 def _served(
     settings: Settings, app: WSGIApplication, queue_slot: QueueSlotOf, hash_seconds: Callable[[], float] = float
 ) -> Application:
-    """Return the application wrapped in its middleware; `place_of` sees the request as the application does."""
+    """Return the application wrapped in its middleware; `queue_slot` sees the request as the application does."""
     front = _protected(app, settings)
 
-    def placed(environ: Mapping[str, Any]) -> QueueSlot | None:
+    def slot(environ: Mapping[str, Any]) -> QueueSlot | None:
         return None if environ["REQUEST_METHOD"] in _WITHOUT_HASH else queue_slot(front.as_seen(environ))
 
-    return Application(front, placed, hash_seconds)
+    return Application(front, slot, hash_seconds)
 
 
 def _protected(app: WSGIApplication, settings: Settings) -> ForwardedHeaders:

@@ -1,1 +1,1 @@
-"""The commands of `gatehouse`, one file per subject. Each imports what it needs when it runs, so that a start stays short."""
+"""The commands of `gatehouse`, one module per subject. Each imports heavy modules when it runs, for a short start."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from app.commands.refusals import Refusal, in_words, settings
+from app.commands.errors import CommandError, as_command_errors, settings
 from app.settings import Settings
 
 
@@ -28,7 +28,7 @@ def create(file: Path, pg_dump: str) -> None:
 
     On PostgreSQL GATEHOUSE_BACKUP_URL names the backup role of deploy/postgres-roles.sql.
     """
-    from app.identity.platform.store import backup as store  # noqa: PLC0415 - only this command pays for it
+    from app.identity.platform.store import backup as store  # noqa: PLC0415 - only this command needs it
 
     with _in_words():
         made = store.create(_source(settings()), file, pg_dump)
@@ -42,7 +42,7 @@ def check(file: Path) -> None:
 
     On PostgreSQL GATEHOUSE_BACKUP_URL names the database that FILE was restored into.
     """
-    from app.identity.platform.store import backup as store  # noqa: PLC0415 - only this command pays for it
+    from app.identity.platform.store import backup as store  # noqa: PLC0415 - only this command needs it
 
     with _in_words():
         held = store.verify(_source(settings()), file)
@@ -53,7 +53,7 @@ def _source(read: Settings) -> str:
     if read.is_sqlite:
         return read.database
     if not read.backup_url:
-        raise Refusal(
+        raise CommandError(
             "GATEHOUSE_BACKUP_URL is required: the roles that serve and migrate see no row of any tenant (deploy/postgres-roles.sql)."
         )
     return read.backup_url
@@ -61,10 +61,10 @@ def _source(read: Settings) -> str:
 
 @contextmanager
 def _in_words() -> Iterator[None]:
-    from app.identity.platform.store.backup import BackupRefused  # noqa: PLC0415 - only this command pays for it
+    from app.identity.platform.store.backup import BackupRefused  # noqa: PLC0415 - only this command needs it
 
-    with in_words():
+    with as_command_errors():
         try:
             yield
         except BackupRefused as refusal:
-            raise Refusal(str(refusal)) from None
+            raise CommandError(str(refusal)) from None

@@ -1,4 +1,4 @@
-"""gatehouse routes, openapi: what is served, out of the one catalogue."""
+"""gatehouse routes, openapi: the addresses and the OpenAPI document of the declared operations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.commands.refusals import settings as read_settings
+from app.commands.errors import settings as read_settings
 
 if TYPE_CHECKING:
     from app.kit.operation import Catalogue
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     "--identity", default="identity:8000", show_default=True, help="Where the identity service is, for --proxy."
 )
 def routes(proxy: str | None, hub: str, identity: str) -> None:
-    """Print every address with who may call it. With --proxy: which addresses of a tenant's host go to which wing."""
+    """Print every address with its callers. With --proxy: a proxy configuration that routes a tenant's host to hub and identity service."""
     catalogue = _catalogue()
     if proxy is None:
         for line in table(catalogue):
             click.echo(line)
         return
-    from app.contract.auth import Host  # noqa: PLC0415 - only this command pays for it
+    from app.contract.auth import Host  # noqa: PLC0415 - only this command needs it
 
     read = read_settings()
     patterns = sorted({pattern(path) for one in catalogue.on(Host.TENANT) for _, path in one.addresses()})
@@ -87,7 +87,7 @@ def nginx(domain: str, api: str, patterns: list[str], hub: str, identity: str) -
 @click.command
 def openapi() -> None:
     """Print the OpenAPI 3.1 document of the JSON interface."""
-    from app.contract.openapi import openapi_document  # noqa: PLC0415 - only this command pays for it
+    from app.contract.openapi import openapi_document  # noqa: PLC0415 - only this command needs it
 
     settings = read_settings()
     made = openapi_document(settings.base_url, settings.hub_url("{tenant}"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from app.commands.refusals import Refusal, services
+from app.commands.errors import CommandError, open_services
 
 
 @click.command
@@ -17,22 +17,22 @@ from app.commands.refusals import Refusal, services
     "--prune", is_flag=True, help="Remove applications that the file does not list, and accounts that a file made."
 )
 def apply(file: Path, dry_run: bool, prune: bool) -> None:
-    """Bring tenants to what FILE says: all of it, or nothing.
+    """Apply FILE to tenants, in one transaction.
 
     Existing passwords, keys and secrets are never overwritten. Keys and secrets that the file leaves out are made and
     printed once. A server that runs meanwhile sees the change within 5 seconds.
     """
-    from app.identity.administration.configuration import apply as configuration  # noqa: PLC0415 - only this command pays for it
+    from app.identity.administration.configuration import apply as configuration  # noqa: PLC0415 - only this command needs it
     from app.identity.administration.configuration.problems import ConfigurationError  # noqa: PLC0415 - as above
     from app.identity.administration.configuration.reading import read_file  # noqa: PLC0415 - as above
 
     try:
-        stated = read_file(file)
-        with services() as ours:
-            done = (configuration.plan if dry_run else configuration.apply)(ours, stated, prune=prune)
+        configuration_file = read_file(file)
+        with open_services() as services:
+            done = (configuration.plan if dry_run else configuration.apply)(services, configuration_file, prune=prune)
     except ConfigurationError as problem:
         count = len(problem.problems)
-        raise Refusal(f"{count} problem{'s' if count > 1 else ''}; nothing was changed.\n{problem}") from None
+        raise CommandError(f"{count} problem{'s' if count > 1 else ''}; nothing was changed.\n{problem}") from None
     click.echo(str(done) if dry_run else str(done).replace("Plan:", "Done:"))
     if done.made and not dry_run:
         click.echo("\nMade, and shown only now:")
@@ -44,19 +44,19 @@ def apply(file: Path, dry_run: bool, prune: bool) -> None:
 @click.argument("tenant")
 def export(tenant: str) -> None:
     """Write TENANT as a configuration file, without secrets and passwords."""
-    from app.identity.administration.configuration.export import UnknownName  # noqa: PLC0415 - only this command pays for it
-    from app.identity.administration.configuration.export import export as written  # noqa: PLC0415 - as above
+    from app.identity.administration.configuration.export import UnknownName  # noqa: PLC0415 - only this command needs it
+    from app.identity.administration.configuration.export import export as export_tenant  # noqa: PLC0415 - as above
 
-    with services() as ours:
+    with open_services() as services:
         try:
-            click.echo(written(ours, tenant), nl=False)
+            click.echo(export_tenant(services, tenant), nl=False)
         except UnknownName:
-            raise Refusal(f"There is no tenant {tenant!r}; 'gatehouse tenant list' shows them.") from None
+            raise CommandError(f"There is no tenant {tenant!r}; 'gatehouse tenant list' shows them.") from None
 
 
 @click.command
 def schema() -> None:
     """Print the JSON Schema (2020-12) of configuration files."""
-    from app.contract.tenant_file import json_schema  # noqa: PLC0415 - only this command pays for it
+    from app.contract.tenant_file import json_schema  # noqa: PLC0415 - only this command needs it
 
     click.echo(json.dumps(json_schema(), indent=2))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.commands.refusals import Refusal, in_words
+from app.commands.errors import CommandError, as_command_errors
 from app.commands.serving import LOOPBACK, application, hash_limits, outbox_job
 from app.kit import logs
 from app.kit.admission import Application
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 )
 def demo(bind: str, data: Path | None) -> None:
     """Serve a demo: two tenants, a shop that signs in through them, an inbox with every mail, the API reference."""
-    from app.demo import supervisor  # noqa: PLC0415 - only this command pays for it
+    from app.demo import supervisor  # noqa: PLC0415 - only this command needs it
 
     host, _, port = bind.rpartition(":")
     if not bind.startswith(LOOPBACK[:3]) or not port.isdigit():
-        raise Refusal(f"--bind {bind}: the demo shows everybody's mail, so it serves a loopback HOST:PORT only.")
+        raise CommandError(f"--bind {bind}: the demo shows everybody's mail, so it serves a loopback HOST:PORT only.")
     port = port if int(port) else str(supervisor.free_port())
     logs.configure(level=logging.WARNING)
     try:
         environ = {"GATEHOUSE_HUB_DOMAIN": f"localhost:{port}", "GATEHOUSE_DEVELOPMENT": "1"}
         settings = read(environ, supervisor.data_dir(data))
     except SettingsError as problem:
-        raise Refusal(str(problem)) from None
-    with in_words():
+        raise CommandError(str(problem)) from None
+    with as_command_errors():
         click.echo("Preparing the demo ...")
         _, people = supervisor.prepare(settings)
         shop_port = supervisor.free_port()
@@ -51,27 +51,27 @@ def demo(bind: str, data: Path | None) -> None:
 
 
 def _serve(settings: Settings, bind: str, shop_port: int, people: list[Person]) -> int:
-    from app.demo import supervisor  # noqa: PLC0415 - only this command pays for it
+    from app.demo import supervisor  # noqa: PLC0415 - only this command needs it
 
-    def say(_address: str) -> None:
+    def announce(_address: str) -> None:
         supervisor.wait_for(shop_port)
         click.echo(welcome(settings, people))
         sys.stdout.flush()
 
     try:
         return serve_http(
-            lambda: house_and_guests(settings, shop_port, bind, people),
+            lambda: demo_application(settings, shop_port, bind, people),
             bind=bind,
             background=[outbox_job(settings)],
             hash_limits=hash_limits(settings, "both"),
-            on_ready=say,
+            on_ready=announce,
         )
     except (ValueError, OSError) as problem:
-        raise Refusal(f"--bind {bind}: {getattr(problem, 'strerror', None) or problem}") from None
+        raise CommandError(f"--bind {bind}: {getattr(problem, 'strerror', None) or problem}") from None
 
 
-def house_and_guests(settings: Settings, shop_port: int, bind: str, people: list[Person]) -> Application:
-    """Return the demo's application: the house, with the shop and the inbox beside it and a front page before it."""
+def demo_application(settings: Settings, shop_port: int, bind: str, people: list[Person]) -> Application:
+    """Return the demo's application: Gatehouse, the shop, the inbox and the front page, by host."""
     from app.demo.front import Front  # noqa: PLC0415 - loads with the wings
     from app.demo.hosts import Hosts, names, shop_at  # noqa: PLC0415 - loads with the wings
     from app.demo.inbox import create_inbox  # noqa: PLC0415 - as above
@@ -81,13 +81,13 @@ def house_and_guests(settings: Settings, shop_port: int, bind: str, people: list
     hosts = names(settings)
     inbox = create_inbox(Database(settings.database, pool_size=2), Encryption(settings.secrets))
     served = application(settings, "both")
-    services = Front(served.wsgi, {settings.hub_domain, bind}, settings, people)
-    return replace(served, wsgi=Hosts(services, {hosts["shop"]: shop_at(shop_port), hosts["inbox"]: inbox}))
+    with_front_page = Front(served.wsgi, {settings.hub_domain, bind}, settings, people)
+    return replace(served, wsgi=Hosts(with_front_page, {hosts["shop"]: shop_at(shop_port), hosts["inbox"]: inbox}))
 
 
 def welcome(settings: Settings, people: list[Person]) -> str:
-    """Return what to open and who to sign in as."""
-    from app.demo.front import addresses  # noqa: PLC0415 - only this command pays for it
+    """Return the text with the demo's addresses and sample accounts."""
+    from app.demo.front import addresses  # noqa: PLC0415 - only this command needs it
 
     lines = [
         "",

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from app.commands.refusals import Refusal
+from app.commands.errors import CommandError
 from app.kit.instrumentation import RequestObserver
 from app.kit.serving import Job, OnRefusal
 from app.settings import Settings, share_metrics
@@ -55,7 +55,7 @@ def begin(settings: Settings, wings: str, workers: int) -> Measuring:
     try:
         exposition = metrics.Exposition(settings.metrics_bind, shared.path if shared else None, collectors)
     except ValueError:
-        raise Refusal(f"GATEHOUSE_METRICS_BIND is {settings.metrics_bind!r}; it must be host:port.") from None
+        raise CommandError(f"GATEHOUSE_METRICS_BIND is {settings.metrics_bind!r}; it must be host:port.") from None
     observers, on_refusal = (metrics.request_metrics(partial(surface_of, settings)),), metrics.count_refusals()
     if shared is None:
         return Measuring((exposition,), observers, on_refusal)

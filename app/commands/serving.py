@@ -13,10 +13,10 @@ from wsgiref.types import WSGIApplication
 
 import click
 
+from app.commands.errors import CommandError, as_command_errors
+from app.commands.errors import settings as read_settings
 from app.commands.measuring import Measuring
 from app.commands.measuring import begin as begin_measuring
-from app.commands.refusals import Refusal, in_words
-from app.commands.refusals import settings as read_settings
 from app.kit import logs
 from app.kit.admission import Application
 from app.kit.clock import SystemClock
@@ -43,12 +43,12 @@ def serve(bind: str, only: str | None, workers: int) -> None:
     """Serve the hub, the identity service, or both, until SIGTERM or Ctrl-C."""
     settings = read_settings()
     wings = only or "both"
-    refuse_contradictions(settings, bind, wings, workers)
+    check_options(settings, bind, wings, workers)
     settings = replace(settings, hashes_at_once=max(1, settings.hashes_at_once // workers))
     logs.configure()
-    with in_words():
+    with as_command_errors():
         if wings != "hub":
-            make_ready(settings)
+            prepare_database(settings)
         jobs = [outbox_job(settings)] if wings != "hub" and settings.is_sqlite else []
         measuring = begin_measuring(settings, wings, workers)
         try:
@@ -59,9 +59,9 @@ def serve(bind: str, only: str | None, workers: int) -> None:
 
 
 def run(settings: Settings, wings: str, bind: str, workers: int, jobs: list[Job], measuring: Measuring) -> int:
-    """Serve, and say where."""
+    """Serve until the server ends; return its exit status."""
 
-    def say(address: str) -> None:
+    def announce(address: str) -> None:
         click.echo(f"Gatehouse serves {wings} on {address}; tenants at {settings.hub_url('NAME')}", err=True)
 
     try:
@@ -75,83 +75,85 @@ def run(settings: Settings, wings: str, bind: str, workers: int, jobs: list[Job]
             reserved_paths=PATHS,
             hash_limits=hash_limits(settings, wings),
             limits=Limits(lame_duck_seconds=settings.drain_seconds),
-            on_ready=say,
+            on_ready=announce,
         )
     except (ValueError, OSError) as problem:
-        raise Refusal(f"--bind {bind}: {getattr(problem, 'strerror', None) or problem}") from None
+        raise CommandError(f"--bind {bind}: {getattr(problem, 'strerror', None) or problem}") from None
 
 
 def application(settings: Settings, wings: str, observers: tuple[RequestObserver, ...] = ()) -> Application:
-    """Return what is served: the wings, behind probes and observation."""
+    """Return the application: hub, identity service or both, with health checks and instrumentation."""
     import app  # noqa: PLC0415 - the wings load here, in each worker, after the fork
 
     wing: Application = getattr(app, f"create_{wings}")(settings)
-    made: WSGIApplication = wing.wsgi
+    wsgi: WSGIApplication = wing.wsgi
     if wings != "hub":
         from app.reference import Reference  # noqa: PLC0415 - loads with the wings
 
-        made = Reference(made, settings)
-    made = TimeBudget(made, settings.request_wait_seconds)
-    return replace(wing, wsgi=observed(Health(made, health_checks(settings, wings)), settings, observers))
+        wsgi = Reference(wsgi, settings)
+    wsgi = TimeBudget(wsgi, settings.request_wait_seconds)
+    return replace(wing, wsgi=instrumented(Health(wsgi, health_checks(settings, wings)), settings, observers))
 
 
 def hash_limits(settings: Settings, wings: str) -> HashLimits:
-    """Return how many requests that hash may run at once: two per hash, because each spends part of its time on other work.
+    """Return the limit of concurrent requests that hash: two per hash, since each spends part of its time on other work.
 
-    A hub apart hashes nothing: there they wait for the identity service, which has a queue of its own.
+    A separate hub computes no hashes; its requests wait for the identity service, which has its own queue.
     """
     threads = max(HashLimits.threads, 4 * settings.hashes_at_once)
     return HashLimits(running=threads if wings == "hub" else 2 * settings.hashes_at_once, threads=threads)
 
 
-def observed(made: WSGIApplication, settings: Settings, observers: tuple[RequestObserver, ...] = ()) -> WSGIApplication:
-    """Put logs, measurements and traces before an application."""
+def instrumented(
+    wsgi: WSGIApplication, settings: Settings, observers: tuple[RequestObserver, ...] = ()
+) -> WSGIApplication:
+    """Wrap an application with request logs, metrics and traces."""
     if settings.telemetry_url:
-        from app.kit.tracing import Traced  # noqa: PLC0415 - an extra, loaded only where it is asked for
+        from app.kit.tracing import Traced  # noqa: PLC0415 - an optional extra
 
-        made = Traced(made, settings.telemetry_url)
-    return Instrumented(made, observers, Proxies.of(settings.trusted_proxies))
+        wsgi = Traced(wsgi, settings.telemetry_url)
+    return Instrumented(wsgi, observers, Proxies.of(settings.trusted_proxies))
 
 
 def health_checks(settings: Settings, wings: str) -> dict[str, Check]:
-    """Return what must answer for this process to be ready."""
+    """Return the readiness checks of this process."""
     if wings == "hub":
-        from app.kit.client import check_reachable  # noqa: PLC0415 - only a hub apart asks over HTTP
+        from app.kit.client import check_reachable  # noqa: PLC0415 - only a separate hub calls over HTTP
 
         return {"identity": lambda: check_reachable(f"{settings.api_url.rstrip('/')}/health/live")}
-    from app.identity.entry.health import checks  # noqa: PLC0415 - a hub apart has no store
+    from app.identity.entry.health import checks  # noqa: PLC0415 - a separate hub has no store
 
     return checks(settings)
 
 
-def refuse_contradictions(settings: Settings, bind: str, wings: str, workers: int) -> None:
-    """Refuse what cannot be meant, in one sentence."""
+def check_options(settings: Settings, bind: str, wings: str, workers: int) -> None:
+    """Raise CommandError for options and settings that contradict each other."""
     if settings.has_inbox and not bind.startswith(LOOPBACK) and wings != "hub":
-        raise Refusal(
+        raise CommandError(
             "GATEHOUSE_MAIL_URL and GATEHOUSE_SMS_URL are inbox:, which anybody can read, and --bind is not a loopback address: "
             "set a mail server or bind 127.0.0.1."
         )
     if settings.telemetry_url:
-        from app.kit.tracing import TelemetryMissing, refuse_missing  # noqa: PLC0415 - an extra, asked for
+        from app.kit.tracing import TelemetryMissing, refuse_missing  # noqa: PLC0415 - an optional extra
 
         try:
             refuse_missing()
         except TelemetryMissing as problem:
-            raise Refusal(str(problem)) from None
+            raise CommandError(str(problem)) from None
     if wings == "hub" and not settings.api_url:
-        raise Refusal("--only hub needs GATEHOUSE_API_URL: where the identity service is.")
+        raise CommandError("--only hub needs GATEHOUSE_API_URL: where the identity service is.")
     if wings == "identity" and not settings.api_url:
         click.echo("GATEHOUSE_API_URL is not set: a hub that runs apart is not answered.", err=True)
     if workers > 1 and wings != "hub" and not settings.redis_url:
-        raise Refusal("--workers above 1 needs GATEHOUSE_REDIS_URL: the processes share their limits there.")
+        raise CommandError("--workers above 1 needs GATEHOUSE_REDIS_URL: the processes share their limits there.")
 
 
-def make_ready(settings: Settings) -> None:
-    """Refuse a database that cannot be served; nothing of it stays open, for workers are forked later."""
+def prepare_database(settings: Settings) -> None:
+    """Check and prepare the database before workers are forked; no connection stays open. Raises SettingsError."""
     from app.identity.directory.tenants import tenant_secrets  # noqa: PLC0415 - as above
     from app.identity.platform.encryption import Encryption  # noqa: PLC0415 - as above
     from app.identity.platform.outbox import claims  # noqa: PLC0415 - as above
-    from app.identity.platform.store import migrate  # noqa: PLC0415 - a hub apart has no store
+    from app.identity.platform.store import migrate  # noqa: PLC0415 - a separate hub has no store
     from app.identity.platform.store.database import Database  # noqa: PLC0415 - as above
 
     database = Database(settings.database, pool_size=1)
@@ -159,7 +161,7 @@ def make_ready(settings: Settings) -> None:
         migrate.ready(settings, database)
         encryption = Encryption(settings.secrets)
         tenant_secrets.check_key(database, encryption)
-        claims.reencrypt(database, encryption, is_clear_only=True)  # what a version before wrote
+        claims.reencrypt(database, encryption, is_clear_only=True)  # written by an earlier version
         claims.retry_unknown_key(database, SystemClock().now())
         _refuse_api_host(settings, database)
     finally:
@@ -167,10 +169,10 @@ def make_ready(settings: Settings) -> None:
 
 
 def _refuse_api_host(settings: Settings, database: Database) -> None:
-    """Refuse to serve the JSON interface in the place of a tenant."""
+    """Raise SettingsError if the API host is the host of a tenant."""
     from app.identity.directory.tenants import changes  # noqa: PLC0415 - as above
     from app.identity.directory.tenants.store import LOOKUP_TENANT  # noqa: PLC0415 - as above
-    from app.identity.platform.store.unit import UnitOfWork  # noqa: PLC0415 - a hub apart has no store
+    from app.identity.platform.store.unit import UnitOfWork  # noqa: PLC0415 - a separate hub has no store
 
     name, _, domain = settings.api_hostname.partition(".")
     work = UnitOfWork(database, LOOKUP_TENANT)
@@ -186,7 +188,7 @@ def outbox_job(settings: Settings) -> Job:
 
     def deliver(stop: threading.Event) -> None:
         from app.identity.entry.worker import Worker  # noqa: PLC0415 - as above
-        from app.identity.platform.store.database import Database  # noqa: PLC0415 - a hub apart has no store
+        from app.identity.platform.store.database import Database  # noqa: PLC0415 - a separate hub has no store
 
         database = Database(settings.database, pool_size=2)
         try:
@@ -202,8 +204,8 @@ def worker() -> None:
     """Deliver mails and messages, and clean up, until SIGTERM or Ctrl-C. Several may run; on SQLite `serve` does it."""
     settings = read_settings()
     logs.configure()
-    with in_words():
-        make_ready(settings)
+    with as_command_errors():
+        prepare_database(settings)
         stop = threading.Event()
         stop_on_signals(stop.set)
         logging.getLogger("gatehouse.worker").info("worker.ready")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from sqlalchemy.engine import make_url
 
-from app.commands.refusals import Refusal, in_words, settings
+from app.commands.errors import CommandError, as_command_errors, settings
 from app.identity.platform.store import migrate as history
 
 
@@ -23,7 +23,7 @@ def migrate(down: str | None) -> None:
     """
     read = settings()
     url = read.migrate_url or read.database
-    with in_words():
+    with as_command_errors():
         if down is None:
             stands = history.migrate(read).revision or ""
             newer = (
@@ -34,6 +34,6 @@ def migrate(down: str | None) -> None:
             click.echo(f"{make_url(url).render_as_string(hide_password=True)}: schema {stands}{newer}")
             return
         if not history.is_known(down):
-            raise Refusal(f"There is no revision {down!r}; the newest is {history.HEAD}.")
+            raise CommandError(f"There is no revision {down!r}; the newest is {history.HEAD}.")
         history.downgrade(url, revision=down)
         click.echo(f"{make_url(url).render_as_string(hide_password=True)}: schema {down}")

@@ -1,4 +1,4 @@
-"""gatehouse tenant, key, secrets, outbox: what operators do to what is stored."""
+"""gatehouse tenant, key, secrets, outbox: operations on stored data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.commands.refusals import Refusal, services
+from app.commands.errors import CommandError, open_services
 
 if TYPE_CHECKING:
     from app.identity.platform.services import Services
@@ -23,14 +23,14 @@ def tenant_list() -> None:
     """Print every tenant with its address."""
     from app.identity.directory.tenants import changes  # noqa: PLC0415 - as above
     from app.identity.directory.tenants.store import LOOKUP_TENANT  # noqa: PLC0415 - as above
-    from app.identity.platform.store.unit import UnitOfWork  # noqa: PLC0415 - only this command pays for it
+    from app.identity.platform.store.unit import UnitOfWork  # noqa: PLC0415 - only this command needs it
 
-    with services() as ours:
-        work = UnitOfWork(ours.database, LOOKUP_TENANT)
+    with open_services() as services:
+        work = UnitOfWork(services.database, LOOKUP_TENANT)
         try:
-            for held in changes.all_tenants(work):
-                state = "" if held.is_active else "  (not active)"
-                click.echo(f"{held.name.ljust(32)} {ours.settings.hub_url(held.name)}{state}")
+            for record in changes.all_tenants(work):
+                state = "" if record.is_active else "  (not active)"
+                click.echo(f"{record.name.ljust(32)} {services.settings.hub_url(record.name)}{state}")
         finally:
             work.rollback()
 
@@ -40,10 +40,10 @@ def tenant_list() -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def tenant_remove(name: str, yes: bool) -> None:
     """Remove tenant NAME with its applications, accounts, tokens and audit trail. This cannot be undone."""
-    from app.identity.platform.store import removal  # noqa: PLC0415 - only this command pays for it
+    from app.identity.platform.store import removal  # noqa: PLC0415 - only this command needs it
 
-    with services() as ours:
-        work = _enter(ours, name)
+    with open_services() as services:
+        work = _tenant_work(services, name)
         try:
             if not yes:
                 work.release_connection()
@@ -64,10 +64,10 @@ def key() -> None:
 @click.argument("tenant_name", metavar="TENANT")
 def key_rotate(tenant_name: str) -> None:
     """Publish a new signing key of TENANT now, sign with it in 20 minutes, and keep the old one published meanwhile."""
-    with services() as ours:
-        work = _enter(ours, tenant_name)
+    with open_services() as services:
+        work = _tenant_work(services, tenant_name)
         try:
-            kid = ours.signing_keys.rotate(work)
+            kid = services.signing_keys.rotate(work)
             work.commit()
         finally:
             work.rollback()
@@ -84,18 +84,18 @@ def key_revoke(tenant_name: str, kid: str | None, yes: bool) -> None:
     Every process stops publishing it within 5 s, and another key signs. Machine tokens and JWT access tokens become invalid.
     Applications accept the key until their cached copy of the key set expires.
     """
-    from app.identity.administration import key_revocation  # noqa: PLC0415 - only this command pays for it
+    from app.identity.administration import key_revocation  # noqa: PLC0415 - only this command needs it
 
-    with services() as ours:
-        work = _enter(ours, tenant_name)
+    with open_services() as services:
+        work = _tenant_work(services, tenant_name)
         try:
             if not yes:
                 work.release_connection()
                 click.confirm(f"Withdraw {kid or 'the key that signs'}? Tokens that it signed are refused.", abort=True)
-            revoked = key_revocation.revoke(ours, work, kid)
+            revoked = key_revocation.revoke(services, work, kid)
             work.commit()
         except LookupError:
-            raise Refusal(f"{tenant_name} publishes no key {kid or ''}".rstrip() + ".") from None
+            raise CommandError(f"{tenant_name} publishes no key {kid or ''}".rstrip() + ".") from None
         finally:
             work.rollback()
         click.echo(
@@ -110,32 +110,32 @@ def secrets() -> None:
 
 @secrets.command("rotate")
 def secrets_rotate() -> None:
-    """Seal everything anew under the first line of GATEHOUSE_SECRET_KEY; after that the older lines can go."""
-    from app.identity.administration.reencryption import reencrypt  # noqa: PLC0415 - only this command pays for it
+    """Re-encrypt all secrets with the first line of GATEHOUSE_SECRET_KEY; older lines can then be removed."""
+    from app.identity.administration.reencryption import reencrypt  # noqa: PLC0415 - only this command needs it
     from app.identity.platform.encryption import DecryptionError  # noqa: PLC0415 - as above
 
-    with services() as ours:
+    with open_services() as services:
         try:
-            count = reencrypt(ours)
+            count = reencrypt(services)
         except DecryptionError as problem:
-            raise Refusal(str(problem)) from None
+            raise CommandError(str(problem)) from None
         click.echo(f"Sealed {count} values anew; the others were under the first secret already.")
 
 
 @click.group
 def outbox() -> None:
-    """What waits to be delivered, and what could not be."""
+    """List and replay messages of the outbox."""
 
 
 @outbox.command("list")
 @click.option("--state", type=click.Choice(["waiting", "sent", "dead"]), help="Only these.")
 @click.option("--most", default=100, show_default=True, type=click.IntRange(1, 10_000))
 def outbox_list(state: str | None, most: int) -> None:
-    """Print messages, the newest first; never what they say."""
-    from app.identity.platform.outbox import claims  # noqa: PLC0415 - only this command pays for it
+    """Print messages, the newest first, without their content."""
+    from app.identity.platform.outbox import claims  # noqa: PLC0415 - only this command needs it
 
-    with services() as ours:
-        for row in claims.list_messages(ours.database, state, most):
+    with open_services() as services:
+        for row in claims.list_messages(services.database, state, most):
             about = (
                 f"{row.created_at:%Y-%m-%d %H:%M:%S}  {row.state:8} {row.kind:8} {row.message_id}  tried {row.attempts}"
             )
@@ -146,28 +146,30 @@ def outbox_list(state: str | None, most: int) -> None:
 @click.argument("message_id", required=False)
 @click.option("--all", "every", is_flag=True, help="All dead letters.")
 def outbox_replay(message_id: str | None, every: bool) -> None:
-    """Try a dead letter again, or with --all every one."""
-    from app.identity.platform.outbox import claims  # noqa: PLC0415 - only this command pays for it
+    """Send a dead message again, or all with --all."""
+    from app.identity.platform.outbox import claims  # noqa: PLC0415 - only this command needs it
 
     if every == (message_id is not None):
-        raise Refusal("Name one MESSAGE_ID, or --all.")
-    with services() as ours:
-        count = claims.replay(ours.database, ours.clock.now(), message_id)
+        raise CommandError("Name one MESSAGE_ID, or --all.")
+    with open_services() as services:
+        count = claims.replay(services.database, services.clock.now(), message_id)
         if not count and message_id:
-            raise Refusal(f"There is no dead letter {message_id!r}; 'gatehouse outbox list --state dead' shows them.")
+            raise CommandError(
+                f"There is no dead letter {message_id!r}; 'gatehouse outbox list --state dead' shows them."
+            )
         click.echo(f"{count} due again.")
 
 
-def _enter(ours: Services, name: str) -> UnitOfWork:
-    """Return a unit of work within the tenant of that name, or refuse."""
+def _tenant_work(services: Services, name: str) -> UnitOfWork:
+    """Return a unit of work of the tenant with this name. Raises CommandError if there is none."""
     from app.identity.directory.tenants import changes  # noqa: PLC0415 - as above
     from app.identity.directory.tenants.store import LOOKUP_TENANT  # noqa: PLC0415 - as above
     from app.identity.platform.store.unit import UnitOfWork  # noqa: PLC0415 - as everywhere here
 
-    work = UnitOfWork(ours.database, LOOKUP_TENANT)
-    held = changes.by_name(work, name)
+    work = UnitOfWork(services.database, LOOKUP_TENANT)
+    record = changes.by_name(work, name)
     work.release_connection()
-    if held is None:
-        raise Refusal(f"There is no tenant {name!r}; 'gatehouse tenant list' shows them.")
-    work.switch_tenant(held.tenant_id)
+    if record is None:
+        raise CommandError(f"There is no tenant {name!r}; 'gatehouse tenant list' shows them.")
+    work.switch_tenant(record.tenant_id)
     return work

@@ -1,1 +1,1 @@
-"""`gatehouse demo`: both wings, a shop that signs in through them, and an inbox, behind one address."""
+"""`gatehouse demo`: hub and identity service, a shop as relying party, and an inbox, on one address."""

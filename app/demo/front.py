@@ -1,4 +1,4 @@
-"""The demo's front page at the bare domain: where to go, and who to be. Only the demo has it; elsewhere nobody lives there."""
+"""The demo's front page on the bare domain: its addresses and sample accounts."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from app.demo.inbox import protect, stylesheet
 from app.demo.supervisor import Person
 from app.settings import Settings
 
-_OURS = ("/", "/demo.css")
+_PATHS = ("/", "/demo.css")
 
 
 def addresses(settings: Settings) -> list[tuple[str, str]]:
-    """Return what the demo serves: address and words."""
-    at = f"{settings.public_scheme}://{{}}.{settings.hub_domain}{{}}"
+    """Return the demo's addresses, each with a description."""
+    template = f"{settings.public_scheme}://{{}}.{settings.hub_domain}{{}}"
     return [
-        (at.format("shop", ""), "a shop: sign in there"),
-        (at.format("acme", ""), 'the pages of tenant Acme; its "Continue with Globex" signs in by the other one'),
-        (at.format("globex", ""), "the pages of tenant Globex, in another theme"),
-        (at.format("inbox", ""), "every mail and SMS"),
-        (at.format("api", "/docs"), "the API reference"),
+        (template.format("shop", ""), "a shop: sign in there"),
+        (template.format("acme", ""), 'the pages of tenant Acme; its "Continue with Globex" signs in by the other one'),
+        (template.format("globex", ""), "the pages of tenant Globex, in another theme"),
+        (template.format("inbox", ""), "every mail and SMS"),
+        (template.format("api", "/docs"), "the API reference"),
     ]
 
 
 class Front:
-    """Answers the root of hosts that are no tenant's; all else goes on."""
+    """Serves the front page on hosts without a tenant; passes other requests on."""
 
     def __init__(
-        self, services: WSGIApplication, hosts: Collection[str], settings: Settings, people: Collection[Person]
+        self, app: WSGIApplication, hosts: Collection[str], settings: Settings, people: Collection[Person]
     ) -> None:
-        self._house = services
+        self._app = app
         self._hosts = {host.lower() for host in hosts}
         self._page = _create_page(settings, people)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        is_ours = environ.get("HTTP_HOST", "").lower() in self._hosts and environ["PATH_INFO"] in _OURS
-        return (self._page if is_ours else self._house)(environ, start_response)
+        is_front_page = environ.get("HTTP_HOST", "").lower() in self._hosts and environ["PATH_INFO"] in _PATHS
+        return (self._page if is_front_page else self._app)(environ, start_response)
 
 
 def _create_page(settings: Settings, people: Collection[Person]) -> Flask:

@@ -1,4 +1,4 @@
-"""The gallery of letters: every mail and text message, HTML and text side by side, with a tenant's look and own templates."""
+"""The gallery of messages: every mail and text message, HTML and text side by side, in a tenant's branding and templates."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; s
 
 
 @dataclass(frozen=True)
-class _Dress:
-    """How one tenant writes."""
+class _TenantMessages:
+    """Branding and templates of one tenant."""
 
     tenants: list[str]
     tenant: str
@@ -37,7 +37,7 @@ def install(app: Flask, database: Database) -> None:
 
     @views.get("")
     def index() -> str:
-        dress, language = _dress(database), _language()
+        dress, language = _tenant_messages(database), _language()
         shown = [*gallery.emails(dress.look, language, dress.mails, dress.default)]
         texts = [*gallery.text_messages(dress.look, language, dress.messages, dress.default)]
         return render_template(
@@ -46,7 +46,7 @@ def install(app: Flask, database: Database) -> None:
 
     @views.get("/mail.html")
     def mail() -> Response:
-        dress, asked = _dress(database), (request.args.get("name"), request.args.get("state"))
+        dress, asked = _tenant_messages(database), (request.args.get("name"), request.args.get("state"))
         shown = gallery.emails(dress.look, _language(), dress.mails, dress.default)
         letter = next((one.letter for one in shown if (one.name, one.state) == asked), None)
         if letter is None:
@@ -60,7 +60,7 @@ def _language() -> Language:
     return LANGUAGES.get(request.args.get("language", "en")) or abort(404)
 
 
-def _dress(database: Database) -> _Dress:
+def _tenant_messages(database: Database) -> _TenantMessages:
     work = UnitOfWork(database, LOOKUP_TENANT)
     try:
         tenants = {held.name: held for held in changes.all_tenants(work)}
@@ -81,4 +81,4 @@ def _dress(database: Database) -> _Dress:
     messages = [one for one in own if isinstance(one, SmsTemplate)]
     look = Branding(brand.display_name or name.title(), brand)
     default = TenantSettings.model_validate(held.settings).default_locale
-    return _Dress(sorted(tenants), name, look, mails, messages, default)
+    return _TenantMessages(sorted(tenants), name, look, mails, messages, default)

@@ -1,4 +1,4 @@
-"""Which host gets which application: the shop and the inbox beside the house."""
+"""Routes the demo's hosts: the shop, the inbox, and Gatehouse for all others."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from app.settings import Settings
 
 
 class Hosts:
-    """Serves some hosts by applications of their own, and everything else by the house."""
+    """Routes some hosts to other applications, and all others to Gatehouse."""
 
-    def __init__(self, services: WSGIApplication, others: Mapping[str, WSGIApplication]) -> None:
-        self._house = services
+    def __init__(self, app: WSGIApplication, others: Mapping[str, WSGIApplication]) -> None:
+        self._app = app
         self._others = {host.lower(): app for host, app in others.items()}
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        app = self._others.get(environ.get("HTTP_HOST", "").lower(), self._house)
+        app = self._others.get(environ.get("HTTP_HOST", "").lower(), self._app)
         return app(environ, start_response)
 
 
 def shop_at(port: int) -> WSGIApplication:
-    """Return what hands a request on to the shop's process, its Host header included."""
+    """Return a proxy to the shop's process that keeps the Host header."""
     proxy = ProxyMiddleware(_unused, {})
     target: dict[str, Any] = {
         "target": f"http://127.0.0.1:{port}/",
@@ -41,7 +41,7 @@ def shop_at(port: int) -> WSGIApplication:
 
 
 def names(settings: Settings) -> dict[str, str]:
-    """Return the demo's hosts by what they are."""
+    """Return the hosts of shop and inbox by name."""
     return {name: f"{name}.{settings.hub_domain}" for name in ("shop", "inbox")}
 
 

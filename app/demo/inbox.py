@@ -1,4 +1,4 @@
-"""The development inbox: every mail and SMS of every tenant, out of the outbox. Never served off the loopback."""
+"""The development inbox: every mail and SMS of the outbox. Served on loopback addresses only."""
 
 from __future__ import annotations
 
@@ -47,24 +47,24 @@ def create_inbox(database: Database, encryption: Encryption) -> Flask:
     @app.get("/")
     def messages() -> str:
         return render_template(
-            "inbox.html", messages=[_shown(encryption, row) for row in claims.list_mails_and_sms(database)]
+            "inbox.html", messages=[_as_dict(encryption, row) for row in claims.list_mails_and_sms(database)]
         )
 
     @app.get("/messages.json")
     def as_json() -> Response:
-        return jsonify([_shown(encryption, row) for row in claims.list_mails_and_sms(database)])
+        return jsonify([_as_dict(encryption, row) for row in claims.list_mails_and_sms(database)])
 
     @app.get("/messages/<message_id>.html")
     def html(message_id: str) -> Response:
         found = next((row for row in claims.list_mails_and_sms(database) if row.message_id == message_id), None)
-        said = _said(encryption, found) if found is not None else {}
-        if not said.get("html"):
+        content = _content(encryption, found) if found is not None else {}
+        if not content.get("html"):
             abort(404)
-        answer = Response(said["html"], mimetype="text/html")
-        answer.headers["Content-Security-Policy"] = (
+        response = Response(content["html"], mimetype="text/html")
+        response.headers["Content-Security-Policy"] = (
             "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-popups; frame-ancestors 'self'"
         )
-        return answer
+        return response
 
     gallery.install(app, database)
     app.get("/inbox.css")(stylesheet)
@@ -73,31 +73,31 @@ def create_inbox(database: Database, encryption: Encryption) -> Flask:
 
 
 def stylesheet() -> Response:
-    """The look of the demo's own pages."""
+    """Return the style sheet of the demo's own pages."""
     return Response(_STYLE, mimetype="text/css")
 
 
-def protect(answer: Response) -> Response:
-    """Give an answer of the demo's own pages its headers."""
-    answer.headers.setdefault("Content-Security-Policy", _POLICY.format(ancestors="'none'"))
-    answer.headers["Referrer-Policy"] = "no-referrer"
-    answer.headers["Cache-Control"] = "no-store"
-    answer.headers["X-Content-Type-Options"] = "nosniff"
-    return answer
+def protect(response: Response) -> Response:
+    """Add security headers to a response of the demo's own pages."""
+    response.headers.setdefault("Content-Security-Policy", _POLICY.format(ancestors="'none'"))
+    response.headers["Referrer-Policy"] = "no-referrer"
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response
 
 
-def _said(encryption: Encryption, row: Any) -> dict[str, Any]:
-    """Return what a message says; nothing where it lies under a secret that is gone."""
+def _content(encryption: Encryption, row: Any) -> dict[str, Any]:
+    """Return the content of a message; empty if its secret is gone."""
     try:
         return decrypt_payload(encryption, row)
     except DecryptionError:
         return {}
 
 
-def _shown(encryption: Encryption, row: Any) -> dict[str, Any]:
-    payload = _said(encryption, row)
+def _as_dict(encryption: Encryption, row: Any) -> dict[str, Any]:
+    payload = _content(encryption, row)
     text = str(payload.get("text") or "")
-    facts = {key: payload.get(key) for key in ("to", "subject", "sender_name", "html", "spoken")}
+    details = {key: payload.get(key) for key in ("to", "subject", "sender_name", "html", "spoken")}
     return {
         "id": row.message_id,
         "kind": row.kind,
@@ -107,5 +107,5 @@ def _shown(encryption: Encryption, row: Any) -> dict[str, Any]:
         "links": _LINK.findall(text),
         "codes": _CODE.findall(_LINK.sub(" ", text)),
         "problem": row.last_problem,
-        **facts,
+        **details,
     }

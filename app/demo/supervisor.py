@@ -1,4 +1,4 @@
-"""Prepares the demo's store and keeps the shop's process beside the server."""
+"""Prepares the demo's database, and runs the shop's process."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from app.kit.clock import monotonic, sleep
 from app.settings import ROOT, Settings, of_child
 
 FILE = ROOT / "examples" / "demo.yaml"
-_PORT = ":8000"  # the one that demo.yaml is written for
+_PORT = ":8000"  # the port in demo.yaml
 GRACE_SECONDS = 5
 
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who can sign in at once."""
+    """A sample account."""
 
     tenant: str
     email: str
@@ -33,7 +33,7 @@ class Person:
 
 
 def prepare(settings: Settings) -> tuple[Plan, list[Person]]:
-    """Migrate the store and apply examples/demo.yaml to it; returns the plan and who can sign in."""
+    """Migrate the database and apply examples/demo.yaml; return the plan and the sample accounts."""
     migrate.migrate(settings)
     text = FILE.read_bytes().replace(_PORT.encode(), f":{port_of(settings)}".encode())
     configuration = read(text, str(FILE.relative_to(ROOT)), FILE.parent)
@@ -55,7 +55,7 @@ def port_of(settings: Settings) -> str:
 
 
 def free_port() -> int:
-    """Return a port of the loopback that nobody listens on."""
+    """Return a free loopback port."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]
@@ -64,9 +64,9 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def shop(settings: Settings, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Run the shop as a process of its own; it ends with the block, and by itself should we be killed."""
+    """Run the shop as a process that ends with the block, and by itself if this process is killed."""
     back_channel = f"http://127.0.0.1:{port_of(settings)}"
-    facts = {
+    environment = {
         "SHOP_HOST": f"shop.{settings.hub_domain}",
         "SHOP_PORT": str(port),
         "SHOP_ISSUERS": " ".join(f"{name}={settings.hub_url(name)}" for name in ("acme", "globex")),
@@ -76,7 +76,9 @@ def shop(settings: Settings, port: int) -> Iterator[subprocess.Popen[bytes]]:
         "SHOP_LEAVES_WITH_STDIN": "1",
     }
     command = [sys.executable, "-m", "examples.shop"]
-    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, env=of_child(facts), start_new_session=True)  # noqa: S603 - our own program
+    process = subprocess.Popen(  # noqa: S603 - a program of this repository
+        command, cwd=ROOT, stdin=subprocess.PIPE, env=of_child(environment), start_new_session=True
+    )
     try:
         yield process
     finally:
@@ -90,9 +92,9 @@ def shop(settings: Settings, port: int) -> Iterator[subprocess.Popen[bytes]]:
             process.stdin.close()
 
 
-def wait_for(port: int, most_seconds: float = 10) -> None:
-    """Return once somebody listens on the port, or when it took too long: a demo that lacks its shop still serves."""
-    ends_at = monotonic() + most_seconds
+def wait_for(port: int, timeout_seconds: float = 10) -> None:
+    """Wait until the port accepts connections, or until the time is up: the demo works without its shop."""
+    ends_at = monotonic() + timeout_seconds
     while monotonic() < ends_at:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return
@@ -100,5 +102,5 @@ def wait_for(port: int, most_seconds: float = 10) -> None:
 
 
 def data_dir(given: Path | None) -> Path:
-    """Return where the demo keeps its store."""
+    """Return the demo's data directory."""
     return given or ROOT / "var" / "demo"

@@ -1,4 +1,4 @@
-"""The API reference on the API host: /openapi.json, and /docs drawn from it on the server, without a script."""
+"""The API reference on the API host: /openapi.json, and /docs rendered from it on the server, without JavaScript."""
 
 from app.reference.pages import Reference
 

@@ -1,4 +1,4 @@
-"""What a reader wants of an OpenAPI document: operations by area, each with its parameters, bodies and answers as lines."""
+"""The operations of an OpenAPI document by tag, each with its parameters, bodies and responses as lines."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _CALLERS = {
     "SecondFactorToken": "second-factor token",
     "Client": "client credentials",
 }
-_DEEPEST = 3
+_MAX_DEPTH = 3
 
 
 @dataclass(frozen=True)
 class Member:
-    """One parameter or member, as a line."""
+    """A parameter or member as a line."""
 
     name: str
     kind: str
@@ -30,7 +30,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Entry:
-    """One operation."""
+    """An operation."""
 
     name: str
     method: str
@@ -45,11 +45,11 @@ class Entry:
     errors: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def operations(made: dict[str, Any]) -> dict[str, list[Entry]]:
-    """Return the entries by area, in the document's order."""
-    schemas = made["components"]["schemas"]
+def operations(document: dict[str, Any]) -> dict[str, list[Entry]]:
+    """Return the operations by tag, in the document's order."""
+    schemas = document["components"]["schemas"]
     areas: dict[str, list[Entry]] = {}
-    for path, methods in made["paths"].items():
+    for path, methods in document["paths"].items():
         for method, entry in methods.items():
             areas.setdefault(entry["tags"][0], []).append(_entry(path, method, entry, schemas))
     return dict(sorted(areas.items()))
@@ -57,7 +57,7 @@ def operations(made: dict[str, Any]) -> dict[str, list[Entry]]:
 
 def _entry(path: str, method: str, entry: dict[str, Any], schemas: dict[str, Any]) -> Entry:
     responses = dict(entry["responses"])
-    good = [
+    success = [
         content
         for status, response in responses.items()
         if status.startswith("2")
@@ -78,7 +78,7 @@ def _entry(path: str, method: str, entry: dict[str, Any], schemas: dict[str, Any
             for one in entry["parameters"]
         ),
         body=tuple(_members(body[0]["schema"], schemas)) if body else (),
-        answer=tuple(_members(good[0]["schema"], schemas)) if good else (),
+        answer=tuple(_members(success[0]["schema"], schemas)) if success else (),
         errors=tuple(
             (status, tuple(one["description"].split("; ")))
             for status, one in responses.items()
@@ -88,7 +88,7 @@ def _entry(path: str, method: str, entry: dict[str, Any], schemas: dict[str, Any
 
 
 def _members(schema: dict[str, Any], schemas: dict[str, Any], depth: int = 0) -> Iterator[Member]:
-    """Yield the members of an object, those of inner objects below them."""
+    """Yield the members of an object, each followed by those of its nested object."""
     schema = _resolved(schema, schemas)
     if "anyOf" in schema and depth == 0:
         for one in schema["anyOf"]:
@@ -98,7 +98,7 @@ def _members(schema: dict[str, Any], schemas: dict[str, Any], depth: int = 0) ->
     for name, one in schema.get("properties", {}).items():
         yield Member(name, _kind(one, schemas), str(one.get("description", "")), name in required, depth)
         inner = _object_within(one, schemas)
-        if inner is not None and depth < _DEEPEST:
+        if inner is not None and depth < _MAX_DEPTH:
             yield from _members(inner, schemas, depth + 1)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.commands.serving import make_ready
+from app.commands.serving import prepare_database
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.outbox import claims
 from app.identity.platform.outbox.lanes import lane_of
@@ -99,7 +99,7 @@ def test_start_makes_mails_that_lacked_a_key_due(own_database: Database, clock: 
     url = f"smtp://127.0.0.1:{post.port}"
     now = FixedClock(SystemClock().now())  # a start uses the system clock
     worker(own_database, now, url, OTHER_SECRET).deliver_due()
-    make_ready(Settings(database_url=own_database.url, secrets=(SECRET, OTHER_SECRET)))
+    prepare_database(Settings(database_url=own_database.url, secrets=(SECRET, OTHER_SECRET)))
     now.advance(seconds=5)
     worker(own_database, now, url, SECRET, OTHER_SECRET).deliver_due()
     assert len(post.mails) == 1
@@ -119,7 +119,7 @@ def test_start_with_new_first_secret_keeps_older_encryption(
     own_database: Database, clock: FixedClock, post: Mailbox
 ) -> None:
     posted(own_database, clock)
-    make_ready(Settings(database_url=own_database.url, secrets=(OTHER_SECRET, SECRET)))
+    prepare_database(Settings(database_url=own_database.url, secrets=(OTHER_SECRET, SECRET)))
     worker(own_database, clock, f"smtp://127.0.0.1:{post.port}", SECRET).deliver_due()
     assert len(post.mails) == 1
 
@@ -155,7 +155,7 @@ def test_start_encrypts_clear_text_of_older_versions(own_database: Database, clo
     payload = {"to": "ada@example.com", "subject": "Hello", "text": "Your code is 123456"}
     change(own_database, waiting, sealed=None, payload=payload)
     change(own_database, dead, sealed=None, payload=payload, state="dead")
-    make_ready(Settings(database_url=own_database.url, secrets=(SECRET,)))
+    prepare_database(Settings(database_url=own_database.url, secrets=(SECRET,)))
     for message_id in (waiting, dead):
         left = row(own_database, message_id)
         assert ("123456" in str(left), decrypt_payload(VAULT, left)) == (False, payload)

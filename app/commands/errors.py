@@ -1,0 +1,61 @@
+"""Errors that an operator can mend: one sentence on stderr, exit status 2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from app.settings import Settings, SettingsError, read
+
+if TYPE_CHECKING:
+    from app.identity.platform.services import Services
+
+
+class CommandError(click.ClickException):
+    """The command failed; the text says why."""
+
+    exit_code = 2
+
+
+def settings() -> Settings:
+    """Return the settings. Raises CommandError if they are invalid."""
+    try:
+        return read()
+    except SettingsError as problem:
+        raise CommandError(str(problem)) from None
+
+
+@contextmanager
+def as_command_errors() -> Iterator[None]:
+    """Raise CommandError for errors that an operator can mend."""
+    from app.identity.platform.encryption import DecryptionError  # noqa: PLC0415 - as above
+    from app.identity.platform.store.database import StoreUnavailable  # noqa: PLC0415 - only commands that open the database need it
+
+    try:
+        yield
+    except (SettingsError, StoreUnavailable) as problem:
+        raise CommandError(str(problem)) from None
+    except DecryptionError:
+        raise CommandError(
+            "GATEHOUSE_SECRET_KEY is not what the store was sealed under, so no key opens this value: is an older line missing?"
+        ) from None
+    except OSError as problem:
+        raise CommandError(f"{problem.filename or ''}: {problem.strerror or problem}".removeprefix(": ")) from None
+
+
+@contextmanager
+def open_services() -> Iterator[Services]:
+    """Yield the services over a migrated database. Raises CommandError."""
+    from app.identity.directory.tenants import tenant_secrets  # noqa: PLC0415 - as above
+    from app.identity.entry.assembly import assemble  # noqa: PLC0415 - as above
+    from app.identity.platform.store import migrate  # noqa: PLC0415 - as above
+
+    with as_command_errors():
+        services = assemble(settings())
+        migrate.ready(services.settings, services.database)
+        tenant_secrets.check_key(services.database, services.encryption)
+        yield services
+        services.database.dispose()
