@@ -1,4 +1,4 @@
-"""The process's settings: the only file that reads the environment. What differs per tenant is data, not configuration."""
+"""The settings of a process: the only module that reads the environment. Per-tenant differences are data, not settings."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _PORTS = range(1, 65_536)
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that differs between installations."""
+    """What differs between installations."""
 
     data_dir: Path = ROOT / "var"
-    """Where the embedded database and the generated secret lie."""
+    """Directory of the embedded database and the generated secret."""
     database_url: str = ""
     """sqlite:///FILE, or postgresql://USER:PASSWORD@HOST:PORT/NAME with the runtime role, which owns no tables; empty: SQLite in the data
     directory. Several hosts: `@one:5432,two:5432/NAME?target_session_attrs=read-write`. Behind PgBouncer: `?prepare=off`. SQLite:
@@ -62,31 +62,31 @@ class Settings:
     empty: the inbox where mail goes there, else no SMS. With &voice=+15550101 Twilio reads codes out in a call from that number,
     where a program asks for it."""
     push_url: str = ""
-    """Where Amazon SNS is, if not at the address of the tenant's region: a proxy, or a service that speaks like it; empty: Amazon's."""
+    """Address of Amazon SNS, or of a proxy or compatible service; empty: the endpoint of the tenant's region."""
     duo_url: str = ""
-    """Where Duo is, if not at the tenant's API host: a proxy, or a service that speaks like it; empty: Duo's."""
+    """Address of Duo, or of a proxy or compatible service; empty: the tenant's Duo API host."""
     metrics_bind: str = ""
     """host:port of the Prometheus metrics; empty: none."""
     telemetry_url: str = ""
-    """Where OpenTelemetry traces go (OTLP over HTTP); empty: nowhere. Needs the extra `telemetry`."""
+    """Address that receives OpenTelemetry traces (OTLP over HTTP); empty: none. Needs the extra `telemetry`."""
     captcha_urls: tuple[tuple[str, str], ...] = ()
-    """Where captcha providers verify answers, if not at their usual place: `recaptcha_v2=https://... hcaptcha=https://...`."""
+    """Verification addresses of captcha providers, other than their own: `recaptcha_v2=https://... hcaptcha=https://...`."""
     breaches_url: str = ""
-    """The range API of stolen passwords (https://api.pwnedpasswords.com/range); empty: nobody is asked. Five digits of a digest go out."""
+    """Range API of breached passwords (https://api.pwnedpasswords.com/range); empty: none. It receives five digits of a digest."""
     breaches_file: str = ""
-    """A sorted file of SHA-1 digests of stolen passwords, or of their first ten digits and more; for installations that ask nobody."""
+    """Sorted file of SHA-1 digests of breached passwords, or of at least their first ten digits; for offline installations."""
     locations_file: str = ""
-    """A file that tells where addresses are, for risk checks: a database of cities in the MaxMind DB format (GeoLite2, DB-IP), or
-    `network,country,city` lines; empty: nobody knows."""
+    """Location database for risk checks: a city database in the MaxMind DB format (GeoLite2, DB-IP), or
+    `network,country,city` lines; empty: none."""
     trusted_proxies: tuple[str, ...] = ()
-    """Addresses or networks whose X-Forwarded-* is believed."""
+    """Addresses or networks of proxies whose X-Forwarded-* headers are trusted."""
     provider_networks: tuple[str, ...] = ()
     """Private networks that tenants' identity providers (`connections`) may use, such as `10.20.0.0/16`; empty: none, except this
     machine if the hub domain is localhost. With HTTPS_PROXY set, the proxy must enforce this instead."""
     development: bool = False
-    """Serves the gallery; never outside a laptop."""
+    """Serves the gallery, for development only."""
     shows_cost: bool = False
-    """Answers carry X-Gatehouse-Cost (for `make bench`)."""
+    """Adds X-Gatehouse-Cost to responses (for `make bench`)."""
     request_wait_seconds: float = 2.5
     """Total time one request may wait for the database and Redis before it is answered 503. From 1 to 60."""
     drain_seconds: float = 0.0
@@ -147,13 +147,13 @@ class Settings:
 
     @property
     def sms_speaks(self) -> bool:
-        """Whether a code can be read out in a call."""
+        """Whether codes can be sent by voice call."""
         parts = urlsplit(self.sms_target)
         return parts.scheme == "inbox" or (parts.scheme == "twilio" and "voice" in parse_qs(parts.query))
 
     @property
     def has_inbox(self) -> bool:
-        """Whether mail or SMS stays in the development inbox, for anybody to read."""
+        """Whether mail or SMS stays in the development inbox, which anybody can read."""
         return self.mail_url.startswith("inbox:") or self.sms_target.startswith("inbox:")
 
     def hub_url(self, tenant: str) -> str:
@@ -167,7 +167,7 @@ class Settings:
 
 
 def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None) -> Settings:
-    """Return the settings that the environment states.
+    """Return the settings of the environment.
 
     Raises SettingsError for anything missing or contradictory. On an embedded start the secret is generated once
     into the data folder.
@@ -210,12 +210,12 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
 
 
 def of_child(facts: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a program that we start: ours without our own settings, and these facts."""
+    """Return the environment of a child process: this one's without Gatehouse's settings, with these variables."""
     return {**{name: value for name, value in os.environ.items() if not name.startswith("GATEHOUSE_")}, **facts}
 
 
 def share_metrics(folder: Path) -> None:
-    """Let the metrics of several processes meet in a folder; the library reads where from the environment, once, at import."""
+    """Set the folder where processes share metrics; the library reads it from the environment at import."""
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
 
 
@@ -257,7 +257,7 @@ def _check_inside(settings: Settings) -> None:
 
 @dataclass(frozen=True)
 class _Address:
-    """An address of another program: its scheme, and where it must have one its host."""
+    """The address of another program: allowed schemes, and whether a host is required."""
 
     name: str
     url: str
@@ -266,7 +266,7 @@ class _Address:
     hostless: tuple[str, ...] = ("inbox", "unix")
 
     def check(self) -> None:
-        """Raise SettingsError where nothing could be reached there."""
+        """Raise SettingsError if the address is malformed."""
         scheme = self.url.partition(":")[0].lower()
         if self.url and (
             scheme not in self.schemes
@@ -305,7 +305,7 @@ def _addresses(settings: Settings) -> tuple[_Address, ...]:
 
 
 def _has_port(url: str) -> bool:
-    """Return whether the port, where there is one, is one."""
+    """Return whether the port is absent or valid."""
     try:
         port = urlsplit(url).port
     except ValueError:

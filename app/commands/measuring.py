@@ -38,18 +38,18 @@ class Measuring:
 
 
 def begin(settings: Settings, wings: str, workers: int) -> Measuring:
-    """Prepare the metrics, before the processes are forked; `close` ends them in the process that began them."""
+    """Start the metrics before processes are forked; `close` ends them in the process that started them."""
     if not settings.metrics_bind:
         return Measuring()
     shared = SharedFolder() if workers > 1 else None
     if shared is not None:
         share_metrics(shared.path)
-    from app.kit import metrics  # noqa: PLC0415 - the library reads the shared folder at its import
+    from app.kit import metrics  # noqa: PLC0415 - the library reads the shared folder at import
 
     collectors = []
     if wings != "hub":
         from app.identity.platform.outbox.metrics import OutboxMetrics  # noqa: PLC0415 - as above
-        from app.identity.platform.store.database import Database  # noqa: PLC0415 - a hub apart has no store
+        from app.identity.platform.store.database import Database  # noqa: PLC0415 - a separate hub has no store
 
         collectors.append(OutboxMetrics(Database(settings.database, pool_size=1)))  # connects at the first scrape
     try:
@@ -77,12 +77,12 @@ class SharedFolder:
     def __init__(self) -> None:
         _remove_abandoned(Path(tempfile.gettempdir()))
         self.path, self._lock = _locked()
-        while not (self.path / _LOCK).exists():  # a server that began in the same moment took it for abandoned
+        while not (self.path / _LOCK).exists():  # another starting server took it for abandoned
             os.close(self._lock)
             self.path, self._lock = _locked()
 
     def remove(self) -> None:
-        """Remove the folder and what is in it."""
+        """Remove the folder."""
         shutil.rmtree(self.path, ignore_errors=True)
         os.close(self._lock)
 
@@ -95,13 +95,13 @@ def _locked() -> tuple[Path, int]:
 
 
 def _remove_abandoned(beside: Path) -> None:
-    """Remove the folders that servers of this user left behind when they were killed."""
+    """Remove the folders of killed servers of this user."""
     for folder in beside.glob(f"{_PREFIX}*"):
         try:
             if folder.is_symlink() or folder.lstat().st_uid != os.geteuid():
                 continue
             lock = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
-        except OSError:  # gone meanwhile, or none of ours
+        except OSError:  # removed meanwhile, or of another user
             continue
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
