@@ -161,12 +161,10 @@ def read_request(operation: AnyOperation, raw: RawRequest, body: dict[str, Any])
     shape = shape_of(operation.request)
     is_read = shape.places[From.BODY] or operation.request.model_config.get("extra") == "allow"
     values: dict[str, Any] = dict(body) if is_read else dict.fromkeys(shape.places[From.WHOLE], body)
-    lowered = {name.lower(): name for name in values}
+    for name in [one for one in values if one.lower() in shape.address_spellings]:
+        del values[name]  # a body member must not replace a path, query or header parameter
     for place in (From.PATH, From.QUERY, From.HEADER):
         for name, wire in shape.places[place].items():
-            for stray in {lowered.get(wire.lower(), wire), lowered.get(name.lower(), name)}:
-                if stray.lower() not in shape.body_spellings:
-                    values.pop(stray, None)  # a body member must not replace a path, query or header parameter
             found = _find(raw, place, wire)
             if found is not None:
                 values[name] = found

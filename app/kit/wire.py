@@ -120,6 +120,8 @@ class Shape:
         str
     ]  # in lower case: names that are read from the body, even if another place has them too
     body_is_optional: bool = False
+    address_spellings: frozenset[str] = frozenset()
+    """In lower case: names that are read from path, query or header, and never from the body."""
 
     @property
     def has_body(self) -> bool:
@@ -171,5 +173,8 @@ def shape_of(request: type[Wire]) -> Shape:
                 others = [other for mark in info.metadata if isinstance(mark, Also) for other in mark.names]
                 spellings |= {spelt.lower() for spelt in (places[place][name], *others)}
                 required += [places[place][name]] if info.is_required() else []
-        known = _shapes[request] = Shape(places, tuple(required), frozenset(spellings), request.body_is_optional)
+        held = [pair for place in (From.PATH, From.QUERY, From.HEADER) for pair in places[place].items()]
+        outside = {spelt.lower() for name, wire in held for spelt in (wire, name, lower(name))} - spellings
+        known = Shape(places, tuple(required), frozenset(spellings), request.body_is_optional, frozenset(outside))
+        _shapes[request] = known
     return known
