@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from sqlalchemy import func, select
 
-from app.identity.administration.resources.stores import store_of
+from app.identity.administration.resources.stores import access_of, store_of
 from app.identity.directory.tenants import changes
-from app.identity.platform.resources.items import StoreAccess
+from app.identity.platform.resources.cached import items_of
+from app.identity.platform.resources.items import Item, StoreAccess
 from app.identity.platform.resources.store import reencrypt
 from app.identity.platform.resources.tables import resources as table
 from app.identity.platform.store import removal
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.resource import CREATE, DELETE, LIST, MASKED, READ, REPLACE, UPDATE
+from tests.support.callers import call_of
 from tests.support.resources import Manager, manager, named
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
@@ -185,3 +188,53 @@ def test_the_last_question_stays_while_a_lock_asks_them(new_tenant_server: NewTe
     made = answered(manage.create())
     assert answered(manage(DELETE, of={"QuestionId": "pet"})) == {"IsDeleted": True}
     assert manage.listed() == [made]
+
+
+def test_items_are_read_once_for_each_version(new_tenant_server: NewTenantServer) -> None:
+    manage = manager(new_tenant_server, named("sample_hooks"))
+    services, name = manage.tenant.services, manage.tenant.name
+
+    def read() -> tuple[list[str], int]:
+        with call_of(services, name) as context:
+            held = items_of(context, manage.resource)
+            return [item.content["target_url"] for item in held.values()], context.work.cost.statements
+
+    assert read() == ([], 1)
+    answered(manage.create(1))
+    assert [read() for _ in range(2)] == [(["https://t1.example/"], 1), (["https://t1.example/"], 0)]
+    with call_of(services, name) as context:
+        changes.change(context.work)
+        store_of(manage.resource).add(access_of(context), manage.resource, Item(("x",), {}), None)
+    services.directory.clear_cache()
+    assert read()[0] == ["https://t1.example/"]
+
+
+def test_a_body_cannot_name_another_item_than_the_address(new_tenant_server: NewTenantServer) -> None:
+    manage = manager(new_tenant_server, named("sample_hooks"))
+    one, two = answered(manage.create(1)), answered(manage.create(2))
+    spelt = dict.fromkeys(("in_path_hookid", "inpathhookid", "HookId", "hookId", "hookid", "Id"), two["HookId"])
+    changed = answered(manage(UPDATE, {"DisplayName": "changed", **spelt}, of=one))
+    assert (changed["HookId"], changed["Name"]) == (one["HookId"], "changed")
+    assert answered(manage(READ, of=two)) == two
+
+
+def test_changes_at_once_of_several_resources_all_stand(new_tenant_server: NewTenantServer) -> None:
+    """They share the tenant's settings."""
+    tenant = new_tenant_server()
+    kinds = ("push", "duo", "security_questions", "sample_objects", "domain_access")
+    managers = [Manager(tenant, named(kind)) for kind in kinds]
+
+    def write(manage: Manager) -> int:
+        verb = CREATE if manage.does(CREATE) else UPDATE
+        return manage(verb, manage.sample.item(3)).status_code
+
+    with ThreadPoolExecutor(len(kinds)) as threads:
+        assert list(threads.map(write, managers)) == [200] * len(kinds)
+    with managers[0].work() as work:
+        held = changes.own(work)
+    assert held is not None
+    assert held.settings["push"]["message"] == "Is it you? 3"
+    assert held.settings["duo"]["client_id"] == "DI3"
+    assert [*held.settings["security_questions"].values()] == ["What is pet 3 called?"]
+    assert [one["name"] for one in held.settings["custom_objects"]] == ["o3"]
+    assert held.settings["email_access"]["allow"] == ["a3.example"]

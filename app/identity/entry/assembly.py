@@ -23,6 +23,8 @@ from app.settings import Settings
 
 _CACHED_TEMPLATES = 2_000  # of all tenants; most tenants have no templates of their own
 
+_CACHED_RESOURCES = 2_000  # of all tenants: a tenant's items of one kind count once
+
 
 def assemble(settings: Settings, clock: Clock | None = None) -> Services:
     """Create the services that all operations of the process share. Opens no connection."""
@@ -45,6 +47,7 @@ def assemble(settings: Settings, clock: Clock | None = None) -> Services:
         breached_passwords=BreachedPasswords(settings.breaches_url, settings.breaches_file),
         locations=locations(settings.locations_file),
         message_templates=LruCache(_CACHED_TEMPLATES),
+        resource_items=LruCache(_CACHED_RESOURCES),
         provider_metadata=ProviderMetadataCache(clock, Resolver(settings.reachable_networks)),
         hub_keys=tuple(derive_key(secret, "hub calls") for secret in settings.secrets),
         nonces=Nonces(settings.redis_url, WINDOW_SECONDS),

@@ -113,6 +113,7 @@ class Services:
     breached_passwords: BreachedPasswords
     locations: Locations
     message_templates: LruCache[tuple[str, int, str, str], Mapping[str, Any]]
+    resource_items: LruCache[tuple[str, int, str], Mapping[tuple[str, ...], Any]]
     provider_metadata: ProviderMetadataCache
     hub_keys: tuple[bytes, ...]
     nonces: Nonces

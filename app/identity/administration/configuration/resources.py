@@ -18,7 +18,7 @@ from app.identity.administration.resources.service import unique_key
 from app.identity.administration.resources.stores import store_of
 from app.identity.platform.resources.items import API, FILE, Item, StoreAccess
 from app.kit import randomness
-from app.kit.resource import SECRET, Resource
+from app.kit.resource import MASKED, SECRET, Resource
 from app.kit.resource_models import content_of
 from app.kit.resource_values import secret_name
 
@@ -163,7 +163,7 @@ def _secrets(resource: Resource, item: BaseModel) -> dict[str, str]:
         for member in resource.members
         if SECRET in member.roles
     }
-    return {name: value for name, value in stated.items() if value}
+    return {name: value for name, value in stated.items() if value and value != MASKED}
 
 
 def _without_key(resource: Resource, content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -6,10 +6,8 @@ from app.identity.administration.resources.settings_store import SettingsStore
 from app.identity.platform.context import Context
 from app.identity.platform.resources.hooks import rules_of
 from app.identity.platform.resources.items import Store, StoreAccess
-from app.identity.platform.resources.store import SharedTable
+from app.identity.platform.resources.store import SHARED_TABLE
 from app.kit.resource import InSettings, InTable, Resource
-
-_SHARED = SharedTable()
 
 
 def store_of(resource: Resource) -> Store:
@@ -17,7 +15,7 @@ def store_of(resource: Resource) -> Store:
     if isinstance(resource.backing, InSettings):
         return SettingsStore(resource.backing)
     if isinstance(resource.backing, InTable):
-        return _SHARED
+        return SHARED_TABLE
     own = rules_of(resource).store
     if own is None:
         raise LookupError(f"no store was hung on {resource.kind}")

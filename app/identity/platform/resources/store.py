@@ -58,6 +58,9 @@ class SharedTable:
         access.work.run(delete(resources).where(*_kind(access, resource), T.id == _joined(item_id)))
 
 
+SHARED_TABLE = SharedTable()
+
+
 def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
     """Seal the tenant's items anew where they lie under an older secret; returns how many."""
     count = 0
