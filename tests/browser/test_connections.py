@@ -62,7 +62,7 @@ def scenario(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
         yield Scenario(installation, shop)
 
 
-class Traveller(Tab):
+class FederatedUser(Tab):
     """A browser tab of a person with an account at the provider."""
 
     def choose_provider(self, name: str = "globex") -> None:
@@ -87,62 +87,60 @@ class Traveller(Tab):
 def test_new_identity_registers_and_later_signs_in(
     scenario: Scenario, opened: Opened, how: dict[str, Any], request: pytest.FixtureRequest
 ) -> None:
-    traveller = Traveller(scenario, opened(**how), person(NEWCOMERS[request.node.callspec.id])["email"])
-    traveller.open_login()
-    traveller.expect_language(how.get("locale", "en"))
-    traveller.choose_provider()
-    traveller.sign_in_at_provider()
-    traveller.expect_language(how.get("locale", "en"))
-    traveller.decide("allow")
-    traveller.expect_shop()
-    traveller.clear_own_cookies()
-    traveller.open_login()
-    traveller.choose_provider()
-    traveller.expect_shop()
+    user = FederatedUser(scenario, opened(**how), person(NEWCOMERS[request.node.callspec.id])["email"])
+    user.open_login()
+    user.expect_language(how.get("locale", "en"))
+    user.choose_provider()
+    user.sign_in_at_provider()
+    user.expect_language(how.get("locale", "en"))
+    user.decide("allow")
+    user.expect_shop()
+    user.clear_own_cookies()
+    user.open_login()
+    user.choose_provider()
+    user.expect_shop()
 
 
 def test_tenant_asks_its_second_factor_after_federation(scenario: Scenario, opened: Opened) -> None:
-    traveller = Traveller(scenario, opened(), person("joan")["email"])
-    page = traveller.page
+    user = FederatedUser(scenario, opened(), person("joan")["email"])
+    page = user.page
     page.goto(f"{scenario.installation.at('strict')}/profile")
-    traveller.choose_provider()
-    traveller.sign_in_at_provider()
-    traveller.decide("allow")
+    user.choose_provider()
+    user.sign_in_at_provider()
+    user.decide("allow")
     page.wait_for_url(f"{scenario.installation.at('strict')}/second-factor**")
     page.locator("details.more summary").click()
     page.locator("[name=code]").fill(pyotp.TOTP(page.locator(".key").inner_text().replace(" ", "")).now())
     page.locator("main form:has([name=code]) button[type=submit]").last.click()
     page.wait_for_url(f"{scenario.installation.at('strict')}/profile")
-    expect(page.get_by_role("heading", level=1)).to_have_text(traveller.email)
+    expect(page.get_by_role("heading", level=1)).to_have_text(user.email)
 
 
 def test_untrusted_identity_is_linked_by_one_sign_in(scenario: Scenario, opened: Opened) -> None:
-    traveller = Traveller(scenario, opened(), person("mary")["email"])
-    traveller.open_login()
-    traveller.choose_provider("partner")
-    traveller.sign_in_at_provider()
-    traveller.decide("allow")
-    traveller.page.wait_for_url(f"{scenario.installation.tenant_url}/register**")
-    traveller.page.locator("main a[href*='/login']").first.click()
-    traveller.fill(identifier=traveller.email, password=OLD)
-    traveller.submit("password")
-    traveller.expect_shop()
-    traveller.clear_own_cookies()
-    traveller.open_login()
-    traveller.choose_provider("partner")
-    traveller.expect_shop()
+    user = FederatedUser(scenario, opened(), person("mary")["email"])
+    user.open_login()
+    user.choose_provider("partner")
+    user.sign_in_at_provider()
+    user.decide("allow")
+    user.page.wait_for_url(f"{scenario.installation.tenant_url}/register**")
+    user.page.locator("main a[href*='/login']").first.click()
+    user.fill(identifier=user.email, password=OLD)
+    user.submit("password")
+    user.expect_shop()
+    user.clear_own_cookies()
+    user.open_login()
+    user.choose_provider("partner")
+    user.expect_shop()
 
 
 def test_denial_at_provider_leaves_password_sign_in(scenario: Scenario, opened: Opened) -> None:
-    traveller = Traveller(scenario, opened(), person("joan")["email"])
-    traveller.open_login()
-    traveller.choose_provider()
-    traveller.sign_in_at_provider()
-    traveller.decide("deny")
-    traveller.page.wait_for_url(f"{scenario.installation.tenant_url}/login**")
-    expect(traveller.page.get_by_role("alert").or_(traveller.page.get_by_role("status"))).to_contain_text(
-        "You are not signed in"
-    )
-    traveller.fill(identifier=traveller.email, password=OLD)
-    traveller.submit("password")
-    traveller.expect_shop()
+    user = FederatedUser(scenario, opened(), person("joan")["email"])
+    user.open_login()
+    user.choose_provider()
+    user.sign_in_at_provider()
+    user.decide("deny")
+    user.page.wait_for_url(f"{scenario.installation.tenant_url}/login**")
+    expect(user.page.get_by_role("alert").or_(user.page.get_by_role("status"))).to_contain_text("You are not signed in")
+    user.fill(identifier=user.email, password=OLD)
+    user.submit("password")
+    user.expect_shop()

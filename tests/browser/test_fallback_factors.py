@@ -7,27 +7,27 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
+from tests.support.browser_factors import AppFactor, SmsFactor, expect_field_error, world_with
 from tests.support.hub_in_browser import Opened
 from tests.support.oauth_world import NewWorld, World
-from tests.support.second_steps import AppStep, SmsStep, told_at, world_with
-from tests.support.shopper import AT_THE_SHOP, BARE, Ada, send
+from tests.support.shop_user import AT_THE_SHOP, BARE, Ada, send
 
 
 @pytest.fixture
 def world(new_world: NewWorld) -> World:
-    return world_with(new_world, AppStep, SmsStep, factors={"backup_codes": True})
+    return world_with(new_world, AppFactor, SmsFactor, factors={"backup_codes": True})
 
 
 @pytest.fixture
-def app(world: World, served: str, identity_app: Any) -> AppStep:
-    return AppStep(Ada(world, served), identity_app)
+def app(world: World, served: str, identity_app: Any) -> AppFactor:
+    return AppFactor(Ada(world, served), identity_app)
 
 
-def enrol_app(app: AppStep, page: Page) -> list[str]:
+def enrol_app(app: AppFactor, page: Page) -> list[str]:
     """Enrol the authenticator app and return the backup codes."""
-    app.ada.signs_in(page)
+    app.ada.sign_in(page)
     page.locator("button[value=totp]").click()
-    app.enrols(page)
+    app.enrol(page)
     page.wait_for_url("**/backup-codes?**")
     page.locator("main button[type=submit]").click()
     codes = page.locator(".paper code").all_inner_texts()
@@ -36,31 +36,31 @@ def enrol_app(app: AppStep, page: Page) -> list[str]:
     return codes
 
 
-def test_lost_app_is_replaced_by_sms_or_backup_code(app: AppStep, opened: Opened) -> None:
-    page, sms = opened(**BARE), SmsStep(app.ada, app.app)
+def test_lost_app_is_replaced_by_sms_or_backup_code(app: AppFactor, opened: Opened) -> None:
+    page, sms = opened(**BARE), SmsFactor(app.ada, app.app)
     codes = enrol_app(app, page)
     page.goto(f"{app.ada.served}/second-factors")
     page.locator("button[value=sms]").click()
-    sms.enrols(page)
+    sms.enrol(page)
     page.wait_for_url("**/second-factors?done=added")
 
-    app.ada.waits(seconds=31)
+    app.ada.advance_clock(seconds=31)
     page = opened(**BARE)
-    app.ada.signs_in(page)
+    app.ada.sign_in(page)
     page.locator(".aside a[href*=choose]").click()
     choices = page.locator("main button[name=kind]")
     assert [choice.get_attribute("value") for choice in choices.all()] == ["totp", "sms", "backup_code"]
     page.locator("button[value=sms]").click()
-    sms.proves(page)
+    sms.verify(page)
     page.wait_for_url(AT_THE_SHOP)
 
     page = opened()
-    app.ada.signs_in(page)
+    app.ada.sign_in(page)
     page.locator(".aside a[href*=choose]").click()
     page.locator("button[value=backup_code]").click()
     page.locator("[name=backup_code]").fill("00000-00000")
     send(page, "backup_code")
-    told_at(page, "backup_code")
+    expect_field_error(page, "backup_code")
     page.locator("[name=backup_code]").fill(codes[3])
     send(page, "backup_code")
     page.wait_for_url(AT_THE_SHOP)

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.support.hub_in_browser import Opened
 from tests.support.oauth_world import NewWorld, World
-from tests.support.shopper import AT_THE_SHOP, BARE, PASSWORD, Ada, send
+from tests.support.shop_user import AT_THE_SHOP, BARE, PASSWORD, Ada, send
 from tests.support.upstream import FakeProvider
 
 
@@ -20,10 +20,10 @@ def test_identity_is_linked_signs_in_and_is_unlinked(
     world: World, served: str, opened: Opened, fake_provider: FakeProvider
 ) -> None:
     ada, page = Ada(world, served), opened(**BARE)
-    fake_provider.lets_in = lambda redirected: ada.finds(
+    fake_provider.lets_in = lambda redirected: ada.served_address(
         fake_provider.callback_url(redirected, sub="4711", email="countess@globex.example")
     )
-    ada.signs_in(page)
+    ada.sign_in(page)
     page.wait_for_url(AT_THE_SHOP)
     page.goto(f"{served}/security")
     page.locator('a[href="/identities"]').click()
@@ -33,14 +33,14 @@ def test_identity_is_linked_signs_in_and_is_unlinked(
     expect(page.get_by_text("countess@globex.example")).to_be_visible()
 
     page.context.clear_cookies()
-    ada.comes(page).locator('a[href^="/sign-in/with?provider=globex"]').click()
+    ada.open_login(page).locator('a[href^="/sign-in/with?provider=globex"]').click()
     page.wait_for_url(AT_THE_SHOP)
 
-    ada.waits(minutes=10)
+    ada.advance_clock(minutes=10)
     page.context.clear_cookies()
-    ada.signs_in(page)
+    ada.sign_in(page)
     page.wait_for_url(AT_THE_SHOP)
-    ada.waits(minutes=10)
+    ada.advance_clock(minutes=10)
     page.goto(f"{served}/identities")
     page.locator('a[href^="/identities/remove?id="]').click()
     page.locator("main [name=password]").fill("not the password 7")
@@ -51,5 +51,5 @@ def test_identity_is_linked_signs_in_and_is_unlinked(
     expect(page.get_by_text("countess@globex.example")).to_have_count(0)
 
     page.context.clear_cookies()
-    ada.comes(page).locator('a[href^="/sign-in/with?provider=globex"]').click()
+    ada.open_login(page).locator('a[href^="/sign-in/with?provider=globex"]').click()
     page.wait_for_url("**/register?**")

@@ -12,7 +12,7 @@ from playwright.sync_api import CDPSession, Page, expect
 from tests.support.hub_in_browser import Opened
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
-from tests.support.shopper import ADA, AT_THE_SHOP, Ada
+from tests.support.shop_user import ADA, AT_THE_SHOP, Ada
 
 RECORD_SIGNALS = """
 window.heard = [];
@@ -73,7 +73,7 @@ class Device:
         self.cdp.send("WebAuthn.setAutomaticPresenceSimulation", calls)
 
 
-class Keyholder(Ada):
+class PasskeyUser(Ada):
     """Ada at a tenant with passkeys."""
 
     def configure(self, **passkeys: Any) -> None:
@@ -87,7 +87,7 @@ class Keyholder(Ada):
     def add_passkey(self, page: Page) -> None:
         page.goto(f"{self.served}/passkeys/add")
         if page.locator("[name=identifier]").count():
-            self.types(page)
+            self.type_password(page)
             page.wait_for_url("**/passkeys/add")
         page.get_by_role("button", name="Make the passkey").click()
         page.wait_for_url("**/passkeys?done=added")
@@ -98,7 +98,7 @@ class Keyholder(Ada):
         self.world.change_settings(
             passkeys=False, two_factor="required", second_factors=alone, login_on_password_reset=True
         )
-        self.signs_in(page)
+        self.sign_in(page)
         page.get_by_role("button", name="Make the passkey").click()
         page.wait_for_url(AT_THE_SHOP)
         self.sign_out(page)
@@ -122,56 +122,56 @@ def world(new_world: NewWorld) -> World:
 
 
 @pytest.fixture
-def ada(world: World, served: str) -> Keyholder:
-    here = Keyholder(world, served, FirstName="Ada")
+def ada(world: World, served: str) -> PasskeyUser:
+    here = PasskeyUser(world, served, FirstName="Ada")
     here.configure()
     return here
 
 
-def test_cancelled_ceremony_leaves_the_password(ada: Keyholder, new_device: NewDevice) -> None:
+def test_cancelled_ceremony_leaves_the_password(ada: PasskeyUser, new_device: NewDevice) -> None:
     device = new_device().add_authenticator(isUserVerified=False)
     ada.configure(selection="button")
-    ada.comes(device.page)
+    ada.open_login(device.page)
     device.page.get_by_role("button", name="Sign in with a passkey").click()
     expect(device.page.locator("#credential")).to_have_text("Nothing was shown. Try again, or take another way.")
-    ada.types(device.page)
+    ada.type_password(device.page)
     device.page.wait_for_url(AT_THE_SHOP)
 
 
-def test_declined_offer_is_not_repeated(ada: Keyholder, new_device: NewDevice) -> None:
+def test_declined_offer_is_not_repeated(ada: PasskeyUser, new_device: NewDevice) -> None:
     ada.configure(progressive_enrollment=True, selection="button")
     device = new_device().add_authenticator()
     device.present(yes=False)
-    ada.signs_in(device.page)
+    ada.sign_in(device.page)
     device.page.wait_for_url("**/passkeys/offer?**")
     device.page.get_by_role("button", name="Not now").click()
     device.page.wait_for_url(AT_THE_SHOP)
     ada.sign_out(device.page)
-    ada.signs_in(device.page)
+    ada.sign_in(device.page)
     device.page.wait_for_url(AT_THE_SHOP)
     assert device.credentials == []
 
 
-def test_conditional_create_takes_the_offer_silently(ada: Keyholder, new_device: NewDevice) -> None:
+def test_conditional_create_takes_the_offer_silently(ada: PasskeyUser, new_device: NewDevice) -> None:
     ada.configure(progressive_enrollment=True, selection="button")
     device = new_device().add_authenticator()
     device.page.add_init_script(SIMULATE_CONDITIONAL_CREATE)
-    ada.signs_in(device.page)
+    ada.sign_in(device.page)
     device.page.wait_for_url(AT_THE_SHOP)
     assert len(device.credentials) == 1
 
 
-def test_offer_is_taken_by_its_button(ada: Keyholder, new_device: NewDevice) -> None:
+def test_offer_is_taken_by_its_button(ada: PasskeyUser, new_device: NewDevice) -> None:
     ada.configure(progressive_enrollment=True, selection="button")
     device = new_device().add_authenticator()
     device.page.add_init_script("delete PublicKeyCredential.getClientCapabilities")
-    ada.signs_in(device.page)
+    ada.sign_in(device.page)
     device.page.get_by_role("button", name="Make a passkey").click()
     device.page.wait_for_url(AT_THE_SHOP)
     assert len(device.credentials) == 1
 
 
-def test_renaming_and_removing_signal_the_manager(ada: Keyholder, new_device: NewDevice) -> None:
+def test_renaming_and_removing_signal_the_manager(ada: PasskeyUser, new_device: NewDevice) -> None:
     ada.configure(selection="button")
     device = new_device().add_authenticator()
     device.page.add_init_script(RECORD_SIGNALS)
@@ -191,25 +191,25 @@ def test_renaming_and_removing_signal_the_manager(ada: Keyholder, new_device: Ne
     assert [mail["subject"].partition(" ")[0] for mail in ada.mails()] == ["A", "A"]
 
 
-def test_unknown_passkey_is_signalled(ada: Keyholder, new_device: NewDevice) -> None:
+def test_unknown_passkey_is_signalled(ada: PasskeyUser, new_device: NewDevice) -> None:
     ada.configure(selection="button")
     device = new_device().add_authenticator()
     device.page.add_init_script(RECORD_SIGNALS)
     ada.add_passkey(device.page)
     ada.world.delete_passkeys()
     ada.sign_out(device.page)
-    ada.comes(device.page)
+    ada.open_login(device.page)
     device.page.get_by_role("button", name="Sign in with a passkey").click()
     expect(device.page.locator("#summary")).to_contain_text("That passkey did not work")
     (calls,) = device.recorded("signalUnknownCredential")
     assert calls["rpId"] == f"{ada.world.name}.localhost"
 
 
-def test_lost_passkey_is_replaced_by_mailed_link(ada: Keyholder, new_device: NewDevice) -> None:
+def test_lost_passkey_is_replaced_by_mailed_link(ada: PasskeyUser, new_device: NewDevice) -> None:
     ada.configure(selection="button")
     ada.add_passkey(new_device().add_authenticator().page)
     device = new_device().add_authenticator()
-    ada.comes(device.page)
+    ada.open_login(device.page)
     device.page.get_by_role("link", name="Lost your passkey?").click()
     device.page.locator("[name=identifier]").fill(ADA)
     device.page.get_by_role("button", name="Send me a link").click()
@@ -223,11 +223,11 @@ def test_lost_passkey_is_replaced_by_mailed_link(ada: Keyholder, new_device: New
     device.page.wait_for_url("**/profile**")
 
 
-def test_registration_by_passkey_then_sign_in(ada: Keyholder, new_device: NewDevice) -> None:
+def test_registration_by_passkey_then_sign_in(ada: PasskeyUser, new_device: NewDevice) -> None:
     ada.configure(selection="button")
     device, email = new_device().add_authenticator(), "grace@example.test"
     page = device.page
-    ada.comes(page)
+    ada.open_login(page)
     page.get_by_role("link", name="Create an account").click()
     page.get_by_role("button", name="Create it with a passkey").click()
     expect(page.locator("#email-problem")).to_have_text("Enter your email.")
@@ -242,23 +242,23 @@ def test_registration_by_passkey_then_sign_in(ada: Keyholder, new_device: NewDev
     page.get_by_role("button", name="Confirm", exact=True).click()
     page.wait_for_url(AT_THE_SHOP)
     ada.sign_out(page)
-    ada.comes(page)
+    ada.open_login(page)
     page.get_by_role("button", name="Sign in with a passkey").click()
     page.wait_for_url(AT_THE_SHOP)
 
 
-def test_passkey_as_second_factor_is_enrolled_and_asked(ada: Keyholder, new_device: NewDevice) -> None:
+def test_passkey_as_second_factor_is_enrolled_and_asked(ada: PasskeyUser, new_device: NewDevice) -> None:
     device = new_device().add_authenticator()
     ada.enrol_as_factor(device.page)
-    ada.signs_in(device.page)
+    ada.sign_in(device.page)
     device.page.get_by_role("button", name="Show the passkey").click()
     device.page.wait_for_url(AT_THE_SHOP)
 
 
-def test_reset_does_not_bypass_the_passkey(ada: Keyholder, new_device: NewDevice) -> None:
+def test_reset_does_not_bypass_the_passkey(ada: PasskeyUser, new_device: NewDevice) -> None:
     device = new_device().add_authenticator()
     ada.enrol_as_factor(device.page)
-    ada.resets(device.page)
+    ada.reset_password(device.page)
     device.page.wait_for_url("**/second-factor?**")
     device.page.get_by_role("button", name="Show the passkey").click()
     device.page.wait_for_url(AT_THE_SHOP)

@@ -7,26 +7,26 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.browser_factors import AppFactor, world_with
 from tests.support.hub_in_browser import Opened
 from tests.support.oauth_world import NewWorld, World
-from tests.support.second_steps import AppStep, world_with
-from tests.support.shopper import AT_THE_SHOP, BARE, Ada, send, typed
+from tests.support.shop_user import AT_THE_SHOP, BARE, Ada, send, typed
 
 HOW = pytest.mark.parametrize("how", [{}, BARE], ids=["script", "no script, ar"])
 
 
 @pytest.fixture
 def world(new_world: NewWorld) -> World:
-    return world_with(new_world, AppStep, pin={"is_on": True, "required": True})
+    return world_with(new_world, AppFactor, pin={"is_on": True, "required": True})
 
 
 @HOW
 def test_required_pin_at_sign_in_and_factor_before_change(
     world: World, served: str, opened: Opened, how: dict[str, Any], identity_app: Any
 ) -> None:
-    app, page = AppStep(Ada(world, served), identity_app), opened(**how)
-    app.ada.signs_in(page)
-    app.enrols(page)
+    app, page = AppFactor(Ada(world, served), identity_app), opened(**how)
+    app.ada.sign_in(page)
+    app.enrol(page)
     page.wait_for_url("**/set-pin?**")
     page.locator("[name=pin]").fill("1234")
     send(page, "pin")
@@ -34,10 +34,10 @@ def test_required_pin_at_sign_in_and_factor_before_change(
     page.locator("[name=pin]").fill(typed(page, "270486"))
     send(page, "pin")
     page.wait_for_url(AT_THE_SHOP)
-    app.ada.waits(minutes=10)
+    app.ada.advance_clock(minutes=10)
     page.goto(f"{served}/pin")
     page.wait_for_url("**/second-factor?**")
-    app.proves(page)
+    app.verify(page)
     page.wait_for_url("**/pin")
     page.locator("[name=pin]").fill("905142")
     send(page, "pin")

@@ -7,35 +7,35 @@ from typing import Any
 
 import pytest
 
+from tests.support.browser_factors import PushFactor, world_with
 from tests.support.devices import pairing_address
 from tests.support.hub_in_browser import Opened
 from tests.support.oauth_world import NewWorld, World
-from tests.support.second_steps import PushStep, world_with
-from tests.support.shopper import AT_THE_SHOP, Ada
+from tests.support.shop_user import AT_THE_SHOP, Ada
 from tests.support.tenant_server import answered
 
 
 @pytest.fixture
 def world(new_world: NewWorld) -> World:
-    return world_with(new_world, PushStep)
+    return world_with(new_world, PushFactor)
 
 
 @pytest.fixture
-def push(world: World, served: str, identity_app: Any) -> Iterator[PushStep]:
-    with PushStep(Ada(world, served), identity_app).ready() as step:
+def push(world: World, served: str, identity_app: Any) -> Iterator[PushFactor]:
+    with PushFactor(Ada(world, served), identity_app).ready() as step:
         yield step
 
 
-def test_page_continues_after_push_approval(push: PushStep, opened: Opened) -> None:
+def test_page_continues_after_push_approval(push: PushFactor, opened: Opened) -> None:
     page = opened()
-    push.ada.signs_in(page)
+    push.ada.sign_in(page)
     page.wait_for_url("**/second-factor?**")
     answered(push.phone.scan(pairing_address(push.ada.world)))
     answered(push.phone.respond("Yes"))
     page.wait_for_url(AT_THE_SHOP)
 
-    push.ada.waits(seconds=31)
+    push.ada.advance_clock(seconds=31)
     page = opened()
-    push.ada.signs_in(page)
+    push.ada.sign_in(page)
     answered(push.phone.respond("Yes", number=page.locator(".number").inner_text()))
     page.wait_for_url(AT_THE_SHOP)

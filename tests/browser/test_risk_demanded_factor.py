@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.support.hub_in_browser import Opened
 from tests.support.mailbox import code_in
 from tests.support.oauth_world import NewWorld, World
-from tests.support.shopper import AT_THE_SHOP, BARE, Ada, send
+from tests.support.shop_user import AT_THE_SHOP, BARE, Ada, send
 
 OTHER_USER_AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
@@ -23,14 +23,14 @@ def world(new_world: NewWorld) -> World:
 @pytest.mark.parametrize("how", [{}, BARE], ids=["script", "no script, ar"])
 def test_new_browser_is_asked_once(world: World, served: str, opened: Opened, how: dict[str, Any]) -> None:
     ada, home, page = Ada(world, served), opened(**how), opened(user_agent=OTHER_USER_AGENT, **how)
-    ada.signs_in(home)
+    ada.sign_in(home)
     home.wait_for_url(AT_THE_SHOP)
-    ada.signs_in(page)
+    ada.sign_in(page)
     page.wait_for_url("**/second-factor?**")
     expect(page.locator("main h1")).to_be_visible()
     page.locator("[name=code]").fill(code_in(ada.mails()[-1]))
     send(page, "code")
     page.wait_for_url(AT_THE_SHOP)
     again = opened(user_agent=OTHER_USER_AGENT, **how)
-    ada.signs_in(again)
+    ada.sign_in(again)
     again.wait_for_url(AT_THE_SHOP)

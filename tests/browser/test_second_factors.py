@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.browser_factors import AppFactor
 from tests.support.hub_in_browser import Opened
 from tests.support.oauth_world import NewWorld, World
-from tests.support.second_steps import AppStep
-from tests.support.shopper import AT_THE_SHOP, BARE, Ada
+from tests.support.shop_user import AT_THE_SHOP, BARE, Ada
 
 
 @pytest.fixture
@@ -23,14 +23,14 @@ def world(new_world: NewWorld) -> World:
 def test_factor_is_added_data_downloaded_factor_removed(
     world: World, served: str, opened: Opened, identity_app: Any
 ) -> None:
-    app, page = AppStep(Ada(world, served, FirstName="Ada"), identity_app), opened(**BARE, accept_downloads=True)
-    app.ada.signs_in(page)
+    app, page = AppFactor(Ada(world, served, FirstName="Ada"), identity_app), opened(**BARE, accept_downloads=True)
+    app.ada.sign_in(page)
     page.wait_for_url(AT_THE_SHOP)
     page.goto(f"{served}/security")
     expect(page.locator("html")).to_have_attribute("dir", "rtl")
     page.locator('a[href="/second-factors"]').click()
     page.locator("button[value=totp]").click()
-    app.enrols(page)
+    app.enrol(page)
     page.wait_for_url("**/backup-codes")
     page.locator("main button[type=submit]").click()
     expect(page.locator(".paper code")).to_have_count(10)

@@ -15,7 +15,7 @@ from app.identity.directory.accounts import first_verification, linked_identitie
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.hosted import identity_linking
-from tests.pages.test_connections import ADA, START_URL, Traveller, mails_sent_to
+from tests.pages.test_connections import ADA, START_URL, FederatedUser, mails_sent_to
 from tests.pages.test_consent_forms import POLICY
 from tests.pages.test_identities import link_identity
 from tests.pages.test_second_factor import code_now
@@ -29,16 +29,18 @@ from tests.support.visitor import NewVisitorAt
 
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # tests/api covers both databases
 NEW = "Quartz-lantern-58"
-NewTraveller = Callable[..., Traveller]
+NewFederatedUser = Callable[..., FederatedUser]
 
 
 @pytest.fixture
-def new_traveller(new_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider) -> NewTraveller:
-    def make(*, trusts: bool = True, **settings: Any) -> Traveller:
+def new_federated_user(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
+) -> NewFederatedUser:
+    def make(*, trusts: bool = True, **settings: Any) -> FederatedUser:
         tenant = new_world(
             connections={"globex": fake_provider.openid(title="Globex", trusts_email=trusts)}, **settings
         )
-        return Traveller(tenant, new_visitor_at(tenant), fake_provider)
+        return FederatedUser(tenant, new_visitor_at(tenant), fake_provider)
 
     return make
 
@@ -50,8 +52,10 @@ def linked_subjects(tenant: World, email: str = ADA["email"]) -> list[str]:
         return [one.subject for one in linked_identities.of(account)] if account is not None else []
 
 
-def test_claimed_account_drops_earlier_identity(new_traveller: NewTraveller, new_visitor_at: NewVisitorAt) -> None:
-    eve = new_traveller(trusts=False)
+def test_claimed_account_drops_earlier_identity(
+    new_federated_user: NewFederatedUser, new_visitor_at: NewVisitorAt
+) -> None:
+    eve = new_federated_user(trusts=False)
     pending = eve.comes("eve", email="eve@example.test").press("Create account", email=ADA["email"])
     assert pending.heading == "Check your mail"
     ada = new_visitor_at(eve.tenant)
@@ -71,10 +75,10 @@ _DEMAND = json.dumps({"id_token": {"acr": {"essential": True, "value": _REAUTH}}
     "parameters", [{"prompt": "login"}, {"max_age": "60"}, {"acr_values": _REAUTH}, {"claims": _DEMAND}]
 )
 def test_reauthentication_request_is_passed_to_the_provider(
-    new_traveller: NewTraveller, parameters: dict[str, str]
+    new_federated_user: NewFederatedUser, parameters: dict[str, str]
 ) -> None:
     """Without a session too, an hour-old sign-in at the provider is not fresh."""
-    ada = new_traveller()
+    ada = new_federated_user()
     asked = ada.visitor.authorize(ada.tenant.application("Shop"), **parameters)
     redirected = ada.visitor.open(f"{START_URL}&attempt={asked.query['attempt']}")
     assert ("prompt=login" in redirected.address, "max_age=0" in redirected.address) == (True, True)
@@ -84,9 +88,9 @@ def test_reauthentication_request_is_passed_to_the_provider(
 
 
 def test_unlinked_identity_cannot_finish_open_sign_in(
-    new_traveller: NewTraveller, new_visitor_at: NewVisitorAt
+    new_federated_user: NewFederatedUser, new_visitor_at: NewVisitorAt
 ) -> None:
-    eve = new_traveller(two_factor="optional", **APP_ALONE)
+    eve = new_federated_user(two_factor="optional", **APP_ALONE)
     ada = eve.tenant.person(ADA["email"])
     owner = new_visitor_at(eve.tenant)
     app, _ = add_app(owner, eve.tenant, ada)
@@ -100,16 +104,16 @@ def test_unlinked_identity_cannot_finish_open_sign_in(
     assert linked_subjects(eve.tenant) == []
 
 
-def test_malformed_provider_address_is_refused(new_traveller: NewTraveller) -> None:
+def test_malformed_provider_address_is_refused(new_federated_user: NewFederatedUser) -> None:
     """The registration form refuses it even if a trusted provider calls it verified."""
-    ada = new_traveller()
+    ada = new_federated_user()
     for address in ("no address", "ada@[127.0.0.1]"):
         page = ada.comes(email=address)
         assert "This is not an email address." in page.press("Create account").text
 
 
-def test_removed_connection_cannot_finish_open_sign_in(new_traveller: NewTraveller) -> None:
-    ada = new_traveller(trusts=False)
+def test_removed_connection_cannot_finish_open_sign_in(new_federated_user: NewFederatedUser) -> None:
+    ada = new_federated_user(trusts=False)
     tenant, person = ada.tenant, ada.tenant.person(ADA["email"])
     form = ada.comes()
     tenant.change_settings(connections={})
@@ -120,8 +124,8 @@ def test_removed_connection_cannot_finish_open_sign_in(new_traveller: NewTravell
     assert (ada.is_in, linked_subjects(tenant)) == (True, [])
 
 
-def test_disabled_sign_up_holds_for_the_form_too(new_traveller: NewTraveller) -> None:
-    ada = new_traveller(trusts=False, url_whitelist=["https://shop.example"])
+def test_disabled_sign_up_holds_for_the_form_too(new_federated_user: NewFederatedUser) -> None:
+    ada = new_federated_user(trusts=False, url_whitelist=["https://shop.example"])
     asked = {"provider": "globex", "callback": "https://shop.example/cb", "disablesignup": "true"}
     page = ada.comes(start=f"/RequestHandler.aspx?{urlencode(asked)}")
     form = ada.visitor.open(page.address.replace("/login", "/register"))
@@ -129,8 +133,8 @@ def test_disabled_sign_up_holds_for_the_form_too(new_traveller: NewTraveller) ->
     assert (made.status, mails_sent_to(ada)) == (403, [])
 
 
-def test_identity_is_not_linked_after_linking_was_disabled(new_traveller: NewTraveller) -> None:
-    ada = new_traveller()
+def test_identity_is_not_linked_after_linking_was_disabled(new_federated_user: NewFederatedUser) -> None:
+    ada = new_federated_user()
     person = ada.tenant.person(ADA["email"])
     signed_in(ada.visitor, person, "/identities")
     redirected = ada.visitor.open("/identities/add?provider=globex").press("Go to Globex")
@@ -139,8 +143,8 @@ def test_identity_is_not_linked_after_linking_was_disabled(new_traveller: NewTra
     assert linked_subjects(ada.tenant) == []
 
 
-def test_device_handoff_waits_for_required_actions(new_traveller: NewTraveller) -> None:
-    ada = new_traveller(no_callback_login=True, privacy_policy=POLICY)
+def test_device_handoff_waits_for_required_actions(new_federated_user: NewFederatedUser) -> None:
+    ada = new_federated_user(no_callback_login=True, privacy_policy=POLICY)
     asked = {"provider": "globex", "nocallback": "true", "callbackguid": secrets.token_hex(16)}
     page = ada.comes(start=f"/RequestHandler.aspx?{urlencode(asked)}")
     assert page.heading == "The privacy policy has changed"
@@ -151,10 +155,10 @@ def test_device_handoff_waits_for_required_actions(new_traveller: NewTraveller) 
 
 
 def test_shared_account_must_be_claimed_before_linking(
-    new_traveller: NewTraveller, new_visitor_at: NewVisitorAt
+    new_federated_user: NewFederatedUser, new_visitor_at: NewVisitorAt
 ) -> None:
     """The owner confirmed an address that an attacker had registered; linking would share the account with the attacker."""
-    ada = new_traveller()
+    ada = new_federated_user()
     eve = new_visitor_at(ada.tenant)
     eve.open("/register").press("Create account", email=ADA["email"], password=NEW)
     ada.visitor.open(link_in(mails_sent_to(ada)[-1])).press("Confirm")
@@ -168,9 +172,9 @@ def test_shared_account_must_be_claimed_before_linking(
     assert (ada.is_in, linked_subjects(ada.tenant)) == (True, ["1"])
 
 
-def test_identity_is_linked_only_if_the_page_named_it(new_traveller: NewTraveller) -> None:
+def test_identity_is_linked_only_if_the_page_named_it(new_federated_user: NewFederatedUser) -> None:
     """An attacker started a federated sign-in with a foreign address and left the login page open."""
-    eve = new_traveller(trusts=False)
+    eve = new_federated_user(trusts=False)
     person = eve.tenant.person(ADA["email"])
     page = eve.comes("eve").follow("Sign in")
     assert "the two are connected" in page.text
@@ -180,18 +184,18 @@ def test_identity_is_linked_only_if_the_page_named_it(new_traveller: NewTravelle
 
 
 def test_mandatory_terms_apply_to_federated_registration(
-    new_traveller: NewTraveller,
+    new_federated_user: NewFederatedUser,
 ) -> None:
     form = ({"name": "email", "required": True}, {"name": "terms", "type": "multi", "required": True})
-    ada = new_traveller(registration_form=form)
+    ada = new_federated_user(registration_form=form)
     page = ada.comes()
     assert (page.heading, ada.is_in) == ("Create your account", False)
     assert "Tick this box to go on." in page.press("Create account").text
 
 
-def test_claim_during_sign_in_prevents_linking(new_traveller: NewTraveller) -> None:
+def test_claim_during_sign_in_prevents_linking(new_federated_user: NewFederatedUser) -> None:
     """The sign-in read the account before the claim and finishes after it."""
-    eve = new_traveller(trusts=False)
+    eve = new_federated_user(trusts=False)
     page = eve.comes("eve", email="eve@example.test").press("Create account", email=ADA["email"])
     with call_of(eve.tenant.services, eve.tenant.name) as call:
         before = accounts.by_email(call, ADA["email"])

@@ -29,7 +29,7 @@ def new_federated_world(new_world: NewWorld, fake_provider: FakeProvider) -> New
     return make
 
 
-class Traveller:
+class FederatedUser:
     """A browser at the tenant with an account at the provider."""
 
     def __init__(self, tenant: World, visitor: Visitor, fake_provider: FakeProvider) -> None:
@@ -54,51 +54,53 @@ class Traveller:
 
 
 @pytest.fixture
-def traveller(new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider) -> Traveller:
+def user(new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider) -> FederatedUser:
     tenant = new_federated_world()
-    return Traveller(tenant, new_visitor_at(tenant), fake_provider)
+    return FederatedUser(tenant, new_visitor_at(tenant), fake_provider)
 
 
-def test_new_identity_registers_and_returns_to_same_account(traveller: Traveller) -> None:
-    page = traveller.comes()
+def test_new_identity_registers_and_returns_to_same_account(user: FederatedUser) -> None:
+    page = user.comes()
     assert page.heading == "Ada Lovelace", page.text
-    assert link_notices(traveller) == []
-    traveller.visitor.forget("session")
-    assert traveller.comes(email="ada@another.test").heading == "Ada Lovelace"
+    assert link_notices(user) == []
+    user.visitor.forget("session")
+    assert user.comes(email="ada@another.test").heading == "Ada Lovelace"
 
 
-def mails_sent_to(traveller: Traveller, address: str = ADA["email"]) -> list[dict[str, Any]]:
-    return mails_to(traveller.tenant.services, traveller.tenant.tenant_id, address)
+def mails_sent_to(user: FederatedUser, address: str = ADA["email"]) -> list[dict[str, Any]]:
+    return mails_to(user.tenant.services, user.tenant.tenant_id, address)
 
 
-def link_notices(traveller: Traveller) -> list[str]:
+def link_notices(user: FederatedUser) -> list[str]:
     """Return the subjects of the mails about a linked identity."""
-    subjects = (str(mail["subject"]).partition(" at ")[0] for mail in mails_sent_to(traveller))
+    subjects = (str(mail["subject"]).partition(" at ")[0] for mail in mails_sent_to(user))
     return [subject for subject in subjects if "connected" in subject]
 
 
-def test_trusted_provider_opens_account_with_its_address(traveller: Traveller) -> None:
-    ada = traveller.tenant.person(ADA["email"])
-    assert traveller.comes().heading == ada.email
-    assert link_notices(traveller) == ["An account was connected to yours"]
-    traveller.visitor.forget("session")
-    assert traveller.comes(email="ada@another.test", email_verified=False).heading == ada.email
+def test_trusted_provider_opens_account_with_its_address(user: FederatedUser) -> None:
+    ada = user.tenant.person(ADA["email"])
+    assert user.comes().heading == ada.email
+    assert link_notices(user) == ["An account was connected to yours"]
+    user.visitor.forget("session")
+    assert user.comes(email="ada@another.test", email_verified=False).heading == ada.email
 
 
-def test_unverified_provider_address_opens_no_account(traveller: Traveller) -> None:
-    traveller.tenant.person(ADA["email"])
-    page = traveller.comes(email_verified=False)
+def test_unverified_provider_address_opens_no_account(user: FederatedUser) -> None:
+    user.tenant.person(ADA["email"])
+    page = user.comes(email_verified=False)
     assert page.heading == "Create your account"
-    assert not traveller.is_in
+    assert not user.is_in
 
 
 @pytest.fixture
-def untrusted(new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider) -> Traveller:
+def untrusted(
+    new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
+) -> FederatedUser:
     tenant = new_federated_world(trusts=False)
-    return Traveller(tenant, new_visitor_at(tenant), fake_provider)
+    return FederatedUser(tenant, new_visitor_at(tenant), fake_provider)
 
 
-def test_untrusted_provider_reveals_no_registered_address(untrusted: Traveller) -> None:
+def test_untrusted_provider_reveals_no_registered_address(untrusted: FederatedUser) -> None:
     """The page and its answer to a registration are the same for a registered address."""
     free = untrusted.comes("2", email="free@example.test")
     after_free = free.press("Create account", email="free@example.test")
@@ -111,7 +113,7 @@ def test_untrusted_provider_reveals_no_registered_address(untrusted: Traveller) 
     assert not untrusted.is_in
 
 
-def test_untrusted_new_identity_verifies_mail_sets_no_password(untrusted: Traveller) -> None:
+def test_untrusted_new_identity_verifies_mail_sets_no_password(untrusted: FederatedUser) -> None:
     page = untrusted.comes()
     assert page.form("Create account").fields["email"] == ADA["email"]
     assert "password" not in page.form("Create account").fields
@@ -123,7 +125,7 @@ def test_untrusted_new_identity_verifies_mail_sets_no_password(untrusted: Travel
     assert untrusted.comes(email="other@example.test").heading == "Ada Lovelace"
 
 
-def test_sign_in_links_the_untrusted_identity(untrusted: Traveller) -> None:
+def test_sign_in_links_the_untrusted_identity(untrusted: FederatedUser) -> None:
     ada = untrusted.tenant.person(ADA["email"])
     login = untrusted.comes().follow("Sign in")
     assert login.press("Sign in", identifier=ada.email, password=ada.password).heading == ada.email
@@ -131,7 +133,7 @@ def test_sign_in_links_the_untrusted_identity(untrusted: Traveller) -> None:
     assert untrusted.comes().heading == ada.email
 
 
-def test_identity_is_not_linked_to_other_addresses_account(untrusted: Traveller) -> None:
+def test_identity_is_not_linked_to_other_addresses_account(untrusted: FederatedUser) -> None:
     """The identity may come from another person's browser: only the account with the same address may link it."""
     eve = untrusted.tenant.person("eve@example.test")
     login = untrusted.comes().follow("Sign in")
@@ -140,53 +142,53 @@ def test_identity_is_not_linked_to_other_addresses_account(untrusted: Traveller)
     assert untrusted.comes().heading == "Create your account"
 
 
-def test_login_hint_is_passed_to_the_provider(traveller: Traveller) -> None:
-    shop = traveller.tenant.application("shop", client_name="Acme Shop")
-    page = traveller.visitor.authorize(shop, login_hint=ADA["email"])
+def test_login_hint_is_passed_to_the_provider(user: FederatedUser) -> None:
+    shop = user.tenant.application("shop", client_name="Acme Shop")
+    page = user.visitor.authorize(shop, login_hint=ADA["email"])
     assert parse_qs(urlsplit(page.follow("Continue with Globex").address).query)["login_hint"] == [ADA["email"]]
-    assert "login_hint" not in traveller.visitor.open(START_URL).address
+    assert "login_hint" not in user.visitor.open(START_URL).address
 
 
-def test_denial_at_provider_shows_notice_on_login(traveller: Traveller) -> None:
-    redirected = traveller.visitor.open(START_URL)
-    page = traveller.visitor.open(traveller.denied(redirected))
+def test_denial_at_provider_shows_notice_on_login(user: FederatedUser) -> None:
+    redirected = user.visitor.open(START_URL)
+    page = user.visitor.open(user.denied(redirected))
     assert "You are not signed in" in page.text
-    assert traveller.visitor.open(traveller.denied(redirected)).heading == "Welcome back"
+    assert user.visitor.open(user.denied(redirected)).heading == "Welcome back"
 
 
-def test_invalid_provider_answer_shows_notice(traveller: Traveller) -> None:
-    redirected = traveller.visitor.open(START_URL)
-    page = traveller.visitor.open(traveller.fake_provider.callback_url(redirected.address, sub=""))
+def test_invalid_provider_answer_shows_notice(user: FederatedUser) -> None:
+    redirected = user.visitor.open(START_URL)
+    page = user.visitor.open(user.fake_provider.callback_url(redirected.address, sub=""))
     assert "That way does not work now" in page.text
 
 
-def test_callback_works_once(traveller: Traveller) -> None:
-    redirected = traveller.visitor.open(START_URL)
-    back = traveller.fake_provider.callback_url(redirected.address, **ADA)
-    assert traveller.visitor.open(back).heading == "Ada Lovelace"
-    traveller.visitor.forget("session")
-    assert traveller.visitor.open(back).status == 410
+def test_callback_works_once(user: FederatedUser) -> None:
+    redirected = user.visitor.open(START_URL)
+    back = user.fake_provider.callback_url(redirected.address, **ADA)
+    assert user.visitor.open(back).heading == "Ada Lovelace"
+    user.visitor.forget("session")
+    assert user.visitor.open(back).status == 410
 
 
-def test_callback_in_another_browser_signs_nobody_in(traveller: Traveller, new_visitor_at: NewVisitorAt) -> None:
+def test_callback_in_another_browser_signs_nobody_in(user: FederatedUser, new_visitor_at: NewVisitorAt) -> None:
     """A callback from another browser signs nobody in (login CSRF, RFC 6749 section 10.12)."""
-    redirected = traveller.visitor.open(START_URL)
-    back = traveller.fake_provider.callback_url(redirected.address, **ADA)
-    other = new_visitor_at(traveller.tenant)
+    redirected = user.visitor.open(START_URL)
+    back = user.fake_provider.callback_url(redirected.address, **ADA)
+    other = new_visitor_at(user.tenant)
     assert other.open(back).status == 410
     assert not other.cookies("session")
-    assert traveller.visitor.open(back).heading == "Ada Lovelace"
+    assert user.visitor.open(back).heading == "Ada Lovelace"
 
 
 def test_unknown_identity_without_registration_is_refused(
     new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> None:
     tenant = new_federated_world(registration=False)
-    assert "Nobody here is connected" in Traveller(tenant, new_visitor_at(tenant), fake_provider).comes().text
+    assert "Nobody here is connected" in FederatedUser(tenant, new_visitor_at(tenant), fake_provider).comes().text
 
 
-def test_unknown_connection_answers_403(traveller: Traveller) -> None:
-    page = traveller.visitor.open("/sign-in/with?provider=initech")
+def test_unknown_connection_answers_403(user: FederatedUser) -> None:
+    page = user.visitor.open("/sign-in/with?provider=initech")
     assert (page.status, page.heading) == (403, "That way to sign in is not set up")
 
 
@@ -195,54 +197,56 @@ def test_second_factor_is_asked_after_federated_sign_in(
 ) -> None:
     tenant = new_federated_world(two_factor="required", second_factors={"email": False, "passkey": False})
     tenant.person(ADA["email"])
-    traveller = Traveller(tenant, new_visitor_at(tenant), fake_provider)
-    assert "app" in traveller.comes().text
-    assert not traveller.is_in
+    user = FederatedUser(tenant, new_visitor_at(tenant), fake_provider)
+    assert "app" in user.comes().text
+    assert not user.is_in
 
 
-def test_reauthentication_at_provider_needs_fresh_auth_time(traveller: Traveller) -> None:
+def test_reauthentication_at_provider_needs_fresh_auth_time(user: FederatedUser) -> None:
     """A silent sign-in at the provider is no reauthentication."""
-    tenant, visitor = traveller.tenant, traveller.visitor
-    traveller.comes()
+    tenant, visitor = user.tenant, user.visitor
+    user.comes()
     tenant.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # a test clock
     shop = tenant.application("shop", client_name="Acme Shop")
     page = visitor.authorize(shop, prompt="login")
     assert page.heading == "Is it still you?"
     redirected = page.follow("Continue with Globex")
     assert ("prompt=login" in redirected.address, "max_age=0" in redirected.address) == (True, True)
-    page = visitor.open(traveller.fake_provider.callback_url(redirected.address, **ADA, sub="1"))
+    page = visitor.open(user.fake_provider.callback_url(redirected.address, **ADA, sub="1"))
     assert "That was no new proof" in page.text
     redirected = page.follow("Continue with Globex")
     now = int(tenant.services.clock.now().timestamp())
-    page = visitor.open(traveller.fake_provider.callback_url(redirected.address, **ADA, sub="1", auth_time=now))
+    page = visitor.open(user.fake_provider.callback_url(redirected.address, **ADA, sub="1", auth_time=now))
     assert "code" in page.query
 
 
-def test_federated_sign_in_does_not_refresh_the_session(traveller: Traveller) -> None:
-    traveller.comes()
-    traveller.tenant.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # a test clock
-    assert traveller.comes().heading == "Ada Lovelace"
-    assert traveller.visitor.open("/emails/add").heading == "Is it still you?"
+def test_federated_sign_in_does_not_refresh_the_session(user: FederatedUser) -> None:
+    user.comes()
+    user.tenant.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # a test clock
+    assert user.comes().heading == "Ada Lovelace"
+    assert user.visitor.open("/emails/add").heading == "Is it still you?"
 
 
 def test_blocked_provider_address_is_refused_with_reason(
     new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> None:
     tenant = new_federated_world(email_access={"block": ["example.test"]})
-    assert "This address may not be used here" in Traveller(tenant, new_visitor_at(tenant), fake_provider).comes().text
+    assert (
+        "This address may not be used here" in FederatedUser(tenant, new_visitor_at(tenant), fake_provider).comes().text
+    )
 
 
 def test_optional_verification_signs_new_identity_in(
     new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> None:
     tenant = new_federated_world(trusts=False, email_verification="optional")
-    traveller = Traveller(tenant, new_visitor_at(tenant), fake_provider)
-    assert traveller.comes().press("Create account").heading == "Ada Lovelace"
-    traveller.visitor.forget("session")
-    assert traveller.comes().heading == "Ada Lovelace"
+    user = FederatedUser(tenant, new_visitor_at(tenant), fake_provider)
+    assert user.comes().press("Create account").heading == "Ada Lovelace"
+    user.visitor.forget("session")
+    assert user.comes().heading == "Ada Lovelace"
 
 
-def test_refused_registration_keeps_the_form(untrusted: Traveller) -> None:
+def test_refused_registration_keeps_the_form(untrusted: FederatedUser) -> None:
     page = untrusted.comes().press("Create account", email="no address")
     assert (page.status, page.form("Create account").fields["email"]) == (400, "no address")
     assert "Globex told us who you are" in page.text

@@ -39,7 +39,7 @@ def tenant(new_passkey_world: NewWorld) -> World:
     return new_passkey_world()
 
 
-class Newcomer:
+class NewUser:
     """A browser and an authenticator without an account."""
 
     def __init__(self, tenant: World, visitor: Visitor, **device: Any) -> None:
@@ -69,11 +69,11 @@ class Newcomer:
 
 @pytest.fixture
 def new_person(tenant: World, new_visitor_at: NewVisitorAt) -> Any:
-    return lambda: Newcomer(tenant, new_visitor_at(tenant))
+    return lambda: NewUser(tenant, new_visitor_at(tenant))
 
 
 def test_account_without_password_signs_in_by_passkey(tenant: World, new_person: Any) -> None:
-    ada: Newcomer = new_person()
+    ada: NewUser = new_person()
     shop = tenant.application(f"shop{secrets.token_hex(3)}", client_name="Acme Shop")
     page = ada.visitor.authorize(shop).follow("Create an account")
     waiting = ada.register(page=page, first_name="Ada", password="x", username="ada")
@@ -131,7 +131,7 @@ def test_passkey_browser_identifies_its_registration(tenant: World, new_person: 
 def test_corrected_address_keeps_the_passkey(tenant: World, new_person: Any, is_taken: bool) -> None:
     if is_taken:
         tenant.person(WRONG)
-    ada: Newcomer = new_person()
+    ada: NewUser = new_person()
     waiting = ada.register(WRONG)
     page = waiting.follow("change it").press("Send it there", to=EMAIL)
     assert (page.heading, EMAIL in page.text) == ("Check your mail", True)
@@ -152,7 +152,7 @@ def test_unconfirmed_registration_is_cleaned_up(tenant: World, new_person: Any) 
 @ONE_DATABASE
 def test_refused_fields_are_shown_before_the_ceremony(new_person: Any) -> None:
     sign_up(new_person().visitor, SQUATTERS, username="grace")
-    ada: Newcomer = new_person()
+    ada: NewUser = new_person()
     page = ada.visitor.open("/register")
     for typed, sentence in (
         ({"email": ""}, "Enter your email."),
@@ -172,7 +172,7 @@ def test_refused_fields_are_shown_before_the_ceremony(new_person: Any) -> None:
 
 @ONE_DATABASE
 def test_mismatched_or_foreign_attestation_is_refused(tenant: World, new_person: Any) -> None:
-    ada: Newcomer = new_person()
+    ada: NewUser = new_person()
     page = ada.visitor.open("/register")
     options = json.loads(ada.fetch_options(page, email=EMAIL).html)
     for email, attestation in (
@@ -190,7 +190,7 @@ def test_optional_verification_signs_in_at_once(
     new_passkey_world: NewWorld, new_visitor_at: NewVisitorAt, verifies: bool, status: int
 ) -> None:
     tenant = new_passkey_world(email_verification="optional", two_factor="required")
-    ada = Newcomer(tenant, new_visitor_at(tenant), verifies=verifies)
+    ada = NewUser(tenant, new_visitor_at(tenant), verifies=verifies)
     page = ada.register()
     assert (page.status, page.address.endswith("/profile")) == (status, verifies), (
         "user verification counts as the second factor"
@@ -200,7 +200,7 @@ def test_optional_verification_signs_in_at_once(
 @ONE_DATABASE
 def test_captcha_is_asked_once(new_passkey_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     tenant = new_passkey_world(registration_captcha=True)
-    ada = Newcomer(tenant, new_visitor_at(tenant))
+    ada = NewUser(tenant, new_visitor_at(tenant))
     page = ada.visitor.open("/register")
     assert ada.fetch_options(page, email=EMAIL, captcha="77").status >= 400
     wrong = page.press(BUTTON, email=EMAIL, captcha="77")

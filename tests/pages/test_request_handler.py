@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from werkzeug.test import Client as WsgiClient
 
-from tests.pages.test_connections import ADA, Traveller
+from tests.pages.test_connections import ADA, FederatedUser
 from tests.support.oauth_world import World
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 from tests.support.upstream import FakeProvider
@@ -26,11 +26,11 @@ def server(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> T
 
 
 @pytest.fixture
-def traveller(
+def user(
     server: TenantServer, identity_app: Any, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
-) -> Traveller:
+) -> FederatedUser:
     tenant = World(server.services, WsgiClient(identity_app), server.tenant_id, server.name, server.api_key)
-    return Traveller(tenant, new_visitor_at(tenant), fake_provider)
+    return FederatedUser(tenant, new_visitor_at(tenant), fake_provider)
 
 
 def link(**parameters: str) -> str:
@@ -48,8 +48,8 @@ def exchange(server: TenantServer, token: str) -> Any:
     return server.send("GET", "/api/v2/access_token", token=token, secret=server.api_secret, with_secret=False)
 
 
-def test_request_token_is_exchanged_once(server: TenantServer, traveller: Traveller) -> None:
-    page = traveller.comes(start=link(callbacktype="QueryString"))
+def test_request_token_is_exchanged_once(server: TenantServer, user: FederatedUser) -> None:
+    page = user.comes(start=link(callbacktype="QueryString"))
     token = callback_parameters(page)["token"]
     bearer = answered(exchange(server, token))["access_token"]
     profile = answered(server.send("GET", f"{AUTH}/account", bearer=bearer))
@@ -58,17 +58,17 @@ def test_request_token_is_exchanged_once(server: TenantServer, traveller: Travel
     assert refused(exchange(server, token))[1] == 903
 
 
-def test_access_token_is_returned_if_tenant_enables_it(server: TenantServer, traveller: Traveller) -> None:
+def test_access_token_is_returned_if_tenant_enables_it(server: TenantServer, user: FederatedUser) -> None:
     server.change_settings(token_in_return_url=True)
-    page = traveller.comes(start=link(callbacktype="hash", is_access_token="true"))
+    page = user.comes(start=link(callbacktype="hash", is_access_token="true"))
     bearer = callback_parameters(page)["lr-token"]
     assert answered(server.send("GET", f"{AUTH}/account", bearer=bearer))["FirstName"] == "Ada"
-    traveller.visitor.open("/logout").press("Sign out")
+    user.visitor.open("/logout").press("Sign out")
     assert refused(server.send("GET", f"{AUTH}/account", bearer=bearer)) == (401, 1409)
 
 
-def test_request_token_is_returned_by_default(server: TenantServer, traveller: Traveller) -> None:
-    token = callback_parameters(traveller.comes(start=link(callbacktype="hash", is_access_token="true")))["lr-token"]
+def test_request_token_is_returned_by_default(server: TenantServer, user: FederatedUser) -> None:
+    token = callback_parameters(user.comes(start=link(callbacktype="hash", is_access_token="true")))["lr-token"]
     assert refused(server.send("GET", f"{AUTH}/account", bearer=token)) == (401, 1409)
     answered(exchange(server, token))
 
@@ -77,93 +77,93 @@ def test_request_token_is_returned_by_default(server: TenantServer, traveller: T
     "callback", [f"{CALLBACK}/", f"{CALLBACK}/go?to=https://evil.example", f"{CALLBACK}#x", f"{CALLBACK}?a=b"]
 )
 def test_access_token_needs_an_exactly_listed_callback(
-    server: TenantServer, traveller: Traveller, callback: str
+    server: TenantServer, user: FederatedUser, callback: str
 ) -> None:
     """An entry also allows the paths below it, where an open redirect would leak the token."""
     server.change_settings(token_in_return_url=True)
-    refusal = traveller.visitor.open(link(callback=callback, callbacktype="hash", is_access_token="true"))
+    refusal = user.visitor.open(link(callback=callback, callbacktype="hash", is_access_token="true"))
     assert refusal.heading == "We cannot send you back"
-    traveller.comes(start=link(callback=callback, callbacktype="hash"))  # a request token may be sent there
+    user.comes(start=link(callback=callback, callbacktype="hash"))  # a request token may be sent there
 
 
-def sign_in_other_account(server: TenantServer, traveller: Traveller) -> str:
+def sign_in_other_account(server: TenantServer, user: FederatedUser) -> str:
     """Sign another account in with this browser; return its UID."""
     address = "bob@example.test"
     account = server.create(Email=[{"Type": "Primary", "Value": address}], FirstName="Bob", EmailVerified=True)
-    page = traveller.visitor.open("/login").press("Sign in", identifier=address, password=PASSWORD)
+    page = user.visitor.open("/login").press("Sign in", identifier=address, password=PASSWORD)
     assert page.heading == "Bob", page.text
     return str(account["Uid"])
 
 
 @pytest.mark.parametrize("parameters", [{"callbacktype": "hash", "is_access_token": "true"}, {"callbacktype": "hash"}])
 def test_failed_sign_in_returns_no_token_of_the_session(
-    server: TenantServer, traveller: Traveller, parameters: dict[str, str]
+    server: TenantServer, user: FederatedUser, parameters: dict[str, str]
 ) -> None:
     """The provider denies, or an unknown identity returns, in a browser signed in to another account."""
     server.change_settings(token_in_return_url=True)
-    sign_in_other_account(server, traveller)
+    sign_in_other_account(server, user)
     for subject in (None, "stranger"):
-        redirected = traveller.visitor.open(link(**parameters, disablesignup="true"))
+        redirected = user.visitor.open(link(**parameters, disablesignup="true"))
         claims = {"email": "stranger@example.test", "email_verified": False}
         callback_url = (
-            traveller.denied(redirected)
+            user.denied(redirected)
             if subject is None
-            else traveller.fake_provider.callback_url(redirected.address, **ADA | claims)
+            else user.fake_provider.callback_url(redirected.address, **ADA | claims)
         )
-        page = traveller.visitor.open(callback_url)
+        page = user.visitor.open(callback_url)
         assert not page.address.startswith(CALLBACK), page.address
 
 
-def test_failed_sign_in_with_guid_gets_no_session(server: TenantServer, traveller: Traveller) -> None:
-    sign_in_other_account(server, traveller)
-    redirected = traveller.visitor.open(link(callbackguid=GUID))
-    page = traveller.visitor.open(traveller.denied(redirected))
+def test_failed_sign_in_with_guid_gets_no_session(server: TenantServer, user: FederatedUser) -> None:
+    sign_in_other_account(server, user)
+    redirected = user.visitor.open(link(callbackguid=GUID))
+    page = user.visitor.open(user.denied(redirected))
     if "Yes, I began it there" in page.text:
         page.press("Yes, I began it there")
     assert refused(ping(server)) == (403, 1140)
 
 
-def test_token_is_of_the_returning_identity(server: TenantServer, traveller: Traveller) -> None:
-    sign_in_other_account(server, traveller)
-    token = callback_parameters(traveller.comes(start=link(callbacktype="hash")))["lr-token"]
+def test_token_is_of_the_returning_identity(server: TenantServer, user: FederatedUser) -> None:
+    sign_in_other_account(server, user)
+    token = callback_parameters(user.comes(start=link(callbacktype="hash")))["lr-token"]
     bearer = answered(exchange(server, token))["access_token"]
     assert answered(server.send("GET", f"{AUTH}/account", bearer=bearer))["FirstName"] == "Ada"
 
 
-def test_token_is_posted_by_default(traveller: Traveller) -> None:
-    page = traveller.comes(start=link())
+def test_token_is_posted_by_default(user: FederatedUser) -> None:
+    page = user.comes(start=link())
     form = page.form("Continue")
     assert form.action == CALLBACK
     assert len(form.fields["token"]) > 30
 
 
-def test_linking_candidate_signs_nobody_in(server: TenantServer, traveller: Traveller) -> None:
+def test_linking_candidate_signs_nobody_in(server: TenantServer, user: FederatedUser) -> None:
     uid = str(server.create()["Uid"])
     bearer = str(server.tokens(uid)["access_token"])
-    candidate = callback_parameters(traveller.comes(start=link(callbacktype="querystring", ac_linking="true")))["token"]
-    assert not traveller.visitor.cookies("session")
+    candidate = callback_parameters(user.comes(start=link(callbacktype="querystring", ac_linking="true")))["token"]
+    assert not user.visitor.cookies("session")
     assert refused(exchange(server, candidate))[1] == 903
     answered(server.send("POST", f"{AUTH}/socialidentity", {"candidatetoken": candidate}, bearer=bearer))
-    assert traveller.comes().heading != "Ada Lovelace"
+    assert user.comes().heading != "Ada Lovelace"
     assert server.read(uid)["Identities"][0]["Provider"] == "globex"
 
 
 @pytest.mark.parametrize("callback", ["https://evil.example/", "javascript:alert(1)", f"{CALLBACK}@evil.example"])
-def test_unlisted_callback_is_refused(traveller: Traveller, callback: str) -> None:
-    assert traveller.visitor.open(link(callback=callback)).heading == "We cannot send you back"
+def test_unlisted_callback_is_refused(user: FederatedUser, callback: str) -> None:
+    assert user.visitor.open(link(callback=callback)).heading == "We cannot send you back"
 
 
-def test_wrong_api_key_is_refused(traveller: Traveller) -> None:
-    assert traveller.visitor.open(link(apikey=GUID)).status == 403
+def test_wrong_api_key_is_refused(user: FederatedUser) -> None:
+    assert user.visitor.open(link(apikey=GUID)).status == 403
 
 
 def ping(server: TenantServer) -> Any:
     return server.send("GET", f"{AUTH}/account/ping", clientguid=GUID, with_secret=False)
 
 
-def test_device_handoff_needs_confirmation_and_works_once(server: TenantServer, traveller: Traveller) -> None:
+def test_device_handoff_needs_confirmation_and_works_once(server: TenantServer, user: FederatedUser) -> None:
     """Otherwise an attacker could send a link with their own GUID and get into the account."""
-    page = traveller.comes(start=link(nocallback="true", callbackguid=GUID))
+    page = user.comes(start=link(nocallback="true", callbackguid=GUID))
     assert page.heading == "Did you begin this on another device?"
     assert refused(ping(server)) == (403, 1140)
     assert page.press("Yes, I began it there").heading == "You said yes"
@@ -173,8 +173,8 @@ def test_device_handoff_needs_confirmation_and_works_once(server: TenantServer, 
     assert page.visitor.open(link(callbackguid=GUID)).status == 403
 
 
-def test_denied_device_handoff_is_final(server: TenantServer, traveller: Traveller) -> None:
-    page = traveller.comes(start=link(callbackguid=GUID))
+def test_denied_device_handoff_is_final(server: TenantServer, user: FederatedUser) -> None:
+    page = user.comes(start=link(callbackguid=GUID))
     assert page.press("No, that is not me").heading == "You said no"
     assert refused(ping(server)) == (403, 1140)
     again = page.press("Yes, I began it there")
@@ -182,5 +182,5 @@ def test_denied_device_handoff_is_final(server: TenantServer, traveller: Travell
     assert refused(ping(server)) == (403, 1140)
 
 
-def test_disabled_sign_up_registers_nobody(traveller: Traveller) -> None:
-    assert "Nobody here is connected" in traveller.comes(start=link(disablesignup="true")).text
+def test_disabled_sign_up_registers_nobody(user: FederatedUser) -> None:
+    assert "Nobody here is connected" in user.comes(start=link(disablesignup="true")).text

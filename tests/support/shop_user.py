@@ -25,37 +25,37 @@ class Ada:
         self.world, self.served, self.shop = world, served, the_shop(world, served)
         world.person(ADA, **profile)
 
-    def waits(self, **by: float) -> None:
+    def advance_clock(self, **by: float) -> None:
         self.world.services.clock.advance(**by)  # type: ignore[attr-defined]  # a test clock
 
     def mails(self) -> list[dict[str, Any]]:
         return mails_to(self.world.services, self.world.tenant_id, ADA)
 
-    def finds(self, address: str) -> str:
+    def served_address(self, address: str) -> str:
         """Return an address of the hub, rewritten to the served port."""
         return address.replace(self.world.services.settings.hub_url(self.world.name), self.served)
 
-    def comes(self, page: Page, shop: RelyingParty | None = None) -> Page:
+    def open_login(self, page: Page, shop: RelyingParty | None = None) -> Page:
         page.goto(sign_in_address(self.served, shop or self.shop))
         return page
 
-    def types(self, page: Page, password: str = PASSWORD) -> None:
+    def type_password(self, page: Page, password: str = PASSWORD) -> None:
         """Type the identifier and the password."""
         page.locator("[name=identifier]").fill(ADA)
         page.locator("main [name=password]").fill(password)
         send(page, "password")
 
-    def signs_in(self, page: Page) -> None:
-        self.comes(page)
-        self.types(page)
+    def sign_in(self, page: Page) -> None:
+        self.open_login(page)
+        self.type_password(page)
 
-    def resets(self, page: Page) -> None:
+    def reset_password(self, page: Page) -> None:
         """Reset the password by the mailed link."""
-        self.comes(page).locator("main a[href*='/forgot-password']").first.click()
+        self.open_login(page).locator("main a[href*='/forgot-password']").first.click()
         page.locator("main [name=identifier]").fill(ADA)
         send(page, "identifier")
         page.wait_for_url("**/forgot-password/sent?**")
-        page.goto(self.finds(link_in(self.mails()[-1])))
+        page.goto(self.served_address(link_in(self.mails()[-1])))
         page.locator("main [name=password]").fill(NEW)
         send(page, "password")
 

@@ -14,20 +14,20 @@ from tests.support.devices import AWS_KEY, PUSH, Phone, pairing_address, store_s
 from tests.support.duo import DUO, SECRET, duo
 from tests.support.mailbox import code_in, other_code, sent_messages
 from tests.support.oauth_world import NewWorld, World
-from tests.support.shopper import Ada, send, typed
+from tests.support.shop_user import Ada, send, typed
 from tests.support.tenant_server import answered
 
 NONE = {"totp": False, "sms": False, "email": False, "passkey": False, "push": False, "duo": False}
 
 
-def world_with(make: NewWorld, *steps: type[Step], **settings: Any) -> World:
+def world_with(make: NewWorld, *steps: type[BrowserFactor], **settings: Any) -> World:
     """Return a tenant that requires one of these factors, without backup codes by default."""
     switches = {**NONE, "backup_codes": False, **{step.kind: True for step in steps}, **settings.pop("factors", {})}
     tenant_settings = {name: value for step in steps for name, value in step.settings.items()}
     return make(**{"two_factor": "required", "second_factors": switches, **tenant_settings, **settings})
 
 
-class Step:
+class BrowserFactor:
     """A second factor of Ada's account."""
 
     kind: ClassVar[str]
@@ -42,35 +42,35 @@ class Step:
         """Run with the fake services that the factor needs."""
         yield self
 
-    def enrols(self, page: Page) -> None:
+    def enrol(self, page: Page) -> None:
         """Enrol the factor on the page that requires it."""
         raise NotImplementedError
 
-    def proves(self, page: Page) -> None:
+    def verify(self, page: Page) -> None:
         raise NotImplementedError
 
-    def errs(self, page: Page) -> None:
+    def submit_wrong(self, page: Page) -> None:
         """Submit a wrong response and expect its error."""
         raise NotImplementedError
 
 
-class Typed(Step):
+class CodeFactor(BrowserFactor):
     """A factor verified by six digits."""
 
     def code(self) -> str:
         raise NotImplementedError
 
-    def proves(self, page: Page) -> None:
+    def verify(self, page: Page) -> None:
         page.locator("[name=code]").fill(typed(page, self.code()))
         send(page, "code")
 
-    def errs(self, page: Page) -> None:
+    def submit_wrong(self, page: Page) -> None:
         page.locator("[name=code]").fill(other_code(self.code()))
         send(page, "code")
-        told_at(page, "code")
+        expect_field_error(page, "code")
 
 
-class Sent(Typed):
+class SentCodeFactor(CodeFactor):
     """A factor whose code is sent."""
 
     def code(self) -> str:
@@ -80,20 +80,20 @@ class Sent(Typed):
         """Return the messages with a code, oldest first."""
         raise NotImplementedError
 
-    def begins(self, page: Page) -> None:
+    def begin(self, page: Page) -> None:
         """Request the first code."""
         raise NotImplementedError
 
-    def enrols(self, page: Page) -> None:
-        self.begins(page)
-        self.proves(page)
+    def enrol(self, page: Page) -> None:
+        self.begin(page)
+        self.verify(page)
 
 
-class AppStep(Typed):
+class AppFactor(CodeFactor):
     kind = "totp"
     key: pyotp.TOTP
 
-    def scans(self, page: Page) -> None:
+    def read_key(self, page: Page) -> None:
         """Read the key that the page shows below the QR code."""
         page.locator("details.more summary").click()
         expect(page.locator(".qr svg path")).to_be_visible()
@@ -102,61 +102,61 @@ class AppStep(Typed):
     def code(self) -> str:
         return self.key.at(self.ada.world.services.clock.now())
 
-    def enrols(self, page: Page) -> None:
-        self.scans(page)
-        self.proves(page)
+    def enrol(self, page: Page) -> None:
+        self.read_key(page)
+        self.verify(page)
 
 
-class SmsStep(Sent):
+class SmsFactor(SentCodeFactor):
     kind = "sms"
     number = "+44 20 7946 0123"
 
     def sent(self) -> list[dict[str, Any]]:
         return sent_messages(self.ada.world.services, self.ada.world.tenant_id, "sms")
 
-    def begins(self, page: Page) -> None:
+    def begin(self, page: Page) -> None:
         page.locator("[name=target]").fill("12")
         send(page, "target")
-        told_at(page, "target")
+        expect_field_error(page, "target")
         page.locator("[name=target]").fill(self.number)
         send(page, "target")
 
 
-class MailStep(Sent):
+class MailFactor(SentCodeFactor):
     kind = "email"
 
     def sent(self) -> list[dict[str, Any]]:
         return [mail for mail in self.ada.mails() if has_code(mail)]
 
-    def begins(self, page: Page) -> None:
+    def begin(self, page: Page) -> None:
         page.locator("main button[value=choose]").click()
 
 
-class QuestionsStep(Step):
+class QuestionsFactor(BrowserFactor):
     kind = "security_questions"
     settings = {"security_questions": {"pet": "Your first pet?", "city": "Where were you born?", "hill": "Which hill?"}}
     answers = {"pet": "Grey Owl", "hill": "Wrekin"}
 
-    def answered(self, page: Page, **answers: str) -> None:
+    def submit_answers(self, page: Page, **answers: str) -> None:
         for question, answer in answers.items():
             page.locator(f"[name='answer.{question}']").fill(answer)
         page.locator("main button[value=prove]").click()
 
-    def enrols(self, page: Page) -> None:
-        self.answered(page, pet=self.answers["pet"])
-        told_above(page)  # too few answers
-        self.answered(page, **self.answers)
+    def enrol(self, page: Page) -> None:
+        self.submit_answers(page, pet=self.answers["pet"])
+        expect_error_notice(page)  # too few answers
+        self.submit_answers(page, **self.answers)
 
-    def proves(self, page: Page) -> None:
+    def verify(self, page: Page) -> None:
         expect(page.locator("[name='answer.city']")).to_have_count(0)
-        self.answered(page, pet=" grey  owl", hill="WREKIN")
+        self.submit_answers(page, pet=" grey  owl", hill="WREKIN")
 
-    def errs(self, page: Page) -> None:
-        self.answered(page, **{**self.answers, "hill": "Ben Nevis"})
-        told_above(page)
+    def submit_wrong(self, page: Page) -> None:
+        self.submit_answers(page, **{**self.answers, "hill": "Ben Nevis"})
+        expect_error_notice(page)
 
 
-class DuoStep(Step):
+class DuoFactor(BrowserFactor):
     kind = "duo"
     settings = {"duo": DUO}
 
@@ -164,25 +164,25 @@ class DuoStep(Step):
     def ready(self) -> Iterator[Self]:
         store_service_secrets(tenant_server_of(self.ada.world, self.app), duo={"client_secret": SECRET})
         with duo(self.ada.world.services) as tenant:
-            tenant.leads = self.ada.finds
+            tenant.leads = self.ada.served_address
             yield self
 
-    def led(self, page: Page, choice: str) -> None:
+    def go_to_duo(self, page: Page, choice: str) -> None:
         page.locator("main button[value=choose]").click()
         page.locator(f"#{choice}").click()
 
-    def enrols(self, page: Page) -> None:
-        self.led(page, "allow")
+    def enrol(self, page: Page) -> None:
+        self.go_to_duo(page, "allow")
 
-    def proves(self, page: Page) -> None:
-        self.led(page, "allow")
+    def verify(self, page: Page) -> None:
+        self.go_to_duo(page, "allow")
 
-    def errs(self, page: Page) -> None:
-        self.led(page, "deny")
-        told_above(page)
+    def submit_wrong(self, page: Page) -> None:
+        self.go_to_duo(page, "deny")
+        expect_error_notice(page)
 
 
-class PushStep(Step):
+class PushFactor(BrowserFactor):
     kind = "push"
     settings = {"push": PUSH}
 
@@ -193,36 +193,36 @@ class PushStep(Step):
         self.phone = Phone(here)
         yield self
 
-    def enrols(self, page: Page) -> None:
+    def enrol(self, page: Page) -> None:
         answered(self.phone.scan(pairing_address(self.ada.world)))
-        self.says(page, self.phone.respond("Yes"))
+        self.submit_answer(page, self.phone.respond("Yes"))
 
-    def proves(self, page: Page) -> None:
-        self.says(page, self.phone.respond("Yes", number=page.locator(".number").inner_text()))
+    def verify(self, page: Page) -> None:
+        self.submit_answer(page, self.phone.respond("Yes", number=page.locator(".number").inner_text()))
 
-    def errs(self, page: Page) -> None:
-        self.says(page, self.phone.respond("No"))
-        told_above(page)
-        self.ada.waits(seconds=31)
+    def submit_wrong(self, page: Page) -> None:
+        self.submit_answer(page, self.phone.respond("No"))
+        expect_error_notice(page)
+        self.ada.advance_clock(seconds=31)
         page.locator("main button[value=choose]").click()
 
-    def says(self, page: Page, answer: TestResponse) -> None:
+    def submit_answer(self, page: Page, answer: TestResponse) -> None:
         """The page goes on by a click as well: its own asking has a test of its own."""
         answered(answer)
         page.locator("main button[value=prove]").click()
 
 
-STEPS: tuple[type[Step], ...] = (AppStep, PushStep, SmsStep, MailStep, QuestionsStep, DuoStep)
+FACTORS: tuple[type[BrowserFactor], ...] = (AppFactor, PushFactor, SmsFactor, MailFactor, QuestionsFactor, DuoFactor)
 
 
-def told_at(page: Page, name: str) -> None:
+def expect_field_error(page: Page, name: str) -> None:
     """A problem is told next to the field, and the field says so to those who cannot see it."""
     field = page.locator(f"[name={name}][aria-invalid=true]")
     expect(field).to_be_visible()
     expect(page.locator(f"#{(field.get_attribute('aria-describedby') or '').split()[-1]}")).not_to_be_empty()
 
 
-def told_above(page: Page) -> None:
+def expect_error_notice(page: Page) -> None:
     """A problem is told above the form, where no single field is wrong."""
     expect(page.locator("#summary")).not_to_be_empty()
 
