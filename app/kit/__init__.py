@@ -1,1 +1,1 @@
-"""General code without a word of our domain; imports nothing of ours."""
+"""General code: knows no concept of the domain, and imports nothing else of the application."""

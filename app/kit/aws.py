@@ -1,6 +1,6 @@
-"""Requests to AWS, signed (Signature Version 4): form posts alone, which is what its query protocol takes.
+"""Signs requests to AWS (Signature Version 4): form posts only, for its query protocol.
 
-Our own forty lines, for the library that does it is 31 MB and 20 to 30 MB of memory (decisions/0101).
+Forty lines instead of a library of 31 MB that takes 20 to 30 MB of memory (decisions/0101).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _ALGORITHM = "AWS4-HMAC-SHA256"
 
 @dataclass(frozen=True)
 class AwsKey:
-    """Who asks."""
+    """An access key."""
 
     access_key_id: str
     secret_access_key: str = field(repr=False)
@@ -39,5 +39,5 @@ def signed(
     for part in scope.split("/"):
         secret = hmac.new(secret, part.encode(), hashlib.sha256).digest()
     signature = hmac.new(secret, f"{_ALGORITHM}\n{at}\n{scope}\n{digest}".encode(), hashlib.sha256).hexdigest()
-    shown = f"{_ALGORITHM} Credential={key.access_key_id}/{scope}, SignedHeaders={names}, Signature={signature}"
-    return {"Content-Type": content_type, "X-Amz-Date": at, "Authorization": shown}
+    authorization = f"{_ALGORITHM} Credential={key.access_key_id}/{scope}, SignedHeaders={names}, Signature={signature}"
+    return {"Content-Type": content_type, "X-Amz-Date": at, "Authorization": authorization}

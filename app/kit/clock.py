@@ -1,4 +1,4 @@
-"""The only place that asks the time. Instants are aware datetimes in UTC."""
+"""The only place that reads the time. Instants are aware datetimes in UTC."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Tells the time; passed in, so that a test can hold it still."""
+    """Returns the time; passed as a parameter, so that tests can fix it."""
 
     def now(self) -> datetime: ...
 
@@ -19,7 +19,7 @@ class SystemClock:
 
 
 class FixedClock:
-    """A clock that moves only when told."""
+    """A clock that moves only by `advance`."""
 
     def __init__(self, at: datetime | None = None) -> None:
         self.at = at or datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -28,22 +28,22 @@ class FixedClock:
         return self.at
 
     def advance(self, **by: float) -> None:
-        """Move on by a `timedelta`'s keywords."""
+        """Advance by the keywords of `timedelta`."""
         self.at += timedelta(**by)
 
 
 def monotonic() -> float:
-    """Return seconds from an arbitrary start, for measuring spans."""
+    """Return seconds from an arbitrary start, for measuring durations."""
     return time.monotonic()
 
 
 def thread_cpu_seconds() -> float:
-    """Return the CPU time of this thread, for measuring what a piece of work costs."""
+    """Return the CPU time of this thread, for measuring the cost of work."""
     return time.thread_time()
 
 
 def sleep(seconds: float) -> None:
-    """Wait; only background loops may."""
+    """Sleep; for background loops only."""
     time.sleep(seconds)
 
 
@@ -55,5 +55,5 @@ def iso(at: datetime | None) -> str | None:
 
 
 def aware(at: datetime) -> datetime:
-    """Return the instant with its zone; SQLite gives back naive UTC."""
+    """Return the instant with its time zone; SQLite returns naive UTC."""
     return at if at.tzinfo else at.replace(tzinfo=UTC)

@@ -1,7 +1,4 @@
-"""Colours as people see them: luminance and contrast after WCAG 2.2, lightness and hue in OKLCH.
-
-A tenant gives one colour and we never trust it: whatever is drawn with it is measured here first.
-"""
+"""Colours: luminance and contrast (WCAG 2.2), lightness and hue (OKLCH), to derive readable shades from untrusted colours."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ class Colour:
         """Read `#rgb` or `#rrggbb`.
 
         Raises:
-            NotAColour: it is written in any other way.
+            NotAColour: any other notation.
         """
         if not _HEX.fullmatch(text.strip()):
             raise NotAColour(text)
@@ -59,18 +56,18 @@ class Colour:
         return (high + 0.05) / (low + 0.05)
 
     def with_lightness(self, lightness: float, *, turn: float = 0.0, chroma: float = 1.0) -> Colour:
-        """The same hue at another OKLCH lightness (0 to 1).
+        """Return the same hue at another OKLCH lightness (0 to 1).
 
         Args:
-            lightness: the lightness wanted; chroma gives way where the screen cannot show both.
-            turn: degrees by which the hue moves.
+            lightness: the lightness wanted; chroma is reduced if sRGB cannot show both.
+            turn: rotation of the hue in degrees.
             chroma: factor on the colourfulness.
         """
         _, strength, hue = _to_oklch(self)
         return _from_oklch(lightness, strength * chroma, hue + turn)
 
     def reaching(self, ratio: float, *against: Colour) -> Colour:
-        """This colour, moved in lightness only as far as needed to reach the ratio on every ground given."""
+        """Return this colour with the smallest change of lightness that reaches the contrast ratio against every background."""
         if all(self.contrast(ground) >= ratio for ground in against):
             return self
         darker = max(ground.luminance for ground in against) > 0.18
@@ -117,7 +114,7 @@ def _oklch_to_linear(lightness: float, chroma: float, hue: float) -> tuple[float
 
 
 def _from_oklch(lightness: float, chroma: float, hue: float) -> Colour:
-    """The nearest colour a screen can show: lightness and hue are kept, chroma is lowered until it fits."""
+    """Return the nearest sRGB colour: lightness and hue are kept, chroma is reduced until it fits."""
     lightness = min(max(lightness, 0.0), 1.0)
     channels = _oklch_to_linear(lightness, chroma, hue)
     while chroma > 0.001 and not all(-0.0005 <= c <= 1.0005 for c in channels):

@@ -14,7 +14,7 @@ def usable_cpus(mount: Path = _MOUNT, membership: Path = _MEMBERSHIP) -> float:
     """Return the CPUs that this process may keep busy, for example 0.5 or 2.0.
 
     The least of the CPU affinity and of every quota from the process's own control group up to the root: `cpu.max` (cgroup
-    v2) or `cpu.cfs_quota_us` (v1). A quota that cannot be read is none.
+    v2) or `cpu.cfs_quota_us` (v1). An unreadable quota is ignored.
 
     Args:
         mount: where the control groups are mounted.
@@ -39,7 +39,7 @@ def _quotas(mount: Path, membership: Path) -> Iterator[float]:
 
 
 def _along(base: Path, path: str, read: Callable[[Path], float]) -> Iterator[float]:
-    """Yield the quotas of a group and of those above it; inside a container the path may name what is not mounted there."""
+    """Yield the quotas of a group and its ancestors; inside a container the path may not be mounted."""
     group = base if ".." in path.split("/") else base / path.strip("/")
     for folder in (group, *group.parents):
         if folder != base and base not in folder.parents:
@@ -57,12 +57,12 @@ def _quota_v2(folder: Path) -> float:
 
 
 def _quota_v1(folder: Path) -> float:
-    """`cpu.cfs_quota_us` is -1 where there is none."""
+    """`cpu.cfs_quota_us` is -1 without a quota."""
     return _ratio((folder / "cpu.cfs_quota_us").read_text(), (folder / "cpu.cfs_period_us").read_text())
 
 
 def _ratio(quota: str, period: str) -> float:
-    """Return the CPUs; raises ValueError where there is no quota."""
+    """Return the CPUs; raises ValueError without a quota."""
     granted, of = int(quota), int(period)
     if granted <= 0 or of <= 0:
         raise ValueError("no quota")

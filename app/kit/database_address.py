@@ -1,6 +1,6 @@
-"""Normalizes database addresses to the one form that the rest of the code uses.
+"""Normalizes database addresses.
 
-It may hold parameters of our own beside the driver's: `prepare=off` (PostgreSQL behind PgBouncer) and `synchronous=normal`
+An address may hold parameters of our own beside the driver's: `prepare=off` (PostgreSQL behind PgBouncer) and `synchronous=normal`
 (SQLite). `own_parameters` removes them for the code that opens the database.
 """
 
@@ -20,7 +20,7 @@ _HOST: Final = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^\[\]:]*)(?::(?P<port>[
 
 
 class BadAddress(ValueError):
-    """The text says what the address must look like."""
+    """The message says what the address must look like."""
 
 
 def normalized(url: str) -> str:
@@ -40,7 +40,7 @@ def normalized(url: str) -> str:
 
 
 def own_parameters(url: str) -> tuple[str, dict[str, str]]:
-    """Return the address as the driver may see it, and the parameters that are ours."""
+    """Return the address for the driver, and our own parameters."""
     address, mark, query = url.partition("?")
     named = _OWN.get(url.partition(":")[0], {})
     if not mark or not named:
@@ -53,23 +53,23 @@ def own_parameters(url: str) -> tuple[str, dict[str, str]]:
 
 def _with_one_spelling_of_hosts(url: str) -> str:
     parts = urlsplit(url)
-    user, at, places = parts.netloc.rpartition("@")
+    user, at, hosts_text = parts.netloc.rpartition("@")
     query = parse_qsl(parts.query, keep_blank_values=True)
-    said = {name: value for name, value in query if name in ("host", "port")}
-    if "," in places:
-        if "host" in said:
+    named_in_query = {name: value for name, value in query if name in ("host", "port")}
+    if "," in hosts_text:
+        if "host" in named_in_query:
             raise BadAddress("names its hosts twice: before the path and in ?host=")
-        named = [_HOST.match(place) for place in places.split(",")]
+        named = [_HOST.match(place) for place in hosts_text.split(",")]
         if not all(found and found["host"] for found in named):
             raise BadAddress(
                 "has a host that is none; several look like postgresql://user:password@one:5432,two:5432/name"
             )
         hosts = [found["host"].strip("[]") for found in named if found]
         ports = [found["port"] or _PORT for found in named if found]
-        places = ""
-    elif "," in said.get("host", ""):
-        hosts = said["host"].split(",")
-        ports = [port or _PORT for port in said.get("port", _PORT).split(",")]
+        hosts_text = ""
+    elif "," in named_in_query.get("host", ""):
+        hosts = named_in_query["host"].split(",")
+        ports = [port or _PORT for port in named_in_query.get("port", _PORT).split(",")]
         ports = ports * len(hosts) if len(ports) == 1 else ports
     else:
         return url
@@ -80,5 +80,5 @@ def _with_one_spelling_of_hosts(url: str) -> str:
     if not all(port.isdigit() and 0 < int(port) < 65_536 for port in ports):
         raise BadAddress("has a port that is none; a port is a number from 1 to 65535")
     rest = [(name, value) for name, value in query if name not in ("host", "port")]
-    told = urlencode([("host", ",".join(hosts)), ("port", ",".join(ports)), *rest], safe=",:/")
-    return f"{parts.scheme}://{user}{at}{places}{parts.path}?{told}"
+    parameters = urlencode([("host", ",".join(hosts)), ("port", ",".join(ports)), *rest], safe=",:/")
+    return f"{parts.scheme}://{user}{at}{hosts_text}{parts.path}?{parameters}"

@@ -31,7 +31,7 @@ class FairQueue(Generic[Item]):
         return sum(map(len, self._owners.get(owner, {}).values()))
 
     def push(self, owner: str, kind: str, item: Item) -> None:
-        """Put an item in, last of its owner's class."""
+        """Append an item to its owner's class."""
         self._owners.setdefault(owner, OrderedDict()).setdefault(kind, deque()).append(item)
         self._size += 1
 

@@ -1,4 +1,4 @@
-"""GET /health/live and /health/ready, on every host and before anything else: probes come by address, without a tenant."""
+"""GET /health/live and /health/ready, on every host and before the application: probes may not know a host name."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ PATIENCE_SECONDS: Final = 0.8
 _HEADERS = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
 
 Check = Callable[[], None]
-"""Raises where the part does not work. What it raises is logged, never shown."""
+"""Raises if the dependency does not work; the exception is logged, never shown."""
 
 
 class Health:
-    """Answers the probes: live while the process runs, ready while the parts that it needs answer."""
+    """Answers probes: live while the process runs, ready while its dependencies answer."""
 
     def __init__(self, app: WSGIApplication, checks: Mapping[str, Check]) -> None:
         self._app = app
@@ -60,7 +60,7 @@ class Health:
 
 
 class _Run:
-    """One run of a check, in its own thread: a dependency that hangs blocks only that thread."""
+    """One run of a check in its own thread: a dependency that hangs blocks only that thread."""
 
     def __init__(self, name: str, check: Check) -> None:
         self._name = name
@@ -75,7 +75,7 @@ class _Run:
         return self._done.is_set()
 
     def state(self) -> str:
-        """Return "ok" or "down"; one that began long ago and still runs is down at once, so that probes never queue up."""
+        """Return "ok" or "down"; a run that is still going after its time is down at once, so that probes never queue up."""
         if not self._done.wait(max(0.0, self._ends_at - monotonic())):
             log.warning("health.down", extra={"part": self._name, "problem": f"no answer in {PATIENCE_SECONDS} s"})
         return "ok" if self._is_well else "down"
@@ -84,14 +84,14 @@ class _Run:
         try:
             self._check()
             self._is_well = True
-        except Exception as problem:  # noqa: BLE001 - whatever it is, the part is down
+        except Exception as problem:  # noqa: BLE001 - any exception means down
             log.warning("health.down", extra={"part": self._name, "problem": str(problem)})
         finally:
             self._done.set()
 
 
 class _Part:
-    """A check that runs at most once at a time; probes that come while it runs share its outcome."""
+    """A check that runs at most once at a time; concurrent probes share its result."""
 
     def __init__(self, name: str, check: Check) -> None:
         self._name = name

@@ -1,12 +1,11 @@
-"""What no request may hold (error 1214 of the interface): the one place that says which values are dangerous (decisions/0051).
+"""The filter of dangerous input (error 1214 of the interface; decisions/0051).
 
-Everywhere: control characters, and halves of a character, which no store keeps.
-In an address, which never holds ordinary text: whatever opens a tag.
-In a body, whose texts are people's own: what a browser would run or load, that is a script or a style element, or a tag
-with an attribute that runs or loads. A `<` or a `&` alone is ordinary.
-Never in a secret: nobody is shown it, and its letters are its owner's choice.
+Refused everywhere: control characters and lone surrogates, which databases reject.
+In paths and queries, which never hold free text: anything that opens a tag.
+In bodies: active markup, that is a script or style element, or a tag with an attribute that runs or loads something. A lone
+`<` or `&` is allowed. Secrets may hold markup, because they are never displayed.
 
-This is a tripwire. What keeps pages safe is that every output is escaped.
+This is defence in depth. Pages are safe because every output is escaped.
 """
 
 from __future__ import annotations
@@ -29,17 +28,17 @@ _SECRET = re.compile(
 
 
 def has_control_character(text: str) -> bool:
-    """Return whether the text holds a character that none may hold."""
+    """Return whether the text holds a control character or a lone surrogate."""
     return _CONTROL.search(text) is not None
 
 
 def opens_tag(text: str) -> bool:
-    """Return whether the text opens a tag of any kind."""
+    """Return whether the text opens a tag."""
     return _ANY_TAG.search(text) is not None
 
 
 def has_active_markup(text: str) -> bool:
-    """Return whether a browser that took the text for HTML would run or load something. One pass, whatever the text."""
+    """Return whether a browser would run or load something if the text were HTML; linear in the length of the text."""
     if "<" not in text:
         return False
     tag = _TAG.search(text)
@@ -47,7 +46,7 @@ def has_active_markup(text: str) -> bool:
 
 
 def may_be_dangerous(body: bytes) -> bool:
-    """Return whether a JSON text is worth a walk through its members."""
+    """Return whether the members of a JSON text must be checked."""
     return (
         b"<" in body
         or b"\\u00" in body
@@ -57,7 +56,7 @@ def may_be_dangerous(body: bytes) -> bool:
 
 
 def is_dangerous(value: Any, *, with_markup: bool) -> bool:
-    """Return whether a body's member, or anything within it, is dangerous; `with_markup`: control characters are not all."""
+    """Return whether a body's member, or anything within it, is dangerous; `with_markup`: check for active markup too."""
     if isinstance(value, str):
         return has_control_character(value) or (with_markup and has_active_markup(value))
     if isinstance(value, dict):

@@ -53,7 +53,7 @@ class Instrumented:
 
     def _id_of(self, environ: WSGIEnvironment) -> str:
         sent = environ.pop("HTTP_X_REQUEST_ID", "")
-        is_trusted = bool(sent) and self._proxies.trusts(environ.get("REMOTE_ADDR", "")) and request_ids.is_id(sent)
+        is_trusted = bool(sent) and self._proxies.trusts(environ.get("REMOTE_ADDR", "")) and request_ids.is_valid(sent)
         return sent if is_trusted else request_ids.new()
 
     def _report(self, environ: WSGIEnvironment, status: int, seconds: float) -> None:

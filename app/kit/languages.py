@@ -1,7 +1,7 @@
-"""The languages that pages, mails and messages speak, and where their sentences come from.
+"""The supported languages, and their translations.
 
-Sentences live in `translations/<locale>/LC_MESSAGES/messages.po` and are read from there on first use: there is no
-compiled file that could be stale or forgotten.
+Translations are read from `translations/<locale>/LC_MESSAGES/messages.po` on first use; there is no compiled file that
+could be stale.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ TRANSLATIONS: Final = Path(__file__).resolve().parents[2] / "translations"
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language that the pages speak."""
+    """A supported language."""
 
     tag: str
     """BCP 47."""
     name: str
-    """What its speakers call it."""
+    """Its native name."""
     direction: str = "ltr"
 
 
@@ -36,17 +36,17 @@ LANGUAGES: Final = {
     for language in (Language("en", "English"), Language("de", "Deutsch"), Language("ar", "العربية", "rtl"))
 }
 SOURCE: Final = LANGUAGES["en"]
-"""The language that the sentences in the code are written in."""
-_MOST_LETTERS: Final = 100  # RFC 5646 section 4.4.1 wants 35 to be taken
+"""The language of the source texts in the code."""
+_MAX_TAG_LENGTH: Final = 100  # RFC 5646 section 4.4.1 requires at least 35
 
 
 def lookup(wanted: str, offered: Iterable[str]) -> str | None:
-    """Return the offered tag that serves a wanted one (RFC 4647 §3.4: `de-CH-1996`, then `de-CH`, then `de`).
+    """Return the offered tag for a wanted one (RFC 4647 section 3.4: `de-CH-1996`, then `de-CH`, then `de`).
 
-    What follows in a longer tag than any is cut off: addresses and cookies bring it, and each part costs a try.
+    Longer tags than any real one are truncated, because they are client input and each part costs a lookup.
     """
     table = {tag.lower(): tag for tag in offered}
-    parts = wanted.strip()[:_MOST_LETTERS].replace("_", "-").lower().split("-")
+    parts = wanted.strip()[:_MAX_TAG_LENGTH].replace("_", "-").lower().split("-")
     while parts and parts[0]:
         if found := table.get("-".join(parts)):
             return found
@@ -57,23 +57,23 @@ def lookup(wanted: str, offered: Iterable[str]) -> str | None:
 
 
 def negotiate(wishes: Iterable[Sequence[str]], offered: Sequence[str]) -> Language:
-    """Return the language for a page or a letter.
+    """Return the language for a page or a message.
 
     Args:
-        wishes: wanted tags, the strongest source first; in a page the order of `visit.choose_language`.
-        offered: what the tenant offers, its default first.
+        wishes: wanted tags, the strongest source first.
+        offered: available tags, the default first.
     """
-    spoken = [tag for tag in offered if tag in LANGUAGES] or [SOURCE.tag]
+    available = [tag for tag in offered if tag in LANGUAGES] or [SOURCE.tag]
     for source in wishes:
         for wanted in filter(None, source):
-            if found := lookup(wanted, spoken):
+            if found := lookup(wanted, available):
                 return LANGUAGES[found]
-    return LANGUAGES[spoken[0]]
+    return LANGUAGES[available[0]]
 
 
 @cache
 def catalogue(tag: str) -> NullTranslations:
-    """Return the sentences of one language; the source language speaks as it is written."""
+    """Return the translations of a language; none for the source language."""
     if tag == SOURCE.tag:
         return NullTranslations()
     path = TRANSLATIONS / tag / "LC_MESSAGES" / "messages.po"

@@ -1,4 +1,4 @@
-"""Logs: one JSON object a line, or plain lines for a person at a terminal. Secrets are struck out wherever they stand.
+"""Logs: one JSON object a line, or plain lines for a person at a terminal. Secrets are redacted.
 
 Code logs through the standard library: `logging.getLogger("gatehouse.area").info("area.event", extra={...})`.
 """
@@ -17,7 +17,7 @@ from typing import Any, Final
 import structlog
 from structlog.typing import Processor
 
-STRUCK: Final = "***"
+REDACTED: Final = "***"
 _NAMES = (
     "apikey|api_key|apisecret|api_secret|secret|client_secret|password|passwd|access_token|refresh_token|id_token|id_token_hint"
     "|token|code|otp|pin|session|binding|cookie|authorization|code_verifier|assertion|client_assertion|sott|vtoken|secondfactorauthenticationtoken"
@@ -33,39 +33,37 @@ def configure(*, is_json: bool | None = None, level: int = logging.INFO) -> None
     """Send all logs to stderr; JSON unless stderr is a terminal."""
     json_lines = not sys.stderr.isatty() if is_json is None else is_json
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_JsonLines() if json_lines else _for_people())
+    handler.setFormatter(_JsonLines() if json_lines else _console_formatter())
     logging.root.handlers[:] = [handler]
     logging.root.setLevel(level)
     logging.captureWarnings(True)
-    logging.getLogger("py.warnings").setLevel(
-        logging.ERROR
-    )  # developers see warnings in the tests; operators cannot mend them
+    logging.getLogger("py.warnings").setLevel(logging.ERROR)  # for developers, who see them in the tests
     for chatty in ("httpx", "httpcore", "alembic", "sqlalchemy", "werkzeug"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     logging.getLogger("uvicorn").setLevel(
         logging.ERROR
-    )  # warns of each request that it cannot read; serving.refused counts those
+    )  # warns of each malformed request; serving.refused counts those
 
 
 class _JsonLines(logging.Formatter):
-    """One JSON object a line. By hand: every request writes one, and structlog's way to it takes three times as long."""
+    """One JSON object a line. Without structlog, which takes three times as long for a line per request."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = dict(structlog.contextvars.get_contextvars())
         line["event"] = record.getMessage()
-        line.update({name: value for name, value in record.__dict__.items() if name not in _OF_EVERY_RECORD})
+        line.update({name: value for name, value in record.__dict__.items() if name not in _STANDARD_ATTRIBUTES})
         line["level"] = record.levelname.lower()
         line["logger"] = record.name
         line["timestamp"] = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(_struck(None, "", line), default=str)
+        return json.dumps(_redact_line(None, "", line), default=str)
 
 
-_OF_EVERY_RECORD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
+_STANDARD_ATTRIBUTES: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
 
-def _for_people() -> logging.Formatter:
+def _console_formatter() -> logging.Formatter:
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -76,25 +74,25 @@ def _for_people() -> logging.Formatter:
     drawn: list[Processor] = [
         structlog.stdlib.ProcessorFormatter.remove_processors_meta,
         structlog.processors.format_exc_info,
-        _struck,
+        _redact_line,
         structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
     ]
     return structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=drawn)
 
 
-def _struck(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Strike secrets out of a whole line, as the last step before it is written."""
+def _redact_line(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Redact a whole line, as the last step before it is written."""
     for key, value in event.items():
         event[key] = redacted(value, key)
     return event
 
 
 def redacted(value: Any, key: str = "") -> Any:
-    """Return the value without secrets: whole values under telling names, and what texts say after such names."""
-    if key and value is not None and _is_telling(key):
-        return STRUCK
+    """Return the value without secrets: values under sensitive names, and their mentions within texts."""
+    if key and value is not None and _is_sensitive(key):
+        return REDACTED
     if isinstance(value, str):
-        return _text(value)
+        return _redact_text(value)
     if isinstance(value, Mapping):
         return {name: redacted(held, str(name)) for name, held in value.items()}
     if isinstance(value, list | tuple):
@@ -103,26 +101,26 @@ def redacted(value: Any, key: str = "") -> Any:
 
 
 @lru_cache(maxsize=1024)
-def _is_telling(key: str) -> bool:
+def _is_sensitive(key: str) -> bool:
     return bool(_KEY.match(key)) and key not in _HARMLESS
 
 
-def _text(text: str) -> str:
-    """Every line goes through here, so each search is spared where the sign it needs is not in the text."""
+def _redact_text(text: str) -> str:
+    """Redact a text; each search is skipped unless the text has its characters, because every line is checked."""
     if "@" in text:
-        text = _ADDRESS_PASSWORD.sub(rf"\1{STRUCK}@", text)
+        text = _ADDRESS_PASSWORD.sub(rf"\1{REDACTED}@", text)
     if not text.isprintable() or " " in text:
-        text = _CREDENTIALS.sub(rf"\1 {STRUCK}", text)
+        text = _CREDENTIALS.sub(rf"\1 {REDACTED}", text)
     if "=" in text or ":" in text:
-        text = _PAIR.sub(rf"\1{STRUCK}", text)
+        text = _PAIR.sub(rf"\1{REDACTED}", text)
     return text
 
 
 def bound(name: str) -> str:
-    """Return a fact that every log line of this request bears; empty where there is none."""
+    """Return a field bound to the log lines of this request; empty if there is none."""
     return str(structlog.contextvars.get_contextvars().get(name, ""))
 
 
 def bind(**facts: str) -> None:
-    """Let every log line of this request bear these facts."""
+    """Add fields to every log line of this request."""
     structlog.contextvars.bind_contextvars(**facts)

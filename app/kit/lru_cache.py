@@ -1,4 +1,4 @@
-"""A bounded cache that threads share."""
+"""A bounded, thread-safe cache."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Value = TypeVar("Value")
 
 
 class LruCache(Generic[Key, Value]):
-    """The entries used last, up to a number."""
+    """The most recently used entries, up to `most`."""
 
     def __init__(self, most: int) -> None:
         self._most = most

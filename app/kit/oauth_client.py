@@ -1,4 +1,4 @@
-"""Authlib's client, over httpx: for whoever of us is a relying party."""
+"""Authlib's OAuth client over httpx, without its deprecation warning."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import warnings
 from authlib.deprecate import AuthlibDeprecationWarning
 from authlib.integrations.base_client import OAuthError
 
-with warnings.catch_warnings():  # Authlib would rather have the successor of httpx, which is not among our parts
+with warnings.catch_warnings():  # Authlib prefers the successor of httpx, which is not a dependency
     warnings.simplefilter("ignore", AuthlibDeprecationWarning)
     from authlib.integrations.httpx_client import OAuth2Client
 

@@ -1,7 +1,7 @@
-"""A catalogue as an OpenAPI 3.1 document: what is public, on both kinds of host.
+"""The OpenAPI 3.1 document of a catalogue's public operations.
 
-OpenAPI knows one operation per method and path. Where the catalogue tells several apart by a query name, they are one
-entry here: it takes what any of them takes, answers what any of them answers, and `x-told-apart-by` says how.
+OpenAPI has one operation per method and path. Operations that differ by a query name are merged into one entry, with the
+parameters and responses of all; `x-told-apart-by` says which query names select each.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _security_schemes(operations: Iterable[AnyOperation]) -> dict[str, Any]:
 
 
 def _entries(operations: Iterable[AnyOperation]) -> Iterable[tuple[str, str, list[AnyOperation]]]:
-    """Yield path, method and the operations there; paths that differ in a parameter's name alone are one."""
+    """Yield path, method and their operations; paths that differ only in a parameter's name are merged."""
     spelt: dict[str, str] = {}
     held: dict[tuple[str, str], list[AnyOperation]] = {}
     for operation in operations:
@@ -105,7 +105,7 @@ def _entry(held: Sequence[AnyOperation], path: str, schemas: _Schemas) -> dict[s
 
 
 def _access(access: Access) -> dict[str, Any]:
-    """Say what an application's token needs: a scope (null: none opens it, empty: any token), and whether a fresh proof."""
+    """Describe what an application's token needs: a scope (null: not callable, empty: any token), and a recent authentication."""
     proof = access.is_sensitive or sorted(access.sensitive_members) or False
     return {"scope": access.scope, "freshProof": proof}
 
@@ -161,7 +161,7 @@ def _security(held: Sequence[AnyOperation]) -> list[dict[str, list[str]]]:
 
 
 class _Schemas:
-    """The JSON Schemas of all requests and answers, made in one go so that their parts are shared."""
+    """The JSON Schemas of all requests and responses, generated together so that they share components."""
 
     def __init__(self, operations: Sequence[AnyOperation]) -> None:
         models: dict[tuple[type[Wire], Any], None] = {}
@@ -175,13 +175,13 @@ class _Schemas:
         self._requests = {self._name(operation.request, "validation") for operation in operations}
 
     def shared(self) -> dict[str, Any]:
-        """Return the components; requests stand in their operations instead, unless something refers to them."""
+        """Return the components; requests are inlined in their operations, unless something refers to them."""
         inlined = self._requests - self._whole
         text = str([schema for name, schema in self._made.items() if name not in inlined])
         return {name: schema for name, schema in self._made.items() if name not in inlined or f"/{name}'" in text}
 
     def parameters_of(self, operation: AnyOperation) -> Iterable[tuple[str, str, dict[str, Any], bool]]:
-        """Yield place, name, schema and whether it must be there."""
+        """Yield place, name, schema and whether it is required."""
         properties, required = self._properties(operation)
         shape = shape_of(operation.request)
         for place, spelt in _PLACES.items():
@@ -190,7 +190,7 @@ class _Schemas:
                 yield spelt, wire, properties.get(key, {}), key in required
 
     def body_of(self, operation: AnyOperation) -> dict[str, Any] | None:
-        """Return the schema of the body: the fields that travel there."""
+        """Return the schema of the body fields."""
         shape = shape_of(operation.request)
         if shape.places[From.WHOLE]:
             properties, _ = self._properties(operation)
@@ -212,7 +212,7 @@ class _Schemas:
         return body
 
     def answer_of(self, operation: AnyOperation) -> dict[str, Any]:
-        """Return the content of a good answer, by media type."""
+        """Return the content of a successful response, by media type."""
         stated = {} if issubclass(operation.response, Document) else self._refs[operation.response, "serialization"]
         return {kind: {"schema": stated if kind == JSON else _TEXT} for kind in operation.body.answers}
 
@@ -225,7 +225,7 @@ class _Schemas:
 
 
 def _untitled(schema: Any) -> Any:
-    """Return a schema without pydantic's titles, which repeat the names and double the size."""
+    """Return a schema without pydantic's titles, which only repeat the names."""
     if isinstance(schema, dict):
         return {
             key: _untitled(value) for key, value in schema.items() if not (key == "title" and isinstance(value, str))

@@ -1,4 +1,4 @@
-"""One colour of a tenant becomes the shades that can be drawn with it, each one measured: pages and mails look alike."""
+"""Derives the shades of a brand colour, with measured contrast, for pages and emails."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Final
 from app.kit.colour import WHITE, Colour
 
 TEXT: Final = 4.5
-"""Contrast that text needs (WCAG 2.2, 1.4.3)."""
+"""Minimum contrast of text (WCAG 2.2, 1.4.3)."""
 SHAPE: Final = 3.0
-"""Contrast that the edge of a control needs (WCAG 2.2, 1.4.11)."""
+"""Minimum contrast of the edge of a control (WCAG 2.2, 1.4.11)."""
 
 INK: Final = Colour.parse("#15171c")
 LIGHT_GROUNDS: Final = (Colour.parse("#ffffff"), Colour.parse("#f5f6f8"))
@@ -21,10 +21,10 @@ DARK_GROUNDS: Final = (Colour.parse("#171920"), Colour.parse("#20232c"))
 
 @lru_cache(maxsize=1024)
 def palette(colour: str) -> dict[str, tuple[Colour, Colour]]:
-    """Every computed token with its value in light and in dark mode."""
+    """Return the computed CSS tokens with their values in light and in dark mode."""
     brand = Colour.parse(colour)
     on_brand = WHITE if brand.contrast(WHITE) >= TEXT else INK
-    if brand.contrast(on_brand) < TEXT:  # a middle grey: neither black nor white can be read on it
+    if brand.contrast(on_brand) < TEXT:  # a middle grey: neither black nor white text is readable on it
         brand = brand.reaching(TEXT, WHITE)
         on_brand = WHITE
     edge = (brand.reaching(SHAPE, *LIGHT_GROUNDS), brand.reaching(SHAPE, *DARK_GROUNDS))
@@ -41,14 +41,14 @@ def palette(colour: str) -> dict[str, tuple[Colour, Colour]]:
 
 
 def _hover(brand: Colour, on_brand: Colour) -> Colour:
-    """The button under the pointer: away from its text, or towards it where there is no room left."""
+    """Return the hover shade: away from the text's lightness, or towards it if there is no room."""
     step = -0.055 if on_brand == WHITE else 0.055
     room = 0.1 < brand.lightness + step < 0.97
     return brand.with_lightness(brand.lightness + (step if room else -step)).reaching(TEXT, on_brand)
 
 
 def scene(brand: Colour) -> dict[str, Colour]:
-    """The four shades of the picture beside the form. White text can be read on all but the glow, which lies above it."""
+    """Return the four shades of the illustration beside the form; white text is readable on all but the glow."""
     return {
         "--sky": brand.with_lightness(0.39, chroma=0.95).reaching(7.0, WHITE),
         "--floor": brand.with_lightness(0.12, chroma=0.4),

@@ -10,7 +10,7 @@ from typing import Any, Final
 from app.kit.proxies import Address, Network, is_local
 
 Resolve = Callable[..., Sequence[tuple[Any, ...]]]
-"""`socket.getaddrinfo`, or one that answers like it."""
+"""`socket.getaddrinfo`, or a function with its result."""
 
 _NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052: the IPv4 address is the last 32 bits
 _NEVER: Final[tuple[Network, ...]] = tuple(
@@ -36,7 +36,7 @@ def is_public(address: Address) -> bool:
 
     An IPv4 address embedded in an IPv6 one (mapped, NAT64) is checked itself.
     """
-    inner = _within(address)
+    inner = _embedded(address)
     if any(inner in network for network in _NEVER if network.version == inner.version):
         return False
     is_special = inner.is_multicast or inner.is_unspecified or inner.is_reserved or inner.is_link_local
@@ -47,7 +47,7 @@ class Resolver:
     """Resolves a host and checks every address.
 
     Args:
-        allowed: networks that may be led to although they are not public.
+        allowed: networks that are allowed although they are not public.
     """
 
     def __init__(self, allowed: Iterable[str] = (), resolve: Resolve | None = None) -> None:
@@ -66,36 +66,36 @@ class Resolver:
             found = ["127.0.0.1"]
         else:
             try:
-                told = (self._resolve or socket.getaddrinfo)(host, port, type=socket.SOCK_STREAM)
+                results = (self._resolve or socket.getaddrinfo)(host, port, type=socket.SOCK_STREAM)
             except (OSError, UnicodeError):
                 raise AddressRefused("the name has no address") from None
-            found = list(dict.fromkeys(str(one[4][0]).partition("%")[0] for one in told))
-        if not found or not all(self._may_lead_to(text) for text in found):
+            found = list(dict.fromkeys(str(one[4][0]).partition("%")[0] for one in results))
+        if not found or not all(self._is_allowed(text) for text in found):
             raise AddressRefused("the name leads to an address that is not public")
         return found
 
-    def judge_number(self, host: str) -> None:
-        """Judge a host that is an address, in any spelling (`127.1`, `0x7f000001`); names pass. Raises AddressRefused.
+    def check_numeric_host(self, host: str) -> None:
+        """Check a host that is an IP address in any notation (`127.1`, `0x7f000001`); names pass. Raises AddressRefused.
 
-        For what a proxy connects to: it resolves names itself, and would be led by a number to whatever it reaches.
+        For connections through a proxy, which resolves names itself but connects to any IP address.
         """
-        number = _number(host.partition("%")[0].rstrip("."))
-        if number is not None and not self._may_lead_to(number):
+        number = _numeric_address(host.partition("%")[0].rstrip("."))
+        if number is not None and not self._is_allowed(number):
             raise AddressRefused("the number is an address that is not public")
 
-    def _may_lead_to(self, text: str) -> bool:
+    def _is_allowed(self, text: str) -> bool:
         try:
             address = ipaddress.ip_address(text)
         except ValueError:
             return False
-        inner = _within(address)
+        inner = _embedded(address)
         return is_public(address) or any(
             inner in network for network in self._allowed if network.version == inner.version
         )
 
 
-def _number(host: str) -> str | None:
-    """Return the address that a host spells without a name, as resolvers read it; None for a name."""
+def _numeric_address(host: str) -> str | None:
+    """Return the IP address that resolvers read from a host in numeric notation; None for a name."""
     try:
         return str(ipaddress.ip_address(host))
     except ValueError:
@@ -106,8 +106,8 @@ def _number(host: str) -> str | None:
         return None
 
 
-def _within(address: Address) -> Address:
-    """Return the IPv4 address that an IPv6 address stands for, else the address itself."""
+def _embedded(address: Address) -> Address:
+    """Return the IPv4 address embedded in an IPv6 address, else the address itself."""
     if isinstance(address, ipaddress.IPv4Address):
         return address
     if address.ipv4_mapped is not None:

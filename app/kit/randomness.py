@@ -1,4 +1,4 @@
-"""The only place that draws randomness, and what is made of it."""
+"""The only place that draws randomness."""
 
 import base64
 import hashlib
@@ -7,7 +7,7 @@ import uuid
 
 
 def token(size_bytes: int = 32) -> str:
-    """Return an unguessable URL-safe text of `size_bytes` random bytes."""
+    """Return `size_bytes` random bytes as URL-safe base64."""
     return secrets.token_urlsafe(size_bytes)
 
 
@@ -17,17 +17,17 @@ def random_bytes(size_bytes: int) -> bytes:
 
 
 def guid() -> str:
-    """Return a random GUID with hyphens, the form of access tokens and keys in the interface."""
+    """Return a random GUID with hyphens (RFC 9562 version 4)."""
     return str(uuid.UUID(bytes=secrets.token_bytes(16), version=4))
 
 
 def uid() -> str:
-    """Return a new account id: 32 hex characters (interface user.md section 0)."""
+    """Return a new id of 32 hex characters."""
     return secrets.token_hex(16)
 
 
 def below(most: int) -> int:
-    """Return a random whole number from 0, smaller than `most`."""
+    """Return a random integer from 0 up to, but not including, `most`."""
     return secrets.randbelow(most)
 
 
@@ -37,9 +37,9 @@ def digits(length: int) -> str:
 
 
 def digest(text: str) -> str:
-    """Return the SHA-256 of a random secret, base64url without padding: how tokens lie in the store.
+    """Return the SHA-256 of a random secret, base64url without padding; tokens are stored as digests.
 
-    Only for secrets of full entropy; passwords go through argon2id.
+    Only for random secrets; passwords need argon2id.
     """
     return (
         base64.urlsafe_b64encode(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()).rstrip(b"=").decode()
@@ -47,5 +47,5 @@ def digest(text: str) -> str:
 
 
 def hexadecimal(length: int) -> str:
-    """Return so many random hex digits, in lower case."""
+    """Return `length` random hex digits in lower case."""
     return secrets.token_hex((length + 1) // 2)[:length]

@@ -171,7 +171,7 @@ class InTable:
 
 @dataclass(frozen=True)
 class InSettings:
-    """Kept in the tenant's settings, under a key: a singleton as the map there (empty key: only what `Kept` names), a collection
+    """Kept in the settings, under a key: a singleton as the map there (empty key: only what `Kept` names), a collection
     as a map by id, whose values are items or, with `value`, that one field of them; with `listed` as a list of items."""
 
     key: str = ""
@@ -226,13 +226,13 @@ def mark_of(info: FieldInfo, kind: type[Any]) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Resource:
-    """A collection or a singleton of a tenant.
+    """A collection or a singleton, kept for each owner.
 
     Args:
         kind: under which items are kept in the shared table; plural, never changed.
         content: the model of what is kept and stated in a configuration file; made of `model` if absent.
         ids: attributes of `content` that are the id's parts, where those are not the keys' own.
-        file_key: the key of a tenant in a configuration file; empty: a file cannot state it, or states it as settings.
+        file_key: the key in a configuration file; empty: a file cannot state it, or states it as settings.
         file_note: the key's description in the published schema.
         partial: an update changes what it names and leaves the rest.
         audit: what audit events begin with: `template` makes `template.added`.

@@ -1,4 +1,4 @@
-"""How the text of a setting becomes its value, or one sentence that says what it must be."""
+"""Parses the text of settings; an invalid one raises SettingsError with one sentence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class SettingsError(Exception):
-    """A setting is missing or contradicts another; the text is the one sentence to show."""
+    """A setting is missing or contradicts another; its text is the sentence to show."""
 
 
 def switch(name: str, text: str) -> bool:

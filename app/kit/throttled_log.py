@@ -15,11 +15,11 @@ EVERY_SECONDS: Final = 1.0
 @dataclass
 class _Kind:
     written_at: float
-    held: int = 0
+    suppressed: int = 0
 
 
 class ThrottledLog:
-    """Writes the first line of a kind at once, and counts what follows within a second.
+    """Logs the first event of a kind at once, and counts the following ones within a second.
 
     The number of suppressed lines is logged at the end of that second, so no count is lost.
     """
@@ -31,25 +31,25 @@ class ThrottledLog:
         self._lock = threading.Lock()
 
     def write(self, kind: str, event: str, **facts: Any) -> None:
-        """Write `event` with `facts`, or count it; `kind` has few values, and never comes from a client."""
+        """Log `event` with `facts`, or count it; `kind` has few values, never client input."""
         now = monotonic()
         with self._lock:
             last = self._kinds.get(kind)
             if last is not None and now - last.written_at < EVERY_SECONDS:
-                last.held += 1
-                if last.held == 1:
-                    self._tell_later(kind, event, EVERY_SECONDS - (now - last.written_at))
+                last.suppressed += 1
+                if last.suppressed == 1:
+                    self._schedule_count(kind, event, EVERY_SECONDS - (now - last.written_at))
                 return
             self._kinds[kind] = _Kind(now)
         self._logger.log(self._level, event, extra={**facts, "more": 0})
 
-    def _tell_later(self, kind: str, event: str, seconds: float) -> None:
-        timer = threading.Timer(seconds, self._tell, (kind, event))
+    def _schedule_count(self, kind: str, event: str, seconds: float) -> None:
+        timer = threading.Timer(seconds, self._log_count, (kind, event))
         timer.daemon = True
         timer.start()
 
-    def _tell(self, kind: str, event: str) -> None:
+    def _log_count(self, kind: str, event: str) -> None:
         with self._lock:
             last = self._kinds[kind]
-            held, last.held, last.written_at = last.held, 0, monotonic()
-        self._logger.log(self._level, event, extra={"kind": kind, "more": held})
+            suppressed, last.suppressed, last.written_at = last.suppressed, 0, monotonic()
+        self._logger.log(self._level, event, extra={"kind": kind, "more": suppressed})

@@ -1,4 +1,4 @@
-"""OpenTelemetry traces, only where they are asked for; the library is an extra (`pip install gatehouse[telemetry]`)."""
+"""OpenTelemetry traces, if configured; the library is an extra (`pip install gatehouse[telemetry]`)."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 
 class TelemetryMissing(Exception):
-    """Traces are asked for and the extra is not installed."""
+    """Traces are configured, but the extra is not installed."""
 
 
 def refuse_missing() -> None:
-    """Raise TelemetryMissing where the extra is not installed."""
+    """Raise TelemetryMissing if the extra is not installed."""
     _libraries()
 
 
 class Traced:
-    """Makes one server span of each request. The query stays out of it."""
+    """Creates a server span for each request, without the query."""
 
     def __init__(self, app: WSGIApplication, url: str) -> None:
         self._app = app

@@ -1,7 +1,6 @@
-"""What a user agent string lets one say honestly: the browser's and the system's name, and what kind of device it is.
+"""Parses User-Agent strings: the names of the browser and the system, and the type of device.
 
-Browsers freeze these strings, so versions and models in them say little any more; none is told here. A small table
-serves what is left; a library's patterns are mostly for the models that are gone from the strings.
+Browsers freeze these strings, so versions and models in them are unreliable and not parsed; a small table is enough.
 """
 
 from __future__ import annotations
@@ -37,31 +36,31 @@ _PROGRAM: Final = re.compile(r"[A-Za-z][A-Za-z0-9 ._-]{0,39}(?=/|$)")
 
 @dataclass(frozen=True, slots=True)
 class UserAgent:
-    """Who sent a request, as far as it says so; None where it does not."""
+    """The sender of a request; None for unknown parts."""
 
     browser: str | None = None
-    """A browser's name, or that of another program: `Firefox`, `curl`."""
+    """The name of a browser or another program: `Firefox`, `curl`."""
     system: str | None = None
     device: str | None = None
-    """Named only by Apple's: others write what they like, or the same for all."""
+    """Known for Apple's devices only."""
     device_type: str | None = None
     """desktop, phone or tablet."""
 
 
 @lru_cache(maxsize=1024)
 def parse_user_agent(text: str) -> UserAgent:
-    """Return what a User-Agent header field says."""
+    """Parse a User-Agent header field."""
     system = _first(_SYSTEMS, text)
     return UserAgent(_first(_BROWSERS, text) or _program(text), system, _first(_DEVICES, text), _kind(text, system))
 
 
 def is_automated(text: str) -> bool:
-    """Return whether a User-Agent says that no person looks: a scanner of mail, a preview, a program. Many pretend."""
+    """Return whether a User-Agent is of a mail scanner, a preview or another program; many imitate browsers."""
     return not text or bool(_MACHINES.search(text))
 
 
 def _program(text: str) -> str | None:
-    """`python-httpx/0.28` is python-httpx; `Mozilla/5.0` is what every browser says, and nobody's name."""
+    """Return `python-httpx` for `python-httpx/0.28`; None for `Mozilla/5.0`, which every browser sends."""
     found = _PROGRAM.match(text)
     return found[0].strip() if found and found[0] != "Mozilla" else None
 

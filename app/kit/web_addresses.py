@@ -1,6 +1,6 @@
-"""Addresses that somebody else wrote: which may stand in a link, and which source of a security policy they are.
+"""Validates untrusted web addresses for links and sources of a content security policy.
 
-A text is taken only where every browser reads it as we do: http or https, a host, no password, nothing that ends a
+Accepted are only addresses that every browser parses alike: http or https, a host, no password, no character that ends a
 source, a directive or a header.
 """
 
@@ -16,24 +16,24 @@ _DELIMITERS: Final = frozenset('\\"<>\x7f')
 
 
 def is_web_address(text: str) -> bool:
-    """Return whether the text is a whole http or https address that may stand in a link."""
+    """Return whether the text is an absolute http or https address, safe in a link."""
     return _parts(text) is not None
 
 
 def web_address(text: str | None) -> str:
-    """Return the address where it is one; empty for anything else, `javascript:` and `//host` included."""
+    """Return the address if it is safe; empty for anything else, such as `javascript:` and `//host`."""
     return text if text and _parts(text) is not None else ""
 
 
 def origin(text: str | None) -> str:
-    """Return scheme://host[:port] of a web address as a security policy names it; empty where there is none."""
+    """Return scheme://host[:port] of a web address for a content security policy; empty if it is not safe."""
     parts = _parts(text) if text else None
     source = f"{parts.scheme}://{parts.netloc.lower()}" if parts else ""
     return source if is_source(source) else ""
 
 
 def is_source(text: str) -> bool:
-    """Return whether the text is one scheme or one origin and nothing beside: no space, no semicolon, no comma."""
+    """Return whether the text is exactly one scheme or one origin, without space, semicolon or comma."""
     return _SOURCE.fullmatch(text) is not None
 
 

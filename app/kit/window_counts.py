@@ -1,7 +1,7 @@
-"""The counts of the rate limits in this process's memory.
+"""The counters of rate limits in this process's memory.
 
-The library's own memory store starts a thread to clear up after nearly every hit. Here one lock holds everything, and
-the hit that comes after `CLEARING_SECONDS` clears up.
+The library's own memory store starts a cleanup thread after nearly every hit. Here one lock protects the counters, and the
+first hit after `CLEARING_SECONDS` removes expired ones.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CLEARING_SECONDS = 30
 
 
 class WindowCounts(Storage, SlidingWindowCounterSupport, TimestampedSlidingWindow):
-    """Counts per window, each kept until nothing asks for it any more. Times are seconds since 1970."""
+    """Counts per window, each kept until it can no longer matter. Times are Unix seconds."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class WindowCounts(Storage, SlidingWindowCounterSupport, TimestampedSlidingWindo
         return ValueError
 
     def acquire_sliding_window_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        """Count, unless that would go over the limit."""
+        """Count the amount, unless that would exceed the limit; return whether it was counted."""
         with self._lock:
             now = _now()
             earlier, left, count, _ = self._window(key, expiry, now)
@@ -72,7 +72,7 @@ class WindowCounts(Storage, SlidingWindowCounterSupport, TimestampedSlidingWindo
             self._counts.pop(key, None)
 
     def _window(self, key: str, expiry: int, now: float) -> tuple[int, float, int, float]:
-        """Return count and seconds left of the window before this one and of this one."""
+        """Return count and remaining seconds of the previous and the current window."""
         earlier, present = self.sliding_window_keys(key, expiry, now)
         left = (1 - (now / expiry) % 1) * expiry
         return self._count(earlier, now), left, self._count(present, now), left + expiry
@@ -92,5 +92,5 @@ class WindowCounts(Storage, SlidingWindowCounterSupport, TimestampedSlidingWindo
 
 
 def _now() -> float:
-    """The limiter asks the machine's clock too: a clock of its own would put the two out of step."""
+    """Return the time of the system clock, which the library's limiter reads too."""
     return SystemClock().now().timestamp()

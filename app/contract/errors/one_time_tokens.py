@@ -1,4 +1,4 @@
-"""Errors of links and codes."""
+"""Errors of links and codes, and of those that a tenant's server delivers itself."""
 
 from app.kit.errors import ApiError
 
@@ -97,3 +97,23 @@ class ExpiredMailCode(ApiError):
 class ClosedMailCode(ApiError):
     code, status, message = 1188, 403, "Invalid email verification OTP"
     description = "Email OTP void after too many wrong tries, or replaced by a newer one."
+
+
+class WrongTokenType(ApiError):
+    code, status, message = 1181, 403, "You have entered an invalid token type"
+    description = "Token type not in the list."
+
+
+class WrongCodeType(ApiError):
+    code, status, message = 1182, 403, "You have entered an invalid sms otp type"
+    description = "SMS OTP type not in the list."
+
+
+class CodeLimitReached(ApiError):
+    code, status, message = 1179, 403, "You have reached a limit for generating OTP"
+    description = "OTP limit reached; resets after a while."
+
+
+class PhoneVerifiedBefore(ApiError):
+    code, status, message = 1073, 403, "This phone number has already been confirmed"
+    description = "Phone confirmed before."

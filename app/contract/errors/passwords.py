@@ -1,6 +1,71 @@
-"""Errors of forgotten and changed passwords."""
+"""Errors of passwords and PINs (interface user.md sections 4, 5 and 10)."""
 
 from app.kit.errors import ApiError
+
+
+class PinMissing(ApiError):
+    code, status, message = 1234, 403, "PIN is required"
+    description = "PIN absent."
+
+
+class NoPin(ApiError):
+    code, status, message = 1235, 403, "PIN is not available"
+    description = "User has no PIN."
+
+
+class WrongPin(ApiError):
+    code, status, message = 1236, 401, "Invalid PIN"
+    description = "PIN wrong."
+
+
+class UnknownPinToken(ApiError):
+    code, status, message = 1239, 403, "PINAuth token is invalid"
+    description = "PIN-setup token unknown."
+
+
+class ExpiredPinToken(ApiError):
+    code, status, message = 1240, 403, "PINAuth token has expired"
+    description = "PIN-setup token past its life."
+
+
+class WrongCurrentPin(ApiError):
+    code, status, message = 1241, 401, "Current pin is invalid"
+    description = "Current PIN wrong."
+
+
+class UsedPinLink(ApiError):
+    code, status, message = 1242, 403, "The email verification link has already been used"
+    description = "PIN reset link used before."
+
+
+class PinRequired(ApiError):
+    code, status, message = 1243, 403, "PIN is required"
+    description = "PIN must be set; Data has PINAuthToken."
+
+
+class PinLoginOff(ApiError):
+    code, status, message = 1244, 403, "PIN Login is not enabled"
+    description = "PIN login is off."
+
+
+class UnknownSessionToken(ApiError):
+    code, status, message = 1245, 403, "Session token is invalid"
+    description = "Session token unknown."
+
+
+class ExpiredSessionToken(ApiError):
+    code, status, message = 1246, 403, "Session token has expired"
+    description = "Session token past its life."
+
+
+class PinUrlRefused(ApiError):
+    code, status, message = 1248, 403, "The reset pin URL is invalid"
+    description = "resetpinurl not on the allow-list."
+
+
+class PinOff(ApiError):
+    code, status, message = 1233, 403, "PIN Authentication is not configured."
+    description = "PIN is off."
 
 
 class ResetUrlRefused(ApiError):

@@ -218,3 +218,8 @@ class MalformedDuoRedirect(ApiError):
 class SecurityQuestionExists(ApiError):
     code, status, message = 7948, 409, "Security question already exists"
     description = "A similar question is configured."
+
+
+class NoPushSettings(ApiError):
+    code, status, message = 8050, 404, "Push Notification settings not found or does not exist"
+    description = "Not configured."

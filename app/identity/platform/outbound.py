@@ -91,7 +91,7 @@ class BoundedTransport(httpx.BaseTransport):
 
     def _send_by_proxy(self, client: httpx.Client, request: httpx.Request) -> httpx.Response:
         try:
-            self._resolver.judge_number(request.url.host)
+            self._resolver.check_numeric_host(request.url.host)
         except AddressRefused as refused:
             raise InvalidResponse(str(refused), request=request) from None
         return client.send(request, stream=True)

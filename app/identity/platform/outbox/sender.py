@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from app.kit.logs import STRUCK
+from app.kit.logs import REDACTED
 
 if TYPE_CHECKING:
     from app.identity.platform.outbox.claims import Message
@@ -27,7 +27,7 @@ class DeliveryError(Exception):
     def __init__(
         self, problem: str, *, is_final: bool = False, lacks_key: bool = False, is_interrupted: bool = False
     ) -> None:
-        super().__init__(_SECRET.sub(STRUCK, problem))
+        super().__init__(_SECRET.sub(REDACTED, problem))
         self.is_final = is_final
         self.lacks_key = lacks_key
         self.is_interrupted = is_interrupted
