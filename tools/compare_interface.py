@@ -197,16 +197,33 @@ def record() -> None:
     kept, old = _read_table(), before()
     new = of_code(old)
     pairs: dict[str, dict[str, str]] = {section: {} for section in SECTIONS}
-    names = {_address(words): words for words in new.routes}
+    addresses = {_address(words): words for words in new.routes}
     for words in old.routes:
-        pairs["operations"] |= {a: b for a, b in zip(words, names.get(_address(words), words), strict=True) if a != b}
+        pairs["operations"] |= {
+            a: b for a, b in zip(words, addresses.get(_address(words), words), strict=True) if a != b
+        }
+    pairs["schemes"] = _same_schemes(old.document, new.document)
     _collect(_by_name(old.document), _by_name(new.document), "", pairs)
+    names = {**pairs, "texts": {}}  # the texts of what has another name now meet under the new names
+    _collect(_by_name(renamed(old, Renames(names)).document), _by_name(new.document), "", pairs)
     found = {section: dict(sorted({**pairs[section]}.items())) for section in SECTIONS}
     left = differences(renamed(old, Renames(found)), new)
     made = {**found, "added": sorted({_added(one) for one in left} - {""})}
     head = "".join(line for line in TABLE.read_text(encoding="utf-8").splitlines(keepends=True) if line.startswith("#"))
     TABLE.write_text(head + yaml.safe_dump(made, sort_keys=False, allow_unicode=True, width=200), encoding="utf-8")
     print(f"{sum(map(len, made.values())) - sum(map(len, kept.values()))} more entries")
+
+
+def _same_schemes(old: dict[str, Any], new: dict[str, Any]) -> dict[str, str]:
+    """Return the security schemes that are the same under another name, whatever their descriptions."""
+    ours, theirs = (
+        {
+            name: {**scheme, "description": ""}
+            for name, scheme in document["components"].get("securitySchemes", {}).items()
+        }
+        for document in (old, new)
+    )
+    return {name: other for name in ours for other in theirs if name not in theirs and ours[name] == theirs[other]}
 
 
 def _address(words: tuple[str, ...]) -> tuple[str, ...]:
