@@ -50,6 +50,6 @@ class Lock(Wire):
     captcha: Challenge | None = None
     question_id: str | None = None  # the security question to answer
 
-    def told(self) -> dict[str, Any]:
+    def to_data(self) -> dict[str, Any]:
         """Return the `Data` member of an error."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)

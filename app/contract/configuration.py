@@ -107,7 +107,7 @@ class RequestLimits(ConfigurationModel):
     authorize_per_minute_per_address: int = Field(default=600, ge=0)  # a whole office may sit behind one address
     token_per_minute_per_client: int = Field(default=3_000, ge=0)
     availability_per_minute_per_address: int = Field(default=60, ge=0)
-    email_codes_tried_per_day: int = Field(default=15, ge=0)  # to prove one address, whoever tries
+    email_codes_tried_per_day: int = Field(default=15, ge=0)  # to verify one address, by all callers together
     passkeys_per_minute_per_address: int = Field(default=60, ge=0)  # begun: a page of sign-in does so by itself
     captcha_question_per_minute_per_address: int = Field(default=6, ge=0)  # answered in words instead of by work
     captcha_tries_per_hour_per_account: int = Field(default=30, ge=0)  # passwords tried with a solved captcha
@@ -160,15 +160,15 @@ class TenantSettings(ConfigurationModel):
 
     email_verification: Mode = "required"
     email_verification_codes: bool = False  # a code that programs may ask for, beside the link
-    login_on_email_verification: bool = False  # whoever confirms an address is signed in
+    login_on_email_verification: bool = False  # verifying an address signs in
     logout_on_email_verification: bool = False  # all sessions of the account end then
     reset_password_codes: bool = False  # a code that programs may ask for, beside the link
     reset_code_minutes: int = Field(default=5, ge=1, le=60)  # lifetime of codes that reset a password or a PIN
-    login_on_password_reset: bool = False  # whoever sets a new password is signed in
+    login_on_password_reset: bool = False  # setting a new password signs in
     captcha_at: tuple[
         Literal["forgot_password", "change_password", "update_profile"], ...
     ] = ()  # programs bring one there, always
-    two_factor: Mode = "disabled"  # optional: whoever enrolled a second factor is asked for it
+    two_factor: Mode = "disabled"  # optional: required for accounts that enrolled a second factor
     second_factors: SecondFactors = SecondFactors()
     risk: Risk = Risk()
     push: PushSettings | None = None
@@ -180,20 +180,20 @@ class TenantSettings(ConfigurationModel):
     no_callback_login: bool = (
         False  # sign-ins through other providers that programs ask for by a GUID, instead of a callback
     )
-    passkeys: bool = False  # people may sign in with one in the place of a password
+    passkeys: bool = False  # sign-in with a passkey instead of a password
     passkey_settings: Passkeys = Passkeys()
     passwordless_email: bool = False  # sign in by a link or a code from a mail
     passwordless_sms: bool = False  # sign in by a code from a text message, where numbers name accounts
     smart_login: bool = False  # a link in the mailbox approves the sign-in of another device
-    one_touch: bool = False  # a mail or a text message signs in, and registers whoever is new
+    one_touch: bool = False  # an emailed link or a texted code signs in, and registers new accounts
     sign_in_link_minutes: int = Field(default=60, ge=5, le=4_320)  # how long a mailed link that signs in is good
     pin: Pins = Pins()
-    email_login: bool | None = None  # absent: username or phone in place of email; stated: each kind for itself
+    email_login: bool | None = None  # absent: username or phone replace email; set: each kind is independent
     phone_login: bool = False
     default_country: Country | None = None  # numbers typed on our pages without + are of it
     username_login: bool = False
     registration: bool = True
-    registration_captcha: bool = False  # our own page asks one of everybody who registers
+    registration_captcha: bool = False  # the registration page requires a captcha
     registration_form: tuple[FormField, ...] = Field(default=(), max_length=60)  # none: what sign-in needs
     minimum_age: int = Field(default=0, ge=0, le=120)  # by the birth date, where one is given
     email_access: EmailAccess = EmailAccess()
@@ -302,7 +302,7 @@ class ApplicationSettings(ConfigurationModel):
     """An application: RFC 7591 names, plus name, protocol, require_consent and our own lifetimes."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$")]
-    client_name: str | None = None  # what people read; the name where absent
+    client_name: str | None = None  # the display name; absent: the name
     protocol: Literal["openid", "oauth"] = "openid"
     application_type: Literal["web", "native", "spa", "m2m"] = "web"
     redirect_uris: tuple[str, ...] = ()

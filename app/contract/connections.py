@@ -1,7 +1,7 @@
-"""Other providers through which people may sign in, as a tenant states them, and what is known of the usual ones.
+"""Connections: identity providers as a tenant configures them, and presets for common providers.
 
-A connection whose name is one of `PRESETS` needs no more than what the provider gave the tenant. Whoever states an address
-states everything: nothing but the title of a preset is left then, its trust least of all.
+A connection with the name of a preset only needs the provider's credentials. A connection with an address of its own takes
+nothing from the preset except the title, in particular not its trust.
 """
 
 import re
@@ -68,8 +68,8 @@ ProviderAddress = Annotated[str, AfterValidator(_provider_address), Field(max_le
 
 
 class ConnectionSettings(ConfigurationModel):
-    """A provider through which people may sign in. Either it has an `issuer`, which speaks OpenID Connect and is asked for the
-    rest; or the three endpoints are stated, and it speaks OAuth 2.0. Its redirect URI is `/socialauth/validate.sauth` of your
+    """An identity provider for sign-ins. Either it has an `issuer`, for OpenID Connect with discovery; or the three endpoints are
+    set, for OAuth 2.0. Its redirect URI is `/socialauth/validate.sauth` of your
     host."""
 
     key: str = Field(min_length=1, max_length=500, description="The client id that the provider gave you.")
@@ -169,21 +169,21 @@ PRESETS: Final[Mapping[str, ConnectionSettings]] = MappingProxyType(
 _PLACES: Final = ("issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "emails_endpoint")
 
 
-def resolved(name: str, stated: ConnectionSettings) -> ConnectionSettings:
+def resolved(name: str, configured: ConnectionSettings) -> ConnectionSettings:
     """Return a connection with what its preset adds."""
     preset = PRESETS.get(name)
     if preset is None:
-        return stated
-    said = {key: getattr(stated, key) for key in stated.model_fields_set}
-    if any(said.get(place) for place in _PLACES):
-        return stated if stated.title else stated.model_copy(update={"title": preset.title})
-    return preset.model_copy(update={key: value for key, value in said.items() if value or value is False})
+        return configured
+    explicit = {key: getattr(configured, key) for key in configured.model_fields_set}
+    if any(explicit.get(place) for place in _PLACES):
+        return configured if configured.title else configured.model_copy(update={"title": preset.title})
+    return preset.model_copy(update={key: value for key, value in explicit.items() if value or value is False})
 
 
 def complete(connections: Mapping[str, ConnectionSettings]) -> Mapping[str, ConnectionSettings]:
     """Check that each connection says where its provider is."""
-    for name, stated in connections.items():
-        whole = resolved(name, stated)
+    for name, configured in connections.items():
+        whole = resolved(name, configured)
         endpoints = (whole.authorization_endpoint, whole.token_endpoint, whole.userinfo_endpoint)
         if whole.issuer and any((*endpoints, whole.emails_endpoint)):
             raise ValueError(f"{name}: an issuer or endpoints, not both")

@@ -1,7 +1,5 @@
-"""The consent forms of a tenant, as configuration: what people are asked to agree to, when, and what they may leave out. The
-file states them, the store keeps them, pages draw them, sign-in enforces them. What applications may see of an account is
-another consent, and stands with the applications.
-"""
+"""The consent forms of a tenant, as configuration: options, events, and which options are required. The scopes that an
+account grants to applications are a different consent."""
 
 from typing import Annotated
 

@@ -8,7 +8,7 @@ class InvalidRequest(OAuthError):
 
 
 class WrongMethod(InvalidRequest):
-    """The address stands, the method does not: the token endpoint takes POST alone (RFC 6749 section 3.2)."""
+    """Wrong method: the token endpoint accepts POST only (RFC 6749 section 3.2)."""
 
     status, description = 405, "This address does not answer this method."
 
@@ -39,13 +39,13 @@ class InvalidScope(OAuthError):
 
 
 class InvalidTarget(OAuthError):
-    """The `resource` is not one of the client's, or not the one that was granted (RFC 8707 section 2)."""
+    """The `resource` is not registered for the client, or was not granted (RFC 8707 section 2)."""
 
     code, status, description = "invalid_target", 400, "The resource is not registered for this client."
 
 
 class InvalidToken(OAuthError):
-    """No access token, or one that is unknown, revoked or expired (RFC 6750 section 3.1)."""
+    """The access token is missing, unknown, revoked or expired (RFC 6750 section 3.1)."""
 
     code, status, description = "invalid_token", 401, "The access token is not valid."
     headers = {"WWW-Authenticate": 'Bearer error="invalid_token"'}

@@ -98,8 +98,8 @@ class Sending(ConfigurationModel):
     sms: SendLimit = SendLimit(amount=5, minutes=60)
     mails_in_all: SendLimit = Field(
         default=SendLimit(amount=30, minutes=1440),
-        description="Of all kinds together, to an account at its proved address; else to a mailbox, whoever names it. Alarms "
-        "to a proved address are always sent.",
+        description="Of all kinds together, to an account at its verified address, else to a mailbox. Security alerts "
+        "to a verified address are always sent.",
     )
     mails_by_type: dict[MailKind, SendLimit] = Field(default={MailKind.RESET: SendLimit(amount=3, minutes=1440)})
     sms_by_type: dict[SmsKind, SendLimit] = Field(default_factory=dict)
@@ -113,7 +113,7 @@ class MailTemplate(ConfigurationModel):
     type: MailKind
     name: Annotated[str, Field(pattern=_NAME)] | None = Field(
         default=None,
-        description="What `emailtemplate` asks for; TYPE-default, the one that is sent where nothing is asked for, if "
+        description="The name in `emailtemplate`; TYPE-default, the default template, if "
         "absent. A suffix such as -de makes it the German one of that name.",
     )
     subject: Line = Field(min_length=1, max_length=300)
@@ -125,7 +125,7 @@ class MailTemplate(ConfigurationModel):
     text: str | None = Field(default=None, max_length=100_000, description="Made of `html` if absent.")
     carries: Carries | None = Field(
         default=None,
-        description="What it must hold, and with it what is made: a link, a code or both. What it holds if absent.",
+        description="What the email must contain: a link, a code or both. Detected from the content if absent.",
     )
     sender_name: Line = Field(default="", max_length=60, description="That of settings.sending if empty.")
     is_active: bool = Field(default=True, description="One that is not is passed over, as if it were not there.")

@@ -14,7 +14,7 @@ class Pins(ConfigurationModel):
     signed in before, or say once more who is signed in. Wrong ones count with wrong passwords."""
 
     is_on: bool = False
-    required: bool = False  # nobody goes on without one: programs are told 1243, our pages ask
+    required: bool = False  # a PIN is required: programs receive error 1243, the hosted pages ask for it
     ask_on_registration: bool = False  # where required, a registration without one is refused: 1234
     ask_on_login: bool = False  # our pages offer to set one, and it can be skipped
     ask_only_on_first_login: bool = False  # they offer it then alone

@@ -1,6 +1,5 @@
-"""The registration form of a tenant, as configuration: which fields a new account is asked for, in which order and under
-which rules. The file states it, the store keeps it, `/ciam/appinfo` publishes it, the page draws it, registration enforces it.
-"""
+"""The registration form of a tenant, as configuration: fields, their order and their rules. `/ciam/appinfo` publishes it,
+the page renders it, and registration enforces it."""
 
 from collections.abc import Collection, Sequence
 from typing import Annotated, Literal
@@ -68,7 +67,7 @@ class FormField(ConfigurationModel):
 
     @property
     def member(self) -> str | None:
-        """The profile's member that the field fills; None for custom fields and for what is no field of the profile."""
+        """The profile member of the field; None for custom fields and fields outside the profile."""
         known = FIELDS.get(pascal(self.name))
         is_free = known is not None and known.kind in _TEXTUAL and known.write in _WRITERS
         return known.name if known is not None and is_free and not self.is_custom else None
@@ -82,7 +81,7 @@ class FormField(ConfigurationModel):
 
 
 def contradiction(form: Sequence[FormField], custom_fields: Collection[str] | None) -> str:
-    """Return what is wrong with a form as a whole, in one clause; empty where nothing is.
+    """Return the problem of a form as a whole, in one clause; empty if there is none.
 
     Args:
         custom_fields: what the tenant configured; None where that is not known here.

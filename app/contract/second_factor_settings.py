@@ -19,11 +19,12 @@ class Risk(ConfigurationModel):
 
     device: Action = "none"
     browser: Action = "none"
-    city: Action = "none"  # where `GATEHOUSE_LOCATIONS_FILE` tells places
+    city: Action = "none"  # needs `GATEHOUSE_LOCATIONS_FILE`
     country: Action = "none"
     ip: Action = "none"
     told_by: Literal["mail", "sms", "both"] = Field(
-        default="mail", description="By what owners are told. Who has no proved number, or cannot be texted, is mailed."
+        default="mail",
+        description="How the account is notified. An email is sent if there is no verified number or no SMS service.",
     )
     remembered_days: int = Field(
         default=365, ge=1, le=3_650
@@ -41,7 +42,7 @@ class Risk(ConfigurationModel):
 
 
 class SecondFactors(ConfigurationModel):
-    """Which authenticators people may use beside the first factor, where `two_factor` is not `disabled`."""
+    """The available authenticators, if `two_factor` is not `disabled`."""
 
     totp: bool = True  # an authenticator app
     sms: bool = False
@@ -50,7 +51,7 @@ class SecondFactors(ConfigurationModel):
     push: bool = False
     duo: bool = False
     passkey: bool = True
-    minimum_questions: int = Field(default=2, ge=1, le=10)  # answers asked of whoever uses security questions
-    backup_codes: bool = True  # ten codes on paper, for whoever lost the rest
+    minimum_questions: int = Field(default=2, ge=1, le=10)  # required number of security answers
+    backup_codes: bool = True  # ten single-use codes for recovery
     trusted_browser_days: int = Field(default=30, ge=0, le=365)  # "do not ask again here"; 0: always asked
-    step_up: bool = True  # programs may let people prove again who they are (mfa.md section 7)
+    step_up: bool = True  # programs may request a step-up (mfa.md section 7)

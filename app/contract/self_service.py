@@ -1,4 +1,4 @@
-"""What people change on their own accounts (interface user.md section 3, rows U16 to U28)."""
+"""Changes of an account by its owner (interface user.md section 3, rows U16 to U28)."""
 
 from typing import Annotated, ClassVar
 

@@ -46,9 +46,7 @@ class PushSettings(ConfigurationModel):
     """Approval on another device. `settings.second_factors.push` switches it."""
 
     service: Annotated[str, AfterValidator(_service), Field(max_length=50)] = "AWS"
-    app_name: str = Field(
-        default="", max_length=60
-    )  # what people are told to open; the tenant's name where it is empty
+    app_name: str = Field(default="", max_length=60)  # the app's name on pages; empty: the tenant's name
     qr_code_width: int = Field(default=250, ge=80, le=1_000)  # pixels
     message: str = Field(default="Do you want to sign in?", min_length=1, max_length=200)  # in the prompt
     number_matching: bool = True  # our pages show a number, which has to be found on the device
@@ -62,7 +60,7 @@ class PushSecrets(ConfigurationModel):
 
     access_key_id: Secret = ""
     secret_access_key: Secret = ""
-    service_json: Secret = ""  # of Firebase: SNS is told whenever another one is stated
+    service_json: Secret = ""  # of Firebase; a change is sent to SNS
     apns_certificate: Secret = ""  # base64 of a PKCS 12 file without a password: likewise
 
 

@@ -32,7 +32,7 @@ RESERVED_APPLICATIONS = frozenset(
 LATER = frozenset({"roles", "organizations", "webhooks"})
 """Keys of a tenant that the format knows and this version does not serve yet."""
 BESIDE_SETTINGS = ("url_whitelist", "registration_form", "push", "duo", "connections")
-"""Settings that the file states beside `settings`: long lists of their own, and services with their secrets."""
+"""Settings with a key of their own beside `settings`: long lists, and services with their secrets."""
 LATER_OF_ACCOUNTS = frozenset({"roles", "organizations"})
 LATER_OF_SETTINGS: Mapping[str, tuple[str | bool, ...]] = {
     "legacy_native_login": (True,),
@@ -139,9 +139,9 @@ class ApplicationFile(ApplicationSettings):
         return self
 
     def settings(self) -> ApplicationSettings:
-        """Return what the store keeps: exactly what the file states, so that defaults stay defaults."""
-        stated = self.model_dump(mode="json", exclude_unset=True, exclude={"client_id", "client_secret"})
-        return ApplicationSettings.model_validate(stated)
+        """Return the settings for the store: only those in the file, so that defaults stay defaults."""
+        explicit = self.model_dump(mode="json", exclude_unset=True, exclude={"client_id", "client_secret"})
+        return ApplicationSettings.model_validate(explicit)
 
 
 class AccountFile(ConfigurationModel):
@@ -201,28 +201,28 @@ class TenantFile(ConfigurationModel):
     captcha_secret: Annotated[str, Field(min_length=1, max_length=500)] | None = Field(
         default=None,
         description="What the provider of settings.captcha gave you beside the site key; kept sealed. It is the "
-        "provider's, so another one replaces the one that stands.",
+        "provider's, so another one replaces the current one.",
     )
     settings: TenantSettings | None = None
     url_whitelist: tuple[AllowedAddress, ...] | None = None
     registration_form: tuple[FormField, ...] | None = Field(
         default=None,
         max_length=60,
-        description="What people are asked for when they register, in this order. An empty list: what sign-in needs.",
+        description="The fields of the registration form, in this order. An empty list: those that sign-in needs.",
     )
     push: PushFile | None = Field(
         default=None,
-        description="The cloud service through which people's devices are asked. Another secret replaces the one that stands.",
+        description="The cloud service for push notifications. Another secret replaces the current one.",
     )
     duo: DuoFile | None = Field(
-        default=None, description="Your application at Duo. Another secret replaces the one that stands."
+        default=None, description="Your application at Duo. Another secret replaces the current one."
     )
     connections: Annotated[dict[ConnectionName, ConnectionFile], AfterValidator(complete)] | None = Field(
         default=None,
         max_length=30,
-        description="Other providers through which people may sign in, by the names that addresses and profiles have for them. "
-        "A name stands for its provider for ever: give another provider another one. "
-        f"These names know where their provider is: {', '.join(PRESETS)}. Another secret replaces the one that stands.",
+        description="Identity providers for sign-ins, by their names in addresses and profiles. "
+        "A name belongs to its provider permanently: give another provider another one. "
+        f"These names have presets: {', '.join(PRESETS)}. Another secret replaces the current one.",
     )
     theme: str | None = Field(default=None, description="A folder beside the file.")
     brand: Brand | None = Field(default=None, description="The theme's tokens in place; instead of `theme`.")
@@ -247,8 +247,8 @@ class TenantFile(ConfigurationModel):
         known = self.settings.custom_fields if self.settings is not None else None
         if self.registration_form and (expected := contradiction(self.registration_form, known)):
             raise ValueError(f"registration_form: {expected}")
-        stated = self.settings or TenantSettings()
-        if stated.lockout.type == "security_question" and not stated.security_questions:
+        settings = self.settings or TenantSettings()
+        if settings.lockout.type == "security_question" and not settings.security_questions:
             raise ValueError("settings.lockout.type: another one, because settings.security_questions has none")
         return self
 

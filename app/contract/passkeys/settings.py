@@ -15,7 +15,7 @@ class Passkeys(ConfigurationModel):
 
     selection: Literal["autofill", "button", "both"] = "both"  # autofill alone fails in browsers without it
     progressive_enrollment: bool = True  # after a sign-in by password, a passkey is offered
-    progressive_enrollment_days: int = Field(default=30, ge=1, le=365)  # until it is offered again to who said no
+    progressive_enrollment_days: int = Field(default=30, ge=1, le=365)  # until it is offered again after being declined
     local_enrollment: bool = True  # after a sign-in by another device, a passkey of this one is offered
     name: str | None = Field(default=None, min_length=1, max_length=64)  # what browsers show; absent: the display name
     related_origins: Annotated[tuple[RelatedOrigin, ...], Different] = Field(

@@ -29,7 +29,7 @@ class SignUpBegin(Lower):
 
 
 class SignUpFinish(RegistrationModel):
-    """The registration model; the passkey stands in the place of the password."""
+    """The registration model, with a passkey instead of a password."""
 
     passkey_credential: PresentedCredential = Field(alias="PasskeyCredential")
 
@@ -45,7 +45,7 @@ class SignInFinish(PKC, F, PW, MF):
 
 
 class AutofillBegin(Lower):
-    """Nothing: whoever has a passkey on this device is offered it."""
+    """No parameters; the browser offers the passkeys of this device."""
 
 
 class Forgot(CAP):

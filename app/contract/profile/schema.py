@@ -41,7 +41,7 @@ def describe_answer(schema: dict[str, Any]) -> None:
 
 
 def describe_request(schema: dict[str, Any], *writers: Write) -> None:
-    """Add the free fields that a request may bring; what stands there already is the request's own."""
+    """Add the free fields that a request may contain, beside its declared fields."""
     written = (field for field in FIELDS.values() if field.write in writers)
     schema.pop("additionalProperties", None)
     held = schema.setdefault("properties", {})

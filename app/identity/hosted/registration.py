@@ -159,7 +159,7 @@ def _captcha_first(context: Context, req: contract.RegisterRequest) -> Iterator[
     try:
         yield
     except ApiError as refusal:
-        refusal.data = {**(refusal.data or {}), **Lock(captcha=captcha.challenge(context)).told()}
+        refusal.data = {**(refusal.data or {}), **Lock(captcha=captcha.challenge(context)).to_data()}
         raise
 
 

@@ -85,6 +85,6 @@ def with_lock_challenge(context: Context, lookup: AccountLookup, lock: Lock, ref
         captcha=captcha.challenge(context) if lock.kind == CAPTCHA else None,
         question_id=question_for(context, lookup) if lock.kind == QUESTION and context.visit is not None else None,
     )
-    if data := asked.told():
+    if data := asked.to_data():
         refusal.data = {**(refusal.data or {}), **data}
     return refusal

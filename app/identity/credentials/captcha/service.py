@@ -97,7 +97,7 @@ def _refusal(context: Context, chosen: Captcha) -> ApiError:
     is_second = chosen.provider == "tencent" and context.visit is None
     refusal: ApiError = e.WrongSecondCaptcha() if is_second else e.WrongCaptcha()
     if (asked := challenge(context)) is not None:
-        refusal.data = Lock(captcha=asked).told()
+        refusal.data = Lock(captcha=asked).to_data()
     return refusal
 
 

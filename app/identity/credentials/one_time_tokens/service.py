@@ -329,7 +329,7 @@ def _counted_lookup(context: Context, uid: str, identifier: Identifier | None) -
 
 def _lock_error(context: Context, lock: Lock) -> ApiError:
     if lock.kind == "Captcha":
-        return e.LockedForCaptcha(data=contract.Lock(captcha=captcha.challenge(context)).told())
+        return e.LockedForCaptcha(data=contract.Lock(captcha=captcha.challenge(context)).to_data())
     if lock.kind == "SecurityQuestion":
         return e.LockedForSecurityQuestion()
     if lock.kind == "Block":
