@@ -1,4 +1,4 @@
-"""What every kind of provider of identities does: it says where a browser is led, and whom it brought back."""
+"""The protocol of identity providers: an authorization URL, and the identity in the provider's response."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from app.contract.connections import MEMBERS
 from app.identity.platform.outbound import ProviderUnavailable
 
 MAX_SUBJECT_LENGTH: Final = 255
-_MOST_LETTERS_OF_EMAIL: Final = 320
-_MOST_LETTERS: Final = 500
+_MAX_EMAIL_LENGTH: Final = 320
+_MAX_LENGTH: Final = 500
 
 
 class ProviderDenied(Exception):
-    """The person said no, or the provider let nobody in. The text goes to the log."""
+    """The user or the provider denied access. The text is logged."""
 
 
 @dataclass(frozen=True)
 class AuthenticationRequest:
-    """One way to a provider and back."""
+    """One authentication request to a provider; `verifier` is the PKCE code verifier, `back` the redirect URI."""
 
     state: str = field(repr=False)
     nonce: str = field(repr=False)
     verifier: str = field(repr=False)
     back: str
-    since: datetime | None = None  # where a new proof was asked for: none from before is good
+    since: datetime | None = None  # set for a reauthentication: earlier authentications are not accepted
 
 
 @dataclass(frozen=True)
 class ProviderIdentity:
-    """Whom a provider knows: `subject` is unique within it and never given to another person.
+    """An account at a provider: `subject` is unique there and never reassigned.
 
-    `email_verified` is what the provider says of `email`, and `gives_email` whether mailboxes of that domain are its own to
-    give, as far as it tells. `profile` holds members of the profile.
+    `email_verified` is the provider's claim; `gives_email` says whether the provider operates the mailbox's domain, as far
+    as known. `profile` contains members of the interface's profile.
     """
 
     provider: str
@@ -44,47 +44,49 @@ class ProviderIdentity:
     email_verified: bool = False
     profile: dict[str, str] = field(default_factory=dict)
     gives_email: bool = True
-    is_anew: bool = False  # the provider says that it asked for a proof now, as was wished
+    is_anew: bool = False  # the provider confirms the requested reauthentication
 
 
 class Provider(Protocol):
     """One kind of provider, as one tenant's client."""
 
     def address(self, asked: AuthenticationRequest, *, hint: str, again: bool, language: str) -> str:
-        """Return where the browser is led; `again` asks for a new proof there, if it knows how. Raises ProviderUnavailable."""
+        """Return the authorization URL; `again` requests a reauthentication if supported. Raises ProviderUnavailable."""
 
     def claimed(self, asked: AuthenticationRequest, answer: Mapping[str, str], now: datetime) -> ProviderIdentity:
-        """Exchange what the browser came back with. Raises ProviderDenied, ProviderUnavailable."""
+        """Exchange the callback parameters for an identity. Raises ProviderDenied, ProviderUnavailable."""
 
 
-def identity_from_claims(provider: str, names: Mapping[str, str], told: Mapping[str, Any]) -> ProviderIdentity:
-    """Return what a provider's words say, read by the names that a connection has for them.
+def identity_from_claims(provider: str, names: Mapping[str, str], claims: Mapping[str, Any]) -> ProviderIdentity:
+    """Map a provider's claims to an identity by the claim names of a connection.
 
-    Raises ProviderUnavailable where they name nobody.
+    Raises ProviderUnavailable without a valid subject.
     """
-    said = {member: _text(_found(told, name)) for member, name in names.items()}
-    subject, written = said["subject"], _found(told, names["subject"])
-    if not 0 < len(subject) <= MAX_SUBJECT_LENGTH or str(written) != subject:  # one with a blank is another one
+    values = {member: _text(_find(claims, name)) for member, name in names.items()}
+    subject, written = values["subject"], _find(claims, names["subject"])
+    if not 0 < len(subject) <= MAX_SUBJECT_LENGTH or str(written) != subject:  # stripping would name another subject
         raise ProviderUnavailable("it names nobody")
-    email = (said["email"] if len(said["email"]) <= _MOST_LETTERS_OF_EMAIL else "") or None
-    verified = _found(told, names["email_verified"])
-    is_verified = email is not None and (verified is True or verified == "true")  # some tell everything as a text
-    profile = {member: said[key][:_MOST_LETTERS] for key, member in MEMBERS.items() if said.get(key)}
+    email = (values["email"] if len(values["email"]) <= _MAX_EMAIL_LENGTH else "") or None
+    verified_claim = _find(claims, names["email_verified"])
+    is_verified = email is not None and (
+        verified_claim is True or verified_claim == "true"
+    )  # some providers send strings
+    profile = {member: values[key][:_MAX_LENGTH] for key, member in MEMBERS.items() if values.get(key)}
     return ProviderIdentity(provider, subject, email, is_verified, profile)
 
 
-def _found(told: Mapping[str, Any], name: str) -> Any:
-    """Return a claim; `a.b` is b within a, where no claim has the whole name."""
-    if name in told:
-        return told[name]
-    within: Any = told
+def _find(claims: Mapping[str, Any], name: str) -> Any:
+    """Return a claim; `a.b` is the member b of a, unless a claim has the whole name."""
+    if name in claims:
+        return claims[name]
+    within: Any = claims
     for part in name.split("."):
         within = within.get(part) if isinstance(within, dict) else None
     return within
 
 
 def _text(value: Any) -> str:
-    """Return a text or a whole number as one line; nothing for anything else."""
+    """Return a printable string or an integer as text, otherwise an empty string."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return value.strip() if isinstance(value, str) and value.isprintable() else ""

@@ -118,7 +118,7 @@ def go_on(context: Context, req: InteractionOnly) -> Next:
     if interaction_id is None or state is None:
         return waiting(context, req)
     found = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, state.ticket)
-    if found is None or found.is_over(context.now) or found.state != State.APPROVED:
+    if found is None or found.is_expired(context.now) or found.state != State.APPROVED:
         return _step(context, interaction_id, state)
     return entered(context, interaction_id, smart_login.redeem(context, found), MAIL, remember=state.remember)
 
@@ -235,7 +235,7 @@ def _step(context: Context, interaction: Interaction, state: Waiting) -> Next:
 def _device(context: Context, state: Waiting) -> dict[str, str]:
     """Return what stands on the device that waits."""
     found = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, state.ticket)
-    stands = found.state if found is not None and not found.is_over(context.now) else State.USED
+    stands = found.state if found is not None and not found.is_expired(context.now) else State.USED
     return {"number": state.number, "state": _SHOWN[State(stands)]}
 
 

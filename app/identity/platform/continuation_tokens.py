@@ -1,7 +1,7 @@
-"""Opaque texts that stand for a moment of a journey: a second-factor token, a validation token, a WebAuthn challenge.
+"""Continuation tokens: opaque texts that continue a flow, such as a second-factor token or a WebAuthn challenge.
 
-A ticket is unguessable, lies as a digest, belongs to one tenant and one kind, ends by itself, and is used up by one
-statement: of many at once one wins. What is short enough to be guessed is a code, and belongs to `proofs`.
+A token is unguessable, stored as a digest, bound to one tenant and one purpose, expires, and is spent by one statement, so
+that only one of several concurrent uses succeeds. Short codes, which could be guessed, belong to `one_time_tokens`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from app.kit import randomness
 
 tickets = tenant_table(
     "tickets",
-    Column("kind", String(24), primary_key=True),  # service.TicketKind
+    Column("kind", String(24), primary_key=True),  # ContinuationPurpose
     Column("ticket_hash", Id, primary_key=True),
-    Column("uid", Id, nullable=False),  # `nobody` where it is nobody's yet
+    Column("uid", Id, nullable=False),  # NO_ACCOUNT if it belongs to no account yet
     Column("facts", Json, nullable=False),
-    Column("state", String(16), nullable=False),  # open, and what its area makes of it
+    Column("state", String(16), nullable=False),  # OPEN, or a state of its purpose
     Column("created_at", Instant, nullable=False),
     Column("expires_at", Instant, nullable=False),
     Index("ix_tickets_uid", "tenant_id", "uid", "kind"),
@@ -35,38 +35,38 @@ tickets = tenant_table(
 T = tickets.c
 OPEN = "open"
 NO_ACCOUNT = "nobody"
-_MOST_LETTERS = 500
+_MAX_LENGTH = 500
 
 
 class ContinuationPurpose(StrEnum):
-    """What a ticket is for: one of a kind opens nothing of another."""
+    """What a token continues; a token of one purpose is not accepted for another."""
 
     SECOND_FACTOR = "second_factor"  # mfa.md section 1: SecondFactorAuthenticationToken
     STEP_UP = "step_up"  # mfa.md section 7: SecondFactorValidationToken
-    CONSENT = "consent"  # user.md row U83: ConsentToken
-    PIN_SETTING = "pin_setting"  # user.md row U68: PINAuthToken
-    PIN_SESSION = "pin_session"  # user.md row U67: session_token
-    PASSKEY_CREATION = "passkey_creation"  # named by its challenge (WebAuthn section 7.1)
-    PASSKEY_REQUEST = "passkey_request"  # named by its challenge (WebAuthn section 7.2)
+    CONSENT = "consent"  # user.md operation U83: ConsentToken
+    PIN_SETTING = "pin_setting"  # user.md operation U68: PINAuthToken
+    PIN_SESSION = "pin_session"  # user.md operation U67: session_token
+    PASSKEY_CREATION = "passkey_creation"  # the text is the challenge (WebAuthn section 7.1)
+    PASSKEY_REQUEST = "passkey_request"  # the text is the challenge (WebAuthn section 7.2)
     TRUSTED_BROWSER = "trusted_browser"
-    OWN_FACTOR = "own_factor"  # what was sent to whoever adds a factor on our pages
+    OWN_FACTOR = "own_factor"  # a code sent while an account adds a factor on the hosted pages
     SMART_LOGIN = "smart_login"  # user.md section 8: clientguid
     PUSH = "push"
     DUO = "duo"
-    CONNECTION = "connection"  # one way to another provider and back
-    REQUEST_TOKEN = "request_token"  # account.md row A26
-    CANDIDATE = "candidate"  # user.md row U29: candidatetoken
-    CLIENT_GUID = "client_guid"  # user.md rows U13, U30
-    SEEN = "seen"  # from where an account signed in
+    CONNECTION = "connection"  # one round trip to another provider
+    REQUEST_TOKEN = "request_token"  # account.md operation A26
+    CANDIDATE = "candidate"  # user.md operation U29: candidatetoken
+    CLIENT_GUID = "client_guid"  # user.md operations U13, U30
+    SEEN = "seen"  # a device or place that an account signed in from
 
 
 class TokenExists(Exception):
-    """Another ticket of the kind has this text."""
+    """A token of this purpose with this text exists."""
 
 
 @dataclass(frozen=True)
 class ContinuationToken:
-    """What a text stands for."""
+    """A stored token."""
 
     kind: ContinuationPurpose
     ticket_hash: str
@@ -75,9 +75,9 @@ class ContinuationToken:
     state: str
     created_at: datetime
     expires_at: datetime
-    text: str = field(default="", repr=False)  # known where it was shown or made
+    text: str = field(default="", repr=False)  # known only if it was presented or just issued
 
-    def is_over(self, now: datetime) -> bool:
+    def is_expired(self, now: datetime) -> bool:
         return self.expires_at <= now
 
 
@@ -90,17 +90,24 @@ def issue(
     facts: Mapping[str, Any] | None = None,
     text: str | None = None,
 ) -> ContinuationToken:
-    """Keep a new ticket and return it with its text: a GUID, unless it is made elsewhere. Raises Taken for a text that is in use."""
-    shown = text if text is not None else randomness.guid()
-    made = ContinuationToken(
-        kind, randomness.digest(shown), uid, dict(facts or {}), OPEN, context.now, context.now + lifetime, shown
+    """Store a new token and return it with its text, a GUID unless `text` is given. Raises TokenExists for a used text."""
+    issued_text = text if text is not None else randomness.guid()
+    token = ContinuationToken(
+        kind,
+        randomness.digest(issued_text),
+        uid,
+        dict(facts or {}),
+        OPEN,
+        context.now,
+        context.now + lifetime,
+        issued_text,
     )
-    row = {name: getattr(made, name) for name in ContinuationToken.__dataclass_fields__ if name != "text"}
+    row = {name: getattr(token, name) for name in ContinuationToken.__dataclass_fields__ if name != "text"}
     try:
         context.work.run(insert(tickets), {"tenant_id": context.tenant.tenant_id, **row})
     except IntegrityError:
         raise TokenExists from None
-    return made
+    return token
 
 
 def renew(
@@ -111,7 +118,7 @@ def renew(
     lifetime: timedelta,
     facts: Mapping[str, Any] | None = None,
 ) -> None:
-    """Keep a ticket of a text that is made elsewhere, in place of the one that there is; call it while the account is locked."""
+    """Store a token with a given text in place of an existing one; the caller must have locked the account."""
     context.work.run(delete(tickets).where(
         T.tenant_id == context.tenant.tenant_id, T.kind == kind, T.ticket_hash == randomness.digest(text)
     ))  # fmt: skip
@@ -119,15 +126,15 @@ def renew(
 
 
 def find(context: Context, kind: ContinuationPurpose, text: str | None) -> ContinuationToken | None:
-    """Return what a text stands for, over or not (`is_over`); ended ones are kept for a while, used ones are gone."""
-    if not text or len(text) > _MOST_LETTERS:
+    """Return the token of a text, expired or not (`is_expired`); spent tokens are gone."""
+    if not text or len(text) > _MAX_LENGTH:
         return None
     found = by_hash(context, kind, randomness.digest(text))
     return replace(found, text=text) if found is not None else None
 
 
 def by_hash(context: Context, kind: ContinuationPurpose, ticket_hash: str) -> ContinuationToken | None:
-    """Return the ticket of that digest: for whoever keeps no text of it."""
+    """Return the token with this digest."""
     columns = [T[name] for name in ContinuationToken.__dataclass_fields__ if name != "text"]
     where = (T.tenant_id == context.tenant.tenant_id, T.kind == kind, T.ticket_hash == ticket_hash)
     row = context.work.one(select(*columns).where(*where))
@@ -135,35 +142,35 @@ def by_hash(context: Context, kind: ContinuationPurpose, ticket_hash: str) -> Co
 
 
 def of_account(context: Context, kind: ContinuationPurpose, uid: str) -> list[ContinuationToken]:
-    """Return an account's tickets of a kind that are not over, the newest first; their texts are not known."""
+    """Return an account's unexpired tokens of a purpose, newest first, without their texts."""
     columns = [T[name] for name in ContinuationToken.__dataclass_fields__ if name != "text"]
     where = (T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.kind == kind, T.expires_at > context.now)
     rows = context.work.all(select(*columns).where(*where).order_by(T.created_at.desc()))
     return [ContinuationToken(**{**row._mapping, "kind": ContinuationPurpose(row.kind)}) for row in rows]
 
 
-def spend(context: Context, ticket: ContinuationToken) -> bool:
-    """Use a ticket up, in the call's transaction: a refusal that follows leaves it. Of many at once one is told True."""
-    return context.work.changed(delete(tickets).where(*_one(context, ticket), T.expires_at > context.now)) > 0
+def spend(context: Context, token: ContinuationToken) -> bool:
+    """Spend a token in the request's transaction, so that a later error keeps it. Return True for one concurrent use only."""
+    return context.work.changed(delete(tickets).where(*_one(context, token), T.expires_at > context.now)) > 0
 
 
-def add_facts(context: Context, ticket: ContinuationToken, **facts: Any) -> ContinuationToken:
-    """Keep facts beside those that are there."""
-    after = replace(ticket, facts={**ticket.facts, **facts})
-    context.work.run(update(tickets).where(*_one(context, ticket)).values(facts=after.facts))
+def add_facts(context: Context, token: ContinuationToken, **facts: Any) -> ContinuationToken:
+    """Add facts to a token and return it."""
+    after = replace(token, facts={**token.facts, **facts})
+    context.work.run(update(tickets).where(*_one(context, token)).values(facts=after.facts))
     return after
 
 
-def change_state(context: Context, ticket: ContinuationToken, state: str, **facts: Any) -> bool:
-    """Bring a ticket from the state in which it was read to another; of many at once one is told True."""
-    where = (*_one(context, ticket), T.state == ticket.state, T.expires_at > context.now)
-    return context.work.changed(update(tickets).where(*where).values(state=state, facts={**ticket.facts, **facts})) > 0
+def change_state(context: Context, token: ContinuationToken, state: str, **facts: Any) -> bool:
+    """Change the state, if it is still the one that was read. Return True for one concurrent change only."""
+    where = (*_one(context, token), T.state == token.state, T.expires_at > context.now)
+    return context.work.changed(update(tickets).where(*where).values(state=state, facts={**token.facts, **facts})) > 0
 
 
 def revoke_all(context: Context, uid: str, *kinds: ContinuationPurpose) -> None:
-    """End an account's tickets of some kinds."""
+    """Delete an account's tokens of some purposes."""
     context.work.run(delete(tickets).where(T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.kind.in_(kinds)))
 
 
-def _one(context: Context, ticket: ContinuationToken) -> tuple[Any, ...]:
-    return T.tenant_id == context.tenant.tenant_id, T.kind == ticket.kind, T.ticket_hash == ticket.ticket_hash
+def _one(context: Context, token: ContinuationToken) -> tuple[Any, ...]:
+    return T.tenant_id == context.tenant.tenant_id, T.kind == token.kind, T.ticket_hash == token.ticket_hash

@@ -158,7 +158,7 @@ def finish(context: Context, state: str, answer: Mapping[str, str]) -> tuple[Pro
 def _spend_state(context: Context, state: str) -> ContinuationToken:
     interaction_id, _, text = state.rpartition(".")
     found = continuation_tokens.find(context, ContinuationPurpose.CONNECTION, text)
-    if found is None or found.is_over(context.now) or found.facts["attempt"] != interaction_id:
+    if found is None or found.is_expired(context.now) or found.facts["attempt"] != interaction_id:
         raise UnknownState
     with context.work.separate_transaction() as own:
         if not continuation_tokens.spend(replace(context, work=own), found):

@@ -56,7 +56,7 @@ def exchange(context: Context, text: str) -> IssuedTokens:
     found = continuation_tokens.find(context, ContinuationPurpose.REQUEST_TOKEN, text)
     if found is None:
         raise e.WrongRequestToken
-    if found.is_over(context.now):
+    if found.is_expired(context.now):
         raise e.ExpiredRequestToken
     if not _can_sign_in(accounts.by_uid(context, found.uid)) or not continuation_tokens.spend(context, found):
         raise e.WrongRequestToken
@@ -74,7 +74,7 @@ def create_candidate(context: Context, claimed: ProviderIdentity) -> str:
 def find_candidate(context: Context, text: str) -> tuple[ProviderIdentity, ContinuationToken] | None:
     """Return the identity that a text stands for, with the ticket to spend; None where it stands for none any more."""
     found = continuation_tokens.find(context, ContinuationPurpose.CANDIDATE, text)
-    return (ProviderIdentity(**found.facts), found) if found is not None and not found.is_over(context.now) else None
+    return (ProviderIdentity(**found.facts), found) if found is not None and not found.is_expired(context.now) else None
 
 
 def register_guid(context: Context, guid: str, *, links: bool) -> None:
@@ -114,7 +114,7 @@ def find_finished(context: Context, guid: str) -> ContinuationToken:
     the browser is not back yet."""
     require_enabled(context)
     held = continuation_tokens.find(context, ContinuationPurpose.CLIENT_GUID, guid)
-    if held is None or held.is_over(context.now) or not held.facts["is_finished"] or held.state == USED:
+    if held is None or held.is_expired(context.now) or not held.facts["is_finished"] or held.state == USED:
         raise e.WrongClientGuid
     return held
 

@@ -59,7 +59,7 @@ def new_number() -> str:
 def find_device(context: Context, proof: OneTimeToken) -> ContinuationToken | None:
     """Return the device that a link or a code is about; None where it waits no more."""
     found = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, str(proof.facts.get("ticket") or ""))
-    return found if found is not None and not found.is_over(context.now) else None
+    return found if found is not None and not found.is_expired(context.now) else None
 
 
 def approve(context: Context, proof: OneTimeToken) -> ContinuationToken:

@@ -53,7 +53,12 @@ def start(context: Context, req: contract.StartSmartLogin) -> contract.LoginRequ
 @contract.poll.implements
 def poll(context: Context, req: contract.PollLogin) -> FactorLogin:
     found = continuation_tokens.find(context, ContinuationPurpose.SMART_LOGIN, req.client_guid)
-    if found is None or found.is_over(context.now) or smart_login.is_page_device(found) or found.state == State.DENIED:
+    if (
+        found is None
+        or found.is_expired(context.now)
+        or smart_login.is_page_device(found)
+        or found.state == State.DENIED
+    ):
         raise e.WrongClientGuid
     if found.state == State.USED:
         raise e.UsedSmartLink

@@ -94,8 +94,8 @@ def validate(context: Context, given: RegistrationInput, options: RegistrationOp
     if context.visit is None:  # our pages have a step for it
         pins.refuse_missing(settings, given.pin_info)
     drafted = drafts.read(context, given, options.source, needs_password=options.has_password)
-    if len(drafted.addresses.forms) > input_checks.MOST_EMAILS:
-        raise e.BadParameter(f"An account has at most {input_checks.MOST_EMAILS} addresses.")
+    if len(drafted.addresses.forms) > input_checks.MAX_EMAILS:
+        raise e.BadParameter(f"An account has at most {input_checks.MAX_EMAILS} addresses.")
     requirements.refuse_registrant(context, drafted)
     registration_data.refuse_invalid_links(context, given.free)
     return drafted

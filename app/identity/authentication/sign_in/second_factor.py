@@ -104,7 +104,7 @@ def resume(context: Context, ticket: ContinuationToken | None) -> PendingSignIn:
     """
     if ticket is None:
         raise e.UnknownFactorToken
-    if ticket.is_over(context.now):
+    if ticket.is_expired(context.now):
         raise e.ExpiredFactorToken
     account = accounts.by_uid(context, ticket.uid)
     if account is None or ticket.facts.get("password_changed_at") != iso(account.password_changed_at):
@@ -228,7 +228,7 @@ def finish(context: Context, pending: PendingSignIn) -> Account:
         raise refusal
     opens = authentication.opens_lock
     if not login_records.record_login(
-        context.work, account.uid, account.password_hash, context.now, answered=opens, new_hash=None
+        context.work, account.uid, account.password_hash, context.now, is_lock_solved=opens, new_hash=None
     ):
         raise e.LockedDuringStep
     if not continuation_tokens.spend(context, pending.token):

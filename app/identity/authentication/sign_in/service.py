@@ -108,7 +108,7 @@ def _record_login(
     Where two sign-ins renew a stale hash at the same moment, the second verifies the password against the hash of the
     first.
     """
-    more: dict[str, Any] = {"answered": answered, "is_complete": is_complete}
+    more: dict[str, Any] = {"is_lock_solved": answered, "is_complete": is_complete}
     if login_records.record_login(
         context.work, account.uid, account.password_hash, context.now, new_hash=new_hash, **more
     ):
@@ -143,7 +143,7 @@ def try_complete_sign_in(
     if not can_sign_in(context, account, kind):
         return False
     if not login_records.record_login(
-        context.work, account.uid, account.password_hash, context.now, answered=False, new_hash=None
+        context.work, account.uid, account.password_hash, context.now, is_lock_solved=False, new_hash=None
     ):
         return False
     notify_sign_in(context, account, suppress_webhook=suppress_webhook)
@@ -156,7 +156,7 @@ def complete_sign_in(context: Context, account: Account, kind: str, *, suppress_
     if (refusal := sign_in_refusal(context, account, Identifier(kind, ""))) is not None:
         raise refusal
     if not login_records.record_login(
-        context.work, account.uid, account.password_hash, context.now, answered=False, new_hash=None
+        context.work, account.uid, account.password_hash, context.now, is_lock_solved=False, new_hash=None
     ):
         raise e.AccountBlocked
     notify_sign_in(context, account, suppress_webhook=suppress_webhook)

@@ -110,7 +110,7 @@ def _verified_username(context: Context, factors: AccountFactors, response: Fact
 
 def _find_state(context: Context, factors: AccountFactors, state: str) -> ContinuationToken:
     found = continuation_tokens.find(context, ContinuationPurpose.DUO, state)
-    if found is None or found.is_over(context.now):
+    if found is None or found.is_expired(context.now):
         raise e.WrongDuoState
     if found.uid != factors.account.uid or not _binding(factors).items() <= found.facts.items():
         raise e.WrongDuoState

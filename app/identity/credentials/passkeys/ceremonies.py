@@ -235,7 +235,7 @@ def _find_challenge(
     context: Context, kind: ContinuationPurpose, use: CeremonyUse, given: PresentedCredential, uid: str | None
 ) -> ContinuationToken:
     ticket = continuation_tokens.find(context, kind, _client_challenge(given))
-    if ticket is None or ticket.is_over(context.now) or ticket.facts.get("use") != use.value:
+    if ticket is None or ticket.is_expired(context.now) or ticket.facts.get("use") != use.value:
         raise _refused(context, "challenge", uid)
     if uid is not None and ticket.uid != uid:
         raise _refused(context, "challenge of another", uid)

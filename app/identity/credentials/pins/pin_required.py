@@ -35,7 +35,7 @@ def find_setting_token(context: Context, token: str | None) -> tuple[Continuatio
     ticket = continuation_tokens.find(context, ContinuationPurpose.PIN_SETTING, token)
     if ticket is None:
         raise e.UnknownPinToken
-    if ticket.is_over(context.now):
+    if ticket.is_expired(context.now):
         raise e.ExpiredPinToken
     account = accounts.by_uid(context, ticket.uid)
     is_over = account is None or (account.password_changed_at and account.password_changed_at > ticket.created_at)

@@ -31,7 +31,7 @@ def find_session(context: Context, token: str | None) -> ContinuationToken:
     found = continuation_tokens.find(context, ContinuationPurpose.PIN_SESSION, token)
     if found is None:
         raise e.UnknownSessionToken
-    if found.is_over(context.now):
+    if found.is_expired(context.now):
         raise e.ExpiredSessionToken
     return found
 

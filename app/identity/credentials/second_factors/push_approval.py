@@ -96,7 +96,7 @@ def answer_request(context: Context, req: DeviceAnswer) -> None:
 
 def _find_open_request(context: Context, token: str) -> tuple[ContinuationToken, Credential]:
     request = continuation_tokens.find(context, ContinuationPurpose.PUSH, token)
-    if request is None or request.is_over(context.now):
+    if request is None or request.is_expired(context.now):
         raise e.WrongPushToken
     if request.state in _CLOSED_ERRORS:
         raise _CLOSED_ERRORS[request.state]

@@ -35,7 +35,7 @@ def is_trusted(context: Context, account: Account) -> bool:
     if not shown or not context.tenant.settings.second_factors.trusted_browser_days:
         return False
     found = continuation_tokens.find(context, ContinuationPurpose.TRUSTED_BROWSER, shown)
-    if found is None or found.uid != account.uid or found.is_over(context.now):
+    if found is None or found.uid != account.uid or found.is_expired(context.now):
         return False
     return _is_of_current_password(found, account)
 

@@ -1,4 +1,4 @@
-"""An account as it lay in the store when it was read."""
+"""The account as an immutable value read from the store."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 from app.identity.directory.accounts import identifiers
 
 IDENTITIES = "identities"
-"""Under this name `private` keeps what other providers say of the person (accounts/linked.py)."""
+"""The key in `private` of linked identities (linked_identities.py)."""
 TENANTS_LIMIT, UNLIMITED = 0, -1
-"""What the column `session_limit` says where it is no number of sessions: the tenant's limit holds, or none at all."""
+"""Special values of the column `session_limit`: use the tenant's limit, or no limit."""
 
 
 @dataclass(frozen=True)
 class Account:
-    """A person within a tenant. `profile` holds the free fields that are set, spelt as the interface spells them."""
+    """A person within a tenant. `profile` contains the free fields that are set, with their names in the interface."""
 
     uid: str
     profile_id: str
@@ -35,7 +35,7 @@ class Account:
     locked_until: datetime | None
     is_locked: bool
     logins: int
-    session_limit: int  # of the account alone, as the column has it
+    session_limit: int  # the column of the account
     roles: list[str] | None
     emails: list[dict[str, Any]]
     profile: dict[str, Any]
@@ -45,10 +45,10 @@ class Account:
     profile_modified_at: datetime | None
     last_login_at: datetime | None
     password_changed_at: datetime | None
-    leaves_at: datetime | None  # its owner deleted it; until then it can be kept
-    read_at: datetime  # when it was read: ages and locks are answered as of then
+    leaves_at: datetime | None  # the owner deleted it; it can be restored until then
+    read_at: datetime  # ages and locks are relative to this time
     password_expires_at: datetime | None  # by the tenant's policy
-    sessions_allowed: int  # at once, by the account's own limit or else the tenant's; 0: any number
+    sessions_allowed: int  # concurrent sessions, by the account's or the tenant's limit; 0: unlimited
 
     @property
     def security_answers(self) -> dict[str, str]:
@@ -57,7 +57,7 @@ class Account:
 
     @property
     def pin(self) -> dict[str, Any]:
-        """What is kept of the PIN (identity/pins): `sealed` where there is one, and when it was set or skipped."""
+        """The PIN entry (pin_hash.py): `sealed` if a PIN is set, and when it was set or skipped."""
         return self.private.get("pin") or {}
 
     @property
@@ -66,37 +66,37 @@ class Account:
 
     @property
     def password_history(self) -> list[str]:
-        """Hashes of earlier passwords, the newest first."""
+        """Hashes of earlier passwords, newest first."""
         return self.private.get("password_history") or []
 
     @property
     def is_locked_now(self) -> bool:
-        """Whether a lock holds; a suspension ends by itself."""
+        """Whether the account is locked; a suspension expires."""
         return self.is_locked and not (self.locked_until is not None and self.locked_until <= self.read_at)
 
 
 def limit_column(stated: int | None) -> int:
-    """Return what is kept of a limit of sessions: 0 lifts the tenant's for this account, None leaves it to the tenant."""
+    """Return the column value of a session limit: 0 means unlimited, None means the tenant's limit."""
     return TENANTS_LIMIT if stated is None else stated or UNLIMITED
 
 
 def sessions_allowed(column: int, tenants_limit: int) -> int:
-    """Return the limit that is enforced (interface limits.md section 6: the account's wins); 0: none."""
+    """Return the effective session limit (interface limits.md section 6: the account's wins); 0: unlimited."""
     return tenants_limit if column == TENANTS_LIMIT else max(column, 0)
 
 
 def full_name(account: Account) -> str | None:
-    """Return first and last name, as far as they are known."""
+    """Return first and last name, as far as known."""
     return name_in(account.profile)
 
 
 def name_in(profile: Mapping[str, Any]) -> str | None:
-    """Return the name that a profile says."""
+    """Return the name in a profile."""
     return " ".join(name for name in (profile.get("FirstName"), profile.get("LastName")) if name) or None
 
 
 def is_verified(account: Account, email: str) -> bool:
-    """Return whether the account's address, in any spelling, is verified: as it is kept with the address, never inferred."""
+    """Return whether this address of the account, in any spelling, is verified."""
     form = identifiers.normalize_email(email)
     held = next((one for one in account.emails if identifiers.normalize_email(one["Value"]) == form), None)
     if held is None or held.get("pending"):

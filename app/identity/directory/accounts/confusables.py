@@ -1,6 +1,6 @@
-"""What a new username may be made of, so that no two people see the same name (Unicode UTS 39, decisions/0062).
+"""Rejects confusable characters in new usernames (Unicode UTS 39, decisions/0062).
 
-Looking accounts up does not ask this: usernames that are older than the rule keep working.
+Lookups do not apply these rules, so that older usernames keep working.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ _RECOMMENDED: Final = (
 _TOGETHER: Final = (
     ("Latin", "Han", "Hiragana", "Katakana"), ("Latin", "Han", "Bopomofo"), ("Latin", "Han", "Hangul"),
 )  # fmt: skip
-"""UTS 39 section 5.2, "highly restrictive": the scripts that one language writes together."""
-_BLANK: Final = "\u2800"  # braille without a dot: a symbol by its category, and nothing to see
+"""UTS 39 section 5.2, "highly restrictive": scripts that one language combines."""
+_BLANK: Final = "\u2800"  # BRAILLE PATTERN BLANK: a symbol by category, but invisible
 
 
 def has_invisible_character(text: str) -> bool:
-    """Return whether a text has a character that nobody sees: UTS 39 refuses them, whatever their category."""
-    return _BLANK in text or _unseen().search(text) is not None
+    """Return whether a text contains an invisible character, which UTS 39 rejects in any category."""
+    return _BLANK in text or _ignorable().search(text) is not None
 
 
 def is_single_script(text: str) -> bool:
-    """Return whether a text is written in one script, or in those that one language mixes, with digits of one kind."""
+    """Return whether a text uses one script, or scripts that one language combines, and digits of one script."""
     zeros = {ord(letter) - unicodedata.decimal(letter) for letter in text if unicodedata.decimal(letter, -1) >= 0}
-    return len(zeros) <= 1 and (text.isascii() or _writings().fullmatch(text) is not None)
+    return len(zeros) <= 1 and (text.isascii() or _allowed_scripts().fullmatch(text) is not None)
 
 
 @cache
-def _unseen() -> regex.Pattern[str]:
+def _ignorable() -> regex.Pattern[str]:
     return regex.compile(r"\p{Default_Ignorable_Code_Point}")
 
 
 @cache
-def _writings() -> regex.Pattern[str]:
+def _allowed_scripts() -> regex.Pattern[str]:
     def letters(*scripts: str) -> str:
         named = "".join(rf"\p{{Script_Extensions={script}}}" for script in (*scripts, "Common", "Inherited"))
         return f"[{named}]*+"

@@ -1,4 +1,4 @@
-"""Checks the identifiers of the registration model (interface user.md section 1.1); needs no store."""
+"""Validates what requests state about an account: identifiers (interface user.md section 1.1), policy version, questions."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from app.kit import randomness
 from app.kit.errors import ApiError
 
 PRIMARY = "primary"
-MOST_EMAILS = 10
-"""How many addresses an account may have, those included that it did not prove yet."""
+MAX_EMAILS = 10
+"""The number of addresses an account may have, unverified ones included."""
 
 
 @dataclass(frozen=True)
 class Emails:
-    """An account's addresses: `shown` in the order that the profile has, `forms` as they are compared."""
+    """An account's addresses: `shown` in profile order, `forms` normalized."""
 
     shown: list[dict[str, str]] = field(default_factory=list)
     forms: tuple[str, ...] = ()
 
     @property
     def first_held(self) -> list[dict[str, Any]]:
-        """The addresses as somebody's own account keeps them: all but the primary one wait until they are proved."""
+        """The addresses of a self-registered account: all but the primary one are pending."""
         return [*self.shown[:1], *self.waiting[1:]]
 
     @property
     def waiting(self) -> list[dict[str, Any]]:
-        """The addresses as they are kept while none of them is proved, nor was there when the account began."""
+        """The addresses, all pending verification."""
         return [{**entry, "pending": True} for entry in self.shown]
 
     @property
@@ -44,9 +44,9 @@ class Emails:
 
 
 def emails(given: Sequence[EmailEntry]) -> Emails:
-    """Return the addresses, the primary one first.
+    """Validate the addresses and return them, the primary one first.
 
-    Raises 1201 no type, 1038 no address, 1202 one address twice, 1203 more than one Primary.
+    Raises 1201 without a type, 1038 malformed, 1202 duplicate address, 1203 more than one Primary.
     """
     if any(not (entry.type or "").strip() for entry in given):
         raise e.EmailTypeMissing
@@ -65,12 +65,12 @@ def emails(given: Sequence[EmailEntry]) -> Emails:
 
 
 def username(settings: TenantSettings, text: str, held: str | None = None) -> str:
-    """Return the username's form; raises 1204 for its length or a space, 1024 for letters that are not allowed.
+    """Return the normalized username; raises 1204 for its length or a space, 1024 for characters that are not allowed.
 
-    Where numbers sign in, what our pages would read as one is no username: it could not sign in there.
+    If phone numbers can sign in, a username that looks like one is rejected, because the login page would misread it.
 
     Args:
-        held: the one that the account has: it may stay, whatever it is made of.
+        held: the account's current username, which is always allowed.
     """
     if not identifiers.is_username_length(text):
         raise e.MalformedUsername
@@ -93,13 +93,13 @@ def phone(text: str) -> str:
     return form
 
 
-def uid(settings: TenantSettings, wished: str | None) -> str:
-    """Return the new account's id: the wished one where the tenant allows that; raises 1200."""
-    if not wished or not settings.custom_uid:
+def uid(settings: TenantSettings, requested: str | None) -> str:
+    """Return the id of a new account: the requested one if the tenant allows custom ids. Raises 1200."""
+    if not requested or not settings.custom_uid:
         return randomness.uid()
-    if not identifiers.is_allowed_uid(wished) or wished.lower() in taken_uids():
+    if not identifiers.is_allowed_uid(requested) or requested.lower() in taken_uids():
         raise e.MalformedUid
-    return wished
+    return requested
 
 
 def _is_primary(entry: EmailEntry) -> bool:
@@ -116,19 +116,19 @@ _TAKEN: dict[str, type[ApiError]] = {
 
 
 def taken(conflict: IdentifierTaken) -> ApiError:
-    """Return the interface's error for an identifier of another account."""
+    """Return the interface's error for an identifier that another account has."""
     return _TAKEN[conflict.kind]()
 
 
 def refuse_policy_version(settings: TenantSettings, accepted: PolicyVersion | None) -> None:
-    """Raise 1197 for a version of the privacy policy that the tenant does not have."""
-    known = [held.version for held in settings.privacy_policy.versions]
+    """Raise 1197 for an unknown version of the privacy policy."""
+    known = [one.version for one in settings.privacy_policy.versions]
     if accepted is not None and accepted.version and accepted.version not in known:
         raise e.UnknownPolicyVersion
 
 
 def refuse_questions(settings: TenantSettings, asked: Iterable[str] | None) -> None:
-    """Raise 1091 for a security question that the tenant did not configure, 1095 where it asks none."""
+    """Raise 1091 for a question that the tenant did not configure, 1095 if it has none."""
     if asked and not settings.security_questions:
         raise e.SecurityQuestionsOff
     if any(question not in settings.security_questions for question in asked or ()):

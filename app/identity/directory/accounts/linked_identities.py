@@ -1,7 +1,7 @@
-"""Identities of other providers that are linked to an account (interface profile.json.md section 3).
+"""Identities at other providers that are linked to an account (interface profile.json.md section 3).
 
-Whose an identity is lies among the identifiers, where it is held once in a tenant; what its provider said lies with the
-account, whose row is locked before it changes.
+The table `identifiers` maps each identity to one account of the tenant; the provider's data is stored in the account's
+`private` document, whose row is locked before a change.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ from app.kit.clock import iso
 
 REGISTERED_BY = "registration_provider"
 PENDING_IDENTITY = "brought"
-"""What somebody registers with who came from a provider, until it is linked: it goes with whatever opens the account of before
-its first proof."""
+"""The key in `private` of the identity that an unverified account was registered with; removed by a claim of the account."""
 OWN_PROVIDER = "Email"
-"""The provider of what an account has of its own, as its profile names it."""
+"""The `Provider` of an account's own profile."""
 MAX_IDENTITIES = 20
-"""How many identities an account may have."""
-_MOST_LETTERS = 1_000
-_MOST_NAME_LETTERS = 100
+"""The number of identities an account may have."""
+_MAX_LENGTH = 1_000
+_MAX_NAME_LENGTH = 100
 _MEMBERS = {member.name: member.kind for member in FIELDS["Identities"].members}
 _ABSENT = {name: FIELDS[name].absent if name in FIELDS else None for name in _MEMBERS}
 
@@ -41,12 +40,12 @@ class NotLinked(Exception):
 
 
 class TooManyIdentities(IdentifierTaken):
-    """The account has as many identities as it may have."""
+    """The account has the maximum number of identities."""
 
 
 @dataclass(frozen=True)
 class Identity:
-    """Somebody at a provider, as the provider last said."""
+    """A linked identity with the provider's latest data."""
 
     provider: str
     subject: str
@@ -63,8 +62,8 @@ class Identity:
 
 
 def of(account: Account) -> tuple[Identity, ...]:
-    """Return the account's identities, the oldest first."""
-    return tuple(_as_read(one) for one in account.private.get(IDENTITIES) or ())
+    """Return the account's identities, oldest first."""
+    return tuple(_from_json(one) for one in account.private.get(IDENTITIES) or ())
 
 
 def find_account(context: Context, provider: str, subject: str) -> Account | None:
@@ -73,24 +72,24 @@ def find_account(context: Context, provider: str, subject: str) -> Account | Non
 
 
 def link(context: Context, account: Account, claimed: ProviderIdentity, *, suppress_webhook: bool = False) -> Account:
-    """Give an account an identity and return it as it is then; one that it has already is seen again.
+    """Link an identity and return the changed account; an identity that is already linked is only updated.
 
     Raises:
-        Taken: it is another account's.
-        TooMany: the account has as many as it may have.
+        IdentifierTaken: another account has the identity.
+        TooManyIdentities: the account has the maximum number.
     """
     fresh = store.change(context, account.uid, {}) or account
-    held = of(fresh)
+    linked = of(fresh)
     if _has(fresh, claimed):
-        return _seen(context, fresh, claimed)
+        return _update(context, fresh, claimed)
     if find_account(context, claimed.provider, claimed.subject) is not None:
         raise IdentifierTaken(IDENTITY)
-    if len(held) >= MAX_IDENTITIES:
+    if len(linked) >= MAX_IDENTITIES:
         raise TooManyIdentities(IDENTITY)
     store.add_identifiers(
         context, fresh.uid, [(IDENTITY, identifiers.identity_value(claimed.provider, claimed.subject), True)]
     )
-    after = _keep(context, fresh, (*held, _made(claimed, context.now)))
+    after = _save(context, fresh, (*linked, _new(claimed, context.now)))
     context.audit.record("identity.linked", uid=fresh.uid, by=claimed.provider)
     events.emit(context, "LinkAccount", after, suppress_webhook)
     return after
@@ -99,32 +98,34 @@ def link(context: Context, account: Account, claimed: ProviderIdentity, *, suppr
 def unlink(
     context: Context, account: Account, provider: str, subject: str, *, suppress_webhook: bool = False
 ) -> Account:
-    """Take an identity away and return the account as it is then. Whether it opens without it is the caller's to ask, of the
-    account as it is once locked (`keeps_a_way_in`). Raises NotLinked."""
+    """Unlink an identity and return the changed account. Raises NotLinked.
+
+    The caller checks first, on the locked account, whether it `can_sign_in_without` the identity.
+    """
     fresh = store.change(context, account.uid, {}) or account
-    kept = tuple(one for one in of(fresh) if one.key != (provider, subject))
-    if len(kept) == len(of(fresh)):
+    remaining = tuple(one for one in of(fresh) if one.key != (provider, subject))
+    if len(remaining) == len(of(fresh)):
         raise NotLinked
     store.remove_identifiers(context, fresh.uid, IDENTITY, identifiers.identity_value(provider, subject))
-    after = _keep(context, fresh, kept)
+    after = _save(context, fresh, remaining)
     context.audit.record("identity.unlinked", uid=fresh.uid, by=provider)
     events.emit(context, "UnlinkAccount", after, suppress_webhook)
     return after
 
 
 def record_use(context: Context, account: Account, claimed: ProviderIdentity) -> Account:
-    """Note a sign-in by an identity, and what its provider says today, and return the account as it is then.
+    """Record a sign-in by an identity with the provider's latest data, and return the changed account.
 
-    Raises NotLinked: its owner took the account back, or the identity away, in this very moment.
+    Raises NotLinked: the identity or the account was removed concurrently.
     """
     fresh = store.change(context, account.uid, {})
     if fresh is None or not _has(fresh, claimed):
         raise NotLinked
-    return _seen(context, fresh, claimed)
+    return _update(context, fresh, claimed)
 
 
 def pending_identity(claimed: ProviderIdentity) -> dict[str, Any]:
-    """Return what is kept of an account that waits for a proof before it gets the identity with which it was made."""
+    """Return the `private` members of an account that gets this identity after its verification."""
     return {
         PENDING_IDENTITY: identifiers.identity_value(claimed.provider, claimed.subject),
         REGISTERED_BY: claimed.provider,
@@ -132,43 +133,44 @@ def pending_identity(claimed: ProviderIdentity) -> dict[str, Any]:
 
 
 def is_known(account: Account, claimed: ProviderIdentity) -> bool:
-    """Return whether the identity is linked to the account, or made it and was not dropped since."""
-    brought_it = account.private.get(PENDING_IDENTITY) == identifiers.identity_value(claimed.provider, claimed.subject)
-    return brought_it or _has(account, claimed)
+    """Return whether the identity is linked to the account, or pending since its registration."""
+    is_pending = account.private.get(PENDING_IDENTITY) == identifiers.identity_value(claimed.provider, claimed.subject)
+    return is_pending or _has(account, claimed)
 
 
 def can_sign_in_without(
     account: Account, provider: str, subject: str, *, has_passkey: bool = False, working: Collection[str] | None = None
 ) -> bool:
-    """Return whether an account opens without one of its identities: by a password, by an address or number that a new one
-    can be set with, by a passkey or by another identity.
+    """Return whether an account can sign in without one of its identities.
+
+    It can by password, by a verified address or phone (which can reset the password), by passkey or by another identity.
 
     Args:
-        has_passkey: whether it has one that signs in.
-        working: the connections that people can sign in with today; all of them where it is None.
+        has_passkey: whether a passkey of the account can sign in.
+        working: the connections that currently sign in; None means all.
     """
     others = (one for one in of(account) if one.key != (provider, subject))
     is_linked = any(working is None or one.provider in working for one in others)
-    is_reached = account.phone_verified or (account.email is not None and account.email_verified)
-    return bool(account.password_hash) or is_reached or has_passkey or is_linked
+    can_reset = account.phone_verified or (account.email is not None and account.email_verified)
+    return bool(account.password_hash) or can_reset or has_passkey or is_linked
 
 
 def profile_names(claimed: ProviderIdentity) -> dict[str, str]:
-    """Return the names that a provider said, as an account may have them."""
-    said = {name: _text(claimed.profile.get(name))[:_MOST_NAME_LETTERS] for name in ("FirstName", "LastName")}
+    """Return the provider's first and last name, truncated to the profile's limits."""
+    said = {name: _text(claimed.profile.get(name))[:_MAX_NAME_LENGTH] for name in ("FirstName", "LastName")}
     return {name: text for name, text in said.items() if text}
 
 
 def without_taken_identities(context: Context, private: dict[str, Any]) -> dict[str, Any]:
-    """Return what is kept of an account that waited without the identities that another one linked meanwhile."""
-    kept = [
+    """Return `private` without identities that another account linked in the meantime."""
+    free = [
         one for one in private.get(IDENTITIES) or () if find_account(context, one["provider"], one["subject"]) is None
     ]
-    return {**private, IDENTITIES: kept} if IDENTITIES in private else private
+    return {**private, IDENTITIES: free} if IDENTITIES in private else private
 
 
 def unlink_all(context: Context, account: Account, private: dict[str, Any]) -> None:
-    """Take every identity of an account, which is locked, out of what is kept of it: nobody knows whose they are."""
+    """Unlink every identity of a locked account and remove them from `private`."""
     private.pop(PENDING_IDENTITY, None)
     if private.pop(IDENTITIES, None):
         store.remove_identifiers(context, account.uid, IDENTITY)
@@ -176,9 +178,9 @@ def unlink_all(context: Context, account: Account, private: dict[str, Any]) -> N
 
 
 def provider_name(account: Account) -> str:
-    """Return the profile's `Provider`: of an account that opens by other providers alone the first of them."""
-    held = of(account)
-    return held[0].provider if held and not (account.password_hash or account.email) else OWN_PROVIDER
+    """Return the profile's `Provider`: the first identity's if the account has neither password nor address."""
+    linked = of(account)
+    return linked[0].provider if linked and not (account.password_hash or account.email) else OWN_PROVIDER
 
 
 def profile_entries(account: Account) -> list[dict[str, Any]] | None:
@@ -190,19 +192,19 @@ def _has(account: Account, claimed: ProviderIdentity) -> bool:
     return any(one.key == (claimed.provider, claimed.subject) for one in of(account))
 
 
-def _seen(context: Context, fresh: Account, claimed: ProviderIdentity) -> Account:
-    made = _made(claimed, context.now)
-    told = (replace(made, linked_at=one.linked_at) if one.key == made.key else one for one in of(fresh))
-    return _keep(context, fresh, told)
+def _update(context: Context, fresh: Account, claimed: ProviderIdentity) -> Account:
+    latest = _new(claimed, context.now)
+    updated = (replace(latest, linked_at=one.linked_at) if one.key == latest.key else one for one in of(fresh))
+    return _save(context, fresh, updated)
 
 
-def _keep(context: Context, fresh: Account, held: Iterable[Identity]) -> Account:
-    private = {**fresh.private, IDENTITIES: [_as_kept(one) for one in held]}
+def _save(context: Context, fresh: Account, linked: Iterable[Identity]) -> Account:
+    private = {**fresh.private, IDENTITIES: [_to_json(one) for one in linked]}
     private.pop(PENDING_IDENTITY, None)
     return store.change(context, fresh.uid, {"private": private}) or fresh
 
 
-def _made(claimed: ProviderIdentity, now: datetime) -> Identity:
+def _new(claimed: ProviderIdentity, now: datetime) -> Identity:
     said = {name: _text(value) for name, value in claimed.profile.items() if _MEMBERS.get(name) is Kind.TEXT}
     said = {name: value for name, value in said.items() if value and name not in ("ID", "Provider", "FullName")}
     name = _text(claimed.profile.get("FullName") or name_in(said) or "") or None
@@ -211,25 +213,23 @@ def _made(claimed: ProviderIdentity, now: datetime) -> Identity:
 
 
 def _text(value: object) -> str:
-    """Return what a provider said, as one line that fits: whatever it holds, the store and the pages take it."""
+    """Return a provider's text truncated and without control characters; an empty string for other types."""
     if not isinstance(value, str):
         return ""
-    return "".join(
-        letter for letter in value[:_MOST_LETTERS] if unicodedata.category(letter) not in ("Cc", "Cs")
-    ).strip()
+    return "".join(letter for letter in value[:_MAX_LENGTH] if unicodedata.category(letter) not in ("Cc", "Cs")).strip()
 
 
-def _as_kept(one: Identity) -> dict[str, Any]:
+def _to_json(one: Identity) -> dict[str, Any]:
     return {**asdict(one), "linked_at": iso(one.linked_at), "used_at": iso(one.used_at)}
 
 
-def _as_read(kept: dict[str, Any]) -> Identity:
+def _from_json(kept: dict[str, Any]) -> Identity:
     instants = {name: datetime.fromisoformat(kept[name]) if kept[name] else None for name in ("linked_at", "used_at")}
     return Identity(**{**kept, **instants})
 
 
 def _entry(one: Identity) -> dict[str, Any]:
-    """Return an identity as the half of a profile that is a provider's."""
+    """Return an identity as the interface's provider profile."""
     linked, used_at = iso(one.linked_at), iso(one.used_at)
     return {
         **_ABSENT,

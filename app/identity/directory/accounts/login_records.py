@@ -1,4 +1,4 @@
-"""What sign-in writes on an account: failures, locks and successes. One counter for password, code and second factor."""
+"""Records failed and successful sign-ins of an account; passwords, codes and second factors share one failure counter."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ LOCK_TYPES = {"suspend": "None", "captcha": "Captcha", "security_question": "Sec
 
 @dataclass(frozen=True)
 class Lock:
-    """A lock as it stands."""
+    """A current lock."""
 
-    kind: str  # as LoginLockedType; None is a suspension
+    kind: str  # a LoginLockedType; "None" is a suspension
     until: datetime | None = None
 
 
 @dataclass(frozen=True)
 class Failure:
-    """The counter after one more failure."""
+    """The failure counter after an attempt."""
 
     attempts: int
     is_locked: bool
 
 
 def lock_of(account: Account) -> Lock | None:
-    """Return the account's lock, where one holds."""
+    """Return the account's lock, or None."""
     return Lock(account.lock_type, account.locked_until) if account.is_locked_now else None
 
 
 def count_failure(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> Failure:
-    """Add one failure; at the tenant's threshold the account locks in the tenant's way (interface user.md section 2.1)."""
+    """Count a failure; at the tenant's threshold lock the account as configured (interface user.md section 2.1)."""
     uid, lockout = account.uid, settings.lockout
     given = {"tenant": work.tenant_id, "account": uid, "now": now}
     row = work.run(_FAILED, given).one_or_none()
@@ -52,47 +52,49 @@ def count_failure(work: UnitOfWork, account: Account, settings: TenantSettings, 
 
 
 def reserve_attempt(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> Failure | None:
-    """Count a try at a short code before it is compared, so that of many at once no more are compared than may be.
+    """Count an attempt at a short code before the comparison, so that concurrent attempts cannot exceed the limit.
 
-    None where the tries are used up: the account is locked then. A wrong one is told to `fail`, a right one to `was_right`.
+    Returns None and locks the account if no attempts are left. After the comparison call `lock_if_exhausted` for a wrong
+    code, `release_attempt` for a correct one.
     """
-    most = _most(settings)
-    given = {"tenant": work.tenant_id, "account": account.uid, "now": now, "most": most}
+    limit = _attempt_limit(settings)
+    given = {"tenant": work.tenant_id, "account": account.uid, "now": now, "most": limit}
     row = work.run(_TRIED, given).one_or_none()
     if row is None:
         lock_if_exhausted(work, account, settings, now)
         return None
-    return Failure(int(row[0]), int(row[0]) >= most)
+    return Failure(int(row[0]), int(row[0]) >= limit)
 
 
 def lock_if_exhausted(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> None:
-    """Lock an account whose tries are used up, unless it is locked or a right one came in between."""
-    values, is_used_up = _lock(account, settings, now), A.failed_attempts >= _most(settings)
-    work.run(update(accounts).where(*_where(work, account.uid), A.is_locked.is_(False), is_used_up).values(**values))
+    """Lock an account without attempts left, unless it is locked or a correct attempt came in between."""
+    values, is_exhausted = _lock(account, settings, now), A.failed_attempts >= _attempt_limit(settings)
+    work.run(update(accounts).where(*_where(work, account.uid), A.is_locked.is_(False), is_exhausted).values(**values))
 
 
 def release_attempt(work: UnitOfWork, uid: str, settings: TenantSettings, *, is_complete: bool) -> None:
-    """Take back what `count_try` counted for a proof that was right; where the sign-in `is_whole` by it, all that was counted.
+    """Undo `reserve_attempt` for a correct code; reset the counter if it makes the sign-in complete.
 
-    With it goes the lock of those who came while it was weighed: there were fewer wrong ones than lock, as one was this.
+    Also removes a lock caused by concurrent attempts: one of the counted attempts was this correct one, so the wrong ones
+    did not reach the limit.
     """
-    is_its_lock = and_(A.is_locked, A.lock_type == LOCK_TYPES["block"])
+    is_block = and_(A.is_locked, A.lock_type == LOCK_TYPES["block"])
     values = {
         "failed_attempts": 0 if is_complete else A.failed_attempts - 1,
-        "is_active": case((is_its_lock, True), else_=A.is_active),
+        "is_active": case((is_block, True), else_=A.is_active),
         "is_locked": False,
         "lock_type": "None",
         "locked_until": None,
     }
-    where = (*_where(work, uid), A.failed_attempts > 0, A.failed_attempts <= _most(settings))
+    where = (*_where(work, uid), A.failed_attempts > 0, A.failed_attempts <= _attempt_limit(settings))
     work.run(update(accounts).where(*where).values(**values))
 
 
-def _most(settings: TenantSettings) -> int:
-    """Return how many wrong tries lock an account; where nothing locks it, more than there can be."""
+def _attempt_limit(settings: TenantSettings) -> int:
+    """Return the number of failures that lock an account; a huge number without a lockout."""
     lockout = settings.lockout
     is_limited = lockout.type != "none" and lockout.maximum_failed_attempts > 0
-    return lockout.maximum_failed_attempts if is_limited else _NO_END
+    return lockout.maximum_failed_attempts if is_limited else _UNLIMITED
 
 
 def _lock(account: Account, settings: TenantSettings, now: datetime) -> dict[str, Any]:
@@ -106,28 +108,29 @@ def _lock(account: Account, settings: TenantSettings, now: datetime) -> dict[str
 
 
 def _is_unanswerable(account: Account, settings: TenantSettings) -> bool:
-    """Return whether the lock asks what its owner cannot answer, so that it ends as a suspension does; not where a stranger
-    could tell by its end whose account there is.
+    """Return whether the lock asks a security question that the account has no answer to, so that it must expire.
+
+    Never with hidden accounts, because the expiry would reveal that the account exists.
     """
     is_answered = bool(settings.security_questions.keys() & account.security_answers.keys())
     return settings.lockout.type == "security_question" and not is_answered and not settings.hide_unknown_accounts
 
 
-def _failure(*, is_try: bool = False) -> Any:
-    """Return the first statement of `count_failure`, or of `count_try`: made once, as that of a stranger's failure is."""
+def _failure(*, is_reservation: bool = False) -> Any:
+    """Build the first statement of `count_failure` or `reserve_attempt`; built once, because building is expensive."""
     now = bindparam("now", type_=A.locked_until.type)
-    over = and_(A.locked_until.is_not(None), A.locked_until <= now)  # a suspension that is past starts a new count
-    counted = case((over, 1), else_=A.failed_attempts + 1)
-    values = {"failed_attempts": counted, "locked_until": case((over, None), else_=A.locked_until)}
-    values["is_locked"] = case((over, False), else_=A.is_locked)
+    is_past = and_(A.locked_until.is_not(None), A.locked_until <= now)  # an expired suspension starts a new count
+    counted = case((is_past, 1), else_=A.failed_attempts + 1)
+    values = {"failed_attempts": counted, "locked_until": case((is_past, None), else_=A.locked_until)}
+    values["is_locked"] = case((is_past, False), else_=A.is_locked)
     where = [A.tenant_id == bindparam("tenant"), A.uid == bindparam("account")]
-    if is_try:
-        where.append(or_(over, and_(A.is_locked.is_(False), A.failed_attempts < bindparam("most"))))
+    if is_reservation:
+        where.append(or_(is_past, and_(A.is_locked.is_(False), A.failed_attempts < bindparam("most"))))
     return update(accounts).where(*where).values(**values).returning(A.failed_attempts)
 
 
-_FAILED, _TRIED = _failure(), _failure(is_try=True)
-_NO_END = 1_000_000_000
+_FAILED, _TRIED = _failure(), _failure(is_reservation=True)
+_UNLIMITED = 1_000_000_000
 
 
 def record_login(
@@ -136,30 +139,29 @@ def record_login(
     verified_hash: str | None,
     now: datetime,
     *,
-    answered: bool,
+    is_lock_solved: bool,
     new_hash: str | None,
     is_complete: bool = True,
 ) -> bool:
-    """Record a good sign-in, unless the account was locked, closed or got another password meanwhile.
+    """Record a successful sign-in. Return False if the account was locked, closed or got another password in the meantime.
 
-    One that is not whole, as a second factor is still to come, counts for nothing: whoever has the password alone would
-    begin the count of failures anew each time.
+    An incomplete sign-in, which still needs a second factor, does not reset the failure counter; otherwise a known password
+    would allow unlimited guesses at the second factor.
 
-    The guard makes the threshold exact under concurrency: of many parallel guesses a right one that comes after the
-    last allowed failure is refused.
+    The guard makes the threshold exact under concurrency: a correct guess after the last allowed failure is refused.
     """
     given = {"tenant": work.tenant_id, "account": uid, "verified": verified_hash, "now": now}
     if new_hash is not None:
         given["hash"] = new_hash
-    return work.run(_ADMISSIONS[answered, new_hash is not None, is_complete], given).rowcount > 0
+    return work.run(_LOGINS[is_lock_solved, new_hash is not None, is_complete], given).rowcount > 0
 
 
-def _admission(answered: bool, is_rehashed: bool, is_complete: bool) -> Update:
-    """Return the statement of `admit`: made once, since to build it costs more than to run it."""
+def _login(is_lock_solved: bool, is_rehashed: bool, is_complete: bool) -> Update:
+    """Build the statement of `record_login`; built once, because building is more expensive than executing."""
     now = bindparam("now", type_=A.locked_until.type)
     where = [A.tenant_id == bindparam("tenant"), A.uid == bindparam("account"), A.is_active, A.is_deleted.is_(False)]
     where.append(A.password_hash.is_not_distinct_from(bindparam("verified")))
-    if not answered:
+    if not is_lock_solved:
         where.append(or_(A.is_locked.is_(False), and_(A.locked_until.is_not(None), A.locked_until <= now)))
     values: dict[str, Any] = {
         "failed_attempts": 0,
@@ -177,11 +179,11 @@ def _admission(answered: bool, is_rehashed: bool, is_complete: bool) -> Update:
     return update(accounts).where(*where).values(**values)
 
 
-_ADMISSIONS = {switches: _admission(*switches) for switches in product((False, True), repeat=3)}
+_LOGINS = {switches: _login(*switches) for switches in product((False, True), repeat=3)}
 
 
 def reset_failures(work: UnitOfWork, uid: str, *, is_lock_solved: bool = False) -> None:
-    """Begin the count anew after a good proof; a lock stays unless it was just opened."""
+    """Reset the failure counter after a successful authentication; a lock stays unless it was just solved."""
     values: dict[str, Any] = {"failed_attempts": 0}
     where = [*_where(work, uid), A.failed_attempts > 0]
     if is_lock_solved:
@@ -192,7 +194,7 @@ def reset_failures(work: UnitOfWork, uid: str, *, is_lock_solved: bool = False) 
 
 
 def failure_count(work: UnitOfWork, uid: str) -> int:
-    """Return the counter as it stands."""
+    """Return the failure counter."""
     row = work.one(select(A.failed_attempts).where(*_where(work, uid)))
     return int(row[0]) if row else 0
 

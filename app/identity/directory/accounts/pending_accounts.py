@@ -1,6 +1,7 @@
-"""Accounts that wait: asked for with an address, or a number, that another account holds without having proved it (decisions/0052).
+"""Pending accounts: registrations with an address or phone number that another account has unverified (decisions/0052).
 
-Whoever proves the address first gets it, with what they themselves typed. What held it unproved is then gone, whole.
+The first registration whose address is verified becomes an account, with the data of that registration; the other account,
+which had the address unverified, is deleted.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.identity.platform.store import removal
 
-LIFETIME = timedelta(days=3)  # of the link that proves the address
+LIFETIME = timedelta(days=3)  # of the verification link
 SELF_REGISTERED = "self_registered"
-"""Marks accounts that people made themselves: only these give way."""
+"""The key in `private` of self-registered accounts: only these are replaceable."""
 WAS_PENDING = "waited"
-"""Marks accounts that waited: who typed their password elsewhere does not get in by somebody else's click."""
+"""The key in `private` of accounts that were pending; verifying their address does not sign in another browser."""
 W = waiting_accounts.c
-_KEPT = ("uid", "profile_id", "email", "emails", "username", "phone", "password_hash", "profile", "private")
+_COLUMNS = ("uid", "profile_id", "email", "emails", "username", "phone", "password_hash", "profile", "private")
 _INSTANTS = ("created_at", "modified_at", "profile_modified_at", "password_changed_at")
-_FRESH: dict[str, Any] = {
+_DEFAULTS: dict[str, Any] = {
     **{each.name: None for each in fields(Account)},
     **dict.fromkeys(("email_verified", "phone_verified", "is_deleted", "login_disabled", "is_locked"), False),
     **dict.fromkeys(("failed_attempts", "logins", "session_limit", "sessions_allowed"), 0),
@@ -40,31 +41,36 @@ _FRESH: dict[str, Any] = {
 
 
 class AccountInUse(Exception):
-    """What was registered is no longer its maker's alone to change: it was proved, signed in to, or is somebody else's."""
+    """The account was verified, has been signed in to, or belongs to somebody else, so its registration cannot change."""
 
 
 def is_replaceable(account: Account) -> bool:
-    """Return whether an account holds its names without having proved any: its address is then anybody's to prove.
-
-    One that was ever signed in to is in use, and stays whoever registers: its owner may have proved nothing either.
-    """
-    is_own, is_proved = (
-        bool(account.private.get(SELF_REGISTERED)),
-        account.phone_verified or _has_proved_address(account),
+    """Return whether another registration may replace the account: self-registered, unverified and never signed in to."""
+    is_self_registered = bool(account.private.get(SELF_REGISTERED))
+    is_verified = account.phone_verified or _has_verified_address(account)
+    return (
+        is_self_registered
+        and not _is_used(account)
+        and not is_verified
+        and account.is_active
+        and not account.is_deleted
     )
-    return is_own and not _is_used(account) and not is_proved and account.is_active and not account.is_deleted
 
 
 def has_unproven_phone(account: Account) -> bool:
-    """Return whether the number that an account states may be that of somebody else than who uses the account: they signed
-    in, or proved an address that they registered with, and not the number. What a server states is the tenant's word."""
-    is_own = bool(account.private.get(SELF_REGISTERED))
-    return not account.phone_verified and (_is_used(account) or (is_own and _has_proved_address(account)))
+    """Return whether an account in use has a phone number that it never verified, so that it may be another person's.
+
+    A number set by the tenant's server counts as verified.
+    """
+    is_self_registered = bool(account.private.get(SELF_REGISTERED))
+    return not account.phone_verified and (_is_used(account) or (is_self_registered and _has_verified_address(account)))
 
 
 def is_claimable(holder: Account, kind: str) -> bool:
-    """Return whether whoever proves a name gets it: an account that gives way goes whole; a number that its account only
-    stated leaves it, however much that account is used."""
+    """Return whether an account that verifies this identifier takes it from `holder`.
+
+    A replaceable account is deleted; an unproven phone number is removed even from an account in use.
+    """
     return is_replaceable(holder) or (kind == PHONE and has_unproven_phone(holder))
 
 
@@ -72,66 +78,66 @@ def _is_used(account: Account) -> bool:
     return account.logins > 0 or account.last_login_at is not None
 
 
-def _has_proved_address(account: Account) -> bool:
+def _has_verified_address(account: Account) -> bool:
     return account.email_verified or any(one.get("verified") for one in account.emails)
 
 
 def add(context: Context, email: str, columns: dict[str, Any]) -> Account:
-    """Let an account wait for the proof of its normalized address or number, and return it as it would be.
+    """Store a pending account for its normalized address or phone number, and return the account that it would become.
 
-    Raises UidTaken: another one waits under the id that was wished for.
+    Raises UidTaken: another pending account has the requested id.
     """
-    held = pending_columns(columns)
-    ends = context.now + LIFETIME
+    data = pending_columns(columns)
+    expires_at = context.now + LIFETIME
     row = {
         "tenant_id": context.tenant.tenant_id,
         "uid": columns["uid"],
         "email": email,
-        "held": held,
-        "expires_at": ends,
+        "held": data,
+        "expires_at": expires_at,
     }
     try:
         context.work.run(insert(waiting_accounts), row)
     except IntegrityError:
         raise e.UidTaken from None
-    return _waiting(context, held)
+    return _pending(context, data)
 
 
 def unprovable_identifier(uid: str) -> str:
-    """Return under what an account waits for an address that nobody can prove: that of an account in use. It may be named
-    another one yet."""
+    """Return the key of a pending account whose address belongs to an account in use, so that it cannot be verified.
+
+    The registration may still change to another address.
+    """
     return f"?{uid}"
 
 
 def pending_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is kept of an account that waits, out of its columns."""
-    return {name: columns[name] for name in _KEPT}
+    """Return the columns that a pending account stores."""
+    return {name: columns[name] for name in _COLUMNS}
 
 
 def release(context: Context, held: dict[str, Any]) -> dict[str, Any]:
-    """Take back what was registered and never proved, account or waiting, and return its columns.
+    """Delete an unverified registration, account or pending account, and return its columns. Raises AccountInUse.
 
-    As many statements run where nothing is there, since the address was somebody else's: how long it takes tells nothing.
-
-    Raises InUse.
+    Runs as many statements if there is none, so that the response time does not reveal whether the address was taken.
     """
     uid = held["uid"]
     fresh = store.change(context, uid, {})
     if fresh is not None and not (is_replaceable(fresh) and fresh.password_hash == held["password_hash"]):
         raise AccountInUse
     where = (W.tenant_id == context.tenant.tenant_id, W.uid == uid)
-    found = context.work.one(delete(waiting_accounts).where(*where).returning(W.held))
+    removed = context.work.one(delete(waiting_accounts).where(*where).returning(W.held))
     removal.delete_account_rows(
         context.work, uid, keep_tables=("credentials",)
-    )  # what was made for it goes on waiting with it
+    )  # its passkeys stay with the pending account
     if fresh is not None:
         events.emit(context, "DeleteAccount", fresh, False)
-        return {name: getattr(fresh, name) for name in _KEPT}
-    return dict(found.held) if found is not None else held
+        return {name: getattr(fresh, name) for name in _COLUMNS}
+    return dict(removed.held) if removed is not None else held
 
 
 def with_identifier(held: dict[str, Any], kind: str, shown: str) -> dict[str, Any]:
-    """Return the columns with another address, or number, in the place of the one that was to be proved."""
+    """Return the columns with another address or phone number in place of the one to verify."""
     if kind == PHONE:
         return {**held, "phone": shown}
     former = normalize_email(held["email"] or "")
@@ -140,20 +146,20 @@ def with_identifier(held: dict[str, Any], kind: str, shown: str) -> dict[str, An
 
 
 def extend(context: Context, uid: str) -> Account | None:
-    """Let an account wait on for the proof of its address, because a new link is wanted; None where it is gone."""
+    """Extend a pending account's lifetime for a new link; None if it no longer exists."""
     where = (W.tenant_id == context.tenant.tenant_id, W.uid == uid)
     longer = update(waiting_accounts).where(*where).values(expires_at=context.now + LIFETIME)
     found = context.work.one(longer.returning(W.held))
     if found is None:
         return None
-    return _waiting(context, found.held)
+    return _pending(context, found.held)
 
 
 def activate(context: Context, uid: str) -> Account | None:
-    """Make the waiting account whose address is being proved a real one; None where there is none, or it comes too late.
+    """Turn a pending account whose address was verified into an account; None if it is gone or another one has the address.
 
-    The account that held the address is removed with its sessions, tokens, links and factors: its maker keeps nothing,
-    and the one who proved the address inherits nothing.
+    The account that had the address unverified is deleted with its sessions, tokens, links and factors, so that neither
+    side inherits anything from the other.
     """
     where = (W.tenant_id == context.tenant.tenant_id, W.uid == uid, W.expires_at > context.now)
     found = context.work.one(select(W.email).where(*where))
@@ -164,76 +170,74 @@ def activate(context: Context, uid: str) -> Account | None:
     locked = store.change(context, holder.uid, {}) if holder is not None else None
     if holder is not None and (locked is None or not is_claimable(locked, kind)):
         return None
-    waited = remove_pending(
-        context, found.email, but=uid
-    )  # after the lock: who proves what the holder has comes in this order, too
-    if uid not in waited:
+    # after the lock: verifying the holder's own address takes the locks in the same order
+    removed = remove_pending(context, found.email, keep_passkeys_of=uid)
+    if uid not in removed:
         return None
     if locked is not None:
-        take = remove_replaceable if is_replaceable(locked) else release_phone
-        take(context, locked, uid)
-    account = _add(context, waited[uid], found.email)
+        release_identifier = remove_replaceable if is_replaceable(locked) else release_phone
+        release_identifier(context, locked, uid)
+    account = _add(context, removed[uid], found.email)
     events.emit(context, "Register", account, False)
     return account
 
 
-def remove_pending(context: Context, email: str, *, but: str = "") -> dict[str, dict[str, Any]]:
-    """Forget the accounts that wait for a normalized address or number which has been proved, and return their columns.
+def remove_pending(context: Context, email: str, *, keep_passkeys_of: str = "") -> dict[str, dict[str, Any]]:
+    """Delete all pending accounts of a verified normalized address or phone number, and return their columns.
 
     Args:
-        but: the id of the one that becomes real: it keeps its passkeys.
+        keep_passkeys_of: the id of the pending account that becomes an account.
     """
     where = (W.tenant_id == context.tenant.tenant_id, W.email == email)
-    ended = context.work.run(delete(waiting_accounts).where(*where).returning(W.uid, W.held)).all()
-    removal.delete_orphaned_passkeys(context.work, [row.uid for row in ended if row.uid != but])
-    return {row.uid: dict(row.held) for row in ended}
+    rows = context.work.run(delete(waiting_accounts).where(*where).returning(W.uid, W.held)).all()
+    removal.delete_orphaned_passkeys(context.work, [row.uid for row in rows if row.uid != keep_passkeys_of])
+    return {row.uid: dict(row.held) for row in rows}
 
 
 def remove_replaceable(context: Context, holder: Account, to: str) -> None:
-    """Remove an account that `gives_way`, whole, for the one that proved its address."""
+    """Delete a replaceable account for account `to`, which verified its address."""
     removal.delete_account_rows(context.work, holder.uid)
     events.emit(context, "DeleteAccount", holder, False)
     context.audit.record("account.gave_way", uid=holder.uid, to=to)
 
 
 def release_phone(context: Context, holder: Account, to: str) -> None:
-    """Take a number from an account, which is locked, that only stated it, for the one that proved it."""
+    """Remove an unverified phone number from a locked account for account `to`, which verified it."""
     store.remove_identifiers(context, holder.uid, PHONE)
     store.change(context, holder.uid, {"phone": None})
     context.audit.record("phone.gave_way", uid=holder.uid, to=to)
 
 
 def is_phone_claimable(context: Context, phone: str) -> bool:
-    """Return whether a person's account has the number and nobody proved it: others may state it as well, and hold it once
-    they prove it."""
+    """Return whether an account has the phone number unverified, so that another account may claim it by verification."""
     holder = store.by_identifier(context, PHONE, phone)
     return holder is not None and is_claimable(holder, PHONE)
 
 
 def is_contested(context: Context, email: str) -> bool:
-    """Return whether more than one registered with the normalized address: who proves it need not have been this one."""
+    """Return whether there are several registrations with the normalized address."""
     where = (W.tenant_id == context.tenant.tenant_id, W.email == email, W.expires_at > context.now)
     waiting = context.work.run(select(W.uid).where(*where).limit(2)).all()
     return len(waiting) > 1 or bool(waiting and store.by_identifier(context, _kind(email), email))
 
 
 def only_pending(context: Context, email: str) -> Account | None:
-    """Return the account that waits for a normalized address or number, where only one does."""
+    """Return the pending account of a normalized address or phone number if there is exactly one."""
     where = (W.tenant_id == context.tenant.tenant_id, W.email == email, W.expires_at > context.now)
     found = context.work.run(select(W.held).where(*where).limit(2)).all()
-    return _waiting(context, found[0].held) if len(found) == 1 else None
+    return _pending(context, found[0].held) if len(found) == 1 else None
 
 
 def password_hash(context: Context, uid: str) -> str | None:
-    """Return the hash of the password that was typed for an account that waits."""
+    """Return the password hash of a pending account."""
     where = (W.tenant_id == context.tenant.tenant_id, W.uid == uid, W.expires_at > context.now)
     found = context.work.one(select(W.held).where(*where))
     return found.held["password_hash"] if found else None
 
 
-def _waiting(context: Context, held: Mapping[str, Any]) -> Account:
-    """Return an account that waits, as it would be."""
-    return Account(**{**_FRESH, **dict.fromkeys(_INSTANTS, context.now), **held, "read_at": context.now})
+def _pending(context: Context, held: Mapping[str, Any]) -> Account:
+    """Return the account that a pending account would become."""
+    return Account(**{**_DEFAULTS, **dict.fromkeys(_INSTANTS, context.now), **held, "read_at": context.now})
 
 
 def _kind(form: str) -> str:
@@ -241,7 +245,7 @@ def _kind(form: str) -> str:
 
 
 def _add(context: Context, held: dict[str, Any], email: str) -> Account:
-    """Add the account; a username, number or identity that somebody else took meanwhile is theirs."""
+    """Create the account without the username, phone or identities that others took in the meantime."""
     names = [(_kind(email), email, False)]
     username = held.get("username")
     if username and store.by_identifier(context, USERNAME, username) is None:

@@ -1,4 +1,4 @@
-"""What an account keeps of its PIN: a hash that lies sealed, for so few digits are found from a bare hash in a moment."""
+"""The encrypted hash of an account's PIN; a plain hash of so few digits could be brute-forced in a moment."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ KEY = "pin"
 
 
 def pin_entry(context: Context, uid: str, hashed: str) -> dict[str, Any]:
-    """Return the entry of a PIN that is set now."""
+    """Return the `private` entry of a PIN that is set now."""
     sealed = context.services.encryption.encrypt(hashed.encode(), _associated_data(context.tenant.tenant_id, uid))
     return {"sealed": base64.b64encode(sealed).decode(), "changed_at": iso(context.now)}
 
 
 def skipped_entry(context: Context, before: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entry of somebody who does not want one; one that is set stays."""
+    """Return the entry after the PIN was skipped; a set PIN stays."""
     return {**before, "skipped_at": iso(context.now)}
 
 
@@ -39,17 +39,17 @@ def hash_of(context: Context, account: Account) -> str | None:
 
 
 def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
-    """Seal hashes anew where they lie under an older secret; returns how many."""
+    """Reencrypt hashes that are encrypted under an older secret. Return their number."""
     held = select(A.uid, A.private).where(A.tenant_id == work.tenant_id, A.private[KEY]["sealed"].as_string() != "")
     count = 0
     for row in work.all(held):
         entry, associated_data = row.private[KEY], _associated_data(work.tenant_id, row.uid)
         sealed = base64.b64decode(entry["sealed"])
         if not encryption.is_current(sealed):
-            anew = base64.b64encode(
+            reencrypted = base64.b64encode(
                 encryption.encrypt(encryption.decrypt(sealed, associated_data), associated_data)
             ).decode()
-            private = {**row.private, KEY: {**entry, "sealed": anew}}
+            private = {**row.private, KEY: {**entry, "sealed": reencrypted}}
             where = (
                 A.tenant_id == work.tenant_id,
                 A.uid == row.uid,

@@ -1,4 +1,4 @@
-"""Which version of the tenant's privacy policy holds, and which an account accepted."""
+"""The current version of a tenant's privacy policy, and the versions that an account accepted."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from app.contract.configuration import PrivacyPolicy, TenantSettings
 from app.identity.directory.accounts.account import Account
 from app.kit.clock import iso
 
-_MOST_KEPT = 50
+_MAX_HISTORY = 50
 
 
 def current_version(policy: PrivacyPolicy, now: datetime) -> str | None:
-    """Return the version that holds now: the one that began last; None where the tenant has none."""
-    begun = [held for held in policy.versions if held.starts_at <= now]
-    return max(begun, key=lambda held: held.starts_at).version if begun else None
+    """Return the version that started last; None if the tenant has none."""
+    started = [one for one in policy.versions if one.starts_at <= now]
+    return max(started, key=lambda one: one.starts_at).version if started else None
 
 
 def accepted_version(account: Account) -> str | None:
-    """Return the version that the account accepted last."""
+    """Return the last version that the account accepted."""
     return (account.private.get("privacy_policy") or {}).get("Version")
 
 
 def is_strict(settings: TenantSettings) -> bool:
-    """Return whether nobody goes on without having accepted the policy."""
+    """Return whether accounts must accept the policy before anything else."""
     return settings.privacy_policy.mode == "strict" and bool(settings.privacy_policy.versions)
 
 
 def must_accept(policy: PrivacyPolicy, account: Account, now: datetime) -> bool:
-    """Return whether the account goes no further before it accepts the present version."""
+    """Return whether the account must accept the current version first."""
     version = current_version(policy, now) if policy.mode == "strict" else None
     return version is not None and accepted_version(account) != version
 
 
 def acceptance(account: Account, version: str, source: str, now: datetime) -> dict[str, Any]:
-    """Return what the account keeps privately once it accepted a version."""
+    """Return the account's `private` document after accepting a version."""
     entry = _entry(version, source, now)
-    history = [entry, *history_of(account)][:_MOST_KEPT]
+    history = [entry, *history_of(account)][:_MAX_HISTORY]
     return {**account.private, "privacy_policy": entry, "privacy_policy_history": history}
 
 
 def first_acceptance(policy: PrivacyPolicy, source: str, now: datetime) -> dict[str, Any]:
-    """Return what a new account keeps privately where its owner accepted the present version, if there is one."""
+    """Return the `private` members of a new account that accepted the current version, if there is one."""
     version = current_version(policy, now)
     if version is None:
         return {}
@@ -55,5 +55,5 @@ def _entry(version: str, source: str, now: datetime) -> dict[str, str | None]:
 
 
 def history_of(account: Account) -> list[dict[str, str]]:
-    """Return every acceptance, the newest first."""
+    """Return every acceptance, newest first."""
     return list(account.private.get("privacy_policy_history") or ())

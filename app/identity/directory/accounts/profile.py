@@ -1,4 +1,4 @@
-"""An account as the interface's profile."""
+"""Builds the interface's profile of an account."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ABSENT = {name: field.absent for name, field in FIELDS.items()}
 
 
 def profile_of(account: Account) -> dict[str, Any]:
-    """Return the whole profile: every field of the table, by the interface's names."""
+    """Return the complete profile with the interface's field names."""
     made = {**_ABSENT, **account.profile}
     made.update(_bookkeeping(account))
     made.update(_identifiers(account))
@@ -98,7 +98,7 @@ def _computed(account: Account) -> dict[str, Any]:
 
 
 def born_on(text: object) -> date | None:
-    """Return the day of a `MM-dd-yyyy` or `MM/dd/yyyy` text, one-digit variants included; None for anything else."""
+    """Parse a `MM-dd-yyyy` or `MM/dd/yyyy` date, one-digit variants included; None for anything else."""
     found = BIRTH_DATE.match(text) if isinstance(text, str) else None
     if found is None:
         return None
@@ -109,5 +109,5 @@ def born_on(text: object) -> date | None:
 
 
 def age(born: date, today: date) -> int:
-    """Return whole years; who was born on a 29th of February grows older on the 1st of March."""
+    """Return the age in whole years; a birthday on 29 February counts from 1 March."""
     return today.year - born.year - ((today.month, today.day) < (born.month, born.day))

@@ -1,7 +1,7 @@
-"""Edits of the free profile: what a body asks for, read by the table, then applied to a profile as it stands.
+"""Parses edits of the free profile fields from a request and applies them to a stored profile.
 
-Reading needs no store, so that a malformed body is refused before anything is locked; applying is done to the row that
-is locked, so that two edits at once lose nothing of one another.
+Parsing needs no store, so that malformed requests fail before anything is locked; edits apply to the locked row, so that
+concurrent edits do not overwrite one another.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from app.kit.web_addresses import is_web_address
 _NAMES = profile_values.folded(FIELDS)
 _GENDERS = frozenset({"male", "female", "other", "unknown", "m", "f", "o", "u", "1", "0"})
 _PICTURES = frozenset({"ImageUrl", "ThumbnailImageUrl", "HttpsImageUrl", "GravatarImageUrl"})
-"""Addresses from which pages, ours and those of relying parties, load a picture."""
-_MOST_CUSTOM_LETTERS = 1000
+"""Picture URLs, which hosted pages and relying parties load."""
+_MAX_CUSTOM_LENGTH = 1000
 
 
 @dataclass
 class Edits:
-    """Fields to set, lists to patch, fields to clear."""
+    """Fields to set, lists to patch and fields to clear."""
 
     stated: dict[str, Any] = field(default_factory=dict)
     patched: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Edits:
         return bool(self.stated or self.patched or self.cleared)
 
     def apply(self, profile: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the profile after the edits; raises 1107 and 1124 where a patched list has a type twice."""
+        """Return the profile after the edits; raises 1107 and 1124 for a duplicate type in a patched list."""
         after = {name: value for name, value in profile.items() if name not in self.cleared}
         after.update(self.stated)
         if "CustomFields" in self.stated:
@@ -50,12 +50,12 @@ class Edits:
 def read(
     given: Mapping[str, Any], writers: Collection[Write], *, clears: bool, custom_fields: Collection[str], today: date
 ) -> Edits:
-    """Return what a body asks of the free profile. Members that are unknown or not the writer's are ignored.
+    """Parse the edits in a request body. Unknown members, and those that `writers` may not write, are ignored.
 
     Raises:
-        BadParameter: a value has the wrong form; names the member.
-        MalformedDate: BirthDate, or it lies in the future.
-        UnknownCustomField: a custom field that the tenant did not configure.
+        BadParameter: a value is malformed; names the member.
+        MalformedDate: BirthDate is malformed or in the future.
+        UnknownCustomField: the tenant did not configure the custom field.
         AddressTypeMissing, AddressTypeTwice, PhoneTypeMissing, PhoneTypeTwice: as they say.
     """
     edits = Edits()
@@ -70,9 +70,9 @@ def read(
 
 
 def canonical_members(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the known members under the table's spelling; the exact one wins over other letter cases.
+    """Return the known members under their canonical names; the exact spelling wins over other letter cases.
 
-    Whoever weighs a body before it is written reads it by this, so that what is weighed is what is kept.
+    Checks that run before the write must use this too, so that they check what is stored.
     """
     members = {name: value for name, value in given.items() if name in FIELDS}
     for name, value in given.items():
@@ -112,11 +112,11 @@ def _refuse_custom(given: Mapping[str, str | None], configured: Collection[str])
     for name, value in given.items():
         if name not in configured:
             raise e.UnknownCustomField(f"The custom field {name[:100]} is not configured.")
-        if value is not None and len(value) > _MOST_CUSTOM_LETTERS:
+        if value is not None and len(value) > _MAX_CUSTOM_LENGTH:
             raise profile_values.refused(f"CustomFields.{name}")
 
 
 def _merged(held: Mapping[str, str] | None, given: Mapping[str, str | None]) -> dict[str, str] | None:
-    """Custom fields are set one by one; a null takes one away."""
+    """Merge custom fields one by one; null removes a field."""
     merged = {**(held or {}), **given}
     return {name: value for name, value in merged.items() if value is not None} or None

@@ -1,4 +1,4 @@
-"""Lists of the profile: what their elements need, and elements that ask to be deleted (user.md section 3)."""
+"""Validates and patches profile lists, whose elements can request their deletion (user.md section 3)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.kit.errors import ApiError
 
 Element = dict[str, Any]
 
-# By list: the member that says the type, what is raised where it is missing, and where two elements share one.
+# By list: the type member, the error for a missing type, the error for a duplicate type.
 _TYPED: dict[str, tuple[str, type[ApiError], type[ApiError]]] = {
     "Addresses": ("Type", e.AddressTypeMissing, e.AddressTypeTwice),
     "PhoneNumbers": ("PhoneType", e.PhoneTypeMissing, e.PhoneTypeTwice),
@@ -19,7 +19,7 @@ _TYPED: dict[str, tuple[str, type[ApiError], type[ApiError]]] = {
 
 
 def refuse_untyped(name: str, given: Sequence[Element]) -> None:
-    """Raise 1125, 1213 for an element without a type, 1107, 1124 for a type that comes twice."""
+    """Raise 1125, 1213 for an element without a type, 1107, 1124 for a duplicate type."""
     if name not in _TYPED:
         return
     member, missing, _ = _TYPED[name]
@@ -29,7 +29,7 @@ def refuse_untyped(name: str, given: Sequence[Element]) -> None:
 
 
 def refuse_duplicates(name: str, given: Iterable[Element]) -> None:
-    """Raise 1107, 1124 for a type that comes twice, in any letter case."""
+    """Raise 1107, 1124 for a duplicate type, in any letter case."""
     if name not in _TYPED:
         return
     member, _, twice = _TYPED[name]
@@ -39,12 +39,12 @@ def refuse_duplicates(name: str, given: Iterable[Element]) -> None:
 
 
 def is_deletion(element: Mapping[str, Any]) -> bool:
-    """Return whether the element asks to be deleted."""
+    """Return whether the element requests its deletion."""
     return str(element.get("Operation") or "").strip().lower() == "delete"
 
 
 def patched(stated: Field, held: Sequence[Element], given: Sequence[Element]) -> list[Element]:
-    """Return the held list without the elements that `given` deletes, and with its others put in or added."""
+    """Return the `held` list after the deletions, replacements and additions of `given`."""
     left = [element for element in held if not any(_names(one, element) for one in given if is_deletion(one))]
     for element in given:
         if is_deletion(element):
@@ -58,7 +58,7 @@ def patched(stated: Field, held: Sequence[Element], given: Sequence[Element]) ->
 
 
 def _names(deletion: Element, element: Element) -> bool:
-    """Return whether all that the deletion says is true of the element; one that says nothing names nothing."""
+    """Return whether the element matches every member of the deletion; an empty deletion matches nothing."""
     said = {name: value for name, value in deletion.items() if name != "Operation" and value not in (None, False, "")}
     return bool(said) and all(_folded(element.get(name)) == _folded(value) for name, value in said.items())
 

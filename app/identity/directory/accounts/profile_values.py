@@ -1,4 +1,4 @@
-"""Reads one value of the profile as its kind: what a JSON body may bring, as it is kept."""
+"""Parses profile values of a JSON body into their stored form, by kind."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
 def read(member: Member, value: Any, at: str = "") -> Any:
-    """Return the value as it is kept; raises 908 that names the member."""
+    """Return the value in its stored form; raises 908 that names the member."""
     name = f"{at}{member.name}"
     if member.name == "Country" and member.kind is Kind.OBJECT:
         value = _as_country(value)
@@ -31,12 +31,12 @@ def read(member: Member, value: Any, at: str = "") -> Any:
 
 
 def absent(member: Member) -> Any:
-    """Return what a member inside an object holds where it was not given."""
+    """Return the stored value of an absent member of an object."""
     return False if member.kind is Kind.FLAG else None
 
 
 def find(names: Mapping[str, Any], member: Member) -> Any:
-    """Return the value that stands under the member's name: the exact spelling, else another letter case or older name."""
+    """Return the member's value by exact name, otherwise by another letter case or older name."""
     if member.name in names:
         return names[member.name]
     wanted = {spelt.lower() for spelt in (member.name, *member.also)}
@@ -130,7 +130,7 @@ def folded(names: Iterable[str]) -> dict[str, str]:
 
 
 def _as_country(value: Any) -> Any:
-    """Return the country with its code told from its name, or its name from a bare code; a text is a name."""
+    """Return the country with its ISO 3166 code looked up by name, or its name by code; a string is a name."""
     if isinstance(value, str):
         value = {"Name": value}
     if not isinstance(value, dict):

@@ -19,7 +19,7 @@ _MOST_DEPTH = 12
 
 
 def project(profile: Mapping[str, Any], fields: str | None) -> dict[str, Any]:
-    """Return the members that `fields` names; all of them where it names none.
+    """Return the members that `fields` names; all if it names none.
 
     Unknown names are ignored, stray punctuation is skipped, an open group ends with the text. The work grows with the
     length of the text only: what is nested deeper than a profile can be is cut off.

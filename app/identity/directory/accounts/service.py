@@ -1,4 +1,4 @@
-"""Finds accounts and shows them. Writing them is `app.identity.programs.management`, which stands above passwords and tokens."""
+"""Finds accounts and builds their profiles. `app.identity.programs` writes them, because that needs passwords and tokens."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from app.identity.platform.context import Context
 
 
 def by_uid(context: Context, uid: str) -> Account | None:
-    """Return the account of that id."""
+    """Return the account with this id."""
     return store.by_uid(context, uid)
 
 
 def is_email(value: str) -> bool:
-    """Return whether the text can be an address at all."""
+    """Return whether the text is a well-formed address."""
     return identifiers.normalize_email(value) is not None
 
 
 def by_email(context: Context, value: str) -> Account | None:
-    """Return the account that holds the address, in any spelling of it."""
+    """Return the account with this address, in any spelling."""
     form = identifiers.normalize_email(value)
     return store.by_identifier(context, EMAIL, form) if form else None
 
@@ -41,7 +41,7 @@ def by_phone(context: Context, value: str) -> Account | None:
 
 
 def current(context: Context) -> Account:
-    """Return the signed-in account; raises 1409 where it is closed or gone."""
+    """Return the account of the access token; raises 1409 if it is closed or gone."""
     account = store.by_uid(context, context.account.uid)
     if account is None or not account.is_active or account.is_deleted:
         raise e.NotAuthenticated
@@ -49,7 +49,7 @@ def current(context: Context) -> Account:
 
 
 def require(context: Context, uid: str) -> Account:
-    """Return the account that an operation addresses; raises 1200 for what cannot be an id, 984 for one of nobody."""
+    """Return the account with this id; raises 1200 for a malformed id, 984 for an unknown one."""
     if not identifiers.is_well_formed_uid(uid):
         raise e.MalformedUid
     account = store.by_uid(context, uid)
@@ -59,7 +59,7 @@ def require(context: Context, uid: str) -> Account:
 
 
 def require_by_profile_id(context: Context, profile_id: str) -> Account:
-    """Return the account that holds the profile of that id (the interface's `ID`); raises 984."""
+    """Return the account by profile id (the interface's `ID`); raises 984."""
     account = store.by_identifier(context, PROFILE, profile_id)
     if account is None:
         raise e.UnknownUid
@@ -67,7 +67,7 @@ def require_by_profile_id(context: Context, profile_id: str) -> Account:
 
 
 def require_by_identifier(context: Context, *, email: str | None, username: str | None, phone: str | None) -> Account:
-    """Return the account that exactly one identifier names.
+    """Return the account by exactly one identifier.
 
     Raises:
         IdentifierMissing: none is given.
@@ -89,7 +89,7 @@ def require_by_identifier(context: Context, *, email: str | None, username: str 
 
 
 def require_by_email(context: Context, email: str | None) -> Account:
-    """Return the account of an address; raises 1032 missing, 1038 malformed, 938 unknown."""
+    """Return the account by address; raises 1032 missing, 1038 malformed, 938 unknown."""
     if not email:
         raise e.EmailMissing
     if identifiers.normalize_email(email) is None:
@@ -101,9 +101,9 @@ def require_by_email(context: Context, email: str | None) -> Account:
 
 
 def record_password_strength(context: Context, account: Account, *, is_secure: bool) -> Account:
-    """Keep whether the password meets the rules of today, and return the account with it.
+    """Store whether the password meets the current policy, and return the changed account.
 
-    The row must be locked already, by a write of this unit of work: what lies beside it is read again and stays.
+    This unit of work must have locked the row by a write; the other members of `private` are read again.
     """
     if is_secure == bool(account.private.get("is_secure_password")):
         return account
@@ -114,7 +114,7 @@ def record_password_strength(context: Context, account: Account, *, is_secure: b
 
 
 def signed_in_profile(context: Context, account: Account) -> dict[str, Any]:
-    """Return the profile of an account that just signed in; `account` is as it was before."""
+    """Return the profile after a sign-in; `account` is the account before it."""
     after = replace(
         account,
         logins=account.logins + 1,

@@ -1,4 +1,4 @@
-"""The queries of accounts, always inside the tenant."""
+"""Queries of accounts and their identifiers, always within the tenant."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.identity.platform.store.unit import UnitOfWork
 
 A, I = accounts.c, identifiers.c  # noqa: E741 - the letters of the tables, as everywhere in the stores
 _COLUMNS = tuple(column for column in accounts.columns if column.name != "tenant_id")
-# Made once: to build a statement of thirty columns costs more than to run it, and nearly every request asks this.
+# Built once: building a statement of thirty columns takes longer than executing it, and nearly every request does.
 _BY_UID = select(*_COLUMNS).where(A.tenant_id == bindparam("tenant"), A.uid == bindparam("account"))
 _BY_IDENTIFIER = (
     select(*_COLUMNS)
@@ -33,7 +33,7 @@ _FILE_COLUMNS = (A.uid, A.email, A.username, A.phone, A.email_verified, A.phone_
 
 
 class IdentifierTaken(Exception):
-    """An identifier, or the uid itself, belongs to another account."""
+    """Another account has the identifier or the uid."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(f"{kind} is taken")
@@ -41,20 +41,20 @@ class IdentifierTaken(Exception):
 
 
 def by_uid(context: Context, uid: str) -> Account | None:
-    """Return the account of that id."""
+    """Return the account with this id."""
     return _found(
         context, context.work.run(_BY_UID, {"tenant": context.tenant.tenant_id, "account": uid}).one_or_none()
     )
 
 
 def by_identifier(context: Context, kind: str, value: str) -> Account | None:
-    """Return the account that holds the identifier, given in its normal form."""
+    """Return the account with this normalized identifier."""
     asked = {"tenant": context.tenant.tenant_id, "held_as": kind, "held": value}
     return _found(context, context.work.run(_BY_IDENTIFIER, asked).one_or_none())
 
 
 def add(context: Context, row: dict[str, Any], held: Iterable[tuple[str, str, bool]]) -> Account:
-    """Insert an account with its identifiers `(kind, value, is_verified)` and its identities, and return it; raises Taken."""
+    """Insert an account with identifiers `(kind, value, is_verified)` and identities. Raises IdentifierTaken."""
     values = {**row, "tenant_id": context.tenant.tenant_id}
     try:
         added = context.work.run(insert(accounts).values(values).returning(*_COLUMNS)).one()
@@ -69,9 +69,9 @@ def add(context: Context, row: dict[str, Any], held: Iterable[tuple[str, str, bo
 
 
 def add_identifiers(context: Context, uid: str, held: Iterable[tuple[str, str, bool]]) -> None:
-    """Give an account identifiers; raises Taken.
+    """Add identifiers to an account; raises IdentifierTaken.
 
-    They are taken in one order by everybody, so that two accounts reaching for the same two never wait for one another.
+    They are inserted in sorted order, so that concurrent transactions with the same identifiers cannot deadlock.
     """
     for kind, value, is_verified in sorted(set(held)):
         row = {
@@ -88,26 +88,26 @@ def add_identifiers(context: Context, uid: str, held: Iterable[tuple[str, str, b
 
 
 def remove_identifiers(context: Context, uid: str, kind: str, value: str | None = None) -> None:
-    """Take an account's identifiers of one kind away, or one of them, given in its normal form."""
+    """Remove all identifiers of a kind from an account, or one normalized `value`."""
     where = [I.tenant_id == context.tenant.tenant_id, I.uid == uid, I.kind == kind]
     context.work.run(delete(identifiers).where(*where, *([I.value == value] if value is not None else [])))
 
 
 def set_verified(context: Context, uid: str, kind: str, value: str | None, is_verified: bool) -> None:
-    """Mark one identifier of an account verified, or not."""
+    """Set whether an identifier of an account is verified."""
     if value is not None:
         where = (I.tenant_id == context.tenant.tenant_id, I.uid == uid, I.kind == kind, I.value == value)
         context.work.run(update(identifiers).where(*where).values(is_verified=is_verified))
 
 
 def is_previous_uid(context: Context, uid: str) -> bool:
-    """Return whether the id once belonged to an account that has another now."""
+    """Return whether the id is the former id of an account."""
     where = (I.tenant_id == context.tenant.tenant_id, I.kind == PREVIOUS_UID, I.value == uid)
     return context.work.one(select(I.uid).where(*where)) is not None
 
 
 def change(context: Context, uid: str, values: dict[str, Any]) -> Account | None:
-    """Write columns and return the account as it is then; the row stays locked until the commit."""
+    """Update columns and return the changed account; the row stays locked until the commit."""
     where = (A.tenant_id == context.tenant.tenant_id, A.uid == uid)
     statement = update(accounts).where(*where).values(modified_at=context.now, **values).returning(*_COLUMNS)
     found = _found(context, context.work.one(statement))
@@ -116,7 +116,7 @@ def change(context: Context, uid: str, values: dict[str, Any]) -> Account | None
 
 
 def lock(context: Context, uid: str) -> bool:
-    """Lock an account until the commit, as `change` does, and leave it as it is; returns whether it is there."""
+    """Lock an account until the commit without a change. Return whether it exists."""
     held = context.work.locked
     if uid not in held:
         context.work.begin()
@@ -126,14 +126,14 @@ def lock(context: Context, uid: str) -> bool:
 
 
 def remove(context: Context, uid: str) -> bool:
-    """Delete an account and what it held; returns whether it was there."""
+    """Delete an account and its identifiers. Return whether it existed."""
     context.work.locked[uid] = False
     context.work.run(delete(identifiers).where(I.tenant_id == context.tenant.tenant_id, I.uid == uid))
     return context.work.changed(delete(accounts).where(A.tenant_id == context.tenant.tenant_id, A.uid == uid)) > 0
 
 
 def accounts_from_file(work: UnitOfWork) -> Sequence[Any]:
-    """Return the tenant's marked accounts, in the order they were made; reads every account of the tenant."""
+    """Return accounts created by a configuration file, oldest first; reads every account of the tenant."""
     where = (A.tenant_id == work.tenant_id, A.private[FROM_FILE].as_boolean())
     return work.all(select(*_FILE_COLUMNS).where(*where).order_by(A.created_at, A.uid))
 

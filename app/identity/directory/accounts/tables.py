@@ -1,4 +1,4 @@
-"""Accounts: what is asked of every account in columns, the free profile as one document."""
+"""Tables of accounts: queried fields are columns, the free profile is one JSON document."""
 
 from sqlalchemy import Boolean, Column, Index, Integer, String, Text
 
@@ -9,7 +9,7 @@ accounts = tenant_table(
     Column("uid", Id, primary_key=True),
     Column("profile_id", Id, nullable=False),  # the interface's ID: the profile entry inside the account
     Column("password_hash", Text),
-    Column("email", String(320)),  # as typed; the primary one
+    Column("email", String(320)),  # the primary address as entered
     Column("username", String(64)),
     Column("phone", String(32)),
     Column("email_verified", Boolean, nullable=False, default=False),
@@ -24,15 +24,17 @@ accounts = tenant_table(
     Column("logins", Integer, nullable=False, default=0),
     Column("session_limit", Integer, nullable=False, default=0),
     Column("roles", Json),
-    Column("emails", Json, nullable=False),  # [{Type, Value, verified, pending}], in order; a pending one names nobody
-    Column("profile", Json, nullable=False),  # the interface's free fields, spelt as it spells them
+    Column(
+        "emails", Json, nullable=False
+    ),  # [{Type, Value, verified, pending}], ordered; a pending one does not identify the account
+    Column("profile", Json, nullable=False),  # free fields under the interface's names
     Column("private", Json, nullable=False),  # answers, PIN, policy: never part of a profile as such
     Column("created_at", Instant, nullable=False),
     Column("modified_at", Instant, nullable=False),
     Column("profile_modified_at", Instant),
     Column("last_login_at", Instant),
     Column("password_changed_at", Instant),
-    Column("leaves_at", Instant),  # its owner deleted it: is_deleted stands, and from then on it is removed
+    Column("leaves_at", Instant),  # the owner deleted it: is_deleted is set, and the row is removed at this time
     Index("ix_accounts_created", "tenant_id", "created_at"),
     Index("ix_accounts_leaving", "tenant_id", "leaves_at"),
 )
@@ -49,18 +51,18 @@ identifiers = tenant_table(
 )
 
 waiting_accounts = tenant_table(
-    "waiting_accounts",  # asked for an address that an unproved account holds: whoever proves it first gets it (decisions/0052)
+    "waiting_accounts",  # pending accounts (decisions/0052)
     Column("uid", Id, primary_key=True),
     Column("email", String(320), nullable=False),  # normalized
-    Column("held", Json, nullable=False),  # the columns of the account, but for its instants
+    Column("held", Json, nullable=False),  # the account's columns without timestamps
     Column("expires_at", Instant, nullable=False),
     Index("ix_waiting_accounts_expiry", "tenant_id", "expires_at"),
 )
 
 strangers = tenant_table(
     "strangers",
-    Column("name_hash", Id, primary_key=True),  # keyed digest of the normal form: who was looked for is not kept
+    Column("name_hash", Id, primary_key=True),  # keyed digest of the normalized identifier, which is not stored
     Column("failures", Integer, nullable=False),
-    Column("expires_at", Instant, nullable=False),  # then it counts from one again
+    Column("expires_at", Instant, nullable=False),  # then counting restarts
     Index("ix_strangers_expiry", "tenant_id", "expires_at"),
 )

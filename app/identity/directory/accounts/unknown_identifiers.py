@@ -1,6 +1,6 @@
-"""Names that no account has, and that somebody tries: they lock as accounts do, so that a lock tells nothing.
+"""Failure counters of identifiers that no account has: they lock as accounts do, so that a lock does not reveal an account.
 
-Counted in the database like an account's failures: exact under concurrency, and at the same price.
+Stored in the database like an account's failures: exact under concurrency, and as expensive.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from app.identity.directory.accounts.tables import strangers
 from app.identity.platform.context import Context
 
 T = strangers.c
-_KEPT = timedelta(days=7)  # an account stays locked for longer: whoever waits so long may tell the two apart
+_RETENTION = timedelta(days=7)  # accounts stay locked longer, so waiting a week does distinguish the two
 
 
 def lock_of(context: Context, name_hashes: Sequence[str]) -> Lock | None:
-    """Return the lock that the name of these digests, one for each line of the secret, has earned."""
+    """Return the current lock of an identifier by its digests, one for each secret."""
     lockout = context.tenant.settings.lockout
     rows = [row for row in context.work.all(_counted(context, name_hashes)) if row.expires_at > context.now]
     if not rows or not _is_limited(lockout) or sum(row.failures for row in rows) < lockout.maximum_failed_attempts:
@@ -33,23 +33,23 @@ def lock_of(context: Context, name_hashes: Sequence[str]) -> Lock | None:
 
 
 def count(context: Context, name_hashes: Sequence[str]) -> Failure:
-    """Add one failure, in a transaction of its own: under the first digest, and those under the others count with it."""
+    """Count a failure in a separate transaction under the first digest; failures under the others are included."""
     lockout, now = context.tenant.settings.lockout, context.now
     most = lockout.maximum_failed_attempts
-    locked = now + (timedelta(seconds=lockout.suspend_seconds) if lockout.type == "suspend" else _KEPT)
+    locked = now + (timedelta(seconds=lockout.suspend_seconds) if lockout.type == "suspend" else _RETENTION)
     given = {
         "tenant_id": context.tenant.tenant_id,
         "name_hash": name_hashes[0],
         "failures": 1,
-        "expires_at": locked if most <= 1 else now + _KEPT,
+        "expires_at": locked if most <= 1 else now + _RETENTION,
         "now": now,
         "most": most,
         "locked": locked,
     }
-    with context.work.separate_transaction() as own:
-        failures = int(own.run(_ADDED[context.services.database.is_sqlite], given).scalar_one())
+    with context.work.separate_transaction() as work:
+        failures = int(work.run(_ADDED[context.services.database.is_sqlite], given).scalar_one())
         if others := name_hashes[1:]:
-            failures += sum(row.failures for row in own.all(_counted(context, others)) if row.expires_at > now)
+            failures += sum(row.failures for row in work.all(_counted(context, others)) if row.expires_at > now)
     return Failure(failures, _is_limited(lockout) and failures >= most)
 
 
@@ -58,7 +58,7 @@ def _counted(context: Context, name_hashes: Sequence[str]) -> Any:
 
 
 def _addition(dialect: Any) -> Any:
-    """Return the statement of `count`: made once, since to build it takes as long as to run it."""
+    """Build the statement of `count`; built once, because building takes as long as executing."""
     is_over = T.expires_at <= bindparam("now", type_=T.expires_at.type)
     added = dialect.insert(strangers).values({name: bindparam(name) for name in _COLUMNS})
     counted = case((is_over, 1), else_=T.failures + 1)

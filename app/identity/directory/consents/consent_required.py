@@ -46,7 +46,7 @@ def pending_sign_in(context: Context, token: str) -> tuple[ContinuationToken, Ac
     ticket = continuation_tokens.find(context, ContinuationPurpose.CONSENT, token)
     if ticket is None:
         raise e.WrongConsentToken
-    if ticket.is_over(context.now):
+    if ticket.is_expired(context.now):
         raise e.ExpiredConsentToken
     account = accounts.by_uid(context, ticket.uid)
     if account is None or ticket.facts["password_changed_at"] != iso(account.password_changed_at):

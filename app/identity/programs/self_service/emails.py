@@ -15,7 +15,7 @@ from app.identity.credentials.one_time_tokens.service import MAIL_CODE, Purpose
 from app.identity.directory.accounts import confusables, identifiers, store
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.identifiers import EMAIL
-from app.identity.directory.accounts.input_checks import MOST_EMAILS, PRIMARY
+from app.identity.directory.accounts.input_checks import MAX_EMAILS, PRIMARY
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import allowed_addresses
 from app.identity.messaging import service as messaging
@@ -204,7 +204,7 @@ def _refuse(context: Context, account: Account, new: NewAddress, form: str) -> N
     if account.email and not account.email_verified and context.tenant.settings.email_verification != "disabled":
         raise e.EmailNotAddable
     others = [entry for entry in account.emails if identifiers.normalize_email(entry["Value"]) != form]
-    if len(others) >= MOST_EMAILS:
+    if len(others) >= MAX_EMAILS:
         raise e.EmailUpdateRefused
     requirements.refuse_address(context.tenant.settings.email_access, form)
     verification.refuse_url(context, new.url)

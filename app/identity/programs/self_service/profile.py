@@ -48,7 +48,7 @@ def update(context: Context, account: Account, req: UpdateOwnAccount, *, session
     requirements.refuse_edits(settings, req, clears=req.null_support)
     registration_data.refuse_invalid_links(context, req.free, account.profile)
     change = account_changes.read(context, account, req, req, writers=WRITERS, clears=req.null_support, is_own=True)
-    if change.addresses and len(change.addresses.forms) > input_checks.MOST_EMAILS:
+    if change.addresses and len(change.addresses.forms) > input_checks.MAX_EMAILS:
         raise e.EmailUpdateRefused
     for form in change.addresses.forms if change.addresses else ():
         requirements.refuse_address(settings.email_access, form)
