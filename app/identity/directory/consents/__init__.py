@@ -1,1 +1,1 @@
-"""What people agree to on the tenant's consent forms."""
+"""Consent forms of a tenant, and the answers of accounts."""

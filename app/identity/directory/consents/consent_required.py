@@ -1,4 +1,4 @@
-"""A sign-in that waits for consent: the refusal that says so, and the token with which it goes on (interface user.md row U83)."""
+"""Sign-ins that require consent: the error, and the token that continues the sign-in (interface user.md operation U83)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ LIFETIME: Final = timedelta(minutes=10)
 
 
 def is_due(context: Context, account: Account) -> bool:
-    """Return whether a form stands before the session of a sign-in that is made now."""
+    """Return whether a form must be answered before a sign-in now gets a session."""
     return bool(service.due_forms(context, account, context.now))
 
 
 def refusal(context: Context, account: Account, way: Mapping[str, Any]) -> e.ConsentNeeded:
-    """Return the refusal of a sign-in that is whole and recorded; its token goes on once, in the `way` that it began."""
+    """Return the error for a complete, recorded sign-in; its token continues the sign-in once, with the same `way`."""
     events = [form.event for form in service.due_forms(context, account, context.now)]
     facts = {"way": dict(way), "events": events, "password_changed_at": iso(account.password_changed_at)}
     ticket = continuation_tokens.issue(
@@ -37,11 +37,11 @@ def refusal(context: Context, account: Account, way: Mapping[str, Any]) -> e.Con
 
 
 def pending_sign_in(context: Context, token: str) -> tuple[ContinuationToken, Account]:
-    """Return whose sign-in a token goes on with; it uses nothing up.
+    """Return the pending sign-in of a token without spending it.
 
     Raises:
-        WrongConsentToken: nobody made it, it is used, or the account is gone or got another password since.
-        ExpiredConsentToken: it is over.
+        WrongConsentToken: unknown or spent, or the account is gone or has a new password.
+        ExpiredConsentToken: the token has expired.
     """
     ticket = continuation_tokens.find(context, ContinuationPurpose.CONSENT, token)
     if ticket is None:
@@ -55,7 +55,7 @@ def pending_sign_in(context: Context, token: str) -> tuple[ContinuationToken, Ac
 
 
 def parse_answers(context: Context, ticket: ContinuationToken, given: ConsentAnswers) -> Answers:
-    """Return the answers, which must be those of every form that was asked for and still is one.
+    """Parse the answers, which must cover every requested form that still exists.
 
     Raises NoConsentForm, ConsentRefused.
     """

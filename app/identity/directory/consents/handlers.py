@@ -50,9 +50,9 @@ def managed_logs(context: Context, req: Uid) -> contract.ConsentLogs:
 
 
 def profile_of(account: Account) -> contract.ConsentProfile | None:
-    """Return what the account agreed to."""
-    kept = consents.profile(consents.of_account(account))
-    return contract.ConsentProfile.model_validate(kept) if kept else None
+    """Return the account's consent profile."""
+    profile = consents.profile(consents.of_account(account))
+    return contract.ConsentProfile.model_validate(profile) if profile else None
 
 
 def _logs(context: Context, account: Account) -> contract.ConsentLogs:

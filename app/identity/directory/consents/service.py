@@ -1,4 +1,4 @@
-"""The rules of the tenant's consent forms: who must answer which, what counts as an answer, and what is kept of it."""
+"""Rules of consent forms: which forms an account must answer, what a valid answer is, and what is stored and logged."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from app.kit.clock import iso
 from app.kit.limits import Rate
 
 CHANGES = Rate(60, 3600)
-"""So often an account's answers may change: each change is an entry that stays."""
+"""Limits changes per account, because each change adds a permanent log entry."""
 _DEFAULT, _EDITOR, _MIGRATION = "Default", "ConsentEditor", "FormMigration"
 _SUBSCRIBED: Final = {(False, True): "Subscribe", (True, True): "Subscribe", (True, False): "Unsubscribe"}
 Answers = tuple[tuple[ConsentForm, ...], Mapping[str, bool]]
-"""Forms, and what was chosen: every option of them by its id."""
+"""The answered forms, and the choice for each of their options by id."""
 
 
 def require_enabled(context: Context) -> None:
-    """Raise ConsentsOff where the tenant has no form."""
+    """Raise ConsentsOff if the tenant has no consent form."""
     if not context.tenant.settings.consent_forms:
         raise e.ConsentsOff
 
 
 def due_forms(context: Context, account: Account, began_at: datetime) -> tuple[ConsentForm, ...]:
-    """Return the forms that stand before the session of a sign-in that began then; none where nothing does.
+    """Return the forms to answer before a sign-in that started at `began_at` gets a session.
 
-    Of the registration: the form that it asked for and that was not answered. Of the first sign-in: that form until it is
-    answered once. Of a later one: the present version of that of sign-ins.
+    These are: the unanswered registration form; the first-login form until it is answered once; afterwards the current
+    version of the login form.
     """
     forms = {form.event: form for form in context.tenant.settings.consent_forms if form.mandatory}
     if not forms:
@@ -56,12 +56,12 @@ def due_forms(context: Context, account: Account, began_at: datetime) -> tuple[C
 
 
 def parse(settings: TenantSettings, given: ConsentAnswers) -> Answers:
-    """Return what answers say. What a form offers and nobody mentions is not agreed to.
+    """Parse answers; an option that is not mentioned counts as declined.
 
     Raises:
         NoConsentForm: there is no form for an event.
-        ConsentRefused: no form is named, an option is of none of the named ones or stands twice, or one is missing that the
-            form demands.
+        ConsentRefused: no form is named, an option is duplicate or belongs to none of them, or a mandatory option is not
+            accepted.
     """
     forms = tuple(_named(settings, one) for one in given.events)
     if not forms or len({form.event for form in forms}) < len(forms):
@@ -77,7 +77,7 @@ def parse(settings: TenantSettings, given: ConsentAnswers) -> Answers:
 
 
 def submit(context: Context, account: Account, answers: Answers, *, suppress_webhook: bool) -> Account:
-    """Keep answers to forms, and return the account with them; the same answers once more are no entry. Raises TooManyRequests."""
+    """Store answers and return the changed account; unchanged answers add no log entry. Raises TooManyRequests."""
     context.spend("consents", CHANGES, account.uid)
     forms, choices = answers
     fresh = _locked(context, account)
@@ -94,11 +94,11 @@ def submit(context: Context, account: Account, answers: Answers, *, suppress_web
 
 
 def change(context: Context, account: Account, wanted: Sequence[ConsentAnswer], *, suppress_webhook: bool) -> Account:
-    """Change options of forms that the account answered, and return it.
+    """Change options of forms that the account has answered, and return the changed account.
 
     Raises:
-        NoConsentForm: an option stands in no form.
-        ConsentRefused: it stands in none that the account answered, twice in the request, or cannot be taken back.
+        NoConsentForm: an option belongs to no form.
+        ConsentRefused: an option is duplicate, mandatory, or on no form that the account has answered.
         TooManyRequests: too many changes.
     """
     context.spend("consents", CHANGES, account.uid)
@@ -121,7 +121,7 @@ def change(context: Context, account: Account, wanted: Sequence[ConsentAnswer], 
 
 
 def is_valid(context: Context, account: Account, event: str, *, is_custom: bool) -> bool:
-    """Return whether the present version of a form is answered. Raises NoConsentForm, RequestInvalid."""
+    """Return whether the current version of a form is answered. Raises NoConsentForm, RequestInvalid."""
     form = form_of(context.tenant.settings, event)
     if form is None:
         raise e.NoConsentForm
@@ -131,13 +131,13 @@ def is_valid(context: Context, account: Account, event: str, *, is_custom: bool)
 
 
 def history(context: Context, account: Account) -> list[dict[str, Any]]:
-    """Return every entry of the account's log, the newest first."""
+    """Return the account's log entries, newest first."""
     first = consents.of_account(account).get("first")
     return [*store.of_account(context, account.uid), *([first] if first else [])]
 
 
 def parse_optional(context: Context, given: ConsentAnswers | None) -> Answers | None:
-    """Return the answers that came with a new account; None where none did, or the tenant asks for none.
+    """Parse the answers of a registration request; None without answers or forms.
 
     Raises NoConsentForm, ConsentRefused.
     """
@@ -146,8 +146,9 @@ def parse_optional(context: Context, given: ConsentAnswers | None) -> Answers | 
 
 
 def at_registration(context: Context, answers: Answers | None, *, is_own: bool = True) -> dict[str, Any]:
-    """Return what a new account keeps privately of what its owner answered when registering; one that a person made owes what
-    was not answered then.
+    """Return the `private` members for the consents of a new account.
+
+    A self-registered account (`is_own`) owes a mandatory registration form that was not answered.
     """
     settings, kept = context.tenant.settings, {}
     if answers:
@@ -212,7 +213,7 @@ def _write(
 
 
 def _differences(kept: consents.StoredConsents, choices: Mapping[str, bool]) -> list[dict[str, str]]:
-    """Return what each choice was: agreed to, taken back, or left out."""
+    """Return per option whether it was subscribed, unsubscribed or not opted."""
     before = consents.accepted_options(kept)
     return [
         {"ConsentId": option, "Event": _SUBSCRIBED.get((option in before, yes), "NotOpted")}
@@ -223,7 +224,7 @@ def _differences(kept: consents.StoredConsents, choices: Mapping[str, bool]) -> 
 def _log_entry(
     context: Context, after: consents.StoredConsents, kind: str, answers: list[dict[str, str]]
 ) -> dict[str, Any]:
-    """Return the entry as the interface shows it."""
+    """Return a log entry in the interface's form."""
     return {
         "Id": randomness.uid(),
         "UpdateType": kind,

@@ -1,4 +1,4 @@
-"""The queries of the consent log, always inside the tenant and the account."""
+"""Queries of the consent log, always within the tenant and the account."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OF_ACCOUNT = (
 
 
 def add(context: Context, uid: str, entry: dict[str, Any]) -> None:
-    """Add an entry of the interface's form."""
+    """Add an entry in the interface's form."""
     row = {
         "tenant_id": context.tenant.tenant_id,
         "entry_id": entry["Id"],
@@ -30,6 +30,6 @@ def add(context: Context, uid: str, entry: dict[str, Any]) -> None:
 
 
 def of_account(context: Context, uid: str) -> list[dict[str, Any]]:
-    """Return an account's entries, the newest first."""
+    """Return an account's entries, newest first."""
     rows = context.work.run(_OF_ACCOUNT, {"tenant": context.tenant.tenant_id, "account": uid})
     return [dict(row.entry) for row in rows]

@@ -1,4 +1,4 @@
-"""How accounts answered the tenant's consent forms, over time: entries are added and never changed."""
+"""Table of the consent log; entries are added and never changed."""
 
 from sqlalchemy import Column, Index
 
@@ -9,6 +9,6 @@ consent_log = tenant_table(
     Column("entry_id", Id, primary_key=True),
     Column("uid", Id, nullable=False),
     Column("at", Instant, nullable=False),
-    Column("entry", Json, nullable=False),  # as the interface shows it
+    Column("entry", Json, nullable=False),  # in the interface's form
     Index("ix_consent_log_uid", "tenant_id", "uid", "at"),
 )

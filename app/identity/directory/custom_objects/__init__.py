@@ -1,1 +1,1 @@
-"""Custom objects: records that a tenant's programs keep with an account."""
+"""Custom objects: records that a tenant's applications store with an account."""

@@ -20,7 +20,7 @@ from app.kit.clock import iso
 def add(context: Context, req: contract.CreateOwnRecord) -> contract.Record:
     try:
         return _add(context, req)
-    except e.UnknownUid:  # gone in this very moment, and with it who asks
+    except e.UnknownUid:  # the account was deleted concurrently
         raise e.NotAuthenticated from None
 
 
@@ -80,12 +80,12 @@ contract.managed_remove.implements(remove)
 
 
 def _account(context: Context, req: contract.NamedObject) -> Account:
-    """Return whose records they are: of the id that the tenant's server names, else of the token."""
+    """Return the account by id for a server of the tenant, otherwise by access token."""
     return accounts.require(context, req.uid) if isinstance(req, Uid) else accounts.current(context)
 
 
 def _content(context: Context, req: contract.RecordContent) -> dict[str, Any]:
-    """Return what is to be kept: without the token, where the body was what showed it."""
+    """Return the record without the access token, if the body contained it."""
     if isinstance(req, Uid) or context.raw.bearer() or context.raw.first("access_token"):
         return req.record
     return {name: value for name, value in req.record.items() if name.lower() != "access_token"}

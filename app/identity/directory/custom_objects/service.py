@@ -1,4 +1,4 @@
-"""The rules of custom objects, for whoever asks: the account's owner with a token, or the tenant's servers by its id."""
+"""Rules of custom objects, both for account holders with a token and for the tenant's servers."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ from app.identity.directory.custom_objects import store
 from app.identity.platform import events
 from app.identity.platform.context import Context
 
-_RECORD_ID = re.compile(r"[0-9a-f-]{24,36}\Z")  # a GUID; older clients know 24 letters (interface account.md section 4)
+_RECORD_ID = re.compile(
+    r"[0-9a-f-]{24,36}\Z"
+)  # a GUID; older clients use 24 characters (interface account.md section 4)
 
 
 def find_object(context: Context, named: NamedObject) -> CustomObject:
     """Return the object that a request names.
 
     Raises:
-        CustomObjectsOff: the tenant has none.
-        ObjectNameMissing: neither a name nor an id is given.
-        UnknownObjectName, WrongObjectId: none has that name, or that id; or the two are of different ones.
+        CustomObjectsOff: the tenant has no custom objects.
+        ObjectNameMissing: neither name nor id is given.
+        UnknownObjectName, WrongObjectId: unknown name or id, or they belong to different objects.
     """
     known = context.tenant.settings.custom_objects
     if not known:
@@ -47,9 +49,9 @@ def find_object(context: Context, named: NamedObject) -> CustomObject:
 def add(
     context: Context, account: Account, kind: CustomObject, content: dict[str, Any], *, suppress_webhook: bool
 ) -> Row[Any]:
-    """Keep a new record with the account. Raises MalformedObject, ObjectFull, UnknownUid."""
+    """Add a record to the account. Raises MalformedObject, ObjectFull, UnknownUid."""
     _refuse_content(kind, content)
-    if not accounts.lock(context, account.uid):  # of many at once no more than the limit come in
+    if not accounts.lock(context, account.uid):  # the lock enforces the limit under concurrency
         raise e.UnknownUid
     if store.count(context, account.uid, kind.name) >= kind.max_records_per_account:
         raise e.ObjectFull
@@ -59,7 +61,7 @@ def add(
 
 
 def read_all(context: Context, account: Account, kind: CustomObject) -> Sequence[Row[Any]]:
-    """Return the account's records, the oldest first. Raises NoSuchObject where there is none."""
+    """Return the account's records, oldest first. Raises NoSuchObject if there is none."""
     rows = store.of_account(context, account.uid, kind.name)
     if not rows:
         raise e.NoSuchObject
@@ -81,7 +83,7 @@ def change(
     how: Update,
     suppress_webhook: bool,
 ) -> Row[Any]:
-    """Change a record; two that set different members of it at once both count.
+    """Change a record; concurrent partial updates of different members are all kept.
 
     Raises WrongObjectId, NoSuchObject, MalformedObject.
     """
@@ -96,7 +98,7 @@ def change(
 
 
 def remove(context: Context, account: Account, kind: CustomObject, record_id: str, *, suppress_webhook: bool) -> None:
-    """Remove a record. Raises WrongObjectId, NoSuchObject."""
+    """Delete a record. Raises WrongObjectId, NoSuchObject."""
     if not store.remove(context, account.uid, kind.name, _record_id(record_id)):
         raise e.NoSuchObject
     events.emit(context, "DeleteCustomObject", account, suppress_webhook)
@@ -116,7 +118,7 @@ def _record_id(text: str, refusal: type[e.WrongObjectId | e.MalformedRecordId] =
 
 
 def _refuse_content(kind: CustomObject, content: dict[str, Any]) -> None:
-    """Raise MalformedObject for what is too large, or holds a number that JSON has no word for."""
+    """Raise MalformedObject for a record that is too large or contains a non-finite number."""
     if not _is_finite(content):
         raise e.MalformedObject("A number is too large.")
     if len(json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()) > kind.max_record_bytes:

@@ -1,4 +1,4 @@
-"""The queries of custom objects, always inside the tenant, the account and the object."""
+"""Queries of custom object records, always within the tenant, the account and the object."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _COLUMNS = tuple(column for column in custom_records.columns if column.name not 
 
 def add(context: Context, uid: str, name: str, content: dict[str, Any]) -> Row[Any]:
     """Add a record and return it."""
-    named = {"tenant_id": context.tenant.tenant_id, "record_id": randomness.guid(), "uid": uid, "object_name": name}
-    row: dict[str, Any] = {**named, "content": content, "created_at": context.now, "modified_at": context.now}
+    key = {"tenant_id": context.tenant.tenant_id, "record_id": randomness.guid(), "uid": uid, "object_name": name}
+    row: dict[str, Any] = {**key, "content": content, "created_at": context.now, "modified_at": context.now}
     return context.work.run(insert(custom_records).values(row).returning(*_COLUMNS)).one()
 
 
@@ -30,13 +30,13 @@ def count(context: Context, uid: str, name: str) -> int:
 
 
 def of_account(context: Context, uid: str, name: str) -> Sequence[Row[Any]]:
-    """Return the account's records of the object, the oldest first."""
+    """Return the account's records of the object, oldest first."""
     ordered = select(*_COLUMNS).where(*_of(context, uid, name)).order_by(R.created_at, R.record_id)
     return context.work.all(ordered)
 
 
 def all_of_account(context: Context, uid: str) -> Sequence[Row[Any]]:
-    """Return the account's records of every object, the oldest first."""
+    """Return the account's records of every object, oldest first."""
     where = (R.tenant_id == context.tenant.tenant_id, R.uid == uid)
     return context.work.all(select(R.object_name, *_COLUMNS).where(*where).order_by(R.created_at, R.record_id))
 
@@ -49,14 +49,14 @@ def named(context: Context, uid: str, name: str, record_id: str) -> Row[Any] | N
 def change(
     context: Context, uid: str, name: str, record_id: str, content: dict[str, Any] | None = None
 ) -> Row[Any] | None:
-    """Write a record and return it as it is then; the row stays locked until the commit."""
+    """Update a record and return it; the row stays locked until the commit."""
     values: dict[str, Any] = {"modified_at": context.now, **({} if content is None else {"content": content})}
     where = (*_of(context, uid, name), R.record_id == record_id)
     return context.work.one(update(custom_records).where(*where).values(**values).returning(*_COLUMNS))
 
 
 def remove(context: Context, uid: str, name: str, record_id: str) -> bool:
-    """Remove a record; return whether it was there."""
+    """Delete a record. Return whether it existed."""
     where = (*_of(context, uid, name), R.record_id == record_id)
     return context.work.changed(delete(custom_records).where(*where)) > 0
 

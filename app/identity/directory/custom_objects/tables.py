@@ -1,4 +1,4 @@
-"""Records of custom objects, each with an account."""
+"""Table of custom object records, each of one account."""
 
 from sqlalchemy import Column, Index, String
 

@@ -1,4 +1,4 @@
-"""Addresses outside that a tenant allows: where people are sent back to, and what mails link to."""
+"""Checks URLs against a tenant's whitelist: return URLs, redirect targets and links in mails."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from urllib.parse import unquote, unquote_plus, urlencode, urlsplit
 from app.identity.platform.context import Context
 from app.kit.web_addresses import is_web_address
 
-_MOST_DECODED: Final = 4
-_SEPARATOR: Final = re.compile("[&;]")  # a semicolon to older programs
+_MAX_DECODINGS: Final = 4
+_SEPARATOR: Final = re.compile("[&;]")  # older programs separate by semicolon
 _SEPARATED: Final = re.compile("[&;]?[^&;]+|[&;]")
-_ANYBODYS: Final = frozenset({"lang", "language", "ui_locales", "return_url"})
+_PUBLIC_PARAMETERS: Final = frozenset({"lang", "language", "ui_locales", "return_url"})
 
 
 def is_allowed(context: Context, return_url: str) -> bool:
     """Return whether the tenant's whitelist allows the address (interface hosted-pages.md section 8).
 
-    Scheme, host and port equal an entry, whose path, where it has one, is a prefix by whole segments; a leading `*.`
-    allows subdomains. Anything a browser might read otherwise is refused.
+    Scheme, host and port must equal an entry; the entry's path, if any, must be a prefix of whole segments; a leading `*.`
+    allows subdomains. URLs that browsers may parse differently are refused.
     """
     if any(ord(letter) <= 32 or letter in "\\\x7f" for letter in return_url):
         return False
@@ -41,18 +41,17 @@ def is_allowed(context: Context, return_url: str) -> bool:
 
 
 def is_registered(context: Context, address: str) -> bool:
-    """Return whether the whitelist has the address letter for letter, as redirect URIs are compared (RFC 9700 section 2.1).
+    """Return whether the whitelist contains exactly this address, as redirect URIs are compared (RFC 9700 section 2.1).
 
-    An entry that is an origin or a folder allows any page there to be returned to, an open redirect included: no secret may
-    travel by that.
+    Required for secrets: an entry that is an origin or a folder also allows every page there, including open redirects.
     """
     return address in context.tenant.settings.url_whitelist and is_allowed(context, address)
 
 
 def is_registered_page(context: Context, address: str) -> bool:
-    """Return whether the whitelist has the address without its query and fragment, character by character.
+    """Return whether the whitelist contains exactly this address without its query and fragment.
 
-    That is how a page receives an access token: a return address has a query of its own (interface hosted-pages.md section 2).
+    Required for access tokens, whose return address has a query of its own (interface hosted-pages.md section 2).
     """
     page = address.partition("#")[0].partition("?")[0]
     return page in context.tenant.settings.url_whitelist and is_allowed(context, address)
@@ -69,12 +68,12 @@ def _matches(entry: str, scheme: str, host: str, port: int | None, path: str) ->
 
 
 def _climbs(path: str) -> bool:
-    """Return whether a browser or a server behind it may read `.` or `..` as steps out of the path's beginning.
+    """Return whether a browser or server may resolve `.` or `..` segments in the path.
 
     Browsers take `%2e` for a dot (URL Standard, "double-dot URL path segment"); servers may decode `%2f`, decode twice,
     or leave out what follows a semicolon.
     """
-    for _ in range(_MOST_DECODED):
+    for _ in range(_MAX_DECODINGS):
         if any(step.partition(";")[0] in (".", "..") for step in path.replace("\\", "/").split("/")):
             return True
         path, before = unquote(path), path
@@ -84,33 +83,33 @@ def _climbs(path: str) -> bool:
 
 
 def is_allowed_in_mail(context: Context, page: str) -> bool:
-    """Return whether a mail of ours may lead to the address: one that the whitelist allows.
+    """Return whether a mail may link to the address.
 
-    On our own host it brings no query but what our pages take from anybody: the rest of it is ours to state, and would make
-    our own page show a mail's reader somebody else's link.
+    On our own host only public query parameters are allowed; others could make our page show the reader another person's
+    link.
     """
     if not is_allowed(context, page):
         return False
     parts, own = urlsplit(page), urlsplit(context.issuer)
     names = {_name(piece) for piece in _SEPARATOR.split(parts.query) if piece}
-    return (parts.hostname, parts.port) != (own.hostname, own.port) or names <= _ANYBODYS
+    return (parts.hostname, parts.port) != (own.hostname, own.port) or names <= _PUBLIC_PARAMETERS
 
 
 def with_query(address: str, **parameters: str) -> str:
-    """Return the address with parameters in its query, which stands before the fragment (RFC 3986 §3).
+    """Return the address with parameters added to its query (RFC 3986 §3).
 
-    They take the place of any of their names, in whatever spelling: else whoever brought the address would choose what the
-    page reads. What a fragment says in the form of a query counts as well, as programs in a browser read it.
+    They replace parameters of the same names in any spelling, because the address may come from an attacker. Parameters in
+    the fragment are replaced too, because scripts read them.
     """
     before, mark, fragment = address.partition("#")
     page, _, query = before.partition("?")
-    kept = _without(query, parameters).strip("&")
-    said = "?".join(_without(part, parameters, in_fragment=True) for part in fragment.split("?"))
-    return f"{page}?{kept}{'&' if kept else ''}{urlencode(parameters)}{mark}{said}"
+    remaining = _without(query, parameters).strip("&")
+    new_fragment = "?".join(_without(part, parameters, in_fragment=True) for part in fragment.split("?"))
+    return f"{page}?{remaining}{'&' if remaining else ''}{urlencode(parameters)}{mark}{new_fragment}"
 
 
 def _without(query: str, names: Iterable[str], *, in_fragment: bool = False) -> str:
-    """Return a query without the parameters of these names; a fragment's words without `=` are no parameters."""
+    """Return a query without the named parameters; in a fragment, words without `=` are kept."""
     ours = {name.casefold() for name in names}
     pieces = _SEPARATED.findall(query)
     kept = [piece for piece in pieces if _name(piece) not in ours or (in_fragment and "=" not in piece)]
@@ -118,5 +117,5 @@ def _without(query: str, names: Iterable[str], *, in_fragment: bool = False) -> 
 
 
 def _name(piece: str) -> str:
-    """Return a parameter's name as programs may read it: decoded, in small letters, without `[]` after it."""
+    """Return a parameter's normalized name: decoded, case-folded, without a trailing `[]`."""
     return unquote_plus(piece.strip("&;").partition("=")[0]).partition("[")[0].strip().casefold()

@@ -1,7 +1,6 @@
-"""A tenant's configuration as hosted pages and client libraries read it: `/ciam/appinfo`.
+"""Builds `/ciam/appinfo`, the public configuration of a tenant for hosted pages and client libraries.
 
-One table turns settings into the interface's members (tenant-config.md section 2, user.md section 13). What is not
-built yet is served as off, so that a library that reads the member finds it.
+The members are those of tenant-config.md section 2 and user.md section 13; features that do not exist yet are off.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ SETTINGS = {
     "NoRegistration": "one_touch",
     "IsNoCallbackForSocialLogin": "no_callback_login",
 }
-"""Members that are a setting as it stands."""
+"""Members that are copied from a setting."""
 
 OFF = (
     "IsAutoLookUpEnabled", "IsDisabledSocialRegistration", "IsAgeRestriction",
@@ -40,7 +39,7 @@ OFF = (
     "CheckPhoneNoAvailabilityOnRegistration", "DuplicateEmailWithUniqueUsername",
     "StoreOnlyRegistrationFormFieldsForSocial",
 )  # fmt: skip
-"""Switches of what is not built yet."""
+"""Members of features that do not exist yet."""
 
 _LOCKS = {
     "none": "None",
@@ -75,10 +74,10 @@ _SECOND_FACTORS = {
 
 
 def build(context: Context, codes: Collection[str]) -> Json:
-    """Return every member for the tenant of this call.
+    """Return all members for the tenant of the request.
 
     Args:
-        codes: the types of mails (`MAIL_TYPES`) that hold a code and no link.
+        codes: the mail types (`MAIL_TYPES`) that contain a code instead of a link.
     """
     settings, captcha = context.tenant.settings, context.tenant.settings.captcha
     made: Json = {member: getattr(settings, name) for member, name in SETTINGS.items()}

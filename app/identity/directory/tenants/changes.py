@@ -1,4 +1,4 @@
-"""Writes tenants and their applications. Whoever changes one raises the tenant's version, which tells every cache."""
+"""Writes tenants and their applications. Each change increases the tenant's version, which invalidates caches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T, A = tenants.c, applications.c
 
 @dataclass(frozen=True)
 class TenantRow:
-    """A tenant as it lies in the store, active or not."""
+    """A stored tenant, active or not."""
 
     tenant_id: str
     name: str
@@ -36,7 +36,7 @@ class TenantRow:
 
 @dataclass(frozen=True)
 class ApplicationRow:
-    """An application as it lies in the store."""
+    """A stored application."""
 
     client_id: str
     name: str
@@ -45,46 +45,46 @@ class ApplicationRow:
 
 
 def api_secret_associated_data(tenant_id: str) -> str:
-    """Return what a sealed API secret is bound to."""
+    """Return the associated data of an encrypted API secret."""
     return f"{tenant_id} api_secret"
 
 
 def secret_digest(api_secret: str) -> str:
-    """Return what finds a tenant by its API secret (a random GUID: letter case is folded)."""
+    """Return the digest that finds a tenant by its API secret (a random GUID, so letter case is folded)."""
     return randomness.digest(api_secret.lower())
 
 
 def captcha_associated_data(tenant_id: str) -> str:
-    """Return what a sealed captcha secret is bound to."""
+    """Return the associated data of an encrypted captcha secret."""
     return f"{tenant_id} captcha_secret"
 
 
 def service_secrets_associated_data(tenant_id: str) -> str:
-    """Return what the sealed secrets of services are bound to."""
+    """Return the associated data of the encrypted service secrets."""
     return f"{tenant_id} service_secrets"
 
 
 def all_tenants(work: UnitOfWork) -> Sequence[TenantRow]:
-    """Return every tenant by name; only a unit of work that looks up sees more than its own."""
+    """Return all tenants by name; needs a unit of work of LOOKUP_TENANT."""
     return [_tenant(row) for row in work.all(select(*_COLUMNS).order_by(T.name))]
 
 
-def ids_after(work: UnitOfWork, last: str, most: int) -> Sequence[str]:
-    """Return the next tenant ids in their order; only a unit of work that looks up sees more than its own."""
+def ids_after(work: UnitOfWork, last: str, limit: int) -> Sequence[str]:
+    """Return the next tenant ids in order; needs a unit of work of LOOKUP_TENANT."""
     return [
         row.tenant_id
-        for row in work.all(select(T.tenant_id).where(T.tenant_id > last).order_by(T.tenant_id).limit(most))
+        for row in work.all(select(T.tenant_id).where(T.tenant_id > last).order_by(T.tenant_id).limit(limit))
     ]
 
 
 def by_name(work: UnitOfWork, name: str) -> TenantRow | None:
-    """Return the tenant of that name, active or not."""
+    """Return the tenant with this name, active or not."""
     row = work.one(select(*_COLUMNS).where(T.name == name))
     return _tenant(row) if row else None
 
 
 def lock(work: UnitOfWork) -> TenantRow | None:
-    """Return the tenant whose unit of work this is, for a change of it: of two at once the second sees the first one's."""
+    """Lock and return the unit of work's tenant, so that concurrent changes are serialized."""
     row = work.one(select(*_COLUMNS).where(T.tenant_id == work.tenant_id).with_for_update())
     return _tenant(row) if row else None
 
@@ -96,7 +96,7 @@ def own(work: UnitOfWork) -> TenantRow | None:
 
 
 def tenant_with_key(work: UnitOfWork, api_key: str) -> str | None:
-    """Return the name of the tenant that has this API key."""
+    """Return the name of the tenant with this API key."""
     row = work.one(select(T.name).where(T.api_key == api_key.lower()))
     return str(row[0]) if row else None
 
@@ -114,7 +114,7 @@ def add(
     service_secrets: bytes | None = None,
     now: datetime,
 ) -> None:
-    """Add the tenant whose id the unit of work bears. Raises IntegrityError where name or key is taken."""
+    """Add the tenant with the unit of work's tenant id. Raises IntegrityError if name or key is taken."""
     row = {
         "tenant_id": work.tenant_id,
         "name": name,
@@ -129,17 +129,17 @@ def add(
 
 
 def change(work: UnitOfWork, **values: Any) -> None:
-    """Change columns of the tenant and raise its version; without columns the version alone."""
+    """Update columns of the tenant and increase its version."""
     work.run(update(tenants).where(T.tenant_id == work.tenant_id).values(**values, version=T.version + 1))
 
 
 def set_named_by_file(work: UnitOfWork, named: dict[str, Any]) -> None:
-    """Note which keys a file named; no cache needs to know."""
+    """Store which keys a configuration file named; the version does not change."""
     work.run(update(tenants).where(T.tenant_id == work.tenant_id).values(named_by_file=named))
 
 
 def remove(work: UnitOfWork) -> None:
-    """Remove the tenant's own row."""
+    """Delete the row of the tenant."""
     work.run(delete(tenants).where(T.tenant_id == work.tenant_id))
 
 
@@ -153,13 +153,13 @@ def applications_of(work: UnitOfWork) -> Sequence[ApplicationRow]:
 def add_application(
     work: UnitOfWork, client_id: str, secret_hash: str | None, settings: ApplicationSettings, now: datetime
 ) -> None:
-    """Add an application. Raises IntegrityError where its id or name is taken."""
+    """Add an application. Raises IntegrityError if its id or name is taken."""
     row = {"tenant_id": work.tenant_id, "client_id": client_id, "secret_hash": secret_hash, "created_at": now}
     work.run(insert(applications).values(**row, name=settings.name.lower(), settings=stored_settings(settings)))
 
 
 def change_application(work: UnitOfWork, client_id: str, settings: ApplicationSettings, **values: Any) -> None:
-    """State an application anew. Raises IntegrityError where its new name is taken."""
+    """Replace an application's settings. Raises IntegrityError if its new name is taken."""
     where = (A.tenant_id == work.tenant_id, A.client_id == client_id)
     work.run(
         update(applications)
@@ -169,12 +169,12 @@ def change_application(work: UnitOfWork, client_id: str, settings: ApplicationSe
 
 
 def remove_application(work: UnitOfWork, client_id: str) -> None:
-    """Remove an application; its tokens stop with it, because every use looks the client up."""
+    """Delete an application; its tokens become invalid, because every use looks the client up."""
     work.run(delete(applications).where(A.tenant_id == work.tenant_id, A.client_id == client_id))
 
 
 def stored_settings(settings: ApplicationSettings) -> dict[str, Any]:
-    """Return what the store keeps of stated settings: nothing that stands at its default."""
+    """Return the settings to store: only those that were set."""
     return settings.model_dump(mode="json", exclude_unset=True)
 
 

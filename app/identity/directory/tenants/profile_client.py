@@ -1,6 +1,6 @@
-"""The hub's own client: in every tenant a public first-party application signs people in to the hosted profile pages.
+"""The first-party application of every tenant that signs users in to the hosted profile pages.
 
-It has no row: nothing configures it, and a row of its name is never read.
+It is not stored: nothing configures it, and a stored application with its id is ignored.
 """
 
 from app.contract.configuration import ApplicationSettings
@@ -11,7 +11,7 @@ CALLBACK = "/callback/profile"
 
 
 def application(hub_url: str) -> Application:
-    """Return the client of the tenant at that address: PKCE, no secret, no refresh token, no question for consent."""
+    """Return the public client of the tenant at this URL: PKCE, no secret, no refresh token, no consent page."""
     settings = ApplicationSettings(
         name=CLIENT_ID,
         client_name="Profile",

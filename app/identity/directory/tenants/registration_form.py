@@ -1,4 +1,4 @@
-"""A tenant's registration form: the stated one, else what sign-in needs; and how `/ciam/appinfo` publishes it."""
+"""A tenant's registration form, configured or by default, and its form in `/ciam/appinfo`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from app.contract.registration_form import MOST_LETTERS, TERMS, FormField
 Json = dict[str, Any]
 _RULES = {"email": "valid_email", "phone": "valid_phoneno", "birth_date": "callback_valid_date"}
 _DISPLAY = {"email": "Email", "phone": "Phone number", TERMS: "Terms of use", "birth_date": "Date of birth"}
-_MOST_USERNAME = 32
+_MAX_USERNAME = 32
 
 
 def fields_of(settings: TenantSettings) -> tuple[FormField, ...]:
-    """Return the fields that a new account is asked for.
+    """Return the fields of the registration form.
 
-    Where nothing is stated: an address, because mails need one, unless the tenant does without; what sign-in accepts
-    beside addresses where it accepts none; and a password.
+    By default: an email address, unless the tenant disables it; the identifiers that sign-in accepts instead; a password.
     """
     if settings.registration_form:
         return settings.registration_form
@@ -29,12 +28,12 @@ def fields_of(settings: TenantSettings) -> tuple[FormField, ...]:
 
 
 def is_configured(settings: TenantSettings) -> bool:
-    """Whether the tenant said itself what is asked; else any identifier will do that it knows."""
+    """Return whether the tenant configured a form; otherwise any accepted identifier suffices."""
     return bool(settings.registration_form)
 
 
 def as_schema(settings: TenantSettings) -> list[Json]:
-    """Return the form as client libraries read it (interface tenant-config.md section 4)."""
+    """Return the form for client libraries (interface tenant-config.md section 4)."""
     return [_element(settings, field) for field in fields_of(settings)]
 
 
@@ -55,7 +54,7 @@ def _element(settings: TenantSettings, field: FormField) -> Json:
 
 
 def _in(settings: TenantSettings, texts: dict[str, str]) -> str:
-    """Return the text in the tenant's own language, else the first there is."""
+    """Return the text in the tenant's default language, otherwise the first one."""
     return texts.get(settings.default_locale) or next(iter(texts.values()), "")
 
 
@@ -65,15 +64,15 @@ def _display(field: FormField) -> str:
 
 
 def _rules(settings: TenantSettings, field: FormField) -> list[str]:
-    least, most = field.min_length, field.max_length
+    minimum, maximum = field.min_length, field.max_length
     if field.name == "password":
-        least = max(least, settings.password_policy.min_length)
-        most = min(most, settings.password_policy.max_length)
+        minimum = max(minimum, settings.password_policy.min_length)
+        maximum = min(maximum, settings.password_policy.max_length)
     if field.name == "username":
-        most = min(most, _MOST_USERNAME)
+        maximum = min(maximum, _MAX_USERNAME)
     rules = ["required"] if field.required else []
     rules += [rule] if (rule := field.rule or _RULES.get(field.name, "")) else []
-    rules += [f"min_length[{least}]"] if least else []
-    rules += [f"max_length[{most}]"] if most < MOST_LETTERS else []
+    rules += [f"min_length[{minimum}]"] if minimum else []
+    rules += [f"max_length[{maximum}]"] if maximum < MOST_LETTERS else []
     matched = next((other.wire_name for other in fields_of(settings) if other.name == field.matches), "")
     return rules + ([f"matches[{matched}]"] if matched else [])

@@ -1,4 +1,4 @@
-"""Signing keys per tenant: made on first need, published before use, loaded once (checking an RSA key costs 36 ms)."""
+"""Signing keys per tenant: created on first use, published before they sign, loaded once (checking an RSA key takes 36 ms)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from app.kit import randomness
 from app.kit.clock import Clock, monotonic
 
 ALGORITHM = "RS256"
-OVERLAP = timedelta(days=2)  # a retired key stays published longer than any token it signed lives
-LEAD = timedelta(minutes=20)  # a new key is published this long before it signs: longer than clients cache
+OVERLAP = timedelta(days=2)  # longer than the lifetime of any token
+LEAD = timedelta(minutes=20)  # time between publication and first use: longer than clients cache the JWKS
 _FRESH_SECONDS = 5.0
 _K = signing_keys.c
 
@@ -34,7 +34,7 @@ def new_private_key() -> rsa.RSAPrivateKey:
 
 
 class StoredSigningKeys:
-    """Signs for tenants."""
+    """Stores signing keys encrypted and caches them."""
 
     def __init__(
         self, encryption: Encryption, clock: Clock, new_key: Callable[[], rsa.RSAPrivateKey] = new_private_key
@@ -42,29 +42,29 @@ class StoredSigningKeys:
         self._encryption = encryption
         self._clock = clock
         self._new_key = new_key
-        self._held: dict[str, tuple[float, str, KeySet]] = {}
+        self._cached: dict[str, tuple[float, str, KeySet]] = {}
         self._loaded: dict[tuple[str, str], RSAKey] = {}
         self._lock = threading.Lock()
         self._dropped = 0
         self._versions: dict[str, int] = {}
 
     def current(self, work: UnitOfWork) -> KeySet:
-        """Return the tenant's key set; makes the first key where there is none."""
-        held = self._held.get(work.tenant_id)
-        if held is not None and monotonic() - held[0] < _FRESH_SECONDS * 60:
-            return held[2]
-        return self._refresh(work, held)
+        """Return the tenant's key set; creates the first key."""
+        cached = self._cached.get(work.tenant_id)
+        if cached is not None and monotonic() - cached[0] < _FRESH_SECONDS * 60:
+            return cached[2]
+        return self._refresh(work, cached)
 
     def published(self, work: UnitOfWork) -> KeySet:
-        """Return the key set for verifiers; the cached one if the store does not answer."""
+        """Return the key set for verifiers, the cached one if the store does not respond."""
         try:
             return self.current(work)
         except StoreUnavailable:
-            if (held := self._held.get(work.tenant_id)) is None:
+            if (cached := self._cached.get(work.tenant_id)) is None:
                 raise
-            return held[2]
+            return cached[2]
 
-    def _refresh(self, work: UnitOfWork, held: tuple[float, str, KeySet] | None) -> KeySet:
+    def _refresh(self, work: UnitOfWork, cached: tuple[float, str, KeySet] | None) -> KeySet:
         with self._lock:
             dropped = self._dropped
             rows = self._rows(work)
@@ -78,12 +78,12 @@ class StoredSigningKeys:
                 rows = self._rows(work)
             mark = ",".join(f"{row.kid}{row.retired_at}" for row in rows)
             keys = (
-                held[2]
-                if held is not None and held[1] == mark and self._signs(rows) == held[2].kid
+                cached[2]
+                if cached is not None and cached[1] == mark and self._signing_kid(rows) == cached[2].kid
                 else self._assemble(work, rows)
             )
-            if dropped == self._dropped:  # else a change may have come while we read
-                self._held[work.tenant_id] = (monotonic(), mark, keys)
+            if dropped == self._dropped:  # otherwise a change may have happened during the read
+                self._cached[work.tenant_id] = (monotonic(), mark, keys)
             return keys
 
     def sign(self, work: UnitOfWork, claims: dict[str, Any], kind: str = "JWT") -> str:
@@ -93,7 +93,7 @@ class StoredSigningKeys:
         return jwt.encode({"alg": ALGORITHM, "kid": keys.kid, "typ": kind}, claims, keys.signer, algorithms=[ALGORITHM])
 
     def rotate(self, work: UnitOfWork) -> str:
-        """Publish a new key that signs after `LEAD`; retire the present one then. Returns the new key's id."""
+        """Publish a new key that signs after `LEAD`, when the current one retires. Return the new key's id."""
         now = self._clock.now()
         begins = now + LEAD
         alive = signing_keys.c.retired_at.is_(None) & (signing_keys.c.tenant_id == work.tenant_id)
@@ -103,13 +103,13 @@ class StoredSigningKeys:
         return kid
 
     def revoke(self, work: UnitOfWork, kid: str | None = None) -> tuple[str, str]:
-        """Withdraw a published key, the one that signs where none is named; returns its id, and that of the one which signs now.
+        """Withdraw a published key, by default the one that signs. Return its id and that of the key that signs now.
 
-        The next key, which `rotate` had published, takes its turn early, else a new one, which no application has fetched yet.
-        Raises LookupError where there is no such key.
+        The next published key signs early; without one a new key signs, which no application has fetched yet.
+        Raises LookupError for an unknown key.
         """
         now, rows = self._clock.now(), self._rows(work)
-        signs = self._signs(rows) if rows else None
+        signs = self._signing_kid(rows) if rows else None
         gone = kid or signs
         left = [row for row in rows if row.kid != gone]
         if gone is None or signs is None or len(left) == len(rows):
@@ -126,19 +126,19 @@ class StoredSigningKeys:
         return gone, signs if signs in lasting else lasting[-1]
 
     def refresh_if_changed(self, tenant_id: str, version: int) -> None:
-        """Read a tenant's keys anew where something of the tenant has changed."""
+        """Drop the tenant's cached keys if the tenant's version has changed."""
         if self._versions.get(tenant_id) != version:
             self._versions[tenant_id] = version
             self.drop(tenant_id)
 
     def drop(self, tenant_id: str) -> None:
-        """Read a tenant's keys anew."""
+        """Drop the tenant's cached keys."""
         self._dropped += 1
-        self._held.pop(tenant_id, None)
+        self._cached.pop(tenant_id, None)
 
     def clear_cache(self) -> None:
-        """Read every tenant's keys anew."""
-        self._held.clear()
+        """Drop the cached keys of all tenants."""
+        self._cached.clear()
 
     def _rows(self, work: UnitOfWork) -> list[Any]:
         gone = self._clock.now() - OVERLAP
@@ -147,14 +147,14 @@ class StoredSigningKeys:
         )
         return list(work.all(select(signing_keys).where(where).order_by(signing_keys.c.active_at, signing_keys.c.kid)))
 
-    def _signs(self, rows: list[Any]) -> str:
+    def _signing_kid(self, rows: list[Any]) -> str:
         now = self._clock.now()
         lasting = [row for row in rows if row.retired_at is None or row.retired_at > now] or rows
         ready = [row for row in lasting if row.active_at <= now]
         return str((ready or lasting)[-1].kid)
 
     def _assemble(self, work: UnitOfWork, rows: list[Any]) -> KeySet:
-        kid = self._signs(rows)
+        kid = self._signing_kid(rows)
         row = next(row for row in rows if row.kid == kid)
         signer = self._loaded.get((work.tenant_id, kid))
         if signer is None:

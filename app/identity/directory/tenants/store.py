@@ -1,4 +1,4 @@
-"""Reads tenants and applications. The look-ups of host, key and secret are the only queries without a tenant (design section 5)."""
+"""Reads tenants and applications; lookups by host, key and secret are the only queries without a tenant (design section 5)."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from app.identity.directory.tenants.tables import applications, tenants
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
 
-LOOKUP_TENANT = "lookup"  # the tenant of a unit of work that looks a tenant up: owns no row
+LOOKUP_TENANT = "lookup"  # the reserved tenant id of units of work that look tenants up (migrations/isolation.py)
 
 
 def by_name(work: UnitOfWork, name: str) -> Tenant | None:
-    """Return the active tenant of that name."""
+    """Return the active tenant with this name."""
     return _tenant(work.one(select(tenants).where(tenants.c.name == name, tenants.c.is_active)))
 
 
 def by_key(work: UnitOfWork, api_key: str) -> Tenant | None:
-    """Return the active tenant of that API key."""
+    """Return the active tenant with this API key."""
     return _tenant(work.one(select(tenants).where(tenants.c.api_key == api_key, tenants.c.is_active)))
 
 
 def by_secret(work: UnitOfWork, api_secret: str) -> Tenant | None:
-    """Return the one active tenant of that API secret; None where several share it: those must bring their key."""
+    """Return the only active tenant with this API secret; None if several share it, which must send their API key."""
     found = work.all(
         select(tenants).where(tenants.c.api_secret_hash == secret_digest(api_secret), tenants.c.is_active).limit(2)
     )
@@ -35,13 +35,13 @@ def by_secret(work: UnitOfWork, api_secret: str) -> Tenant | None:
 
 
 def version(work: UnitOfWork, tenant_id: str) -> int | None:
-    """Return the present version of a tenant's configuration; None where the tenant is gone."""
+    """Return the current version of a tenant's configuration; None if the tenant is gone."""
     row = work.one(select(tenants.c.version).where(tenants.c.tenant_id == tenant_id, tenants.c.is_active))
     return int(row[0]) if row else None
 
 
 def application(work: UnitOfWork, *, client_id: str | None = None, name: str | None = None) -> Application | None:
-    """Return the tenant's application by client id or by name (names ignore letter case)."""
+    """Return the tenant's application by client id or case-insensitive name."""
     where = (
         applications.c.client_id == client_id if client_id is not None else applications.c.name == (name or "").lower()
     )
@@ -49,11 +49,14 @@ def application(work: UnitOfWork, *, client_id: str | None = None, name: str | N
 
 
 def origins(work: UnitOfWork) -> frozenset[str]:
-    """Return the web origins that the tenant's active applications registered, as browsers write them."""
+    """Return the web origins that the tenant's active applications registered, in the form that browsers send."""
     rows = work.all(select(applications.c.settings).where(applications.c.tenant_id == work.tenant_id))
-    held = [ApplicationSettings.model_validate(row.settings) for row in rows]
+    applications_settings = [ApplicationSettings.model_validate(row.settings) for row in rows]
     return frozenset(
-        origin.rstrip("/").lower() for settings in held if settings.is_active for origin in settings.cors_origins
+        origin.rstrip("/").lower()
+        for settings in applications_settings
+        if settings.is_active
+        for origin in settings.cors_origins
     )
 
 

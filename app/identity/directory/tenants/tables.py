@@ -1,4 +1,4 @@
-"""Tenants, their applications and their signing keys."""
+"""Tables of tenants, their applications and signing keys."""
 
 from sqlalchemy import Boolean, Column, Index, Integer, LargeBinary, String, Table, Text
 
@@ -10,16 +10,14 @@ tenants = Table(
     Column("tenant_id", Id, primary_key=True),
     Column("name", String(63), nullable=False, unique=True),
     Column("api_key", String(64), nullable=False, unique=True),
-    Column("api_secret", LargeBinary, nullable=False),  # sealed: the signature of webhooks and requests needs it back
-    Column("api_secret_hash", String(64)),  # digest: finds the tenant where the secret alone is shown; not unique
-    Column("captcha_secret", LargeBinary),  # sealed: the captcha provider asks for it
-    Column(
-        "service_secrets", LargeBinary
-    ),  # sealed: what services outside gave the tenant, by their name (services.py)
+    Column("api_secret", LargeBinary, nullable=False),  # encrypted, because signatures of webhooks and requests need it
+    Column("api_secret_hash", String(64)),  # digest, to find the tenant by secret alone; not unique
+    Column("captcha_secret", LargeBinary),  # encrypted, because the captcha provider needs it
+    Column("service_secrets", LargeBinary),  # encrypted secrets of external services by name (tenant_secrets.py)
     Column("version", Integer, nullable=False, default=1),
     Column("settings", Json, nullable=False),
     Column("brand", Json, nullable=False),
-    Column("named_by_file", Json),  # which keys the last file named: configuration/origins.py
+    Column("named_by_file", Json),  # keys in the last configuration file (configuration/origins.py)
     Column("is_active", Boolean, nullable=False, default=True),
     Column("created_at", Instant, nullable=False),
     Index("ix_tenants_api_secret_hash", "api_secret_hash"),
@@ -40,8 +38,8 @@ signing_keys = tenant_table(
     Column("kid", Id, primary_key=True),
     Column("algorithm", String(16), nullable=False),
     Column("public_jwk", Text, nullable=False),
-    Column("private_key", LargeBinary, nullable=False),  # sealed PEM
+    Column("private_key", LargeBinary, nullable=False),  # encrypted PEM
     Column("published_at", Instant, nullable=False),
-    Column("active_at", Instant, nullable=False),  # signs from then on
-    Column("retired_at", Instant),  # no longer signs; published until the last token it signed is over
+    Column("active_at", Instant, nullable=False),  # when it starts to sign
+    Column("retired_at", Instant),  # when it stops signing; published until its last token expires
 )

@@ -1,4 +1,4 @@
-"""What services outside gave a tenant: kept sealed together, by the service's name."""
+"""Encrypted secrets of a tenant: those of external services, and the reencryption of all of them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from app.identity.platform.store.unit import UnitOfWork
 from app.identity.platform.tenant import Tenant
 
 CONNECTIONS = "connections"
-"""The service under which the secrets of connections lie, by their names."""
+"""The service name of connection secrets, which are stored by connection."""
 Secrets = dict[str, dict[str, str]]
 
 
 def secrets_of(encryption: Encryption, tenant: Tenant, service: str) -> Mapping[str, str]:
-    """Return a service's secrets, those that are there. Raises DecryptionError."""
+    """Return the stored secrets of a service. Raises DecryptionError."""
     return decrypt_all(encryption, tenant.tenant_id, tenant.sealed_service_secrets).get(service, {})
 
 
@@ -29,17 +29,14 @@ def decrypt_all(encryption: Encryption, tenant_id: str, sealed: bytes | None) ->
     """Return the secrets of all services. Raises DecryptionError."""
     if sealed is None:
         return {}
-    held: Secrets = from_json(encryption.decrypt(sealed, changes.service_secrets_associated_data(tenant_id)))
-    return held
+    secrets: Secrets = from_json(encryption.decrypt(sealed, changes.service_secrets_associated_data(tenant_id)))
+    return secrets
 
 
 def encrypt_merged(
     encryption: Encryption, tenant_id: str, held: bytes | None, **stated: Mapping[str, str | None]
 ) -> bytes | None:
-    """Return the sealed secrets with the stated ones in place of those that stand; the same bytes where nothing differs.
-
-    None takes a secret away.
-    """
+    """Merge secrets into the encrypted ones; returns the same bytes if nothing changed. None removes a secret."""
     before = decrypt_all(encryption, tenant_id, held)
     after = dict(before)
     for name, given in stated.items():
@@ -54,7 +51,7 @@ def encrypt_merged(
 
 
 def check_key(database: Database, encryption: Encryption) -> None:
-    """Raise DecryptionError where the secrets of this process are not those that the store was sealed under."""
+    """Raise DecryptionError if this process does not know the secret that the database is encrypted under."""
     work = UnitOfWork(database, LOOKUP_TENANT)
     try:
         row = work.one(select(tenants.c.tenant_id, tenants.c.api_secret).order_by(tenants.c.tenant_id).limit(1))
@@ -65,7 +62,7 @@ def check_key(database: Database, encryption: Encryption) -> None:
 
 
 def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
-    """Seal the tenant's secrets and private keys anew where they lie under an older secret; returns how many."""
+    """Reencrypt the tenant's secrets and private keys that are under an older secret. Return their number."""
     columns = (tenants.c.api_secret, tenants.c.captcha_secret, tenants.c.service_secrets)
     tenant_id = work.tenant_id
     associated = (
@@ -81,7 +78,7 @@ def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
                     **{column.name: encryption.encrypt(encryption.decrypt(value, associated_data), associated_data)},
                 )
                 count += 1
-        _keep_digest(work, encryption.decrypt(row.api_secret, associated[0]).decode())
+        _store_missing_digest(work, encryption.decrypt(row.api_secret, associated[0]).decode())
     keys = select(signing_keys.c.kid, signing_keys.c.private_key).where(signing_keys.c.tenant_id == work.tenant_id)
     for row in work.all(keys):
         if not encryption.is_current(row.private_key):
@@ -93,7 +90,7 @@ def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
     return count
 
 
-def _keep_digest(work: UnitOfWork, api_secret: str) -> None:
-    """Let the secret find the tenant, where it was made before digests were kept."""
+def _store_missing_digest(work: UnitOfWork, api_secret: str) -> None:
+    """Store the digest of an API secret from before digests were stored."""
     missing = (tenants.c.tenant_id == work.tenant_id, tenants.c.api_secret_hash.is_(None))
     work.run(update(tenants).where(*missing).values(api_secret_hash=changes.secret_digest(api_secret)))

@@ -1,4 +1,4 @@
-"""Which web site a tenant's passkeys are for (WebAuthn level 3): the relying party's id, and the origins where it may be asked."""
+"""The WebAuthn relying party of a tenant: its RP ID, name and allowed origins (WebAuthn level 3)."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ _LOCAL = "localhost"
 
 
 def rp_id(context: Context) -> str:
-    """Return the id to which passkeys are bound for ever: the tenant's host. Changing that loses them all."""
+    """Return the RP ID, the tenant's host name. Changing it invalidates all passkeys."""
     return urlsplit(context.issuer).hostname or ""
 
 
 def origins(context: Context) -> list[str]:
-    """Return the tenant's own origin and those that share its passkeys."""
+    """Return the tenant's origin and its related origins."""
     return [context.issuer, *context.tenant.settings.passkey_settings.related_origins]
 
 
 def rp_name(context: Context) -> str:
-    """Return what browsers call the tenant."""
+    """Return the RP name that browsers display."""
     return context.tenant.settings.passkey_settings.name or context.tenant.display_name
 
 
 def supports_passkeys(context: Context) -> bool:
-    """Return whether browsers make passkeys for the tenant's host at all: a domain, over https or on this machine."""
+    """Return whether browsers support passkeys on the tenant's host: a domain over https, or localhost."""
     host = rp_id(context)
     is_local = host == _LOCAL or host.endswith("." + _LOCAL)
     return not _is_address(host) and (is_local or context.issuer.startswith("https://"))
