@@ -1,4 +1,4 @@
-"""The operation by which a program's server gets the tokens of a sign-in in a browser."""
+"""Operation by which a program's server exchanges a request token for the tokens of a browser sign-in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Identities of other providers are linked and taken away; whoever has the account is told, as of all that opens it (decisions/0061)."""
+"""Links and unlinks identities of other providers, and notifies the account (decisions/0061)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from app.identity.platform.context import Context
 
 
 def link(context: Context, account: Account, claimed: ProviderIdentity, *, suppress_webhook: bool = False) -> Account:
-    """Give an account an identity, as `linked.link` does. An account that is made by it is told nothing of it: it is new, whole."""
+    """Link an identity, as `linked_identities.link` does. An account that was registered by this identity is not
+    notified.
+    """
     before = {one.key for one in linked_identities.of(account)}
     after = linked_identities.link(context, account, claimed, suppress_webhook=suppress_webhook)
     key = (claimed.provider, claimed.subject)
@@ -24,7 +26,7 @@ def link(context: Context, account: Account, claimed: ProviderIdentity, *, suppr
 
 
 def unlink(context: Context, account: Account, one: Identity, *, suppress_webhook: bool = False) -> Account:
-    """Take an identity away, as `linked.unlink` does."""
+    """Unlink an identity, as `linked_identities.unlink` does."""
     after = linked_identities.unlink(context, account, one.provider, one.subject, suppress_webhook=suppress_webhook)
     _notify(context, MailKind.IDENTITY_UNLINKED, after, one.provider)
     return after

@@ -1,4 +1,6 @@
-"""The way to another provider and back: one ticket for each, bound to the attempt, to the tenant and to the connection."""
+"""Federated sign-in: the redirect to a provider and back, with one state token bound to interaction, tenant and
+connection.
+"""
 
 from __future__ import annotations
 
@@ -26,33 +28,33 @@ log = logging.getLogger("gatehouse.identity")
 
 LIFETIME: Final = timedelta(minutes=10)
 CALLBACK: Final = "/socialauth/validate.sauth"
-"""Where browsers come back to: the redirect URI that tenants state at their providers."""
+"""The callback path: the redirect URI that tenants register at their providers."""
 
 
 class ConnectionRefused(Exception):
-    """The person said no at the provider, or it let nobody in."""
+    """The visitor declined at the provider, or the provider refused the sign-in."""
 
 
 class ConnectionBroken(Exception):
-    """The provider does not answer, or answers what cannot be believed."""
+    """The provider does not respond, or its response is invalid."""
 
 
 class UnknownState(Exception):
-    """Nobody was sent out with this state: it is over, was used, or is another tenant's."""
+    """The state was never issued, expired, was used, or belongs to another tenant."""
 
 
 @dataclass(frozen=True)
 class Connection:
-    """One provider through which people of the tenant may sign in."""
+    """A provider through which the tenant's accounts may sign in."""
 
     name: str
     title: str
     trusts_email: bool
-    asks_anew: bool  # OpenID Connect knows how, but for Google; whether the provider did, it says itself
+    asks_anew: bool  # OpenID Connect supports it, except Google; `auth_time` tells whether the provider did
 
 
 def active_connections(context: Context) -> tuple[Connection, ...]:
-    """Return the connections of the tenant that are active: the usual ones first, then by name (a store keeps no order of keys)."""
+    """Return the tenant's active connections: presets first, then by name, because stored keys have no order."""
     stated, usual = context.tenant.settings.connections, list(PRESETS)
     names = sorted(stated, key=lambda name: (usual.index(name) if name in usual else len(usual), name))
     return tuple(_connection(name, stated[name]) for name in names if stated[name].is_active)
@@ -70,7 +72,7 @@ def find(context: Context, name: str) -> Connection:
 
 
 def title_for(context: Context, name: str) -> str:
-    """Return what people call a connection, also of one that was taken away."""
+    """Return the display name of a connection, also of a removed one."""
     stated, preset = context.tenant.settings.connections.get(name), PRESETS.get(name)
     if stated is not None:
         return _connection(name, stated).title
@@ -85,14 +87,14 @@ def begin(
     again: bool = False,
     hint: str = "",
 ) -> str:
-    """Return the provider's address to which the browser is led.
+    """Return the provider's authorization URL for the browser.
 
     Args:
-        again: whether the provider is to ask for a proof, whoever is signed in there.
-        hint: whom the application expects.
+        again: whether the provider must authenticate anew, even with a session there.
+        hint: the expected account's identifier.
 
     Raises:
-        ConnectionBroken: the provider does not say where people sign in.
+        ConnectionBroken: the provider's metadata names no authorization endpoint.
     """
     text = randomness.token()
     asked = AuthenticationRequest(
@@ -120,17 +122,15 @@ def begin(
 
 
 def finish(context: Context, state: str, answer: Mapping[str, str]) -> tuple[ProviderIdentity, Connection]:
-    """Use a state up, and have the provider say whom the browser brought back.
+    """Use the state up, and return the identity that the provider authenticated.
 
-    The connection that is returned trusts the address only where the provider gives mailboxes of that domain.
+    The returned connection trusts the address only where the provider owns mailboxes of its domain.
 
     Args:
-        answer: the parameters with which the browser came back.
+        answer: the parameters of the callback.
 
     Raises:
-        UnknownState: see there.
-        ConnectionRefused: see there.
-        ConnectionBroken: see there.
+        UnknownState, ConnectionRefused, ConnectionBroken: see their docstrings.
     """
     ticket = _spend_state(context, state)
     name = str(ticket.facts["connection"])

@@ -1,8 +1,11 @@
-"""What a program gets of a sign-in that happened in a browser (interface user.md rows U13, U14, U29, U30, account.md row A26).
+"""What a program gets from a sign-in that happened in a browser (interface user.md rows U13, U14, U29, U30, account.md
+row A26).
 
-A browser that was led away by a program's link goes back to it with a *request token*, which the program's server exchanges, or
-with a *candidate*, an identity that an account may be linked to. Without a callback the program asks by a *client GUID* of its own
-making: whoever knows that gets what the browser finished, so that whoever sits there must have said yes to it on our page.
+A browser that a program's link redirected returns to it with a *request token*, which the program's server exchanges,
+or with a
+*candidate*, an identity that an account may be linked to. Without a callback the program polls with a *client GUID*
+of its own:
+any holder of the GUID gets what the browser finished, so the visitor must have confirmed it on our page.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPu
 
 LIFETIME: Final = timedelta(minutes=15)
 KINDS: Final = (ContinuationPurpose.REQUEST_TOKEN, ContinuationPurpose.CLIENT_GUID)
-"""Of what stands for somebody's sign-in: it ends with their sessions."""
+"""The purposes of tokens that stand for a sign-in, revoked with the account's sessions."""
 USED: Final = "used"
 _GUID: Final = re.compile(GUID.removesuffix("$") + r"\Z")
 
@@ -33,7 +36,7 @@ _GUID: Final = re.compile(GUID.removesuffix("$") + r"\Z")
 def access_token(
     context: Context, account: Account, methods: tuple[str, ...], provider: str, ends_with: tuple[str, datetime]
 ) -> IssuedTokens:
-    """Return an access token of the interface for an account whose sign-in in this browser is complete.
+    """Return an access token for an account whose sign-in in this browser is complete.
 
     Args:
         ends_with: the browser's session and its absolute end.
@@ -44,7 +47,7 @@ def access_token(
 
 
 def request_token(context: Context, account: Account, methods: tuple[str, ...], provider: str) -> str:
-    """Return a text that the program's server exchanges for tokens, once, of somebody whose sign-in is whole."""
+    """Return a token of a complete sign-in that the program's server exchanges once."""
     facts = _token_facts(context, methods, provider)
     return continuation_tokens.issue(
         context, ContinuationPurpose.REQUEST_TOKEN, account.uid, lifetime=LIFETIME, facts=facts
@@ -52,7 +55,7 @@ def request_token(context: Context, account: Account, methods: tuple[str, ...], 
 
 
 def exchange(context: Context, text: str) -> IssuedTokens:
-    """Use a request token up. Of many at once one wins. Raises WrongRequestToken, ExpiredRequestToken."""
+    """Use a request token up. One of several concurrent calls wins. Raises WrongRequestToken, ExpiredRequestToken."""
     found = continuation_tokens.find(context, ContinuationPurpose.REQUEST_TOKEN, text)
     if found is None:
         raise e.WrongRequestToken
@@ -65,27 +68,28 @@ def exchange(context: Context, text: str) -> IssuedTokens:
 
 
 def create_candidate(context: Context, claimed: ProviderIdentity) -> str:
-    """Return a text that stands for an identity until an account is linked to it."""
+    """Return a token for an identity until an account is linked to it."""
     return continuation_tokens.issue(
         context, ContinuationPurpose.CANDIDATE, NO_ACCOUNT, lifetime=LIFETIME, facts=asdict(claimed)
     ).text
 
 
 def find_candidate(context: Context, text: str) -> tuple[ProviderIdentity, ContinuationToken] | None:
-    """Return the identity that a text stands for, with the ticket to spend; None where it stands for none any more."""
+    """Return the identity of a candidate and its token to spend; None where it is not valid any more."""
     found = continuation_tokens.find(context, ContinuationPurpose.CANDIDATE, text)
     return (ProviderIdentity(**found.facts), found) if found is not None and not found.is_expired(context.now) else None
 
 
 def register_guid(context: Context, guid: str, *, links: bool) -> None:
-    """Keep that a program asks by a GUID of its own for what this browser begins.
+    """Store that a program polls with its own GUID for what this browser begins.
 
     Args:
-        links: whether it wants an identity to link, and nobody is signed in.
+        links: whether the program wants an identity to link, without a sign-in.
 
     Raises:
-        NoCallbackLoginOff: the tenant has no sign-ins without a callback.
-        WrongClientGuid: it could be guessed. ClientGuidTaken: it was used before.
+        NoCallbackLoginOff: the tenant disabled sign-ins without a callback.
+        WrongClientGuid: it could be guessed.
+        ClientGuidTaken: it was used before.
     """
     require_enabled(context)
     if not _GUID.match(guid):
@@ -100,18 +104,20 @@ def register_guid(context: Context, guid: str, *, links: bool) -> None:
 
 
 def finish_sign_in(context: Context, guid: str, account: Account, methods: tuple[str, ...], provider: str) -> bool:
-    """Let the program have the session of somebody whose sign-in is whole; False where it asks no more, or wants to link."""
+    """Give the program the session of a complete sign-in; False where it no longer polls, or wants to link."""
     return _finish(context, guid, account.uid, _token_facts(context, methods, provider), links=False)
 
 
 def finish_link(context: Context, guid: str, claimed: ProviderIdentity) -> bool:
-    """Let the program have an identity to link; False where it asks no more, or wants a session."""
+    """Give the program an identity to link; False where it no longer polls, or wants a session."""
     return _finish(context, guid, NO_ACCOUNT, {"claimed": asdict(claimed)}, links=True)
 
 
 def find_finished(context: Context, guid: str) -> ContinuationToken:
-    """Return what the browser finished. Raises NoCallbackLoginOff; WrongClientGuid: nobody began with it, it is over or used, or
-    the browser is not back yet."""
+    """Return what the browser finished.
+
+    Raises NoCallbackLoginOff; WrongClientGuid: unknown, expired, used, or the browser is not back yet.
+    """
     require_enabled(context)
     held = continuation_tokens.find(context, ContinuationPurpose.CLIENT_GUID, guid)
     if held is None or held.is_expired(context.now) or not held.facts["is_finished"] or held.state == USED:
@@ -120,15 +126,15 @@ def find_finished(context: Context, guid: str) -> ContinuationToken:
 
 
 def identity_for(held: ContinuationToken) -> ProviderIdentity | None:
-    """Return the identity that a finished GUID stands for; None where somebody signed in."""
+    """Return the identity of a finished GUID; None where it is a sign-in."""
     return ProviderIdentity(**held.facts["claimed"]) if held.facts["links"] else None
 
 
 def redeem_sign_in(context: Context, held: ContinuationToken) -> tuple[Account, tuple[str, ...], str]:
-    """Use a finished GUID up, and return who signed in, by which methods and provider. Raises WrongClientGuid."""
+    """Use a finished GUID up, and return the account, its methods and its provider. Raises WrongClientGuid."""
     if held.facts["links"]:
         raise e.WrongClientGuid
-    account = accounts.change(context, held.uid, {})  # everybody locks the account first
+    account = accounts.change(context, held.uid, {})  # every request locks the account first, against deadlocks
     if account is None or not _can_sign_in(account):
         raise e.WrongClientGuid
     spend(context, held)
@@ -136,19 +142,19 @@ def redeem_sign_in(context: Context, held: ContinuationToken) -> tuple[Account, 
 
 
 def spend(context: Context, held: ContinuationToken) -> None:
-    """Use a finished GUID up. Of many at once one wins; raises WrongClientGuid."""
+    """Use a finished GUID up. One of several concurrent calls wins; raises WrongClientGuid."""
     if not continuation_tokens.change_state(context, held, USED, claimed=None):
         raise e.WrongClientGuid
 
 
 def require_enabled(context: Context) -> None:
-    """Raise 1160 where the tenant has no sign-ins without a callback."""
+    """Raise 1160 where the tenant disabled sign-ins without a callback."""
     if not context.tenant.settings.no_callback_login:
         raise e.NoCallbackLoginOff
 
 
 def _finish(context: Context, guid: str, uid: str, facts: dict[str, Any], *, links: bool) -> bool:
-    """Put what was finished in the place of what waits. Of many at once one wins."""
+    """Replace the waiting GUID by what was finished. One of several concurrent calls wins."""
     held = continuation_tokens.find(context, ContinuationPurpose.CLIENT_GUID, guid)
     if (
         held is None
@@ -166,7 +172,7 @@ def _token_facts(context: Context, methods: tuple[str, ...], provider: str) -> d
 
 
 def _can_sign_in(account: Account | None) -> bool:
-    """Return whether an account may sign in today. Another password ends its tickets with its sessions."""
+    """Return whether an account may sign in now. A new password ends its tokens with its sessions."""
     if account is None or not account.is_active or account.is_deleted:
         return False
     return not account.login_disabled and not account.is_locked_now

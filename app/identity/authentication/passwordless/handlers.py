@@ -1,4 +1,4 @@
-"""The rows of sign-in by mail and by text message (interface user.md section 7)."""
+"""Operations of sign-in by mail and by SMS (interface user.md section 7)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def send_mail(context: Context, req: contract.SendLoginEmail) -> Posted:
 
 @contract.by_link.implements
 def by_link(context: Context, req: contract.LoginByLink) -> FactorLogin:
-    """A HEAD request, which scanners of mail send, uses nothing up."""
+    """A HEAD request, as mail scanners send it, uses nothing up."""
     _require_email_enabled(context)
     sending.spend_attempt(context)
     token = req.verification_token
@@ -113,7 +113,7 @@ def by_sms_code(context: Context, req: contract.LoginBySmsCode) -> FactorLogin:
 
 
 def _by_code(context: Context, lookup: AccountLookup, by: str, req: _LoginByCode, template: str | None) -> FactorLogin:
-    """Of somebody whom nothing reaches each code is wrong, at the price of a wrong one."""
+    """For an account that no message reaches, each code is wrong at the same cost."""
     sending.spend_attempt(context)
     if not req.otp:
         raise e.BadParameter.names("otp")

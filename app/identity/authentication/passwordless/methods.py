@@ -1,4 +1,4 @@
-"""Which ways in there are without a password, beside the password on our pages."""
+"""The passwordless sign-in methods that our pages offer beside the password."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ MAIL, SMS, DEVICE = sending.MAIL, sending.SMS, "device"
 
 
 def enabled_methods(context: Context) -> list[str]:
-    """Return the ways that the tenant has switched on, in the order of the sign-in page."""
+    """Return the methods that the tenant enabled, in the order of the sign-in page."""
     settings = context.tenant.settings
     by_number = settings.phone_login and bool(context.services.settings.sms_target)
-    switched = {
+    is_enabled_by_method = {
         MAIL: settings.passwordless_email or settings.one_touch,
         SMS: by_number and (settings.passwordless_sms or settings.one_touch),
         DEVICE: settings.smart_login,
     }
-    return [way for way, is_on in switched.items() if is_on]
+    return [method for method, is_enabled in is_enabled_by_method.items() if is_enabled]
 
 
 def resolve(context: Context, typed: str, by: str) -> tuple[Identifier, Account | None, bool]:
-    """Return what somebody typed, the account that it reaches, and whether whoever is new gets an account by it.
+    """Return the typed identifier, the account that it reaches, and whether it may register a new one.
 
-    Who may not sign in is answered as nobody; all is looked up in every case.
+    An account that may not sign in is answered as unknown; every look-up runs in every case.
     """
     settings = context.tenant.settings
     if by == SMS:
@@ -47,7 +47,7 @@ def resolve(context: Context, typed: str, by: str) -> tuple[Identifier, Account 
 
 def _can_register(context: Context, identifier: Identifier) -> bool:
     is_name = names.normalize_email if identifier.kind == "email" else names.normalize_phone
-    if context.tenant.settings.registration_captcha:  # which only the operations ask here
+    if context.tenant.settings.registration_captcha:  # which only the API operations require here
         return False
     if identifier.kind == "username" or not is_name(identifier.value):
         return False

@@ -1,4 +1,4 @@
-"""What a proof of a mailbox or of a number opens: the account that has it, made its own where nobody proved it before."""
+"""The account that a verified mailbox or number signs in to; an unverified account becomes its owner's."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SOURCE = "one-touch"
 
 @dataclass
 class _RegistrationInput:
-    """What is known of somebody who is new: the registration model without a password."""
+    """The registration model of a new account without a password."""
 
     email: list[EmailEntry] | None = None
     phone_id: str | None = None
@@ -51,16 +51,17 @@ def redeem(
     template: str | None = None,
     by: ProviderIdentity | None = None,
 ) -> Account:
-    """Return the account that a proof, just used up, opens, as it is then.
+    """Return the account that a redeemed one-time token signs in to.
 
     Args:
-        gone: what is raised where no account has the address or the number any more.
-        template: of the welcome that follows the first proof of an address.
-        by: what a provider said, whose word is the proof: somebody new gets the name.
+        gone: the error where no account has the address or the number any more.
+        template: of the welcome mail after the first verification of an address.
+        by: the identity of a provider whose statement verifies the address; a new account gets its name.
 
     Raises:
-        RegistrationOff, EmailRefused, EmailDomainRefused, PhoneLoginOff: somebody new, whom the tenant does not take.
-        ClosedLink, EmailRegistered, PhoneTaken: it became another's in this very moment.
+        RegistrationOff, EmailRefused, EmailDomainRefused, PhoneLoginOff: the tenant does not register this new
+        account.
+        ClosedLink, EmailRegistered, PhoneTaken: another account took it in this moment.
     """
     email, phone = str(proof.facts.get("email") or ""), str(proof.facts.get("phone") or "")
     if proof.uid != NOBODY:
@@ -98,8 +99,10 @@ def register(
     template: str | None = None,
     by: ProviderIdentity | None = None,
 ) -> Account:
-    """Make an account of a proved address or number. Raises RegistrationOff, EmailRefused, EmailDomainRefused, PhoneLoginOff,
-    EmailRegistered, PhoneTaken."""
+    """Create an account for a verified address or number.
+
+    Raises RegistrationOff, EmailRefused, EmailDomainRefused, PhoneLoginOff, EmailRegistered, PhoneTaken.
+    """
     registration.require_enabled(context)
     entries = [EmailEntry(type="Primary", value=email)] if email else None
     free = linked_identities.profile_names(by) if by is not None else {"FirstName": name} if name else {}
@@ -121,14 +124,14 @@ def register(
 
 
 def refuse_registration(context: Context, *, email: str = "") -> None:
-    """Raise why the tenant does not take somebody new: RegistrationOff, EmailRefused, EmailDomainRefused."""
+    """Raise why the tenant registers no new account: RegistrationOff, EmailRefused, EmailDomainRefused."""
     registration.require_enabled(context)
     if form := identifiers.normalize_email(email):
         requirements.refuse_address(context.tenant.settings.email_access, form)
 
 
 def _holder(context: Context, email: str, phone: str) -> Account | None:
-    """Return who has the name; who only stated a number, which somebody else proved now, loses it."""
+    """Return the account that holds the identifier; one that only stated a number, verified by another now, loses it."""
     found = accounts.by_email(context, email) if email else accounts.by_phone(context, phone)
     locked = store.change(context, found.uid, {}) if found is not None else None
     if locked is not None and phone and not locked.phone_verified and pending_accounts.is_claimable(locked, PHONE):
@@ -145,7 +148,7 @@ def _holder(context: Context, email: str, phone: str) -> Account | None:
 def _verify_email(
     context: Context, account: Account, email: str, suppress_webhook: bool, template: str | None
 ) -> Account:
-    """Let the address be proved. Who only stated it before keeps no way into an account that its mailbox signs in to."""
+    """Verify the address. An account that only stated it loses its credentials when the mailbox signs in."""
     form = identifiers.normalize(EMAIL, email)
     if verification.is_verified(account, form):
         return account
@@ -165,7 +168,9 @@ def _verify_phone(context: Context, account: Account, phone: str, suppress_webho
 
 
 def _claim_account(context: Context, account: Account) -> Account:
-    """Take every way in that was there before the first proof: password, number, answers, factors, passkeys, sessions, tokens."""
+    """Remove every credential from before the first verification: password, number, answers, factors, passkeys,
+    sessions, tokens.
+    """
     private = dict(account.private)
     values = {
         "password_hash": None,

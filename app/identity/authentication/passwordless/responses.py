@@ -1,4 +1,4 @@
-"""What the rows that send something share: their answers, and their silence."""
+"""Responses that the passwordless operations share."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from app.kit.errors import ApiError
 
 
 def sms_response(context: Context, sid: str) -> PostedSms:
-    """Return what every row answers that sends a message; where none was sent the answer is the same."""
+    """Return the same response whether a message was sent or not."""
     return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
 
 
 def raise_unless_hidden(context: Context, lookup: AccountLookup, reason: ApiError) -> None:
-    """Raise why nothing was sent, unless it would tell that somebody was written to before: who has an account is."""
+    """Raise why nothing was sent, unless accounts are hidden: a limit would reveal an earlier message."""
     if not lookup.is_hidden:
         raise reason
     context.work.rollback()
@@ -32,7 +32,7 @@ def raise_unless_hidden(context: Context, lookup: AccountLookup, reason: ApiErro
 
 
 def check_captcha(context: Context, req: CaptchaQuery) -> None:
-    """A captcha that is shown must be solved; raises 982, 1218."""
+    """Verify a captcha that is presented; raises 982, 1218."""
     if not (shown := captcha.from_parameters(req)).is_empty:
         captcha.require_solved(context, shown)
 

@@ -1,4 +1,6 @@
-"""Sends what signs somebody in without a password. A name that no account has costs the same work, and is told so by mail alone."""
+"""Sends links and codes for passwordless sign-in; an unknown identifier costs the same work, and only its mailbox learns
+so.
+"""
 
 from __future__ import annotations
 
@@ -28,32 +30,32 @@ SEND_ERRORS: Final = (
 
 @dataclass(frozen=True)
 class SendOptions:
-    """How the caller wants the mail."""
+    """How the caller wants the message."""
 
-    url: str | None = None  # a page of the relying party; ours where there is none
+    url: str | None = None  # a page of the relying party; None for ours
     template: str | None = None
-    welcome_template: str | None = None  # of the mail that follows a first proof
-    interaction_id: str | None = None  # the sign-in that waits for it, in the browser that began it
-    registers: bool = False  # whoever is new gets an account by the proof
-    name: str = ""  # of whoever is new
+    welcome_template: str | None = None  # of the mail after the first verification
+    interaction_id: str | None = None  # the sign-in that awaits it, in its browser
+    registers: bool = False  # registers a new account when the token is redeemed
+    name: str = ""  # of a new account
     suppress_webhook: bool = False
 
     @property
     def kept(self) -> dict[str, Any]:
-        """What the proof remembers."""
+        """The facts that the one-time token stores."""
         held = {"attempt": self.interaction_id, "welcome": self.welcome_template, "registers": self.registers or None}
         return {name: value for name, value in (held | {"name": self.name}).items() if value}
 
 
 @dataclass(frozen=True)
 class SignInMessage:
-    """What a mail proves, and what it is called."""
+    """A kind of sign-in mail: its token, its template and its page."""
 
     proof: Purpose
     mail: MailKind
     vtype: str  # interface hosted-pages.md section 2
-    page: str  # ours, where links lead
-    has_code: bool  # beside the link, where no template of the tenant says
+    page: str  # our page for the link
+    has_code: bool  # beside the link, unless a template of the tenant decides
 
 
 SIGN_IN: Final = SignInMessage(Purpose.SIGN_IN, MailKind.SIGN_IN, "oneclicksignin", "/sign-in/link", has_code=True)
@@ -64,13 +66,13 @@ ONE_TOUCH: Final = SignInMessage(Purpose.ONE_TOUCH, MailKind.ONE_TOUCH, "autolog
 
 
 def spend_limit(context: Context) -> None:
-    """Spend what asking for a link or a code costs this address; raises 429."""
+    """Count a request for a link or a code against this address; raises 429."""
     if most := context.tenant.settings.limits.passwordless_per_minute_per_address:
         context.spend("passwordless", Rate(most, 60), context.network)
 
 
 def spend_attempt(context: Context) -> None:
-    """Spend what trying one costs this address; raises 429."""
+    """Count an attempt to use one against this address; raises 429."""
     if most := context.tenant.settings.limits.sign_in_per_minute_per_address:
         context.spend("passwordless_try", Rate(most, 60), context.network)
 
@@ -84,16 +86,17 @@ def send_mail(
     *,
     ticket: str | None = None,
 ) -> None:
-    """Mail a link, and a code where something takes it; older ones of the kind are over.
+    """Mail a link, and a code where one is accepted; older ones of the kind are revoked.
 
     Args:
-        account: who has the name. None where nobody has, or where the proof itself says whose it is: then the mail goes to
-            the name, if that is an address.
-        ticket: which waiting device the link approves.
+        account: the account of the identifier; None for an unknown one, and where the token itself identifies the
+        account: then the
+            mail is sent to the identifier, if that is an address.
+        ticket: the hash of the waiting device's token that the link approves.
 
     Raises:
-        UnknownAccount: the account has no address that a mail could go to.
-        MailLimitReached: the recipient got as many as may be.
+        UnknownAccount: the account has no address for the mail.
+        MailLimitReached: the recipient reached its limit.
     """
     form = identifiers.normalize_email(name)
     to = recipient_email(account, name if form else None) if account else unknown_recipient(name)
@@ -124,7 +127,7 @@ def send_sms(
     *,
     ticket: str | None = None,
 ) -> str:
-    """Text a code to the account's number and return the message's Sid; to nobody's nothing is sent.
+    """Send a code to the account's number and return the message's Sid; without an account nothing is sent.
 
     Raises NoSmsConfiguration, VoiceOtpOff, SmsLimitReached, SharedSmsLimitReached.
     """
@@ -144,7 +147,7 @@ def send_one_touch_sms(
     name: str = "",
     interaction_id: str | None = None,
 ) -> str:
-    """Text a code that signs in whoever has the number, and registers them if they are new. Raises as `text` does."""
+    """Send a code that signs in the account with the number, or registers a new one. Raises as `send_sms` does."""
     kept = SendOptions(registers=True, name=name, interaction_id=interaction_id).kept
     return _send_code_sms(
         context, SmsKind.ONE_TOUCH, kind, None, NOBODY, unknown_subject(phone), {**kept, "phone": phone}, options
@@ -159,7 +162,7 @@ def create_link(
     options: SendOptions,
     ticket: str | None = None,
 ) -> str:
-    """Return the token of a link that a server brings to somebody itself."""
+    """Return the token of a link that a server delivers itself."""
     to = recipient_email(account, name if identifiers.normalize_email(name) else None) if account else name.strip()
     uid, subject = (account.uid, MAIL) if account else (NOBODY, unknown_subject(name))
     facts = {**options.kept, "email": to, **({"ticket": ticket} if ticket else {})}
@@ -177,7 +180,7 @@ def create_code(
     options: SendOptions,
     ticket: str | None = None,
 ) -> tuple[str, int]:
-    """Return a code that a server brings to somebody itself, and its minutes."""
+    """Return a code that a server delivers itself, and its lifetime in minutes."""
     uid, subject = (account.uid, by) if account else (NOBODY, unknown_subject(name))
     reached = recipient_email(account, None) if account and by == MAIL else account.phone if account else name
     to = {"email" if by == MAIL else "phone": reached, **({"ticket": ticket} if ticket else {})}
@@ -187,17 +190,17 @@ def create_code(
 
 
 def carries_code(context: Context, kind: SignInMessage) -> bool:
-    """Return whether mails of the kind hold a code and no link."""
+    """Return whether mails of this kind contain a code and no link."""
     return messaging.carries(context, kind.mail, account=None) == "otp"
 
 
 def link_minutes(context: Context) -> int:
-    """How long a link that signs in is good."""
+    """Return the lifetime of a sign-in link."""
     return context.tenant.settings.sign_in_link_minutes
 
 
 def describe_device(context: Context) -> str:
-    """Return which browser asks, and from where, as people read it."""
+    """Return the browser and the address of the request, as text for people."""
     agent = parse_user_agent(context.agent)
     named = ", ".join(one for one in (agent.browser, agent.system) if one)
     return " · ".join(one for one in (named, context.address) if one)
@@ -212,13 +215,13 @@ def _create_tokens(
     facts: dict[str, Any],
     options: SendOptions,
 ) -> dict[str, str]:
-    """Keep what the mail holds, and return what it says."""
+    """Store the link and code of a mail, and return the template's members."""
     said: dict[str, str] = {"device": describe_device(context)}
     carries = messaging.carries(
         context, kind.mail, account=account, template=options.template, language=_language(context)
     )
     if carries in ("link", "otp"):
-        one_time_tokens.close(context, uid, kind.proof, subject=subject)  # the half that is not made anew is over, too
+        one_time_tokens.close(context, uid, kind.proof, subject=subject)  # revokes the one that is not created anew
     if carries != "otp":
         lives = link_minutes(context)
         token = one_time_tokens.new_link(context, kind.proof, uid, subject=subject, minutes=lives, facts=facts)

@@ -1,4 +1,4 @@
-"""A device that waits until somebody says yes in their own mailbox: what it is known by, who it is for, and where it stands."""
+"""Smart login: a device that waits until its sign-in is approved by a mailed link, or a code, on another device."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from app.kit.limits import Rate
 
 KINDS: Final = (Purpose.SMART_LOGIN, Purpose.ONE_TOUCH)
 _NUMBER_RATE: Final = Rate(3, 3600)
-"""How often a number may be matched with one that waits."""
+"""The limit of wrong numbers for a waiting device."""
 
 
 class State(StrEnum):
-    """Where a waiting device stands."""
+    """The state of a waiting device."""
 
     WAITS = OPEN
     APPROVED = "approved"
@@ -36,7 +36,9 @@ class State(StrEnum):
 
 
 def begin(context: Context, text: str | None, account: Account | None, **facts: Any) -> ContinuationToken:
-    """Keep a device that waits: `text` is what it polls with, made here where it is None. Raises ClientGuidTaken."""
+    """Store a waiting device. `text` is the token that it polls with, generated where it is None. Raises
+    ClientGuidTaken.
+    """
     held = {
         "agent": context.agent,
         "address": context.address,
@@ -52,22 +54,22 @@ def begin(context: Context, text: str | None, account: Account | None, **facts: 
 
 
 def new_number() -> str:
-    """Return two digits that stand on the device that waits, and are typed on the other."""
+    """Return the two digits that the waiting device shows, to be typed on the approving one."""
     return str(10 + randomness.below(90))
 
 
 def find_device(context: Context, proof: OneTimeToken) -> ContinuationToken | None:
-    """Return the device that a link or a code is about; None where it waits no more."""
+    """Return the waiting device of a link or a code; None where it no longer waits."""
     found = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, str(proof.facts.get("ticket") or ""))
     return found if found is not None and not found.is_expired(context.now) else None
 
 
 def approve(context: Context, proof: OneTimeToken) -> ContinuationToken:
-    """Say yes with a proof that was just used up. Of many at once one wins.
+    """Approve a device by a one-time token that was just redeemed. One of several concurrent calls wins.
 
     Raises:
-        ExpiredLink: the device waits no more, or somebody said no.
-        UsedSmartLink, VerifiedSmartLink: it went on already, or may.
+        ExpiredLink: the device no longer waits, or was denied.
+        UsedSmartLink, VerifiedSmartLink: it is signed in or approved already.
     """
     found = find_device(context, proof)
     if found is None or found.state == State.DENIED:
@@ -83,7 +85,7 @@ def approve(context: Context, proof: OneTimeToken) -> ContinuationToken:
 
 
 def deny(context: Context, found: ContinuationToken) -> None:
-    """Say no: the device never goes on."""
+    """Deny the device; it can never continue."""
     continuation_tokens.change_state(context, found, State.DENIED)
     context.audit.record("smart_login.denied", uid=found.uid)
 
@@ -101,7 +103,7 @@ def begin_for_program(
 
 
 def is_page_device(found: ContinuationToken) -> bool:
-    """Return whether the device waits on our own page, where no program has a say."""
+    """Return whether the device waits on our own page, which no program may approve."""
     return bool(found.facts.get("number")) and not found.facts.get("by_program")
 
 
@@ -126,7 +128,7 @@ def require_number(context: Context, found: ContinuationToken, typed: str | None
 
 
 def number_matches(context: Context, found: ContinuationToken, typed: str) -> bool:
-    """Return whether the number that was typed is the device's. Raises TooManyRequests after three wrong ones."""
+    """Return whether the typed number is the device's. Raises TooManyRequests after three wrong ones."""
     is_right = one_time_tokens.digits_in(typed) == str(found.facts.get("number"))
     count = context.demand if is_right else context.spend
     count("smart_number", _NUMBER_RATE, found.ticket_hash)
@@ -134,7 +136,7 @@ def number_matches(context: Context, found: ContinuationToken, typed: str) -> bo
 
 
 def progress_refusal(found: ContinuationToken) -> ApiError | None:
-    """Return why a device that was approved cannot be approved again; None for one that waits."""
+    """Return why an approved device cannot be approved again; None for one that waits."""
     if found.state == State.USED:
         return e.UsedSmartLink()
     return e.VerifiedSmartLink() if found.state == State.APPROVED else None
@@ -143,11 +145,11 @@ def progress_refusal(found: ContinuationToken) -> ApiError | None:
 def redeem(
     context: Context, found: ContinuationToken, *, template: str | None = None, suppress_webhook: bool = False
 ) -> Account:
-    """Use up what was approved, and return whose session begins. Of many at once one wins.
+    """Use an approved device up, and return the account to sign in. One of several concurrent calls wins.
 
-    Raises UsedSmartLink, WrongClientGuid, and what `redeeming.account_of` raises.
+    Raises UsedSmartLink, WrongClientGuid, and what `redemption.redeem` raises.
     """
-    accounts.change(context, found.uid, {})  # everybody locks the account first
+    accounts.change(context, found.uid, {})  # every request locks the account first, against deadlocks
     if not continuation_tokens.change_state(context, found, State.USED):
         raise e.UsedSmartLink
     proof = OneTimeToken(Purpose.SMART_LOGIN, found.uid, "", found.facts, found.expires_at)
@@ -155,9 +157,12 @@ def redeem(
 
 
 def spend_code(context: Context, lookup: AccountLookup, by: str, code: str) -> OneTimeToken:
-    """Use a code that approves, sent to an account or, at a one-touch login, to anybody. Raises as `proofs.spend_code`."""
+    """Use a code that approves a device, sent to an account or, at one-touch login, to any number or address.
+
+    Raises as `one_time_tokens.spend_code` does.
+    """
     kind, uid, subject = Purpose.ONE_TOUCH, NOBODY, sending.unknown_subject(lookup.identifier.value)
-    named = lookup.holder.uid if lookup.holder is not None else NOBODY  # asked of everybody: it takes its time
+    named = lookup.holder.uid if lookup.holder is not None else NOBODY  # queried for every account, for equal timing
     if sent.newest_code(context, Purpose.SMART_LOGIN, named, by) is not None:
         kind, uid, subject = Purpose.SMART_LOGIN, named, by
     errors = MAIL_CODE if by == sending.MAIL else SMS_CODE
@@ -166,7 +171,7 @@ def spend_code(context: Context, lookup: AccountLookup, by: str, code: str) -> O
 
 
 def spend_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
-    """Use the link of a device up. Raises UnknownLink, ExpiredLink; UsedSmartLink, VerifiedSmartLink or UsedOneTouchLink."""
+    """Use the link of a device. Raises UnknownLink, ExpiredLink; UsedSmartLink, VerifiedSmartLink or UsedOneTouchLink."""
     try:
         return one_time_tokens.spend_link(context, kind, token)
     except e.UsedLink:

@@ -1,4 +1,4 @@
-"""The rows of smart login and of one-touch login (interface user.md section 8)."""
+"""Operations of smart login and of one-touch login (interface user.md section 8)."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def poll(context: Context, req: contract.PollLogin) -> FactorLogin:
 
 @contract.approve.implements
 def approve(context: Context, req: contract.ApproveByLink) -> contract.LoginApproved:
-    """Links of one-touch mails are taken, too: clients of the interface show both here."""
+    """Also accepts links of one-touch mails, because clients of the interface send both here."""
     settings = context.tenant.settings
     if not settings.smart_login and not settings.one_touch:
         raise e.SmartLoginOff
@@ -161,7 +161,7 @@ def touch_link(context: Context, req: contract.ApproveByLink) -> contract.LoginA
 
 
 def _by_link(context: Context, req: contract.ApproveByLink, kind: Purpose, token: str) -> contract.LoginApproved:
-    """A HEAD request approves nothing. A link of our own page is no program's."""
+    """A HEAD request approves nothing. A program cannot approve a link of our own page."""
     held = one_time_tokens.find_link(context, kind, token)
     found = smart_login.find_device(context, held) if held is not None else None
     if held is None or (found is not None and smart_login.is_page_device(found)):
@@ -191,10 +191,11 @@ def _reload(context: Context, found: ContinuationToken) -> ContinuationToken:
 
 
 def _by_code(context: Context, req: contract.ApproveByLink, code: str) -> OneTimeToken:
-    """Use the code of a mail, or of a message, whose template has no link.
+    """Use the code of a mail or an SMS whose template has no link.
 
-    A device that asks at the same time gets a code, too: the number says which of them it is about.
-    Raises EmailMissing where neither is named, UnknownLink where besides it is no code: then it was to be a link's token.
+    Another device of the same account gets a code too: the number tells which device a code approves.
+    Raises EmailMissing where neither email nor phone is given, UnknownLink where the text is no code and so was meant
+    as a token.
     """
     sending.spend_attempt(context)
     if req.phone:
@@ -230,7 +231,7 @@ def _read_recipient(context: Context, req: contract.StartSmartLogin) -> tuple[Ac
 
 
 def _can_sign_in_or_register(context: Context, lookup: AccountLookup, *, email: str = "") -> bool:
-    """Return whether the name signs in, or registers; where who has an account is not hidden, raises why not: 991, 1190 and others."""
+    """Return whether the identifier may sign in or register; where accounts are not hidden, raise why not: 991, 1190."""
     if lookup.holder is not None:
         if not lookup.is_hidden:
             recipient.refuse_closed(lookup.holder)

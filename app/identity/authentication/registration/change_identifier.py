@@ -1,7 +1,8 @@
-"""Another address, or number, for a registration that waits for the proof of the first: nobody waits for a mail that went astray.
+"""Changes the address or number of a pending registration, for a visitor who mistyped it.
 
-What was registered waits for the new address as one does whose address somebody else holds (decisions/0052), whoever has the
-first or the second: the answer is the same, and costs the same.
+The registration then waits for the new identifier as one with a taken address does (decisions/0052), whether the old
+or the new
+one has an account: answer and cost are the same.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _SEND_ERRORS = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, 
 
 @dataclass(frozen=True)
 class Destination:
-    """Where to send what proves it."""
+    """The address or number that verifies the registration."""
 
     kind: str  # email or phone
     form: str  # normalized
@@ -33,7 +34,7 @@ class Destination:
 
 
 def parse(context: Context, kind: str, text: str) -> Destination:
-    """Return the place that was typed. Raises MalformedPhone, MalformedEmail, EmailRefused, EmailDomainRefused."""
+    """Return the typed destination. Raises MalformedPhone, MalformedEmail, EmailRefused, EmailDomainRefused."""
     settings = context.tenant.settings
     if kind == PHONE:
         number = input_checks.phone(identifiers.to_international(text.strip(), settings.default_country))
@@ -44,17 +45,17 @@ def parse(context: Context, kind: str, text: str) -> Destination:
 
 
 def change(context: Context, held: dict[str, Any], to: Destination, options: VerificationOptions) -> Account | None:
-    """Let what was registered wait for another place, and write there; None where the place has an account of its own.
+    """Move the pending registration to another destination, and send there; None where the destination has an account.
 
-    A limit that is reached is kept silently, as at a registration: which one it is would tell who has the place.
+    A reached limit is silent, as at registration: which limit it is would reveal who has the destination.
 
     Raises:
-        waiting.InUse: it was proved meanwhile, or is not its maker's any more.
+        pending_accounts.InUse: it was verified meanwhile, or does not belong to this browser any more.
     """
     columns = pending_accounts.with_identifier(pending_accounts.release(context, held), to.kind, to.shown)
     holder = store.by_identifier(context, to.kind, to.form)
     is_open = holder is None or pending_accounts.is_claimable(holder, to.kind)
-    # Beside an account in use it waits as well, for an address that nobody can prove: it may be named another one yet.
+    # Beside an account in use it waits for an address that cannot be verified: the visitor may still change it.
     account = pending_accounts.add(
         context, to.form if is_open else pending_accounts.unprovable_identifier(columns["uid"]), columns
     )

@@ -1,4 +1,6 @@
-"""Lists that a registration form offers, such as schools by town; a choice may need a code (interface account.md section 7)."""
+"""Lists of choices in a registration form, such as schools by town; a choice may require a code (interface account.md
+section 7).
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ _MAX_LENGTHS = {"type": 100, "key": 200, "value": 1000, "code": 1000}
 
 
 def list_records(context: Context, asked: contract.ListRecords, *, is_managed: bool) -> list[contract.RecordView]:
-    """Return choices of a list, the oldest first; to the public the active ones, without their codes.
+    """Return choices of a list, the oldest first; to the public only active ones, without their codes.
 
     Raises WrongRecordType, NoRecords, NoChildRecords.
     """
@@ -50,7 +52,7 @@ def check_code(context: Context, record_id: str, code: str | None) -> None:
 
 
 def refuse_link(context: Context, record_id: str, *, source: str, code: str, needs_code: bool) -> None:
-    """Raise UnknownRecord, MalformedRecord, RecordCodeMissing, WrongRecordCode unless somebody may choose it."""
+    """Raise UnknownRecord, MalformedRecord, RecordCodeMissing, WrongRecordCode unless a profile may link to the choice."""
     row = _require_active(context, record_id)
     if source.strip().lower() != row.type:
         raise e.MalformedRecord
@@ -66,7 +68,7 @@ def _require_active(context: Context, record_id: str) -> Row[Any]:
 
 
 def _check_code(context: Context, row: Row[Any], code: str | None) -> None:
-    """Compare a code. Tries are limited by address."""
+    """Compare a code. Attempts are limited by address."""
     if not code:
         raise e.RecordCodeMissing
     most = context.tenant.settings.limits.availability_per_minute_per_address
@@ -85,7 +87,7 @@ def add(context: Context, given: Sequence[contract.NewRecord]) -> None:
 
 
 def change(context: Context, req: contract.UpdateRecord) -> contract.RecordView:
-    """Change what is said of a choice. Raises UnknownRecord, MalformedRecord, WrongRecordType, UnknownParentRecord."""
+    """Update a choice. Raises UnknownRecord, MalformedRecord, WrongRecordType, UnknownParentRecord."""
     said = {name: value for name in _MAX_LENGTHS if (value := getattr(req, name)) is not None}
     _refuse_malformed(said)
     values: dict[str, Any] = {name: said[name] for name in ("key", "value") if name in said}
@@ -121,7 +123,7 @@ def remove_type(context: Context, kind: str) -> None:
 
 
 def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
-    """Seal the codes anew that lie under an older secret; returns how many."""
+    """Encrypt codes under older secrets again; returns how many."""
     coded = select(R.record_id, R.code).where(R.tenant_id == work.tenant_id, R.code.is_not(None))
     older = [row for row in work.all(coded) if not encryption.is_current(row.code)]
     for row in older:

@@ -1,6 +1,7 @@
-"""A new account before it is there: read and checked, then hashed, then added. Both ways to make one share these steps.
+"""Drafts of new accounts: read and validated, then hashed, then added. Registration and account creation share these
+steps.
 
-Everything that can be refused without the store is refused first; the password is hashed before the first write.
+Everything that the store is not needed for is refused first; the password is hashed before the first write.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from app.identity.platform.context import Context
 from app.kit import randomness
 
 WRITERS = frozenset({Write.ANYONE, Write.REGISTRATION})
-"""Who may write at registration."""
+"""The writers of profile members at registration."""
 
 
 class ProfileInput(Protocol):
-    """What is said of a person, whoever says it."""
+    """The profile members of a request."""
 
     email: list[EmailEntry] | None
     user_name: str | None
@@ -42,14 +43,14 @@ class ProfileInput(Protocol):
 
 
 class RegistrationInput(ProfileInput, Protocol):
-    """What the registration model says, whoever sends it."""
+    """The members of a registration model."""
 
     uid: str | None
 
 
 @dataclass(frozen=True)
 class Draft:
-    """An account that could be added, but for what others hold."""
+    """A validated account that only conflicts with other accounts can still refuse."""
 
     uid: str
     addresses: Emails
@@ -63,18 +64,18 @@ class Draft:
 
     @property
     def words(self) -> list[str | None]:
-        """What is known of the person and must not stand in the password."""
+        """The account's personal words, which must not be in the password."""
         return [*self.addresses.forms, self.username, self.phone, *map(self.profile.get, PROFILE_FIELDS)]
 
 
 def read(context: Context, given: RegistrationInput, source: str, *, needs_password: bool = True) -> Draft:
-    """Return the draft that a request asks for. Reads the store only where the tenant lets accounts choose their ids.
+    """Return the draft of a request. Reads the store only where the tenant allows custom ids.
 
     Raises:
-        PasswordMissing: the registration model needs one.
-        MalformedEmail: neither an email nor a username nor a phone is given, or the email is none.
-        UidTaken: the wished id belonged to an account that has another now.
-        BadParameter and the refusals of `naming` and `editing`: malformed members.
+        PasswordMissing: the registration model requires one.
+        MalformedEmail: neither email nor username nor phone is given, or the email is malformed.
+        UidTaken: the requested id belonged to an account that has another now.
+        BadParameter and the refusals of `identifier_checks` and `profile_edits`: malformed members.
     """
     settings = context.tenant.settings
     addresses = input_checks.emails(given.email or ())
@@ -134,7 +135,9 @@ def to_columns(context: Context, draft: Draft, **more: Any) -> dict[str, Any]:
 
 
 def add(context: Context, draft: Draft, columns: dict[str, Any]) -> Account:
-    """Add the account. Raises EmailRegistered, UsernameTaken, PhoneTaken, UidTaken: another account of the tenant has it."""
+    """Add the account. Raises EmailRegistered, UsernameTaken, PhoneTaken, UidTaken: another account of the tenant has
+    it.
+    """
     named = list(zip(draft.addresses.forms, columns["emails"], strict=True))
     held = [(EMAIL, form, bool(columns["email_verified"])) for form, entry in named if not entry.get("pending")]
     held += [(USERNAME, draft.username, True)] if draft.username else []
@@ -152,8 +155,11 @@ def add(context: Context, draft: Draft, columns: dict[str, Any]) -> Account:
 
 
 def _holds_phone(context: Context, draft: Draft, columns: dict[str, Any]) -> bool:
-    """Return whether the account holds its number from the beginning: not one that somebody else states, where a person
-    makes the account and has another name. It is theirs as soon as they prove it."""
+    """Return whether the account holds its number from the beginning.
+
+    A self-registered account with another identifier holds a number that another account states only when it verifies
+    it.
+    """
     is_own = bool(columns["private"].get(pending_accounts.SELF_REGISTERED))
     is_named = bool(draft.addresses.forms or draft.username)
     return not (is_own and is_named and draft.phone and pending_accounts.is_phone_claimable(context, draft.phone))

@@ -1,4 +1,4 @@
-"""The operations of registration, and of the lists that its form offers."""
+"""Operations of registration and of the lists of choices in its form."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def with_sott(context: Context, req: contract.Registration) -> contract.Register
 
 @contract.register_with_captcha.implements
 def with_captcha(context: Context, req: contract.RegistrationWithCaptcha) -> contract.Registered:
-    """The captcha is spent once the rest may stand: whoever mistyped something need not solve another."""
+    """The captcha is verified after the rest, so that a mistyped field does not require another captcha."""
     service.require_enabled(context)
     options = options_for(context, req)
     drafted = service.read_draft(context, req, options)
@@ -51,7 +51,7 @@ def create_sott(context: Context, req: contract.CreateSott) -> contract.Sott:
 
 
 def options_for(context: Context, req: contract.RegistrationModel) -> RegistrationOptions:
-    """Return how a request of the interface registers."""
+    """Return the registration options of an API request."""
     options = VerificationOptions(
         url=req.verification_url,
         email_template=req.email_template,
@@ -79,15 +79,15 @@ def respond(
     *,
     is_two: bool = False,
 ) -> contract.Registered:
-    """Answer a registration: with a session where its maker may sign in at once.
+    """Answer a registration, with a session where the account may sign in at once.
 
     Args:
-        methods: the `amr` of what they brought.
-        is_two: whether that counts as two factors.
+        methods: the `amr` of the registration.
+        is_two: whether they count as two factors.
 
     Raises:
-        TwoFactorOn: the account is made, and is to enrol a second factor; they sign in at M01.
-        ConsentNeeded, PinRequired: it is made, and lacks what every sign-in asks for.
+        TwoFactorOn: the account exists and must enrol a second factor; it signs in at M01.
+        ConsentNeeded, PinRequired: the account exists, and lacks what every sign-in requires.
     """
     if outcome.account is None or not outcome.may_sign_in:
         return contract.Registered()

@@ -1,4 +1,4 @@
-"""What a person's profile says of the tenant's lists: `RegistrationData`, each a link to a choice (interface profile.json.md)."""
+"""The `RegistrationData` of a profile: links to choices of the tenant's lists (interface profile.json.md)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ _MAX_LINKS = 50
 
 
 def refuse_invalid_links(context: Context, given: Mapping[str, Any], held: Mapping[str, Any] | None = None) -> None:
-    """Refuse links that a person says of themselves where they lead to no choice, or where its code was not said.
+    """Refuse links that lead to no choice, or lack the choice's code.
 
-    A code stands beside the id, in `Value` or in the link itself, and is not kept. What `held`, the profile as it is,
-    links to already needs none.
+    A code is beside the id, in `Value` or in the link itself, and is not stored. Links that the profile `held`
+    already need none.
 
     Raises:
-        UnknownRecord: 1150. MalformedRecord: 1151, no id, or the choice is of another list.
-        RecordCodeMissing: 1157. WrongRecordCode: 1153.
+        UnknownRecord: 1150.
+        MalformedRecord: 1151, no id, or the choice is of another list.
+        RecordCodeMissing: 1157.
+        WrongRecordCode: 1153.
     """
     linked = _links(given)
     if not linked:
@@ -37,7 +39,7 @@ def refuse_invalid_links(context: Context, given: Mapping[str, Any], held: Mappi
 
 
 def _links(profile: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Return (list, id, code) of each link; what has another form is refused where the profile's fields are read."""
+    """Return (list, id, code) of each link; other forms are refused where the profile's fields are read."""
     elements = _member(profile_edits.canonical_members(profile).get(MEMBER), "Data")
     return [_link(one) for one in elements if isinstance(one, dict)] if isinstance(elements, list) else []
 
@@ -53,7 +55,7 @@ def _text(value: Any) -> str:
 
 
 def _member(held: Any, name: str) -> Any:
-    """Return a member in any letter case, the exact spelling first; None of what is no object."""
+    """Return a member in any letter case, the exact spelling first; None where it is no object."""
     if not isinstance(held, dict):
         return None
     return held.get(name, next((value for spelt, value in held.items() if spelt.lower() == name.lower()), None))

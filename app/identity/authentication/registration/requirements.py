@@ -1,4 +1,4 @@
-"""What a tenant demands of whoever registers: its form, its list of addresses, its age (interface user.md section 1)."""
+"""What a tenant requires of a registration: its form, its address lists, its minimum age (interface user.md section 1)."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ _MISSING: dict[str, type[ApiError]] = {
 def refuse_incomplete(
     settings: TenantSettings, given: RegistrationInput, accepts_terms: bool | None, *, needs_password: bool = True
 ) -> None:
-    """Refuse a registration that leaves out what the form requires, or breaks a rule of a field.
+    """Refuse a registration that lacks a required field of the form, or breaks a rule of a field.
 
     Raises:
-        MalformedEmail, UsernameMissing, PhoneMissing, PasswordMissing, PolicyNotAccepted, BadParameter: not given; the
-            last one names the field.
-        FieldsRefused: with a sentence for every field that breaks a rule.
+        MalformedEmail, UsernameMissing, PhoneMissing, PasswordMissing, PolicyNotAccepted, BadParameter: a missing
+        field; the last
+            one names it.
+        FieldsRefused: with a message for every field that breaks a rule.
     """
     said = _form_values(given, accepts_terms)
     form = registration_form.fields_of(settings)
@@ -48,12 +49,12 @@ def refuse_incomplete(
 
 
 def refuse_edits(settings: TenantSettings, given: ProfileInput, *, clears: bool) -> None:
-    """Refuse an account's change that breaks a rule of the form, or empties a field that it requires.
+    """Refuse a change of an account that breaks a rule of the form, or clears a required field.
 
     Args:
         clears: whether a null clears a field.
 
-    Raises FieldsRefused, with a sentence for every field.
+    Raises FieldsRefused, with a message for every field.
     """
     said = _form_values(given, None)
     nulls = {name for name, value in _stored_members(given).items() if value is None}
@@ -70,16 +71,16 @@ def refuse_edits(settings: TenantSettings, given: ProfileInput, *, clears: bool)
 
 
 def refuse_age(context: Context, birth_date: object) -> None:
-    """Raise TooYoung for a birth date below the tenant's least age."""
+    """Raise TooYoung for a birth date below the tenant's minimum age."""
     least, born = context.tenant.settings.minimum_age, born_on(birth_date)
     if least and born is not None and age(born, context.now.date()) < least:
         raise e.TooYoung
 
 
 def refuse_registrant(context: Context, draft: Draft) -> None:
-    """Refuse whom the tenant does not want.
+    """Refuse a draft by the tenant's address lists, minimum age and phone login.
 
-    Raises EmailRefused, EmailDomainRefused, TooYoung, and PhoneLoginOff where phone numbers name nobody here.
+    Raises EmailRefused, EmailDomainRefused, TooYoung, and PhoneLoginOff where phone numbers are no identifiers.
     """
     settings = context.tenant.settings
     for form in draft.addresses.forms:
@@ -92,7 +93,7 @@ def refuse_registrant(context: Context, draft: Draft) -> None:
 def refuse_address(access: EmailAccess, form: str) -> None:
     """Raise EmailRefused, EmailDomainRefused for a normalized address that the tenant's lists do not allow.
 
-    An address of its own on a list counts before its domain; a listed domain covers those below it.
+    An address on a list takes precedence over its domain; a domain includes its subdomains.
     """
     if not (access.allow or access.block):
         return
@@ -104,7 +105,7 @@ def refuse_address(access: EmailAccess, form: str) -> None:
 
 
 def _listed(entries: tuple[str, ...], form: str) -> str:
-    """Return how a normalized address stands on a list: address, domain, or not at all."""
+    """Return how a normalized address is on a list: `address`, `domain`, or empty."""
     domain = form.rpartition("@")[2]
     is_domain = False
     for entry in entries:
@@ -118,7 +119,7 @@ def _listed(entries: tuple[str, ...], form: str) -> str:
 
 
 def _domain(entry: str) -> str:
-    """Return a listed domain as normalized addresses have theirs: IDNA."""
+    """Return a listed domain in the form of normalized addresses: IDNA."""
     listed = entry.strip().lstrip("@*.").lower()
     if listed.isascii():
         return listed
@@ -127,7 +128,7 @@ def _domain(entry: str) -> str:
 
 
 def _form_values(given: ProfileInput, accepts_terms: bool | None) -> dict[str, str]:
-    """Return what was given, by the names of the form; nothing but text counts as given, nor what is not kept."""
+    """Return the given values by the names of the form; only text counts, and only members that are stored."""
     free = _stored_members(given)
     custom = free.get("customfields")
     said: Mapping[str, Any] = {
@@ -143,12 +144,12 @@ def _form_values(given: ProfileInput, accepts_terms: bool | None) -> dict[str, s
 
 
 def _stored_members(given: ProfileInput) -> dict[str, Any]:
-    """Return what a profile takes of a body, by the names of the form: unknown members and second spellings are not kept."""
+    """Return the body's profile members by the names of the form, without unknown members and second spellings."""
     return {name.lower(): value for name, value in profile_edits.canonical_members(given.free).items()}
 
 
 def _form_value(said: Mapping[str, str], name: str) -> str:
-    """Return what was said of a field of the form: `first_name` stands in a body as FirstName, in any letter case."""
+    """Return the value of a field: `first_name` is FirstName in a body, in any letter case."""
     return said.get(name) or said.get(name if name.startswith(CUSTOM) else name.replace("_", ""), "")
 
 
@@ -159,7 +160,7 @@ def _text(value: Any) -> str:
 
 
 def _problem(field: FormField, form: tuple[FormField, ...], said: Mapping[str, str]) -> str:
-    """Return what is wrong with a field that is there; the password's lengths are its policy's."""
+    """Return what is wrong with a given field; the policy checks the password's length."""
     text = _form_value(said, field.name)
     if not text:
         return ""

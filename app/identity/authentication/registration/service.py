@@ -1,4 +1,4 @@
-"""Registration: somebody makes an account of their own, by the interface's operations or on our pages."""
+"""Registration of an account by its owner, by API operations or on our pages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SMS_ERRORS = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedS
 
 @dataclass(frozen=True)
 class RegistrationOptions:
-    """How somebody registers, beside the model itself."""
+    """How the account registers, beside the registration model."""
 
     message_options: VerificationOptions
     source: str = API
@@ -45,23 +45,23 @@ class RegistrationOptions:
     consents: ConsentAnswers | None = None
     sends_mail: bool = True
     suppress_webhook: bool = False  # prevent_webhook
-    has_password: bool = True  # else something stands in its place
-    federated_identity: ProviderIdentity | None = None  # whom another provider named, whose word stands there
-    hides_taken: bool = False  # an address that has an account is answered as one that has none
+    has_password: bool = True  # else a passkey or a provider replaces it
+    federated_identity: ProviderIdentity | None = None  # the provider's identity that replaces the password
+    hides_taken: bool = False  # a taken address is answered as a free one
 
 
 @dataclass(frozen=True)
 class RegistrationResult:
-    """What became of it."""
+    """The outcome of a registration."""
 
-    account: Account | None  # as it is, or will be once its address is proved; None: the address is its owner's already
+    account: Account | None  # or the pending account; None where the address is taken
     may_sign_in: bool = False
-    waits_for: str = ""  # email or phone: what has to be proved first
-    held: dict[str, Any] = field(default_factory=dict, repr=False)  # what was typed, whoever has the address
+    waits_for: str = ""  # email or phone, which must be verified first
+    held: dict[str, Any] = field(default_factory=dict, repr=False)  # the typed data, also for a taken address
 
     @property
     def password_hash(self) -> str:
-        """Of what was typed."""
+        """The hash of the typed password."""
         return str(self.held.get("password_hash") or "")
 
 
@@ -72,21 +72,23 @@ def require_enabled(context: Context) -> None:
 
 
 def read_draft(context: Context, given: RegistrationInput, options: RegistrationOptions) -> Draft:
-    """Return what is asked for, once nothing but what others hold may refuse it. Spends from the limit of registrations.
+    """Return the validated draft, which only conflicts with other accounts can still refuse. Spends from the limit of
+    registrations.
 
     Raises:
         TooManyRequests: too many registrations from this address.
-        VerificationUrlRefused, NoConsentForm, ConsentRefused, and the refusals of `demands`, `drafting` and `links`.
+        VerificationUrlRefused, NoConsentForm, ConsentRefused, and the refusals of `requirements`, `drafts` and
+        `registration_data`.
     """
     spend_limit(context)
     return validate(context, given, options)
 
 
 def validate(context: Context, given: RegistrationInput, options: RegistrationOptions) -> Draft:
-    """Return the draft, as `draft` does, of what is not sent yet: nothing is spent."""
+    """Return the draft as `read_draft` does, without spending from the limit."""
     settings = context.tenant.settings
     verification.refuse_url(context, options.message_options.url)
-    has_a_step = context.visit is not None and options.accepts_terms is None  # our pages ask before they go on
+    has_a_step = context.visit is not None and options.accepts_terms is None  # our pages have a step for it
     if privacy_policy.is_strict(settings) and not options.accepts_terms and not has_a_step:
         raise e.PolicyNotAccepted
     requirements.refuse_incomplete(settings, given, options.accepts_terms, needs_password=options.has_password)
@@ -102,18 +104,18 @@ def validate(context: Context, given: RegistrationInput, options: RegistrationOp
 
 
 def spend_limit(context: Context) -> None:
-    """Take one from the limit of registrations. Raises TooManyRequests."""
+    """Count a registration against the limit. Raises TooManyRequests."""
     if most := context.tenant.settings.limits.register_per_minute_per_address:
         context.spend("register", Rate(most, 60), context.network)
 
 
 def register(context: Context, drafted: Draft, options: RegistrationOptions) -> RegistrationResult:
-    """Make the account and send what proves its address; one hash in every case, whoever holds the address.
+    """Create the account and send its verification; one hash in every case, also where the address is taken.
 
     Raises:
         EmailRegistered, EmailOfProvider, UsernameTaken, PhoneTaken, UidTaken: another account has it.
-        MailLimitReached, SmsLimitReached and others of `letters`: unless the address may not tell anything.
-        FieldsRefused, WeakPassword and what else `passwords.setting` refuses.
+        MailLimitReached, SmsLimitReached and others of `messaging`: unless taken addresses are hidden.
+        FieldsRefused, WeakPassword and other refusals of the password policy.
     """
     waits_for = _waits_for(context, drafted)
     if options.hides_taken:
@@ -145,7 +147,7 @@ def register(context: Context, drafted: Draft, options: RegistrationOptions) -> 
 
 
 def _add(context: Context, drafted: Draft, columns: dict[str, Any]) -> Account:
-    """Add the account; of two who state a number in the same moment the second one does not hold it."""
+    """Add the account; of two that state a number at the same moment, the second does not hold it."""
     try:
         return drafts.add(context, drafted, columns)
     except e.PhoneTaken:
@@ -157,17 +159,17 @@ def _add(context: Context, drafted: Draft, columns: dict[str, Any]) -> Account:
 
 
 def refuse_taken_names(context: Context, drafted: Draft) -> None:
-    """Raise UsernameTaken or PhoneTaken before the address is looked at: that they are said tells nothing of it."""
+    """Raise UsernameTaken or PhoneTaken before the address is looked up, so that these errors reveal nothing about it."""
     if drafted.username and accounts.by_username(context, drafted.username) is not None:
         raise e.UsernameTaken
-    is_told = bool(drafted.addresses.forms or drafted.username)  # a number alone is answered as one that nobody has
+    is_told = bool(drafted.addresses.forms or drafted.username)  # a number alone is answered as a free one
     holder = accounts.by_phone(context, drafted.phone) if is_told and drafted.phone else None
     if holder is not None and not pending_accounts.is_claimable(holder, PHONE):
         raise e.PhoneTaken
 
 
 def registration_source(referer: str | None) -> str:
-    """Return the page that somebody registered on, without what may be secret in its address; else `API`."""
+    """Return the page of the registration without the parts of its address that may be secret; else `API`."""
     try:
         parts = urlsplit((referer or "").strip())
     except ValueError:
@@ -178,7 +180,7 @@ def registration_source(referer: str | None) -> str:
 
 
 def _waits_for(context: Context, drafted: Draft) -> str:
-    """Return what has to be proved before a sign-in: the same as sign-in itself asks for."""
+    """Return what must be verified before sign-in: the same as sign-in requires."""
     if drafted.addresses.forms:
         return "email" if context.tenant.settings.email_verification == "required" else ""
     return "phone" if drafted.phone and not drafted.username else ""
@@ -187,14 +189,14 @@ def _waits_for(context: Context, drafted: Draft) -> str:
 def _register_hidden(
     context: Context, drafted: Draft, columns: dict[str, Any], options: RegistrationOptions
 ) -> RegistrationResult:
-    """Answer for an address that has an account: its owner is told by mail, and nobody else.
+    """Answer for a taken address; only its owner is notified, by mail.
 
-    An account that never proved the address does not keep others from it: who registers now waits beside it.
+    An account that never verified the address does not block it: the new registration waits beside it.
     """
     context.work.rollback()
     holders = ((form, accounts.by_email(context, form)) for form in drafted.addresses.forms)
     form, holder = next(((form, holder) for form, holder in holders if holder), ("", None))
-    if holder is None:  # gone again in this very moment: as little is known as of anybody
+    if holder is None:  # removed at this moment: answered as unknown
         return RegistrationResult(None, waits_for="email", held=pending_accounts.pending_columns(columns))
     context.audit.record("register.taken", uid=holder.uid)
     is_open = pending_accounts.is_replaceable(holder) and len(drafted.addresses.forms) == 1 and not drafted.phone
@@ -213,7 +215,7 @@ def _register_hidden(
 
 
 def _federated_refusal(context: Context, drafted: Draft) -> e.EmailOfProvider | None:
-    """Return the refusal of an address whose account opens by another provider, and by no password."""
+    """Return the refusal of an address whose account signs in by another provider and has no password."""
     context.work.rollback()
     holders = [accounts.by_email(context, form) for form in drafted.addresses.forms]
     is_elsewhere = any(one and linked_identities.of(one) and not one.password_hash for one in holders)
@@ -221,8 +223,9 @@ def _federated_refusal(context: Context, drafted: Draft) -> e.EmailOfProvider | 
 
 
 def _is_unverified_number(context: Context, phone: str) -> bool:
-    """Return whether an account that is in use only states the number: it keeps nobody out. One that was never used goes by
-    the code, as the interface has it (U62, U63)."""
+    """Return whether an account in use only states the number; it does not block it. An unused account is refused (U62,
+    U63).
+    """
     context.work.rollback()
     holder = accounts.by_phone(context, phone)
     return holder is not None and pending_accounts.has_unproven_phone(holder)
@@ -231,7 +234,7 @@ def _is_unverified_number(context: Context, phone: str) -> bool:
 def _register_beside_number(
     context: Context, phone: str, columns: dict[str, Any], options: RegistrationOptions
 ) -> RegistrationResult:
-    """Answer for a number that has an account as `_hidden` does for an address."""
+    """Answer for a taken number as `_register_hidden` does for an address."""
     context.work.rollback()
     holder, account = accounts.by_phone(context, phone), None
     context.audit.record("register.taken", uid=holder.uid if holder else None)
@@ -256,10 +259,11 @@ def _original_spelling(holder: Account, form: str) -> str:
 
 
 def _send(context: Context, account: Account, options: RegistrationOptions) -> None:
-    """Send the link that proves the address and the code that proves the number.
+    """Send the link that verifies the address and the code that verifies the number.
 
-    Where nobody is to learn whose address it is, a limit that is reached is kept silently, and only the first address is
-    written to: the others are the caller's own, maybe, and would tell.
+    Where taken addresses are hidden, a reached limit is silent, and only the first address gets a mail: the others
+    may be the
+    caller's own, and would reveal it.
     """
     if account.email and options.sends_mail and context.tenant.settings.email_verification != "disabled":
         try:
@@ -274,7 +278,9 @@ def _send(context: Context, account: Account, options: RegistrationOptions) -> N
 
 
 def _send_sms(context: Context, account: Account | None, phone: str | None, options: RegistrationOptions) -> None:
-    """Text the code that proves a number; one that proves nothing where the address is somebody's, as no text would tell that."""
+    """Send the code that verifies a number; a taken address gets one that verifies nothing, because a missing SMS would
+    reveal it.
+    """
     if not phone or not options.message_options.sends_sms:
         return
     try:

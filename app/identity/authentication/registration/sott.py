@@ -1,6 +1,8 @@
-"""Secured one-time tokens: they show that a registration comes from the tenant's own code (interface account.md section 8).
+"""Secured one-time tokens: they prove that a registration comes from the tenant's own code (interface account.md section
+8).
 
-The form is the interface's: whoever holds the API secret makes them. They hold for a time and may be used again in it.
+The interface defines the form; holders of the API secret create them. They are valid for a period, and reusable in
+it.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ _TIME = re.compile(
 
 
 def create(context: Context, minutes: int) -> tuple[str, datetime]:
-    """Return a token that holds from now on, and its end."""
+    """Return a token that is valid from now on, and its expiry."""
     ends = context.now + timedelta(minutes=minutes)
     plain = f"{_format_time(context.now)}#{context.tenant.api_key}#{_format_time(ends)}".encode()
     padder = padding.PKCS7(_BLOCK_BITS).padder()
@@ -46,7 +48,7 @@ def create(context: Context, minutes: int) -> tuple[str, datetime]:
 
 
 def check(context: Context, query: str | None) -> None:
-    """Admit a registration: the header wins over the query. Raises SottMissing, WrongSott."""
+    """Admit a registration; the header takes precedence over the query. Raises SottMissing, WrongSott."""
     shown = _from_header(context.raw) or query
     if not shown:
         raise e.SottMissing
@@ -56,8 +58,8 @@ def check(context: Context, query: str | None) -> None:
 
 
 def is_valid(context: Context, shown: str) -> bool:
-    """Return whether the token was made with this tenant's secret for its key, and holds now."""
-    text, _, mark = shown.replace(" ", "+").rpartition("*")  # a plus that nobody encoded is a space by now
+    """Return whether the token was created with this tenant's secret for its key, and is valid now."""
+    text, _, mark = shown.replace(" ", "+").rpartition("*")  # an unencoded plus arrives as a space
     if len(shown) > _MAX_LENGTH or not hmac.compare_digest(_checksum(text).encode(), mark.lower().encode()):
         return False
     plain = _decrypt(context, text)
@@ -83,9 +85,9 @@ def _decrypt(context: Context, text: str) -> str | None:
 
 
 def _periods(start: str, end: str) -> list[tuple[datetime, datetime]]:
-    """Return when a token may hold: as it says, and no longer than one that the service makes.
+    """Return when a token may be valid: as it states, and no longer than the service's own ones.
 
-    One client library writes hours of a 12-hour clock without saying which half of the day; its tokens are short.
+    One client library writes 12-hour times without AM or PM; its tokens are short-lived.
     """
     first, last = _TIME.match(start), _TIME.match(end)
     begun, over = _instant(first), _instant(last)
@@ -115,7 +117,7 @@ def _instant(found: re.Match[str] | None) -> datetime | None:
 
 
 def _format_time(at: datetime) -> str:
-    """With its half of the day: our own tokens are read in one way."""
+    """Return the time with AM or PM, so that our own tokens are unambiguous."""
     return (
         f"{at.year}/{at.month}/{at.day} {at.hour % 12 or 12}:{at.minute}:{at.second} {'PM' if at.hour >= 12 else 'AM'}"
     )

@@ -1,4 +1,4 @@
-"""The tenants' own lists that a registration form offers, such as schools by town."""
+"""The table of lists of choices in a registration form, such as schools by town."""
 
 from sqlalchemy import Boolean, Column, Index, LargeBinary, String
 

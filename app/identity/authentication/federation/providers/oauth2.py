@@ -1,4 +1,4 @@
-"""Providers that speak OAuth 2.0 and tell who somebody is at an address of their own (RFC 6749, RFC 7636)."""
+"""OAuth 2.0 providers with a user information endpoint of their own (RFC 6749, RFC 7636)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _INVALID_CODE_ERRORS: Final = frozenset({"invalid_grant", "bad_verification_code
 
 @dataclass(frozen=True)
 class OAuth2Provider:
-    """One tenant's client at such a provider."""
+    """A tenant's client at an OAuth 2.0 provider."""
 
     name: str
     settings: ConnectionSettings
@@ -38,7 +38,7 @@ class OAuth2Provider:
     resolver: Resolver
 
     def address(self, asked: AuthenticationRequest, *, hint: str, again: bool, language: str) -> str:
-        """There is no common way to say whom one means, or to ask for a new proof."""
+        """Return the authorization URL. OAuth 2.0 has no common parameter for the account or for a new authentication."""
         del hint, again, language
         if not (self.secret or self.settings.pkce):
             raise ProviderUnavailable("neither a secret nor a verifier would protect the code")
@@ -65,8 +65,8 @@ class OAuth2Provider:
 def authorization_url(
     settings: ConnectionSettings, endpoints: Endpoints, asked: AuthenticationRequest, *, scope: str, **more: str
 ) -> str:
-    """Return where the browser is led, with state and PKCE."""
-    with _client(Resolver(), settings, "", endpoints, asked) as client:  # which sends nothing
+    """Return the authorization URL, with state and PKCE."""
+    with _client(Resolver(), settings, "", endpoints, asked) as client:  # no request is sent
         address, _ = client.create_authorization_url(
             endpoints.authorization,
             state=asked.state,
@@ -78,7 +78,7 @@ def authorization_url(
 
 
 def read_code(answer: Mapping[str, str]) -> str:
-    """Return the code with which a browser came back. Raises ProviderDenied where there is none."""
+    """Return the code of a callback. Raises ProviderDenied where there is none."""
     if "error" in answer:
         raise ProviderDenied(f"it answered {answer['error'][:40]!r}")
     code = answer.get("code", "")
@@ -106,13 +106,13 @@ def exchange_code(
             if str(refusal.error) in _INVALID_CODE_ERRORS:
                 raise ProviderDenied("the code is not good") from None
             raise ProviderUnavailable(f"the token endpoint answered {str(refusal.error)[:40]!r}") from None
-        except (HTTPError, InvalidURL, AuthlibBaseError, *PARSE_ERRORS) as problem:  # its text may bear the secret
+        except (HTTPError, InvalidURL, AuthlibBaseError, *PARSE_ERRORS) as problem:  # its text may contain the secret
             raise ProviderUnavailable(f"the token endpoint did not answer: {type(problem).__name__}") from None
     return answer
 
 
 def read_access_token(answer: Mapping[str, Any]) -> str:
-    """Return the access token. Raises ProviderUnavailable where there is none that can be sent."""
+    """Return the access token of a response. Raises ProviderUnavailable where none can be used as a header."""
     token = answer.get("access_token")
     if not isinstance(token, str) or not token or not token.isascii() or not token.isprintable():
         raise ProviderUnavailable("the token endpoint gave no access token")
@@ -123,7 +123,7 @@ def _client(
     resolver: Resolver, settings: ConnectionSettings, secret: str, endpoints: Endpoints, asked: AuthenticationRequest
 ) -> OAuth2Client:
     method = endpoints.auth_method if secret else "none"
-    is_basic = method == "client_secret_basic"  # there both are written as in a form (RFC 6749 section 2.3.1)
+    is_basic = method == "client_secret_basic"  # both are form-encoded (RFC 6749 section 2.3.1)
     return OAuth2Client(
         quote_plus(settings.key) if is_basic else settings.key,
         quote_plus(secret) if is_basic else secret or None,

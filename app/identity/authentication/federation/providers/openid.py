@@ -1,7 +1,4 @@
-"""Providers that speak OpenID Connect: they say by themselves where everything is (Discovery section 4), and sign whom they know.
-
-The checks of an id_token are those of OpenID Connect Core section 3.1.3.7.
-"""
+"""OpenID Connect providers: discovery (Discovery section 4) and the checks of an id_token (Core section 3.1.3.7)."""
 
 from __future__ import annotations
 
@@ -50,7 +47,7 @@ _ALGORITHMS: Final = (
 
 @dataclass(frozen=True)
 class OpenIdProvider:
-    """One tenant's client at such a provider."""
+    """A tenant's client at an OpenID Connect provider."""
 
     name: str
     settings: ConnectionSettings
@@ -88,7 +85,7 @@ class OpenIdProvider:
         return Endpoints(said.endpoints.authorization, said.endpoints.token, stated or said.endpoints.auth_method)
 
     def _check_issuer(self, answer: Mapping[str, str], said: ProviderMetadata) -> None:
-        """RFC 9207 section 2.4: what another provider answers is not taken for this one's. A refusal gives nothing away."""
+        """Reject a response of another issuer (RFC 9207 section 2.4)."""
         if "iss" in answer and answer["iss"] != self.issuer:
             raise ProviderUnavailable("the answer is another issuer's")
         if said.sends_issuer and answer.keys().isdisjoint({"iss", "error"}):
@@ -97,7 +94,7 @@ class OpenIdProvider:
     def _checked(
         self, text: str, access_token: Any, said: ProviderMetadata, asked: AuthenticationRequest, now: datetime
     ) -> dict[str, Any]:
-        """Return the claims of an id_token that is good."""
+        """Return the claims of a valid id_token."""
         algorithm, claims = self._verified(text, said.jwks)
         audience = claims.get("aud")
         audiences = audience if isinstance(audience, list) else [audience]
@@ -141,13 +138,15 @@ class OpenIdProvider:
 
 
 def supports_reauthentication(issuer: str | None) -> bool:
-    """Return whether a provider can be told to ask for a proof, whoever is signed in there. Google refuses to be told."""
+    """Return whether the provider can be asked to authenticate anew; Google rejects the parameter."""
     return issuer not in (None, GOOGLE)
 
 
 def _owns_mailbox_domain(issuer: str, email: str, claims: Mapping[str, Any]) -> bool:
-    """Return whether Google gives mailboxes of that domain; of others it knows only that somebody read a mail there once
-    (developers.google.com/identity/sign-in/web/backend-auth). Other providers make no such difference."""
+    """Return whether Google hosts mailboxes of that domain; of others it only verified the address once.
+
+    See developers.google.com/identity/sign-in/web/backend-auth. Other providers make no such difference.
+    """
     domain = email.rpartition("@")[2].lower()
     return issuer != GOOGLE or domain in _GOOGLE_DOMAINS or claims.get("hd") == domain
 
@@ -161,8 +160,11 @@ def _is_fresh(claims: Mapping[str, Any], now: datetime) -> bool:
 
 
 def _is_reauthenticated(claims: Mapping[str, Any], since: datetime | None) -> bool:
-    """Return whether a proof was asked for anew, and is one. Some keep silent, although they have to say so with `max_age`
-    (section 3.1.2.1), and some do not ask: theirs is a proof, but not a new one."""
+    """Return whether a new authentication was requested and happened.
+
+    Some providers omit `auth_time` although `max_age` requires it (section 3.1.2.1), and some do not authenticate
+    anew.
+    """
     proved_at: Any = claims.get("auth_time")
     return since is not None and _is_time(proved_at) and bool(proved_at >= since.timestamp() - _SKEW_SECONDS)
 

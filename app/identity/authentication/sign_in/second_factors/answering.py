@@ -1,4 +1,4 @@
-"""How a challenge is answered with its token, whichever the factor is."""
+"""Completes a challenge with its continuation token, for every kind of factor."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ from app.identity.platform.continuation_tokens import ContinuationPurpose
 
 
 def find_pending(context: Context, token: str) -> PendingSignIn:
-    """Return who a challenge's token stands for; raises 1103, 1104."""
+    """Return the pending sign-in of a challenge's token; raises 1103, 1104."""
     return second_factor.resume(context, continuation_tokens.find(context, ContinuationPurpose.SECOND_FACTOR, token))
 
 
 def find_unlocked(context: Context, token: str) -> PendingSignIn:
-    """Return the same for what sends or begins something; raises 1103, 1104, and 1264 where the account is locked."""
+    """Return the pending sign-in for an operation that sends or begins something; raises 1103, 1104, and 1264 for a
+    locked account.
+    """
     pending = find_pending(context, token)
     if pending.account.is_locked_now:
         raise e.LockedDuringStep
@@ -32,7 +34,7 @@ def find_unlocked(context: Context, token: str) -> PendingSignIn:
 
 
 def refuse_unavailable(context: Context, pending: PendingSignIn, kind: FactorKind) -> None:
-    """Raise what an authenticator refuses with where the tenant does not have it, or the first factor was the same proof."""
+    """Raise the authenticator's error where the tenant disabled it, or where the first factor used the same channel."""
     second_factors.refuse_unavailable(context, kind, pending.person)
 
 
@@ -43,7 +45,7 @@ def complete(
     answer: FactorResponse,
     pending: PendingSignIn | None = None,
 ) -> FactorLogin:
-    """Use a proof of a kind with a challenge's token, and answer with the session."""
+    """Verify a factor for a challenge's token, and begin the session."""
     pending = pending or find_pending(context, req.second_factor_authentication_token)
     if req.suppress_webhook:
         pending = replace(pending, authentication=replace(pending.authentication, suppress_webhook=True))

@@ -43,7 +43,7 @@ def with_new_answers(context: Context, req: questions.EnrolAnswersAtLogin) -> Fa
 
 @questions.with_answers.implements
 def with_answers(context: Context, req: questions.ProveAnswersAtLogin) -> FactorLogin:
-    """What is shown here proves, and enrols nothing."""
+    """Verify answers of an enrolled account; this operation enrols none."""
     pending = find_pending(context, req.second_factor_authentication_token)
     refuse_unavailable(context, pending, FactorKind.QUESTIONS)
     if not AUTHENTICATORS[FactorKind.QUESTIONS].is_enrolled(pending.person):

@@ -1,4 +1,4 @@
-"""The rows of approval on another device: what programs ask, what the device says (interface mfa.md section 8)."""
+"""Operations of push approval: what programs ask, and what the device answers (interface mfa.md section 8)."""
 
 from __future__ import annotations
 

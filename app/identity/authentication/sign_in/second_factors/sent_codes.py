@@ -1,4 +1,4 @@
-"""Codes that are sent while somebody signs in: by text message and by mail (rows M04 to M08)."""
+"""Operations of codes sent during a sign-in, by SMS and by mail (rows M04 to M08)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def with_sms(context: Context, req: sms.SmsProof) -> FactorLogin:
 
 @sms.set_number.implements
 def set_number(context: Context, req: sms.SetNumberAtLogin) -> SmsSent:
-    """Whoever has the password alone names no number beside a factor that is there."""
+    """A password alone sets no number where the account already has a factor."""
     pending = find_unlocked(context, req.second_factor_authentication_token)
     refuse_unavailable(context, pending, FactorKind.SMS)
     if not req.phone_no_2fa:
@@ -82,12 +82,12 @@ def with_email(context: Context, req: email.EmailProof) -> FactorLogin:
 
 
 def texted(context: Context, shown: FactorChallenge) -> SmsSent:
-    """Return what the operations that text something answer with."""
+    """Return the response of operations that send an SMS."""
     return SmsSent(account_sid=messaging.account_sid(context), sid=shown.sid or "")
 
 
 def _has_number(context: Context, pending: PendingSignIn) -> bool:
-    """Return whether a code could come back: to the number that is enrolled, or to one that may be."""
+    """Return whether a code can have been sent: to the enrolled number, or to one that may be enrolled."""
     known = pending.person
     if AUTHENTICATORS[FactorKind.SMS].is_enrolled(known):
         return True
