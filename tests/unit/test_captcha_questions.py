@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.hub.forms.captcha import NUMBERS, question_text
-from app.identity.credentials.captcha.questions import MAX_NUMBER, parse_number, random_question
+from app.identity.credentials.captcha.built_in import MAX_NUMBER, parse_number, random_question
 from tests.support.captchas import answer_to
 
 

@@ -114,7 +114,7 @@ def submit(context: Context, req: contract.RegisterRequest) -> Next:
             replace(ask, federated_identity=brought.claimed),
         )
     drafted = registration.read_draft(context, typed, ask)
-    if made is not None and made.ticket.facts.get("is_ours"):  # the captcha was answered when it began
+    if made is not None and made.challenge_token.facts.get("is_ours"):  # the captcha was answered when it began
         return _onward(
             context, interaction or own, typed, sign_up.register(context, made, drafted, ask), _of_passkey(made)
         )

@@ -13,9 +13,8 @@ from app.identity.authentication.registration import choice_lists, service, sott
 from app.identity.authentication.registration.service import RegistrationOptions
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials.captcha import service as captcha
-from app.identity.credentials.pins import pin_required as pin_asking
 from app.identity.credentials.pins import service as pins
-from app.identity.credentials.pins import session_tokens as pin_sessions
+from app.identity.credentials.pins import tokens as pin_tokens
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import service as accounts
@@ -97,7 +96,7 @@ def respond(
     if consent_required.is_due(context, outcome.account):
         raise consent_required.refusal(context, outcome.account, authentication)
     if pins.must_set_pin(context, outcome.account):
-        raise pin_asking.pin_required_error(context, outcome.account, authentication)
+        raise pin_tokens.pin_required_error(context, outcome.account, authentication)
     return contract.Registered(data=_login(context, outcome.account, req.fields_))
 
 
@@ -110,7 +109,7 @@ def _login(context: Context, account: Account, fields: str | None) -> Login:
         access_token=issued.access_token,
         refresh_token=issued.refresh_token,
         expires_in=iso(issued.access_expires_at) or "",
-        **pin_sessions.issue_session(context, account.uid, "email" if account.email else "phone"),
+        **pin_tokens.issue_session(context, account.uid, "email" if account.email else "phone"),
     )
 
 

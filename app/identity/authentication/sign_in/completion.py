@@ -22,7 +22,7 @@ from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.sign_in.tenant_requirements import Requirement
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
-from app.identity.credentials.pins import session_tokens as pin_sessions
+from app.identity.credentials.pins import tokens as pin_tokens
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import views
 from app.identity.credentials.second_factors.service import RequiredFactor
@@ -141,7 +141,7 @@ def begin_session(
         access_token=issued.access_token,
         refresh_token=issued.refresh_token,
         expires_in=iso(issued.access_expires_at) or "",
-        **pin_sessions.issue_session(context, account.uid, authentication.kind),
+        **pin_tokens.issue_session(context, account.uid, authentication.kind),
     )
 
 

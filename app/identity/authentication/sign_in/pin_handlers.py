@@ -19,7 +19,8 @@ from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, Purpose
-from app.identity.credentials.pins import pin_required, service, session_tokens
+from app.identity.credentials.pins import service
+from app.identity.credentials.pins import tokens as pin_tokens
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store
 from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
@@ -38,13 +39,13 @@ def with_pin(context: Context, req: contract.PinLogin) -> FactorLogin:
     service.refuse_disabled(settings)
     if not settings.pin.login:
         raise e.PinLoginOff
-    shown, session = require_parameter("pin", req.pin), session_tokens.find_session(context, req.session_token)
+    shown, session = require_parameter("pin", req.pin), pin_tokens.find_session(context, req.session_token)
     account = accounts.by_uid(context, session.uid)
     if account is None:
         raise e.UnknownSessionToken
     service.check(context, account, shown, e.WrongPin)
     store.change(context, account.uid, {})  # every request locks the account before its tokens, against deadlocks
-    session_tokens.spend_session(context, session)
+    pin_tokens.spend_session(context, session)
     authentication = Authentication(
         (METHOD,), str(session.facts.get("kind") or "email"), suppress_webhook=req.suppress_webhook
     )
@@ -54,8 +55,8 @@ def with_pin(context: Context, req: contract.PinLogin) -> FactorLogin:
 
 @contract.end_session.implements
 def end_session(context: Context, req: contract.EndPinSession) -> Posted:
-    session = session_tokens.find_session(context, req.session_token)
-    session_tokens.spend_session(context, session)
+    session = pin_tokens.find_session(context, req.session_token)
+    pin_tokens.spend_session(context, session)
     context.audit.record("pin.session_ended", uid=session.uid)
     return Posted()
 
@@ -66,7 +67,7 @@ def set_first(context: Context, req: contract.SetPinAtLogin) -> Login:
     service.refuse_disabled(context.tenant.settings)
     if not req.pin_auth_token:
         raise e.BadParameter.names("pinauthtoken")
-    ticket, account = pin_required.find_setting_token(context, req.pin_auth_token)
+    ticket, account = pin_tokens.find_setting_token(context, req.pin_auth_token)
     if not req.pin:
         raise e.PinMissing
     one_time_tokens.refuse_locked(context, account)

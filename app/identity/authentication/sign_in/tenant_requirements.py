@@ -9,8 +9,8 @@ from typing import Final
 from app.contract import errors as e
 from app.identity.authentication.sign_in import service
 from app.identity.authentication.sign_in.second_factor import Authentication, to_facts
-from app.identity.credentials.pins import pin_required as pin_asking
 from app.identity.credentials.pins import service as pins
+from app.identity.credentials.pins import tokens as pin_tokens
 from app.identity.directory.accounts import privacy_policy
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.consents import consent_required
@@ -48,7 +48,7 @@ def _consent_refusal(context: Context, account: Account, authentication: Authent
 
 
 def _pin_refusal(context: Context, account: Account, authentication: Authentication) -> ApiError:
-    return pin_asking.pin_required_error(context, account, to_facts(authentication))
+    return pin_tokens.pin_required_error(context, account, to_facts(authentication))
 
 
 POLICY: Final = Requirement(_must_accept, _policy_refusal)

@@ -54,7 +54,7 @@ class ChallengeOptions:
     email: str | None = None  # which of several addresses
     phone: str | None = None  # the number to enrol
     interaction_id: str | None = None  # the hub's interaction, to which emails and redirects return
-    is_account_page: bool = False  # on our own page of a signed-in factors, which has no attempt
+    is_account_page: bool = False  # on a hosted page of a signed-in account, which has no interaction
 
 
 @dataclass(frozen=True)

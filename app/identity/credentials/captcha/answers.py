@@ -1,4 +1,4 @@
-"""What came back with a challenge, whoever made it."""
+"""The captcha responses of a request, for every provider."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from app.contract.captcha import CaptchaAnswer
 from app.contract.groups import CAP, CaptchaQuery
 
-_MAX_LENGTH = 8_000  # reCAPTCHA's are some 2,000 long
+_MAX_LENGTH = 8_000  # reCAPTCHA's have about 2,000 characters
 _QUERY = tuple(CaptchaQuery.model_fields)
 
 
 @dataclass(frozen=True)
 class SubmittedCaptcha:
-    """Every answer that a request bears; the tenant's provider says which one counts."""
+    """All captcha responses of a request. The tenant's provider decides which one counts."""
 
     recaptcha: str = ""
     hcaptcha: str = ""
@@ -23,12 +23,12 @@ class SubmittedCaptcha:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was answered at all."""
+        """Return whether there is no response at all."""
         return not (self.recaptcha or self.hcaptcha or self.ticket or self.own)
 
 
 def from_parameters(given: CaptchaQuery) -> SubmittedCaptcha:
-    """Return what a program sent, in whichever spelling and place."""
+    """Return the responses of a program's request, in any of the accepted spellings and places."""
     req = given if isinstance(given, CAP) else CAP.model_construct(**{name: getattr(given, name) for name in _QUERY})
     challenge, work = req.challenge or req.challenge_query, req.work or req.work_query
     own = (
@@ -46,14 +46,14 @@ def from_parameters(given: CaptchaQuery) -> SubmittedCaptcha:
 
 
 def from_form(answer: CaptchaAnswer | None) -> SubmittedCaptcha:
-    """Return what a visitor of our pages sent; a challenge with neither answer nor work is none."""
+    """Return the responses of a hosted page; a challenge with neither answer nor work counts as none."""
     if answer is None:
         return SubmittedCaptcha()
     own = answer if answer.challenge and (answer.answer.strip() or answer.work) else None
-    proof = answer.proof  # whose widget it is of, the tenant's settings say
+    proof = answer.proof  # from the widget of the tenant's provider
     return SubmittedCaptcha(recaptcha=proof, hcaptcha=proof, ticket=proof, randstr=answer.randstr, own=own)
 
 
 def _without_overlong(text: str | None) -> str:
-    """Leave out what is too long to be an answer of anybody: it is refused like a wrong one."""
+    """Replace a text too long for any provider; it is refused like a wrong one."""
     return (text or "") if len(text or "") <= _MAX_LENGTH else "?"

@@ -1,7 +1,7 @@
-"""Our own challenge: a question in words, or work for the browser. Needs nothing from elsewhere (decisions/0040).
+"""The built-in captcha: an arithmetic question, or proof of work by the browser. It needs no provider (decisions/0040).
 
-The token is sealed: it holds the answer and its end, opens for its tenant only, and is spent by the first who shows it,
-right or wrong. So a guess costs a challenge, and of many who show one solved challenge at once a single one wins.
+The encrypted token holds the answer and its expiry and is bound to the tenant. The first response spends it, right or wrong, so
+each guess costs a challenge, and of concurrent responses to one challenge a single one counts.
 """
 
 from __future__ import annotations
@@ -9,24 +9,28 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import unicodedata
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 
-from app.contract.captcha import CaptchaAnswer, Challenge
-from app.identity.credentials.captcha import questions, used_answers
-from app.identity.credentials.captcha.questions import parse_number
+from app.contract.captcha import CaptchaAnswer, Challenge, Question
+from app.identity.credentials.captcha import used_answers
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import DecryptionError
 from app.kit.limits import Rate
-from app.kit.randomness import digest, token
+from app.kit.randomness import below, digest, token
 
-LIFETIME = timedelta(minutes=30)  # long enough for who types slowly; a page that is older gets a new one
+LIFETIME = timedelta(minutes=30)  # long enough to fill in a form; an older page gets a new challenge
 _BITS = 256
+MAX_NUMBER = 20
+"""The pages have number words up to this one."""
+Kind = Literal["sum", "difference", "largest", "smallest", "nth"]
+_KINDS: tuple[Kind, ...] = ("sum", "difference", "largest", "smallest", "nth")
 
 
 def challenge(context: Context) -> Challenge:
-    """Return a new challenge. Nothing is stored for it; the question is for our own pages only."""
-    question, answer = questions.random_question()
+    """Return a new challenge. Stores nothing. Only hosted pages get the question."""
+    question, answer = random_question()
     bits = context.tenant.settings.captcha.work_bits
     facts = {"i": token(9), "a": answer, "b": bits, "e": int((context.now + LIFETIME).timestamp())}
     sealed = context.services.encryption.encrypt(json.dumps(facts).encode(), _associated_data(context))
@@ -35,30 +39,30 @@ def challenge(context: Context) -> Challenge:
     return Challenge(token=text, work_seed=_seed(text), work_bits=bits, question=shown)
 
 
-def is_solved(context: Context, given: CaptchaAnswer) -> bool:
-    """Return whether the challenge was solved; whatever the result, it is used up. Only while nothing is written.
+def is_solved(context: Context, answer: CaptchaAnswer) -> bool:
+    """Return whether the challenge is solved, and spend it in any case. Call it before any write.
 
-    An answer in words is limited by address, because a machine that reads has no work with it.
+    Answers to questions are limited by address, because they cost a program no work.
 
     Raises TooManyRequests.
     """
-    facts = _decrypt(context, given.challenge)
+    facts = _decrypt(context, answer.challenge)
     if facts is None or facts["e"] <= int(context.now.timestamp()):
         return False
-    is_worked = bool(given.work)
-    most = context.tenant.settings.limits.captcha_question_per_minute_per_address
-    if not is_worked and most:
-        context.spend("captcha_question", Rate(most, 60), context.network)
+    has_work = bool(answer.work)
+    limit = context.tenant.settings.limits.captcha_question_per_minute_per_address
+    if not has_work and limit:
+        context.spend("captcha_question", Rate(limit, 60), context.network)
     if not used_answers.spend(context, facts["i"], LIFETIME):
         return False
-    return _is_valid_work(given, facts["b"]) if is_worked else parse_number(given.answer) == facts["a"]
+    return _is_valid_work(answer, facts["b"]) if has_work else parse_number(answer.answer) == facts["a"]
 
 
-def _is_valid_work(given: CaptchaAnswer, bits: int) -> bool:
-    if not given.work.isascii() or len(given.work) > 20:
+def _is_valid_work(answer: CaptchaAnswer, bits: int) -> bool:
+    if not answer.work.isascii() or len(answer.work) > 20:
         return False
-    made = hashlib.sha256(f"{_seed(given.challenge)}:{given.work}".encode()).digest()
-    return int.from_bytes(made) >> (_BITS - bits) == 0
+    work_hash = hashlib.sha256(f"{_seed(answer.challenge)}:{answer.work}".encode()).digest()
+    return int.from_bytes(work_hash) >> (_BITS - bits) == 0
 
 
 def _decrypt(context: Context, text: str) -> dict[str, Any] | None:
@@ -78,3 +82,35 @@ def _seed(text: str) -> str:
 
 def _associated_data(context: Context) -> str:
     return f"{context.tenant.tenant_id} captcha"
+
+
+def random_question() -> tuple[Question, int]:
+    """Return a question and its answer."""
+    kind = _KINDS[below(len(_KINDS))]
+    if kind in ("sum", "difference"):
+        numbers = [2 + below(MAX_NUMBER - 1), 2 + below(MAX_NUMBER - 1)]
+        numbers = sorted(numbers, reverse=True) if kind == "difference" else numbers
+        return Question(kind=kind, numbers=numbers), numbers[0] + (numbers[1] if kind == "sum" else -numbers[1])
+    numbers = _distinct_numbers(4)
+    if kind == "nth":
+        position = 1 + below(4)
+        return Question(kind=kind, numbers=[position, *numbers]), numbers[position - 1]
+    return Question(kind=kind, numbers=numbers), max(numbers) if kind == "largest" else min(numbers)
+
+
+def _distinct_numbers(count: int) -> list[int]:
+    numbers: list[int] = []
+    while len(numbers) < count:
+        number = 1 + below(MAX_NUMBER)
+        if number not in numbers:
+            numbers.append(number)
+    return numbers
+
+
+def parse_number(text: str) -> int | None:
+    """Return a typed number, in digits of any script, or None."""
+    characters = [character for character in text if unicodedata.category(character) not in ("Cf", "Zs")]
+    digits = [unicodedata.decimal(character, -1) for character in characters]
+    if not 0 < len(digits) <= 4 or -1 in digits:
+        return None
+    return int("".join(map(str, digits)))

@@ -1,8 +1,8 @@
-"""Captchas: which one counts for whom, and whether it was solved. Sign-in asks; registration and mails ask alike.
+"""Captchas of sign-in, registration and emails: which response counts, and whether it is right.
 
-Where the tenant chose a provider, its answer counts. On our own pages a question of ours counts as well, unless the tenant
-turns that off: they work without scripts, and while the provider does not. It is answered in words then, never by work:
-so the limit of answers in words bounds what goes past the provider (decisions/0041).
+If the tenant has a provider, its response counts. On hosted pages the built-in question counts too, unless the tenant disables
+that, because it works without scripts and during an outage of the provider. Proof of work does not count then, so the limit of
+answered questions bounds what bypasses the provider (decisions/0041).
 """
 
 from __future__ import annotations
@@ -23,81 +23,81 @@ from app.kit.errors import ApiError
 
 log = logging.getLogger("gatehouse.identity")
 
-_REPLAY_WINDOW = timedelta(hours=1)  # providers take an answer for some minutes at most
+_REPLAY_WINDOW = timedelta(hours=1)  # providers accept a response for some minutes at most
 
 
 def challenge(context: Context) -> Challenge | None:
-    """Return a challenge for whoever calls; None where only the provider's counts."""
+    """Return a built-in challenge, or None if only the provider's response counts."""
     return built_in_challenge(context) if _accepts_built_in(context) else None
 
 
-def require_solved(context: Context, shown: SubmittedCaptcha) -> None:
-    """Let those pass who solved a captcha; each answer opens once. Only while nothing is written: it may call out.
+def require_solved(context: Context, submitted: SubmittedCaptcha) -> None:
+    """Require a solved captcha. Each response counts once. Call it before any write: it may call the provider.
 
     Raises:
-        WrongCaptcha, WrongSecondCaptcha: not solved, used before, over, or another tenant's. Where our own captcha counts,
-            the data is a `contract.captcha.Lock` that has the next challenge.
-        TooManyRequests: too many answers in words from this address.
-        CaptchaUnavailable: the provider cannot tell and nothing else counts; answered with 503.
+        WrongCaptcha, WrongSecondCaptcha: not solved, used before, expired, or another tenant's. If the built-in captcha
+            counts, the data is a `contract.captcha.Lock` with the next challenge.
+        TooManyRequests: too many answered questions from this address.
+        CaptchaUnavailable: the provider fails and nothing else counts; the response is 503.
     """
-    chosen = context.tenant.settings.captcha
-    answer = _provider_answer(chosen, shown)
+    settings = context.tenant.settings.captcha
+    answer = _provider_answer(settings, submitted)
     if answer or not _accepts_built_in(context):
-        is_solved = _is_accepted_by_provider(context, chosen, answer, shown.randstr)
+        is_solved = _is_accepted_by_provider(context, settings, answer, submitted.randstr)
     else:
-        is_solved = shown.own is not None and built_in.is_solved(context, _as_allowed(chosen, shown.own))
+        is_solved = submitted.own is not None and built_in.is_solved(context, _as_allowed(settings, submitted.own))
     if not is_solved:
-        raise _refusal(context, chosen)
+        raise _refusal(context, settings)
 
 
 def _accepts_built_in(context: Context) -> bool:
-    chosen = context.tenant.settings.captcha
-    return chosen.provider == "own" or (context.visit is not None and chosen.fallback)
+    settings = context.tenant.settings.captcha
+    return settings.provider == "own" or (context.visit is not None and settings.fallback)
 
 
-def _as_allowed(chosen: Captcha, given: CaptchaAnswer) -> CaptchaAnswer:
-    return given if chosen.provider == "own" else given.model_copy(update={"work": ""})
+def _as_allowed(settings: Captcha, answer: CaptchaAnswer) -> CaptchaAnswer:
+    return answer if settings.provider == "own" else answer.model_copy(update={"work": ""})
 
 
-def _provider_answer(chosen: Captcha, shown: SubmittedCaptcha) -> str:
-    if chosen.provider == "own":
+def _provider_answer(settings: Captcha, submitted: SubmittedCaptcha) -> str:
+    if settings.provider == "own":
         return ""
-    if chosen.provider == "tencent":
-        return shown.ticket
-    return shown.hcaptcha if chosen.provider == "hcaptcha" else shown.recaptcha
+    if settings.provider == "tencent":
+        return submitted.ticket
+    return submitted.hcaptcha if settings.provider == "hcaptcha" else submitted.recaptcha
 
 
-def _is_accepted_by_provider(context: Context, chosen: Captcha, answer: str, randstr: str) -> bool:
-    """Return whether the provider does, for the first time; where it cannot tell, a page goes on to our own question."""
+def _is_accepted_by_provider(context: Context, settings: Captcha, answer: str, randstr: str) -> bool:
+    """Return whether the provider accepts a response not used before. If it fails, hosted pages fall back to the question."""
     if not answer:
         return False
     context.work.release_connection()
     try:
-        is_solved = PROVIDERS[chosen.provider].is_solved(_provider_request(context, chosen, answer, randstr))
+        is_solved = PROVIDERS[settings.provider].is_solved(_provider_request(context, settings, answer, randstr))
     except CaptchaUnavailable as problem:
         if not _accepts_built_in(context):
             raise
         log.warning("a page asks our own question instead: %s", problem)
         return False
-    return is_solved and used_answers.spend(context, f"{chosen.provider} {answer}", _REPLAY_WINDOW)
+    return is_solved and used_answers.spend(context, f"{settings.provider} {answer}", _REPLAY_WINDOW)
 
 
-def _provider_request(context: Context, chosen: Captcha, answer: str, randstr: str) -> ProviderRequest:
+def _provider_request(context: Context, settings: Captcha, answer: str, randstr: str) -> ProviderRequest:
     sealed = context.tenant.sealed_captcha_secret
     if sealed is None:
-        raise CaptchaUnavailable(f"the tenant has no captcha_secret for {chosen.provider}")
+        raise CaptchaUnavailable(f"the tenant has no captcha_secret for {settings.provider}")
     secret = context.services.encryption.decrypt(
         sealed, changes.captcha_associated_data(context.tenant.tenant_id)
     ).decode()
-    url = dict(context.services.settings.captcha_urls).get(chosen.provider, "")
-    return ProviderRequest(answer, chosen.site_key, secret, chosen.threshold, context.address, randstr, url)
+    url = dict(context.services.settings.captcha_urls).get(settings.provider, "")
+    return ProviderRequest(answer, settings.site_key, secret, settings.threshold, context.address, randstr, url)
 
 
-def _refusal(context: Context, chosen: Captcha) -> ApiError:
-    is_second = chosen.provider == "tencent" and context.visit is None
+def _refusal(context: Context, settings: Captcha) -> ApiError:
+    is_second = settings.provider == "tencent" and context.visit is None
     refusal: ApiError = e.WrongSecondCaptcha() if is_second else e.WrongCaptcha()
-    if (asked := challenge(context)) is not None:
-        refusal.data = Lock(captcha=asked).to_data()
+    if (next_challenge := challenge(context)) is not None:
+        refusal.data = Lock(captcha=next_challenge).to_data()
     return refusal
 
 

@@ -1,4 +1,4 @@
-"""Challenges and answers of providers that were used: each opens once."""
+"""Used challenges and provider responses, because each counts once."""
 
 from sqlalchemy import Column, Index
 

@@ -1,4 +1,4 @@
-"""The list of what was used. A row of the database, so that it holds between processes and after a restart."""
+"""Used captcha responses, in the database, so that all processes see them, also after a restart."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ from app.kit.randomness import digest
 T = spent_captchas.c
 
 
-def spend(context: Context, what: str, lifetime: timedelta) -> bool:
-    """Note a use in a transaction of its own, which outlives a refusal; False where somebody was first."""
+def spend(context: Context, response: str, lifetime: timedelta) -> bool:
+    """Record a use in a separate transaction, which survives an error. Return False if it was used before."""
     dialect = sqlite if context.services.database.is_sqlite else postgresql
-    row = {"tenant_id": context.tenant.tenant_id, "captcha_hash": digest(what), "expires_at": context.now + lifetime}
+    row = {
+        "tenant_id": context.tenant.tenant_id,
+        "captcha_hash": digest(response),
+        "expires_at": context.now + lifetime,
+    }
     added = dialect.insert(spent_captchas).values(row)
     added = added.on_conflict_do_nothing(index_elements=[T.tenant_id, T.captcha_hash])
     with context.work.separate_transaction() as own:

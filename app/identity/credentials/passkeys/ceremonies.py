@@ -1,7 +1,7 @@
-"""The two ceremonies of WebAuthn: a passkey is made (level 3 section 7.1) and shown (section 7.2).
+"""The two ceremonies of WebAuthn: registration (level 3 section 7.1) and authentication (section 7.2).
 
-What a ceremony began with is a ticket, named by its challenge: five minutes, for one account and one use, and used up by
-the credential that answers it. Whatever a browser sends is somebody's invention until the library has verified it.
+A challenge is a continuation token: valid for five minutes, for one account and one use, and spent by the credential that
+responds to it. Nothing that a browser sends is trusted before the library has verified it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _TRANSPORTS: Final = frozenset({"usb", "nfc", "ble", "smart-card", "hybrid", "in
 
 
 class CeremonyUse(StrEnum):
-    """What a ceremony is for: a challenge of one use answers no other."""
+    """What a ceremony is for. A challenge of one use is invalid for every other."""
 
     SIGN_UP = "sign_up"
     ADD = "add"
@@ -54,9 +54,9 @@ class CeremonyUse(StrEnum):
 
 @dataclass(frozen=True)
 class NewPasskey:
-    """A passkey that a browser just made, verified and not kept yet."""
+    """A verified new passkey, not stored yet."""
 
-    ticket: ContinuationToken
+    challenge_token: ContinuationToken
     raw_id: bytes
     counter: int
     facts: dict[str, Any]
@@ -69,11 +69,11 @@ class NewPasskey:
 
 @dataclass(frozen=True)
 class VerifiedPasskey:
-    """A passkey that was just shown, verified and noted."""
+    """A stored passkey, just verified, its use recorded."""
 
     credential: Credential
     is_user_verified: bool
-    is_elsewhere: bool  # on another device than the browser's
+    is_elsewhere: bool  # on a device other than the browser's
 
     @property
     def method(self) -> str:
@@ -81,34 +81,34 @@ class VerifiedPasskey:
 
     @property
     def counts_as_two_factors(self) -> bool:
-        """Whether somebody proved that they have it and that they are its owner."""
+        """Whether it counts as two factors: possession and user verification."""
         return self.is_user_verified and not self.credential.facts.get(store.SET_BY_EMAIL)
 
 
 def begin_registration(
     context: Context,
     use: CeremonyUse,
-    owner: UserEntity,
-    held: Iterable[Credential] = (),
-    wanted: CreationPreferences = DEFAULT_PREFERENCES,
+    user: UserEntity,
+    passkeys: Iterable[Credential] = (),
+    preferences: CreationPreferences = DEFAULT_PREFERENCES,
     **facts: Any,
 ) -> dict[str, Any]:
-    """Return the options of a passkey that is to be made. Raises PasskeyMisconfigured, TooManyRequests."""
-    kept = tuple(held)
+    """Return the options of a new passkey. Raises PasskeyMisconfigured, TooManyRequests."""
+    existing = tuple(passkeys)
     spend_ceremony(context)
     refuse_misconfigured(context)
-    if len(kept) >= store.MAX_PASSKEYS:
+    if len(existing) >= store.MAX_PASSKEYS:
         raise e.PasskeyMisconfigured
     challenge = _issue_challenge(
-        context, ContinuationPurpose.PASSKEY_CREATION, use, owner.uid, {"name": owner.name, **facts}
+        context, ContinuationPurpose.PASSKEY_CREATION, use, user.uid, {"name": user.name, **facts}
     )
-    return options.creation_options(context, challenge, owner, kept, wanted)
+    return options.creation_options(context, challenge, user, existing, preferences)
 
 
 def begin_authentication(
     context: Context, use: CeremonyUse, uid: str | None = None, allowed: Iterable[Mapping[str, Any]] | None = None
 ) -> dict[str, Any]:
-    """Return the options of a passkey that is to be shown: of one account, or of whoever it is."""
+    """Return the options of an authentication: of one account, or with a discoverable passkey of any."""
     spend_ceremony(context)
     refuse_misconfigured(context)
     return options.request_options(
@@ -119,31 +119,31 @@ def begin_authentication(
 def verify_registration(
     context: Context, use: CeremonyUse, shown: PresentedCredential, uid: str | None = None
 ) -> NewPasskey:
-    """Return the passkey that a browser made; nothing is written. Raises PasskeyRefused, PasskeyMisconfigured."""
+    """Verify a new passkey. Writes nothing. Raises PasskeyRefused, PasskeyMisconfigured."""
     refuse_misconfigured(context)
-    ticket = _find_challenge(context, ContinuationPurpose.PASSKEY_CREATION, use, shown, uid)
+    challenge_token = _find_challenge(context, ContinuationPurpose.PASSKEY_CREATION, use, shown, uid)
     try:
         found = verify_registration_response(
             credential=_for_library(shown),
-            expected_challenge=base64url_to_bytes(ticket.text),
+            expected_challenge=base64url_to_bytes(challenge_token.text),
             expected_rp_id=webauthn_origins.rp_id(context),
             expected_origin=webauthn_origins.origins(context),
             supported_pub_key_algs=_ALGORITHMS,
         )
-    except Exception as reason:  # noqa: BLE001 - a stranger's bytes: whatever the readers of CBOR, ASN.1 and JSON trip over
-        raise _refused(context, type(reason).__name__, ticket.uid) from None
+    except Exception as reason:  # noqa: BLE001 - untrusted bytes: whatever the readers of CBOR, ASN.1 and JSON trip over
+        raise _refused(context, type(reason).__name__, challenge_token.uid) from None
     is_long = len(found.credential_id) > _MAX_ID_BYTES or len(found.credential_public_key) > _MAX_KEY_BYTES
     if is_long or base64url_to_bytes(shown.raw_id) != found.credential_id:
-        raise _refused(context, "id", ticket.uid)
+        raise _refused(context, "id", challenge_token.uid)
     facts = {
         "id": store.encode_base64url(found.credential_id),
         "public_key": store.encode_base64url(found.credential_public_key),
         "aaguid": found.aaguid,
         "synced": found.credential_device_type is CredentialDeviceType.MULTI_DEVICE,
         "transports": [one for one in shown.response.transports or [] if one in _TRANSPORTS],
-        "identifier": ticket.facts["name"],
+        "identifier": challenge_token.facts["name"],
     }
-    return NewPasskey(ticket, found.credential_id, found.sign_count, facts, found.user_verified)
+    return NewPasskey(challenge_token, found.credential_id, found.sign_count, facts, found.user_verified)
 
 
 def add_passkey(context: Context, found: NewPasskey, uid: str, kind: str = store.SIGN_IN, **facts: Any) -> Credential:
@@ -159,7 +159,9 @@ def add_passkey(context: Context, found: NewPasskey, uid: str, kind: str = store
         continuation_tokens.renew(
             context, ContinuationPurpose.PASSKEY_CREATION, uid, f"id {found.raw_id.hex()}", LIFETIME
         )
-        if store.by_raw_id(context, found.raw_id) is not None or not continuation_tokens.spend(context, found.ticket):
+        if store.by_raw_id(context, found.raw_id) is not None or not continuation_tokens.spend(
+            context, found.challenge_token
+        ):
             raise _refused(context, "taken", uid)
         return credentials.add(
             context, uid, kind, facts={**found.facts, **facts}, lookup=store.lookup_hash(found.raw_id), is_enrolled=True,
@@ -170,51 +172,51 @@ def add_passkey(context: Context, found: NewPasskey, uid: str, kind: str = store
 
 
 def verify_authentication(
-    context: Context, use: CeremonyUse, given: PresentedCredential, uid: str | None = None
+    context: Context, use: CeremonyUse, credential: PresentedCredential, uid: str | None = None
 ) -> VerifiedPasskey:
-    """Return the passkey that was shown, its use noted and its challenge used up. Of many at once one wins.
+    """Verify a passkey, record its use and spend its challenge. Of concurrent calls one wins.
 
     Args:
-        uid: whose it must be; None: whoever it is.
+        uid: the account that must own it; None for any account.
 
-    Raises PasskeyRefused, PasskeyMisconfigured. The refusal of a passkey that its account has no longer bears its id as data:
-    managers may forget it.
+    Raises PasskeyRefused, PasskeyMisconfigured. PasskeyRefused for a passkey that its account has removed carries the passkey's
+    id as data, so that password managers can delete it.
     """
     refuse_misconfigured(context)
-    ticket = _find_challenge(context, ContinuationPurpose.PASSKEY_REQUEST, use, given, uid)
-    held = _stored_passkey(context, given)
-    _refuse_foreign(context, use, ticket, given, held)
+    challenge_token = _find_challenge(context, ContinuationPurpose.PASSKEY_REQUEST, use, credential, uid)
+    passkey = _stored_passkey(context, credential)
+    _refuse_foreign(context, use, challenge_token, credential, passkey)
     try:
         found = verify_authentication_response(
-            credential=_for_library(given),
-            expected_challenge=base64url_to_bytes(ticket.text),
+            credential=_for_library(credential),
+            expected_challenge=base64url_to_bytes(challenge_token.text),
             expected_rp_id=webauthn_origins.rp_id(context),
             expected_origin=webauthn_origins.origins(context),
-            credential_public_key=store.public_key(held),
-            credential_current_sign_count=0,  # watched below, where it is told from a wrong signature
+            credential_public_key=store.public_key(passkey),
+            credential_current_sign_count=0,  # checked below, to tell it from a wrong signature
         )
     except Exception as reason:  # noqa: BLE001 - as above
-        raise _refused(context, type(reason).__name__, held.uid) from None
+        raise _refused(context, type(reason).__name__, passkey.uid) from None
     is_synced = found.credential_device_type is CredentialDeviceType.MULTI_DEVICE
-    if is_synced != bool(held.facts.get("synced")):
-        raise _refused(context, "backup eligibility", held.uid)
-    accounts.lock(context, held.uid)
-    _record_use(context, held, found.new_sign_count)
-    if not continuation_tokens.spend(context, ticket):
-        raise _refused(context, "used", held.uid)
-    return VerifiedPasskey(held, found.user_verified, given.authenticator_attachment == "cross-platform")
+    if is_synced != bool(passkey.facts.get("synced")):
+        raise _refused(context, "backup eligibility", passkey.uid)
+    accounts.lock(context, passkey.uid)
+    _record_use(context, passkey, found.new_sign_count)
+    if not continuation_tokens.spend(context, challenge_token):
+        raise _refused(context, "used", passkey.uid)
+    return VerifiedPasskey(passkey, found.user_verified, credential.authenticator_attachment == "cross-platform")
 
 
 def spend_ceremony(context: Context) -> None:
-    """Spend what beginning a ceremony costs an address: each leaves a row for five minutes. Raises TooManyRequests."""
-    if most := context.tenant.settings.limits.passkeys_per_minute_per_address:
-        context.spend("passkey", Rate(most, 60), context.network)
+    """Spend one of an address's ceremonies, because each stores a row for five minutes. Raises TooManyRequests."""
+    if limit := context.tenant.settings.limits.passkeys_per_minute_per_address:
+        context.spend("passkey", Rate(limit, 60), context.network)
 
 
 def spend_lookup(context: Context) -> None:
-    """Spend what naming somebody costs an address, before anybody is looked up. Raises TooManyRequests."""
-    if most := context.tenant.settings.limits.availability_per_minute_per_address:
-        context.spend("passkey_name", Rate(most, 60), context.network)
+    """Spend one of an address's look-ups of an identifier, before the look-up. Raises TooManyRequests."""
+    if limit := context.tenant.settings.limits.availability_per_minute_per_address:
+        context.spend("passkey_name", Rate(limit, 60), context.network)
 
 
 def _issue_challenge(
@@ -226,69 +228,75 @@ def _issue_challenge(
 
 
 def refuse_misconfigured(context: Context) -> None:
-    """Raise 1322 where no browser makes passkeys for the tenant's host."""
+    """Raise 1322 if browsers create no passkeys for the tenant's host."""
     if not webauthn_origins.supports_passkeys(context):
         raise e.PasskeyMisconfigured
 
 
 def _find_challenge(
-    context: Context, kind: ContinuationPurpose, use: CeremonyUse, given: PresentedCredential, uid: str | None
+    context: Context, kind: ContinuationPurpose, use: CeremonyUse, credential: PresentedCredential, uid: str | None
 ) -> ContinuationToken:
-    ticket = continuation_tokens.find(context, kind, _client_challenge(given))
-    if ticket is None or ticket.is_expired(context.now) or ticket.facts.get("use") != use.value:
+    challenge_token = continuation_tokens.find(context, kind, _client_challenge(credential))
+    if challenge_token is None or challenge_token.is_expired(context.now) or challenge_token.facts.get("use") != use.value:
         raise _refused(context, "challenge", uid)
-    if uid is not None and ticket.uid != uid:
+    if uid is not None and challenge_token.uid != uid:
         raise _refused(context, "challenge of another", uid)
-    return ticket
+    return challenge_token
 
 
-def _client_challenge(given: PresentedCredential) -> str | None:
-    """Return the challenge that the browser says it answered: a name to look up, proved only by the signature over it."""
+def _client_challenge(credential: PresentedCredential) -> str | None:
+    """Return the challenge of the client data. It is untrusted until the signature is verified."""
     try:
-        said = json.loads(base64url_to_bytes(given.response.client_data_json))
-        challenge = said["challenge"]
-    except Exception:  # noqa: BLE001 - a stranger's bytes
+        client_data = json.loads(base64url_to_bytes(credential.response.client_data_json))
+        challenge = client_data["challenge"]
+    except Exception:  # noqa: BLE001 - untrusted bytes
         return None
     return challenge if isinstance(challenge, str) else None
 
 
-def _stored_passkey(context: Context, given: PresentedCredential) -> Credential:
+def _stored_passkey(context: Context, credential: PresentedCredential) -> Credential:
     try:
-        raw_id = base64url_to_bytes(given.raw_id)
+        raw_id = base64url_to_bytes(credential.raw_id)
     except ValueError:
         raise _refused(context, "id") from None
-    held = store.by_raw_id(context, raw_id)
-    if held is None:
+    passkey = store.by_raw_id(context, raw_id)
+    if passkey is None:
         refusal = _refused(context, "unknown")
-        if _may_report_unknown(context, given):
+        if _may_report_unknown(context, credential):
             refusal.data = {"UnknownPasskey": store.encode_base64url(raw_id)}
         raise refusal
-    return held
+    return passkey
 
 
-def _may_report_unknown(context: Context, given: PresentedCredential) -> bool:
-    """Return whether its account is there, and had it. Of one that was registered with an address that nobody proved nothing is
-    said, and nothing of one that gave way: whether it is there yet would tell whose the address is (decisions/0120)."""
-    account = accounts.by_uid(context, options.uid_from_handle(given.response.user_handle) or NO_ACCOUNT)
+def _may_report_unknown(context: Context, credential: PresentedCredential) -> bool:
+    """Return whether the response may say that the account has no such passkey: only for an existing account with a verified
+    address. Otherwise it would reveal whose the address is (decisions/0120)."""
+    account = accounts.by_uid(context, options.uid_from_handle(credential.response.user_handle) or NO_ACCOUNT)
     return account is not None and not first_verification.is_unproven(context, account, EMAIL)
 
 
 def _refuse_foreign(
-    context: Context, use: CeremonyUse, ticket: ContinuationToken, given: PresentedCredential, held: Credential
+    context: Context,
+    use: CeremonyUse,
+    challenge_token: ContinuationToken,
+    credential: PresentedCredential,
+    passkey: Credential,
 ) -> None:
-    handle = given.response.user_handle
-    is_theirs = ticket.uid in (NO_ACCOUNT, held.uid) and (not handle or handle == options.user_handle(held.uid))
-    if not is_theirs or (use is CeremonyUse.AUTOFILL and not handle):
-        raise _refused(context, "of another account", held.uid)
+    handle = credential.response.user_handle
+    is_own = challenge_token.uid in (NO_ACCOUNT, passkey.uid) and (
+        not handle or handle == options.user_handle(passkey.uid)
+    )
+    if not is_own or (use is CeremonyUse.AUTOFILL and not handle):
+        raise _refused(context, "of another account", passkey.uid)
 
 
-def _record_use(context: Context, held: Credential, counter: int) -> None:
-    """Keep the counter, which only rises: one that goes back says that there is a copy of the key (section 6.1.1)."""
-    if counter == held.counter == 0:
-        if not credentials.set_values(context, held, used_at=context.now):
-            raise _refused(context, "removed", held.uid)
-    elif not credentials.advance_counter(context, held, counter):
-        context.audit.record("passkey.counter_went_back", uid=held.uid, passkey=held.credential_id)
+def _record_use(context: Context, passkey: Credential, counter: int) -> None:
+    """Store the signature counter. A lower one means that the key was copied (section 6.1.1)."""
+    if counter == passkey.counter == 0:
+        if not credentials.set_values(context, passkey, used_at=context.now):
+            raise _refused(context, "removed", passkey.uid)
+    elif not credentials.advance_counter(context, passkey, counter):
+        context.audit.record("passkey.counter_went_back", uid=passkey.uid, passkey=passkey.credential_id)
         raise e.PasskeyRefused
 
 
@@ -298,13 +306,13 @@ def _refused(context: Context, reason: str, uid: str | None = None) -> e.Passkey
 
 
 def _amr(facts: Mapping[str, Any]) -> str:
-    """Return the `amr` of a key (RFC 8176): one that travels between devices lies in software."""
+    """Return the `amr` of a key (RFC 8176): a synced key is in software."""
     return "swk" if facts.get("synced") else "hwk"
 
 
-def _for_library(given: PresentedCredential) -> dict[str, Any]:
-    """Return a credential as the library reads it."""
-    told = given.model_dump(by_alias=True, exclude_none=True)
-    told["response"].pop("transports", None)
-    told.pop("authenticatorAttachment", None)
-    return told
+def _for_library(credential: PresentedCredential) -> dict[str, Any]:
+    """Return a credential in the form that the library parses."""
+    fields = credential.model_dump(by_alias=True, exclude_none=True)
+    fields["response"].pop("transports", None)
+    fields.pop("authenticatorAttachment", None)
+    return fields

@@ -1,4 +1,4 @@
-"""What a browser is told before it makes or shows a passkey (interface mfa.md section 6.1)."""
+"""The WebAuthn options of a registration and of an authentication (interface mfa.md section 6.1)."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from app.identity.directory.accounts import identifiers
 from app.identity.directory.tenants import webauthn_origins
 from app.identity.platform.context import Context
 
-ALGORITHMS: Final = (-7, -257)  # ES256, RS256: what the library verifies, so ES384 is not asked for (decisions/0120)
+ALGORITHMS: Final = (-7, -257)  # ES256, RS256: the library verifies no ES384 (decisions/0120)
 TIMEOUT_MS: Final = 60_000
 LIFETIME_MINUTES: Final = 5
 
 
 @dataclass(frozen=True)
 class CreationPreferences:
-    """How a passkey is wanted."""
+    """The authenticator selection of a new passkey."""
 
-    residency: str = "preferred"  # `residentKey`: whether it is found without its owner's name
-    attachment: str | None = None  # `platform`: of this very device
+    residency: str = "preferred"  # `residentKey`: whether it is discoverable
+    attachment: str | None = None  # `platform`: on this device
     hints: tuple[str, ...] = ()
 
 
 DEFAULT_PREFERENCES: Final = CreationPreferences()
 DISCOVERABLE: Final = CreationPreferences(residency="required")
-"""On our pages nobody is asked for a name first."""
+"""For sign-ins without an identifier on the hosted pages."""
 DISCOVERABLE_ON_THIS_DEVICE: Final = CreationPreferences("required", "platform", ("client-device",))
 
 
 @dataclass(frozen=True)
 class UserEntity:
-    """Whose passkey it will be."""
+    """The WebAuthn user entity: the account of a new passkey."""
 
     uid: str
     name: str
@@ -46,37 +46,37 @@ class UserEntity:
 def creation_options(
     context: Context,
     challenge: str,
-    owner: UserEntity,
-    held: Iterable[Credential] = (),
-    wanted: CreationPreferences = DEFAULT_PREFERENCES,
+    user: UserEntity,
+    existing: Iterable[Credential] = (),
+    preferences: CreationPreferences = DEFAULT_PREFERENCES,
 ) -> dict[str, Any]:
     """Return the options of `navigator.credentials.create`."""
     selection = {
-        "requireResidentKey": wanted.residency == "required",
-        "residentKey": wanted.residency,
+        "requireResidentKey": preferences.residency == "required",
+        "residentKey": preferences.residency,
         "userVerification": "preferred",
-        **({"authenticatorAttachment": wanted.attachment} if wanted.attachment else {}),
+        **({"authenticatorAttachment": preferences.attachment} if preferences.attachment else {}),
     }
     return {
         "rp": {"id": webauthn_origins.rp_id(context), "name": webauthn_origins.rp_name(context)},
-        "user": {"id": user_handle(owner.uid), "name": owner.name, "displayName": owner.shown_name or owner.name},
+        "user": {"id": user_handle(user.uid), "name": user.name, "displayName": user.shown_name or user.name},
         "challenge": challenge,
         "pubKeyCredParams": [{"type": "public-key", "alg": number} for number in ALGORITHMS],
         "timeout": TIMEOUT_MS,
-        "excludeCredentials": [store.descriptor(one) for one in held],
+        "excludeCredentials": [store.descriptor(one) for one in existing],
         "authenticatorSelection": selection,
         "attestation": "none",
-        "hints": list(wanted.hints),
+        "hints": list(preferences.hints),
         "extensions": {"credProps": True},
     }
 
 
 def request_options(context: Context, challenge: str, allowed: Iterable[Mapping[str, Any]] | None) -> dict[str, Any]:
-    """Return the options of `navigator.credentials.get`; without `allowed` the browser offers what it has."""
-    told: dict[str, Any] = {"challenge": challenge, "rpId": webauthn_origins.rp_id(context), "timeout": TIMEOUT_MS}
+    """Return the options of `navigator.credentials.get`; without `allowed` the browser offers its discoverable passkeys."""
+    options: dict[str, Any] = {"challenge": challenge, "rpId": webauthn_origins.rp_id(context), "timeout": TIMEOUT_MS}
     if allowed is not None:
-        told["allowCredentials"] = [dict(one) for one in allowed]
-    return {**told, "userVerification": "preferred", "extensions": {}}
+        options["allowCredentials"] = [dict(one) for one in allowed]
+    return {**options, "userVerification": "preferred", "extensions": {}}
 
 
 def user_handle(uid: str) -> str:
@@ -85,7 +85,7 @@ def user_handle(uid: str) -> str:
 
 
 def uid_from_handle(handle: str | None) -> str | None:
-    """Return the account that a user handle names; None where it cannot name any."""
+    """Return the uid of a user handle, or None if it has not the form of one."""
     try:
         uid = base64url_to_bytes(handle or "").decode()
     except ValueError:

@@ -1,7 +1,7 @@
-"""Passwords that were stolen elsewhere: asked by k-anonymity, so that nobody learns which one, or looked up in a file.
+"""Breached passwords: asked of Have I Been Pwned by k-anonymity, or looked up in a file.
 
-The service is that of Have I Been Pwned (range API, version 3): five hexadecimal digits of the SHA-1 go out, padding hides
-how many come back. Where it does not answer, nobody waits and nobody is refused.
+The range API (version 3) gets five hexadecimal digits of the SHA-1; padding hides the size of its response. If it does not
+answer, the password is accepted.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ log = logging.getLogger("gatehouse.breaches")
 
 TIMEOUT_SECONDS = 1.5
 BACKOFF_SECONDS = 60.0
-"""How long a service that did not answer is left alone, so that sign-ins do not wait one after the other."""
+"""How long the API is not called after a failure, so that not every sign-in waits for it."""
 _CACHE_SECONDS, _CACHE_SIZE = 3600.0, 64
 _MAX_BYTES = 1_000_000
-_MIN_PREFIX_DIGITS = 10  # digits of a prefix in the file: shorter ones would name passwords that nobody stole
+_MIN_PREFIX_DIGITS = 10  # of a digest in the file: shorter prefixes would match other passwords
 
 
 class BreachedPasswords:
-    """What is known of stolen passwords.
+    """Looks passwords up in the range API, in a file, or in both.
 
     Args:
-        url: the range API's address, to which the five digits are added; empty: nobody is asked.
+        url: base URL of the range API; empty: no API.
         file: sorted upper-case SHA-1 digests or prefixes of at least ten digits, one a line, with or without `:count`.
     """
 
     def __init__(self, url: str = "", file: str = "") -> None:
         self._url = url.rstrip("/")
         self._file = Path(file) if file else None
-        self._known: OrderedDict[str, tuple[float, frozenset[str]]] = OrderedDict()
+        self._cache: OrderedDict[str, tuple[float, frozenset[str]]] = OrderedDict()
         self._lock = threading.Lock()
-        self._rests_until = 0.0
+        self._paused_until = 0.0
         self._client = httpx.Client(timeout=TIMEOUT_SECONDS, headers={"Add-Padding": "true", "User-Agent": "Gatehouse"})
 
     @property
@@ -47,7 +47,7 @@ class BreachedPasswords:
         return bool(self._url or self._file)
 
     def has(self, password: str) -> bool:
-        """Return whether the password was stolen; False too where nobody can tell."""
+        """Return whether the password is known as breached; False also if the API does not answer."""
         text = password.encode("utf-8", "surrogatepass")
         digest = hashlib.sha1(text, usedforsecurity=False).hexdigest().upper()
         if self._file is not None and self._is_in_file(self._file, digest):
@@ -57,23 +57,23 @@ class BreachedPasswords:
     def _range(self, prefix: str) -> frozenset[str]:
         now = monotonic()
         with self._lock:
-            kept = self._known.get(prefix)
-            if kept is not None and kept[0] > now:
-                return kept[1]
-            if self._rests_until > now:
+            cached = self._cache.get(prefix)
+            if cached is not None and cached[0] > now:
+                return cached[1]
+            if self._paused_until > now:
                 return frozenset()
-        found = self._asked(prefix)
+        found = self._fetch(prefix)
         with self._lock:
             if found is None:
-                self._rests_until = monotonic() + BACKOFF_SECONDS
+                self._paused_until = monotonic() + BACKOFF_SECONDS
                 return frozenset()
-            self._known[prefix] = (now + _CACHE_SECONDS, found)
-            while len(self._known) > _CACHE_SIZE:
-                self._known.popitem(last=False)
+            self._cache[prefix] = (now + _CACHE_SECONDS, found)
+            while len(self._cache) > _CACHE_SIZE:
+                self._cache.popitem(last=False)
         return found
 
-    def _asked(self, prefix: str) -> frozenset[str] | None:
-        """Return the digests that the service knows; None where it does not answer."""
+    def _fetch(self, prefix: str) -> frozenset[str] | None:
+        """Return the digests of the API, or None if it does not answer."""
         try:
             answer = self._client.get(f"{self._url}/{prefix}")
             answer.raise_for_status()
@@ -84,7 +84,7 @@ class BreachedPasswords:
         return frozenset(suffix.strip().upper() for suffix, _, count in lines if count.strip() not in ("", "0"))
 
     def _is_in_file(self, file: Path, digest: str) -> bool:
-        """Search the sorted file by halves: it may be larger than memory."""
+        """Search the sorted file by bisection, because it may be larger than memory."""
         try:
             with file.open("rb") as lines:
                 low, high = 0, lines.seek(0, 2)
@@ -92,7 +92,7 @@ class BreachedPasswords:
                     middle = (low + high) // 2
                     lines.seek(max(0, middle - 1))
                     if middle:
-                        lines.readline()  # the rest of the line before, so that one that begins right here counts
+                        lines.readline()  # skip to the next line start; a line that starts at `middle` counts
                     begins = lines.tell()
                     line = lines.readline().decode("ascii", "replace").partition(":")[0].strip().upper()
                     if not line or begins >= high:

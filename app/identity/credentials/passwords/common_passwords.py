@@ -1,4 +1,4 @@
-"""Passwords that everybody tries first: a short list of words, seen through the disguises that people give them."""
+"""Common passwords: a short list of words, recognized with the usual substitutions, digits and signs."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _SEQUENCES = (
 
 
 def is_common(password: str) -> bool:
-    """Return whether the password is one of those, whatever digits and signs stand around or in it."""
+    """Return whether the password is a common word, with any digits and signs around or in it."""
     plain = _cores(password.casefold())
     forms = plain | {core for form in plain for core in _cores(form.translate(_SUBSTITUTIONS))}
     return any(form in _WORDS or _is_monotonous(form) for form in forms)
 
 
 def _cores(text: str) -> set[str]:
-    """Return the text without signs, without digits, without either at its ends, and the half that it repeats."""
+    """Return the text without signs, without digits, without either at its ends, and its half if that is repeated."""
     cores = {
         text,
         re.sub(r"[\W_]+", "", text),
@@ -55,7 +55,7 @@ def _cores(text: str) -> set[str]:
 
 
 def _is_monotonous(text: str) -> bool:
-    """Return whether the text is one or two letters over and over, or a run along the alphabet or the keyboard."""
+    """Return whether the text repeats one or two characters, or follows the alphabet or a keyboard row."""
     if len(text) < 6:
         return False
     runs = (line for run in _SEQUENCES for line in (run, run[::-1]))

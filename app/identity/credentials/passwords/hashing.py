@@ -1,4 +1,4 @@
-"""Password hashing: argon2id, a bounded number at once, tenants in turn."""
+"""Password hashing with argon2id. A bounded number of hashes run at once; tenants take turns."""
 
 from __future__ import annotations
 
@@ -20,42 +20,42 @@ from app.kit.fair_queue import FairQueue
 log = logging.getLogger("gatehouse.hashing")
 
 MAX_WAIT_SECONDS = 5.0
-"""How long a caller waits for a place before it is refused."""
+"""How long a caller waits before HashingBusy."""
 
 
 _AVERAGE_WEIGHT = 0.1
 
 
 class HashLimiter:
-    """Lets `places` hashes run at once. Tenants that wait are served in turn, each in the order of arrival."""
+    """Lets `places` hashes run at once. Waiting tenants take turns, each in the order of arrival."""
 
-    def __init__(self, places: int, patience_seconds: float = MAX_WAIT_SECONDS) -> None:
+    def __init__(self, places: int, max_wait_seconds: float = MAX_WAIT_SECONDS) -> None:
         self._free = places
-        self._patience_seconds = patience_seconds
+        self._max_wait_seconds = max_wait_seconds
         self.recent_seconds = 0.0
-        """How long a place is held of late."""
+        """Moving average of the duration of a hash."""
         self._lock = threading.Lock()
         self._waiting: FairQueue[threading.Event] = FairQueue()
 
     @property
     def waiting(self) -> int:
-        """How many wait for a place."""
+        """How many callers wait."""
         with self._lock:
             return len(self._waiting)
 
     @contextmanager
     def place(self, tenant_id: str) -> Iterator[None]:
-        """Hold one of the places.
+        """Hold a place while a hash runs.
 
-        Raises HashingBusy after the limiter's patience; at once in a request that was said to need no hash (`contract/hashing.py`),
-        whose thread others wait for.
+        Raises HashingBusy after the maximum wait; at once in an operation declared without hashing (`contract/hashing.py`), because
+        other requests wait for its thread.
         """
         self._take(tenant_id)
-        begun = monotonic()
+        started = monotonic()
         try:
             yield
         finally:
-            self._give_back(monotonic() - begun)
+            self._give_back(monotonic() - started)
 
     def _take(self, tenant_id: str) -> None:
         with self._lock:
@@ -67,10 +67,10 @@ class HashLimiter:
                 raise HashingBusy
             turn = threading.Event()
             self._waiting.push(tenant_id, "", turn)
-        if turn.wait(self._patience_seconds):
+        if turn.wait(self._max_wait_seconds):
             return
         with self._lock:
-            if not turn.is_set():  # else the place came at the last moment
+            if not turn.is_set():  # else it got a place at the last moment
                 self._waiting.discard(tenant_id, "", turn)
                 raise HashingBusy
 
@@ -85,22 +85,22 @@ class HashLimiter:
 
 
 class Hashing:
-    """Hashes and verifies passwords; `tenant_id` says whose turn it is where hashes wait. Raises HashingBusy."""
+    """Hashes and verifies passwords. Tenants take turns by `tenant_id`. Raises HashingBusy."""
 
     def __init__(self, at_once: int) -> None:
         self._limiter = HashLimiter(max(1, at_once))
 
     def recent_seconds(self) -> float:
-        """Return how long a hash takes of late, in seconds."""
+        """Return the moving average of the duration of a hash, in seconds."""
         return self._limiter.recent_seconds
 
     def hash(self, password: str, parameters: Argon2, tenant_id: str = "") -> str:
-        """Return the PHC text of the password's hash."""
+        """Return the hash in PHC format."""
         with self._limiter.place(tenant_id):
             return _hasher(parameters).hash(_bytes(password))
 
     def is_match(self, stored: str | None, password: str, parameters: Argon2, tenant_id: str = "") -> bool:
-        """Return whether the password made the stored hash. Without a stored one it costs the same and is false."""
+        """Return whether the password matches the stored hash. Without a stored hash return False after the same time."""
         hasher = _hasher(parameters)
         with self._limiter.place(tenant_id):
             try:
@@ -110,7 +110,7 @@ class Hashing:
                 return False
 
     def is_stale(self, stored: str, parameters: Argon2) -> bool:
-        """Return whether the hash was made with other parameters than the tenant's present ones."""
+        """Return whether the hash was made with parameters other than the tenant's present ones."""
         return _hasher(parameters).check_needs_rehash(stored)
 
 
@@ -125,5 +125,5 @@ def _hasher(parameters: Argon2) -> PasswordHasher:
 
 @lru_cache(maxsize=256)
 def _dummy_hash(parameters: Argon2) -> str:
-    """A hash of nobody's password, so that an unknown account costs what a known one does."""
+    """Return the hash of a dummy password, so that an unknown account costs the same time as a known one."""
     return _hasher(parameters).hash(b"nobody has this password")

@@ -1,4 +1,4 @@
-"""Makes the hash of a new password, if the tenant's policy allows it."""
+"""Hashes a new password if the tenant's policy allows it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 
 PROFILE_FIELDS = ("FirstName", "MiddleName", "LastName", "NickName", "ProfileName", "Company")
-"""Fields whose words a password must not hold."""
+"""Profile fields whose words a password must not contain."""
 
 
 def profile_words(account: Account) -> list[str | None]:
-    """Return what is known of a person and must not stand in the password."""
+    """Return the account's words that its password must not contain."""
     addresses = [held["Value"] for held in account.emails]
     return [*addresses, account.username, account.phone, *(account.profile.get(name) for name in PROFILE_FIELDS)]
 
 
 def meets_policy(rules: PasswordPolicy, password: str, words: Iterable[str | None]) -> bool:
-    """Return whether a password meets the rules of today; never where common ones are not looked for (`IsSecurePassword`)."""
+    """Return `IsSecurePassword`: the password meets the present policy, and that policy refuses common passwords."""
     try:
         policy.refuse(rules, password, words)
     except (e.FieldsRefused, e.WeakPassword):
@@ -30,14 +30,14 @@ def meets_policy(rules: PasswordPolicy, password: str, words: Iterable[str | Non
 
 
 def hash_if_allowed(context: Context, password: str, words: Iterable[str | None], earlier: Sequence[str] = ()) -> str:
-    """Return the hash to keep.
+    """Return the hash to store.
 
-    Nothing may have been written yet: the connection is given back while hashing. Costs one hash, and one more for each
+    Call it before any write: it releases the connection while hashing. Costs one hash, and one more for each
     earlier password that the policy remembers.
 
     Raises:
         FieldsRefused, WeakPassword: the policy refuses the password.
-        NewPasswordBreached: it was stolen elsewhere, and the tenant takes none of those.
+        NewPasswordBreached: it is known as breached, and the tenant refuses those.
         PasswordNotAcceptable: it is one of the earlier ones.
     """
     settings = context.tenant.settings

@@ -1,4 +1,4 @@
-"""What a tenant demands of a new password (interface limits.md section 5)."""
+"""A tenant's rules for new passwords (interface limits.md section 5)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.contract.password_rules import SENTENCES, PasswordRule
 from app.identity.credentials.passwords.common_passwords import is_common
 
 FIELD = "Password"
-_MIN_WORD_LENGTH = 4  # a name of three letters stands in too many words
+_MIN_WORD_LENGTH = 4  # too many words contain a name of three letters
 _CLASSES: tuple[tuple[str, Callable[[str], bool], PasswordRule], ...] = (
     ("require_lowercase", str.islower, PasswordRule.LOWER),
     ("require_uppercase", str.isupper, PasswordRule.UPPER),
@@ -34,11 +34,11 @@ def broken_rules(policy: PasswordPolicy, password: str) -> list[str]:
 
 
 def refuse(policy: PasswordPolicy, password: str, words: Iterable[str | None]) -> None:
-    """Refuse a password that the policy does not allow; `words` are what is known of the person.
+    """Refuse a password that the policy does not allow; `words` are those of the account's profile.
 
     Raises:
         FieldsRefused: length or character classes, with a sentence for each rule.
-        WeakPassword: it is commonly used, or holds a word of the person's profile.
+        WeakPassword: it is common, or contains a word of the profile.
     """
     if broken := broken_rules(policy, password):
         raise e.FieldsRefused(problems=[(FIELD, sentence) for sentence in broken])
@@ -49,7 +49,7 @@ def refuse(policy: PasswordPolicy, password: str, words: Iterable[str | None]) -
 
 
 def contains_word(password: str, words: Iterable[str | None]) -> bool:
-    """Return whether the password holds one of the words, or a part of one that stands between signs."""
+    """Return whether the password contains one of the words, or a part of one between signs."""
     text = password.casefold()
     return any(part in text for word in words if word for part in _parts(word.casefold()))
 

@@ -10,26 +10,26 @@ from app.identity.platform.context import Context
 
 
 def normalize(answer: str) -> str:
-    """Return the form of an answer that is hashed."""
+    """Return the normal form of an answer, which is hashed."""
     return " ".join(unicodedata.normalize("NFKC", answer).casefold().split())
 
 
 def hash_answers(context: Context, answers: Mapping[str, str]) -> dict[str, str]:
-    """Return answers by question id as they are kept. Costs one hash each; give the connection back before."""
+    """Return hashes of the answers by question id. Costs one hash each; release the connection before."""
     return {question: context.hashing.hash(normalize(text)) for question, text in answers.items()}
 
 
 def are_correct(
-    context: Context, kept: Mapping[str, str], shown: Mapping[str, str], *, hides_unknown: bool = False
+    context: Context, stored: Mapping[str, str], given: Mapping[str, str], *, hides_unknown: bool = False
 ) -> bool:
-    """Return whether every shown answer is right; at least one must be shown.
+    """Return whether all given answers are right; at least one must be given.
 
-    Raises UnknownSecurityQuestion for a question that the account did not answer; with `hides_unknown` the answer is
-    wrong instead, at the same price.
+    Raises UnknownSecurityQuestion for a question that the account has not answered; with `hides_unknown` it returns False
+    instead, after the same time.
     """
-    if not shown:
+    if not given:
         return False
-    if not hides_unknown and any(question not in kept for question in shown):
+    if not hides_unknown and any(question not in stored for question in given):
         raise e.UnknownSecurityQuestion
-    right = [context.hashing.is_match(kept.get(question), normalize(text)) for question, text in shown.items()]
+    right = [context.hashing.is_match(stored.get(question), normalize(text)) for question, text in given.items()]
     return all(right)

@@ -1,1 +1,1 @@
-"""PINs: a few digits beside the password, of what form they are, who must have one, and what a wrong one costs."""
+"""PINs: a few digits for a quick sign-in beside the password."""

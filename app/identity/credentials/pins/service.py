@@ -1,4 +1,4 @@
-"""The rules of PINs (interface user.md section 10): their form, who must have one, what a wrong one costs."""
+"""The rules of PINs (interface user.md section 10): their form, when they are required, and wrong attempts."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from app.identity.platform.context import Context
 from app.kit.errors import ApiError
 
 SET, CHANGED, RESET = "SetPIN", "ChangePIN", "ResetPIN"
-"""The interface's events."""
+"""Names of the events."""
 
 
 class PinInput(Protocol):
-    """What a profile's `PINInfo` says."""
+    """A request's `PINInfo`."""
 
     @property
     def pin(self) -> str | None: ...
@@ -34,73 +34,73 @@ class PinInput(Protocol):
 
 
 def refuse_disabled(settings: TenantSettings) -> None:
-    """Raise PinOff where the tenant has no PINs."""
+    """Raise PinOff if the tenant has PINs disabled."""
     if not settings.pin.is_on:
         raise e.PinOff
 
 
 def must_set_pin(context: Context, account: Account) -> bool:
-    """Return whether the account goes no further without setting one."""
+    """Return whether the account must set a PIN before it can continue."""
     rules = context.tenant.settings.pin
     return rules.is_on and rules.required and not account.has_pin
 
 
 def is_offered(context: Context, account: Account) -> bool:
-    """Return whether our pages ask for one that may be skipped; `account` is as it is once it is signed in."""
+    """Return whether the hosted pages offer to set a PIN, which can be skipped. `account`: as after the sign-in."""
     rules = context.tenant.settings.pin
     if not (rules.is_on and rules.ask_on_login) or account.has_pin or account.pin.get("skipped_at"):
         return False
     return not rules.ask_only_on_first_login or account.logins <= 1
 
 
-def hash_new_pin(context: Context, shown: str, name: str = "pin") -> str:
-    """Return the hash of a new PIN. Nothing may have been written yet: the connection is given back while hashing.
+def hash_new_pin(context: Context, pin: str, name: str = "pin") -> str:
+    """Return the hash of a new PIN. Call it before any write: it releases the connection while hashing.
 
-    Raises BadParameter, which calls the parameter by `name`: no PIN, of another length, or one that everybody tries first.
+    Raises BadParameter, which names the parameter `name`: not digits, of another length, or a common PIN.
     """
-    digits = _valid_digits(context.tenant.settings.pin, shown, name)
+    digits = _valid_digits(context.tenant.settings.pin, pin, name)
     context.work.release_connection()
     return context.hashing.hash(digits)
 
 
-def check(
-    context: Context, account: Account, shown: str, wrong: type[ApiError], *, is_lock_solved: bool = False
-) -> None:
-    """Compare a PIN, in the call's transaction; call it before anything is written. Wrong ones count as passwords do.
+def check(context: Context, account: Account, pin: str, wrong: type[ApiError], *, is_lock_solved: bool = False) -> None:
+    """Verify a PIN in the request's transaction. Call it before any write. Wrong PINs count like wrong passwords.
 
-    A right one takes back its own count alone: what it is good for says whether the sign-in is whole.
+    A right one takes back only its own attempt; the caller knows whether the sign-in is complete.
 
     Raises:
         NoPin: the account has none.
-        LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: it is locked, or was by this very try.
-        wrong: it is another one.
+        LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: it is locked, or this attempt locks it.
+        wrong: the PIN is wrong.
     """
     if not is_lock_solved:
         one_time_tokens.refuse_locked(context, account)
     stored = pin_hash.hash_of(context, account)
     if stored is None:
         raise e.NoPin
-    tried = None if is_lock_solved else attempt_limit.count_attempt(context, account)
+    attempt = None if is_lock_solved else attempt_limit.count_attempt(context, account)
     context.work.release_connection()
-    if not context.hashing.is_match(stored, one_time_tokens.digits_in(shown)):
-        refusal, attempts = attempt_limit.record_failure(context, account, tried, wrong())
+    if not context.hashing.is_match(stored, one_time_tokens.digits_in(pin)):
+        refusal, attempts = attempt_limit.record_failure(context, account, attempt, wrong())
         context.audit.record("pin.refused", uid=account.uid, attempts=attempts)
         raise refusal
-    if tried is None:
+    if attempt is None:
         login_records.reset_failures(context.work, account.uid, is_lock_solved=True)
     else:
         attempt_limit.record_success(context, account, is_complete=False)
 
 
-def set_pin(context: Context, account: Account, hashed: str, event: str, *, suppress_webhook: bool = False) -> Account:
-    """Give an account its PIN and return it as it is then; its owner is told, and what resets the one before is over.
+def set_pin(
+    context: Context, account: Account, pin_hash_text: str, event: str, *, suppress_webhook: bool = False
+) -> Account:
+    """Set the PIN of an account, notify its owner, close its PIN reset tokens, and return the changed account.
 
-    Raises AccountBlocked where the account was closed meanwhile.
+    Raises AccountBlocked if the account was blocked or deleted meanwhile.
     """
     fresh = store.change(context, account.uid, {})
     if fresh is None or fresh.is_deleted or not fresh.is_active:
         raise e.AccountBlocked
-    private = {**fresh.private, pin_hash.KEY: pin_hash.pin_entry(context, fresh.uid, hashed)}
+    private = {**fresh.private, pin_hash.KEY: pin_hash.pin_entry(context, fresh.uid, pin_hash_text)}
     after = store.change(context, fresh.uid, {"private": private}) or fresh
     one_time_tokens.close(context, fresh.uid, Purpose.RESET_PIN)
     context.audit.record("pin.changed", uid=fresh.uid, reason=event)
@@ -110,43 +110,43 @@ def set_pin(context: Context, account: Account, hashed: str, event: str, *, supp
 
 
 def skip(context: Context, account: Account) -> None:
-    """Keep that the account's owner does not want a PIN."""
+    """Record that the account's owner skipped setting a PIN."""
     fresh = store.change(context, account.uid, {})
     if fresh is not None and not fresh.has_pin:
         private = {**fresh.private, pin_hash.KEY: pin_hash.skipped_entry(context, fresh.pin)}
         store.change(context, fresh.uid, {"private": private})
 
 
-def hash_from_profile(context: Context, given: PinInput | None) -> str | None:
-    """Return the hash of the PIN that a profile's `PINInfo` says; None where it says none, or the tenant has no PINs.
+def hash_from_profile(context: Context, pin_info: PinInput | None) -> str | None:
+    """Return the hash of the PIN in `PINInfo`, or None if it has none or the tenant has PINs disabled.
 
-    Raises BadParameter as `hashed` does.
+    Raises BadParameter as `hash_new_pin` does.
     """
-    if given is None or not given.pin or not context.tenant.settings.pin.is_on:
+    if pin_info is None or not pin_info.pin or not context.tenant.settings.pin.is_on:
         return None
-    return hash_new_pin(context, given.pin, "PIN")
+    return hash_new_pin(context, pin_info.pin, "PIN")
 
 
 def private_entry(
-    context: Context, uid: str, before: dict[str, Any], given: PinInput | None, new_hash: str | None
+    context: Context, uid: str, before: dict[str, Any], pin_info: PinInput | None, new_hash: str | None
 ) -> dict[str, Any]:
-    """Return what an account keeps privately after a `PINInfo`: nothing where that says nothing."""
+    """Return the entry of the account's private fields for a `PINInfo`; empty if that changes nothing."""
     if new_hash is not None:
         return {pin_hash.KEY: pin_hash.pin_entry(context, uid, new_hash)}
-    if given is not None and given.skipped and context.tenant.settings.pin.is_on:
+    if pin_info is not None and pin_info.skipped and context.tenant.settings.pin.is_on:
         return {pin_hash.KEY: pin_hash.skipped_entry(context, before)}
     return {}
 
 
-def refuse_missing(settings: TenantSettings, given: PinInput | None) -> None:
-    """Raise PinMissing where a registration must have a PIN, and has none."""
+def refuse_missing(settings: TenantSettings, pin_info: PinInput | None) -> None:
+    """Raise PinMissing if a registration lacks a required PIN."""
     rules = settings.pin
-    if rules.is_on and rules.required and rules.ask_on_registration and not (given and given.pin):
+    if rules.is_on and rules.required and rules.ask_on_registration and not (pin_info and pin_info.pin):
         raise e.PinMissing
 
 
-def _valid_digits(rules: Pins, shown: str, name: str) -> str:
-    digits = one_time_tokens.digits_in(shown)
+def _valid_digits(rules: Pins, pin: str, name: str) -> str:
+    digits = one_time_tokens.digits_in(pin)
     is_plain = digits.isascii() and digits.isdigit()
     if not is_plain or not rules.min_length <= len(digits) <= rules.max_length:
         lengths = (
@@ -163,6 +163,6 @@ def _valid_digits(rules: Pins, shown: str, name: str) -> str:
 
 
 def is_common(digits: str) -> bool:
-    """Return whether a PIN is one digit over and over, or a row such as 1234 and 9876."""
+    """Return whether a PIN repeats one digit or is a sequence such as 1234 or 9876."""
     steps = {(int(after) - int(before)) % 10 for before, after in pairwise(digits)}
     return steps in ({0}, {1}, {9})

@@ -1,1 +1,1 @@
-"""Second factors: who is asked for one, who may enrol one, and that wrong ones count."""
+"""Second factors: when one is required, when it can be enrolled, and how wrong attempts count."""

@@ -1,6 +1,6 @@
-"""What an account shows where a factor is demanded though it enrolled none: its own mailbox, its own number, its own answers.
+"""Fallback factors for a risk-based challenge of an account without enrolled factors: its mailbox, number or security answers.
 
-They are lent for that sign-in alone, and enrol nothing (decisions/0106).
+They count for that sign-in alone and enrol nothing (decisions/0106).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FALLBACKS: Final[Mapping[FactorKind, Callable[[Context, Account], bool]]] = {
 
 
 def kinds(context: Context, account: Account, channel: FactorKind | None = None) -> tuple[FactorKind, ...]:
-    """Return what the account has of what the tenant takes as a factor, the preferred first; not what was proved just now."""
+    """Return the fallback kinds that the account has and the tenant enables, the preferred first, without the used `channel`."""
     settings = context.tenant.settings
     return tuple(
         kind

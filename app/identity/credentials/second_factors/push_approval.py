@@ -1,4 +1,4 @@
-"""What the device itself says: that it is the account's, and whether its owner signs in (interface mfa.md section 8)."""
+"""Requests of push devices: registration, and approval or denial of a sign-in (interface mfa.md section 8)."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _CLOSED_ERRORS: Final = {APPROVED: e.PushAnswered, DENIED: e.PushDenied, FAILED:
 
 
 def register_device(context: Context, req: DeviceRegistration) -> Account | None:
-    """Keep the device that scanned a picture; returns whose it is where that enrols it.
+    """Store the device that scanned a QR code. Return its account if that enrols it.
 
-    Where the owner's token had the picture drawn, the scan enrols; where a sign-in did, the device is asked at once, and
-    enrolled by its first approval.
+    A QR code of a signed-in account enrols the device at once. A QR code of a sign-in sends the device a request, and the first
+    approval enrols it.
 
     Raises:
-        PushOff, PushMisconfigured: the tenant's. WrongPushToken: no such picture, or it was scanned before.
-        BadParameter: the key is none.
+        PushOff, PushMisconfigured: by the tenant's settings. WrongPushToken: the QR code is unknown or was scanned before.
+        BadParameter: the key is invalid.
     """
     service.enabled_authenticator(context, FactorKind.PUSH)
     held = push.by_registration_token(context, req.token)
@@ -52,7 +52,7 @@ def register_device(context: Context, req: DeviceRegistration) -> Account | None
         "for": held.facts.get("for"), "name": req.device_name, "type": req.device_type, "token": req.device_token,
         "key": req.public_key,
     }  # fmt: skip
-    store_accounts.change(context, account.uid, {})  # everybody locks the account first, and its credentials after it
+    store_accounts.change(context, account.uid, {})  # lock order: the account, then its credentials
     if not store.advance_counter(context, held, 1, facts=facts, lookup=None, sealed=None):
         raise e.WrongPushToken
     if facts["for"] is None:
@@ -64,20 +64,20 @@ def register_device(context: Context, req: DeviceRegistration) -> Account | None
 
 
 def answer_request(context: Context, req: DeviceAnswer) -> None:
-    """Take a device's word for or against a sign-in. A denial counts as a failure of the account.
+    """Approve or deny a sign-in as the device decides. A denial counts as a failed attempt of the account.
 
     Raises:
-        WrongPushToken: no such request, or it is over. PushAnswered, PushDenied: it was answered before.
-        PushFailed: not signed by the account's device; or approved with a number that our page does not show, which
-            ends the request.
+        WrongPushToken: the request is unknown or expired. PushAnswered, PushDenied: it was answered before.
+        PushFailed: the signature is not the device's; or the approval has a number other than the page's, which closes the
+            request.
     """
     request, device = _find_open_request(context, req.second_factor_authentication_token)
     account = accounts.by_uid(context, request.uid)
     if account is None:
         raise e.WrongPushToken
     number = request.facts.get("number")
-    said = req.verify + req.second_factor_authentication_token + (req.number or "")
-    if not _is_signed(str(device.facts["key"]), said, req.signature):
+    signed_text = req.verify + req.second_factor_authentication_token + (req.number or "")
+    if not _is_signed(str(device.facts["key"]), signed_text, req.signature):
         context.audit.record("second_factor.forged", uid=account.uid, kind=FactorKind.PUSH)
         raise e.PushFailed
     match req.verify.strip().lower():
@@ -108,17 +108,17 @@ def _find_open_request(context: Context, token: str) -> tuple[ContinuationToken,
 
 
 def _set_state(context: Context, request: ContinuationToken, state: str) -> None:
-    """Of many answers at once one counts."""
+    """Set the state of a request. Of concurrent answers one counts."""
     if not continuation_tokens.change_state(context, request, state):
         raise e.PushAnswered
 
 
 def _fail_request(context: Context, account: Account, request: ContinuationToken) -> None:
-    """End a request that was approved by somebody who does not see our page: they were asked by a stranger."""
-    with context.work.separate_transaction() as own:
-        apart = replace(context, work=own)
-        if continuation_tokens.change_state(apart, request, FAILED):
-            _count_denial(apart, account)
+    """Close a request whose number did not match: its owner sees another page than the sign-in's, a push fatigue attack."""
+    with context.work.separate_transaction() as transaction:
+        separate_context = replace(context, work=transaction)
+        if continuation_tokens.change_state(separate_context, request, FAILED):
+            _count_denial(separate_context, account)
 
 
 def _count_denial(context: Context, account: Account) -> None:
@@ -133,19 +133,21 @@ def _enrol(context: Context, account: Account, held: Credential) -> None:
 
 
 def _public_key(text: str) -> RSAPublicKey:
-    """Return a device's key. Raises BadParameter for what is no RSA key of 2048 bits or more."""
+    """Return a device's key. Raises BadParameter unless it is an RSA key of 2048 to 4096 bits."""
     try:
         key = load_der_public_key(bytes.fromhex(text))
-    except Exception:  # noqa: BLE001 - the library names no set of what it raises for bytes that are no key
+    except Exception:  # noqa: BLE001 - the library documents no error for malformed keys
         raise e.BadParameter.names("publicKey") from None
     if not isinstance(key, RSAPublicKey) or key.key_size not in _KEY_BITS:
         raise e.BadParameter.names("publicKey")
     return key
 
 
-def _is_signed(key: str, said: str, signature: str) -> bool:
+def _is_signed(key: str, signed_text: str, signature: str) -> bool:
     try:
-        _public_key(key).verify(bytes.fromhex(signature), said.encode("utf-8", "surrogatepass"), PKCS1v15(), SHA256())
+        _public_key(key).verify(
+            bytes.fromhex(signature), signed_text.encode("utf-8", "surrogatepass"), PKCS1v15(), SHA256()
+        )
     except (InvalidSignature, ValueError):
         return False
     return True

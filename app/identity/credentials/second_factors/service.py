@@ -1,4 +1,4 @@
-"""The rules that hold for every authenticator: who is asked, who may enrol, what a wrong proof costs."""
+"""The rules of all authenticators: when a factor is required, when it can be enrolled, and how wrong attempts count."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.kit.errors import ApiError
 
 SUPPLEMENTARY = frozenset({FactorKind.BACKUP_CODE})
-"""Kinds that prove only whoever has another one."""
+"""Kinds that do not count without another one."""
 WRONG_SENT_CODE = (e.WrongSmsCode, e.WrongMailCode)
-"""Guesses at codes that were sent, which count by themselves."""
+"""Errors of wrong sent codes, which count their attempts themselves."""
 CODE_PURPOSES = {FactorKind.SMS: Purpose.FACTOR_SMS, FactorKind.EMAIL: Purpose.FACTOR_EMAIL}
-"""Kinds whose codes are sent."""
+"""Purposes of the codes, for kinds that send codes."""
 REMOVAL_ERRORS = {FactorKind.EMAIL: e.FactorRemovalRefused, FactorKind.QUESTIONS: e.FactorRemovalRefused}
-"""What removing refuses where nothing is enrolled, for kinds whose `missing` says that the tenant does not have them."""
+"""Errors of removing a factor that is not enrolled, for kinds whose `not_enrolled_error` would say that they are disabled."""
 
 
 @dataclass(frozen=True)
 class RequiredFactor:
-    """What stands between a first factor and the session."""
+    """The second factor that a sign-in needs after the first."""
 
     factors: AccountFactors
-    kinds: tuple[FactorKind, ...]  # enrolled or lent ones, the preferred first; none: one has to be enrolled now
-    is_risk_based: bool = False  # because of from where it is
+    kinds: tuple[FactorKind, ...]  # enrolled or fallback kinds, the preferred first; if empty, one must be enrolled now
+    is_risk_based: bool = False  # required by a risk rule
 
     @property
     def must_enrol(self) -> bool:
@@ -48,7 +48,7 @@ class RequiredFactor:
 
 
 def account_factors(context: Context, account: Account) -> AccountFactors:
-    """Return an account with what it enrolled."""
+    """Return an account with its credentials."""
     is_required = context.tenant.settings.two_factor == "required"
     return AccountFactors(account, tuple(store.by_account(context, account.uid)), is_factor_required=is_required)
 
@@ -69,8 +69,8 @@ def enrolled_kinds(settings: TenantSettings, factors: AccountFactors) -> tuple[F
 
 
 def kinds_of_account(context: Context, account: Account, channel: FactorKind | None = None) -> tuple[FactorKind, ...]:
-    """Return the kinds with which an account proves who it is, beside the first factor; none where the tenant asks for none.
-    `channel`: as of `wanted`.
+    """Return the kinds with which an account can pass a second factor; none if the tenant has two-factor sign-in disabled.
+    `channel`: as in `required_factor`.
     """
     settings = context.tenant.settings
     if settings.two_factor == "disabled":
@@ -86,12 +86,12 @@ def required_factor(
     is_reauthentication: bool = False,
     is_risk_based: bool = False,
 ) -> RequiredFactor | None:
-    """Return what is asked of somebody who passed one factor; None where that is enough.
+    """Return the second factor required after a first one; None if the first is enough.
 
-    Costs one statement where the tenant has second factors, none where it has not.
+    Runs one SQL statement if the tenant has two-factor sign-in enabled, else none.
 
     Args:
-        channel: the kind that would prove what the first factor proved already: one mailbox does not count twice.
+        channel: the kind whose mailbox or number the first factor used, because one mailbox does not count twice.
         is_again: whether somebody who is signed in proves once more who they are; no browser is trusted with that.
         is_demanded: whether one is asked because of from where it is: no browser is trusted then, and whoever enrolled nothing
             shows what the account has (`lent`).
@@ -118,7 +118,7 @@ def required_factor(
 
 
 def _fallback_requirement(context: Context, account: Account, channel: FactorKind | None) -> RequiredFactor | None:
-    """Return what an account shows at a risk though it enrolled nothing; None where there is nothing that the tenant takes."""
+    """Return the risk-based requirement of an account without enrolled factors; None if it has no fallback kind."""
     kinds = fallback_factors.kinds(context, account, channel)
     return (
         RequiredFactor(
@@ -130,7 +130,7 @@ def _fallback_requirement(context: Context, account: Account, channel: FactorKin
 
 
 def refuse_disabled(settings: TenantSettings) -> None:
-    """Raise TwoFactorOff, or NoTwoFactorMethod where the tenant has none (interface mfa.md section 1)."""
+    """Raise TwoFactorOff, or NoTwoFactorMethod if the tenant enables no kind (interface mfa.md section 1)."""
     if settings.two_factor == "disabled":
         raise e.TwoFactorOff
     if not available_kinds(settings):
@@ -138,22 +138,22 @@ def refuse_disabled(settings: TenantSettings) -> None:
 
 
 def is_available(context: Context, kind: FactorKind) -> bool:
-    """Return whether the tenant has second factors, and this one."""
+    """Return whether the tenant enables two-factor sign-in and this kind."""
     settings = context.tenant.settings
     return settings.two_factor != "disabled" and AUTHENTICATORS[kind].is_on(settings)
 
 
 def refuse_unavailable(context: Context, kind: FactorKind, factors: AccountFactors | None = None) -> None:
-    """Raise what an authenticator refuses with where the tenant does not have it, or the first factor was the same proof."""
-    is_lent = (
+    """Raise the authenticator's `disabled_error` if the tenant disables it or the first factor used its channel."""
+    is_fallback = (
         factors is not None and kind in factors.fallback_kinds and AUTHENTICATORS[kind].is_on(context.tenant.settings)
     )
-    if not (is_lent or is_available(context, kind)) or (factors is not None and kind is factors.used_channel):
+    if not (is_fallback or is_available(context, kind)) or (factors is not None and kind is factors.used_channel):
         raise AUTHENTICATORS[kind].disabled_error
 
 
 def enabled_authenticator(context: Context, kind: FactorKind) -> Authenticator:
-    """Return the authenticator of a kind; raises its own refusal where the tenant does not have it."""
+    """Return the authenticator of a kind. Raises its `disabled_error`."""
     found = AUTHENTICATORS[kind]
     if not found.is_on(context.tenant.settings):
         raise found.disabled_error
@@ -170,20 +170,20 @@ def verify_or_enrol(
     is_lock_solved: bool = False,
     replaces: bool = False,
 ) -> bool:
-    """Use a proof, in the call's transaction; call it before anything is written. Returns whether it enrolled the factor.
+    """Verify a response in the request's transaction. Call it before any write. Return whether it enrolled the factor.
 
-    One counter for all of them and the password: a wrong proof counts, a locked account is refused.
+    All kinds and the password share one counter of failures; a locked account is refused.
 
     Args:
-        may_enrol: whether a factor that is not enrolled is enrolled by its first proof.
+        may_enrol: whether the response may enrol a factor that is not enrolled.
         is_lock_open: whether a lock of the account was just opened.
-        replaces: whether what is enrolled now takes the place of what was.
+        replaces: whether it enrols in place of an enrolled factor.
 
     Raises:
-        LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: the account is locked, or was locked
-            by this very try.
-        UnknownFactorToken: another proof ended this very sign-in in the same moment, or another sign-in enrolled a factor.
-        the authenticator's `off`, `missing` and `wrong`, and those of the codes that are sent.
+        LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: the account is locked, or this
+            attempt locks it.
+        UnknownFactorToken: a concurrent response ended this sign-in, or a concurrent sign-in enrolled a factor.
+        the authenticator's `disabled_error`, `not_enrolled_error`, `wrong_errors`, and the errors of sent codes.
     """
     found = enabled_authenticator(context, kind)
     is_new = replaces or not found.is_enrolled(factors)
@@ -193,21 +193,21 @@ def verify_or_enrol(
         one_time_tokens.refuse_locked(context, factors.account)
     if kind is FactorKind.QUESTIONS:
         security_questions.refuse_incomplete(context, factors, response, is_new=is_new)
-    tried = None
+    attempt = None
     if found.wrong_errors and not is_lock_solved:
-        tried = attempt_limit.count_attempt(context, factors.account, lambda own: _refuse_ended_sign_in(own, factors))
-    use = found.enrol if is_new else found.verify
+        attempt = attempt_limit.count_attempt(context, factors.account, lambda own: _refuse_ended_sign_in(own, factors))
+    apply = found.enrol if is_new else found.verify
     try:
-        use(context, factors, replace(response, is_lock_solved=is_lock_solved))
+        apply(context, factors, replace(response, is_lock_solved=is_lock_solved))
     except WRONG_SENT_CODE as refusal:
         context.work.rollback()
         raise attempt_limit.lock_error(context, factors.account) or refusal from None
     except found.wrong_errors as refusal:
         context.work.rollback()
-        raise _count_wrong(context, factors.account, kind, tried, refusal) from None
+        raise _count_wrong(context, factors.account, kind, attempt, refusal) from None
     if is_new and factors.sign_in is not None:
         _refuse_concurrent_enrolment(context, factors, found)
-    if tried is None:
+    if attempt is None:
         login_records.reset_failures(context.work, factors.account.uid, is_lock_solved=is_lock_solved)
     else:
         attempt_limit.record_success(context, factors.account)
@@ -218,11 +218,11 @@ def verify_or_enrol(
 
 
 def generate_backup_codes(context: Context, account: Account, *, is_first: bool) -> list[str]:
-    """Return ten new codes on paper for whoever has a second factor; the old ones are over. `is_first` refuses to replace any.
+    """Return ten new backup codes, which replace the old ones. With `is_first` existing codes are an error.
 
     Raises:
-        NoSecondFactor: there is nothing that they would stand in for. NoBackupCodes: the tenant has none.
-        BackupCodesMade: `is_first`, and there are some.
+        NoSecondFactor: the account has no other factor. NoBackupCodes: the tenant disables them.
+        BackupCodesMade: `is_first`, and the account has codes.
     """
     enabled_authenticator(context, FactorKind.BACKUP_CODE)
     factors = account_factors(context, account)
@@ -230,7 +230,7 @@ def generate_backup_codes(context: Context, account: Account, *, is_first: bool)
         raise e.NoSecondFactor
     if is_first and factors.enrolled(FactorKind.BACKUP_CODE):
         raise e.BackupCodesMade
-    store_accounts.change(context, account.uid, {})  # of two at once the second sees the codes of the first
+    store_accounts.change(context, account.uid, {})  # of concurrent calls the second sees the codes of the first
     if is_first and store.by_kind(context, account.uid, FactorKind.BACKUP_CODE):
         raise e.BackupCodesMade
     context.audit.record("second_factor.backup_codes_made", uid=account.uid)
@@ -238,24 +238,24 @@ def generate_backup_codes(context: Context, account: Account, *, is_first: bool)
 
 
 def remove(context: Context, uid: str, kind: FactorKind) -> None:
-    """Remove a factor; with the last one the codes on paper go too (interface mfa.md section 3), and the trust in browsers.
+    """Remove a factor. With the last one, remove backup codes (interface mfa.md section 3) and trusted browsers too.
 
-    Raises its `missing`.
+    Raises its `not_enrolled_error`.
     """
-    store_accounts.change(context, uid, {})  # everybody locks the account first, and its credentials after it
+    store_accounts.change(context, uid, {})  # lock order: the account, then its credentials
     if not store.remove(context, uid, (kind,)):
         raise REMOVAL_ERRORS.get(kind, AUTHENTICATORS[kind].not_enrolled_error)
     if kind in CODE_PURPOSES:
         one_time_tokens.close(context, uid, CODE_PURPOSES[kind])
-    left = {one.kind for one in store.by_account(context, uid) if one.is_enrolled}
-    if not (left & set(FactorKind)) - SUPPLEMENTARY:
+    remaining = {one.kind for one in store.by_account(context, uid) if one.is_enrolled}
+    if not (remaining & set(FactorKind)) - SUPPLEMENTARY:
         store.remove(context, uid, tuple(SUPPLEMENTARY))
         trusted_browsers.revoke_all(context, uid)
     context.audit.record("second_factor.removed", uid=uid, kind=kind)
 
 
 def _refuse_ended_sign_in(context: Context, factors: AccountFactors) -> None:
-    """Raise UnknownFactorToken where the sign-in was ended by the same proof, sent twice: that is no guess."""
+    """Raise UnknownFactorToken if the same response, sent twice, has ended the sign-in: that is no failed attempt."""
     if (
         factors.sign_in
         and continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, factors.sign_in) is None
@@ -264,8 +264,8 @@ def _refuse_ended_sign_in(context: Context, factors: AccountFactors) -> None:
 
 
 def _refuse_concurrent_enrolment(context: Context, factors: AccountFactors, found: Authenticator) -> None:
-    """Undo what a sign-in enrolled where another one did in the same moment: with the password alone nobody enrols a second
-    factor. The account is locked by now, so that the later one sees the earlier.
+    """Roll an enrolment back if a concurrent sign-in enrolled a factor: with the password alone an attacker could enrol beside
+    the owner. The account row is locked here, so the later one sees the earlier.
     """
     before = {one.credential_id for one in factors.credentials if one.is_enrolled}
     now = {one.credential_id for one in store.by_account(context, factors.account.uid) if one.is_enrolled}
@@ -278,9 +278,9 @@ def _refuse_concurrent_enrolment(context: Context, factors: AccountFactors, foun
 
 
 def _count_wrong(
-    context: Context, account: Account, kind: FactorKind, tried: Failure | None, refusal: ApiError
+    context: Context, account: Account, kind: FactorKind, attempt: Failure | None, refusal: ApiError
 ) -> ApiError:
-    """Return the refusal of a wrong proof; of the one that locks the account, the lock's."""
-    told, attempts = attempt_limit.record_failure(context, account, tried, refusal)
+    """Count a wrong response and return its error, or the lock's error if it locks the account."""
+    error, attempts = attempt_limit.record_failure(context, account, attempt, refusal)
     context.audit.record("second_factor.refused", uid=account.uid, kind=kind, attempts=attempts)
-    return told
+    return error

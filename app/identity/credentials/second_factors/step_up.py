@@ -1,4 +1,4 @@
-"""Validation tokens: that somebody who is signed in proved once more who they are (interface mfa.md section 7)."""
+"""Step-up: tokens for an account that reauthenticated while signed in (interface mfa.md section 7)."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ LIFETIME: Final = timedelta(minutes=5)
 
 
 def issue(context: Context, account: Account, by: StepUpMethod) -> ValidationToken:
-    """Return a new validation token of an account; the session of the access token that was shown counts as proved just now."""
+    """Return a new validation token, and record the step-up on the caller's access token."""
     tokens.record_step_up(context, context.account)
-    made = continuation_tokens.issue(
+    token = continuation_tokens.issue(
         context, ContinuationPurpose.STEP_UP, account.uid, lifetime=LIFETIME, facts={"by": by.value}
     )
     context.audit.record("step_up.passed", uid=account.uid, by=by.value)
-    return ValidationToken(second_factor_validation_token=made.text, expire_in=iso(made.expires_at) or "")
+    return ValidationToken(second_factor_validation_token=token.text, expire_in=iso(token.expires_at) or "")
 
 
 def spend(context: Context, account: Account, text: str, by: StepUpMethod) -> bool:
-    """Return whether a token is the account's and was earned so; it is used up by that, and by nothing else. Of many at once
-    one is told True.
+    """Use a validation token if it belongs to the account and was issued for that method. Return whether it did; of concurrent
+    calls one returns True.
     """
     found = continuation_tokens.find(context, ContinuationPurpose.STEP_UP, text)
     is_own = found is not None and found.uid == account.uid and found.facts["by"] == by.value
-    is_open = account.is_active and not account.is_deleted
-    return found is not None and is_own and is_open and continuation_tokens.spend(context, found)
+    is_usable = account.is_active and not account.is_deleted
+    return found is not None and is_own and is_usable and continuation_tokens.spend(context, found)

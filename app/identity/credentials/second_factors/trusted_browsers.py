@@ -1,4 +1,4 @@
-"""Browsers that are not asked again for a second factor, for as long as the tenant says."""
+"""Trusted browsers: a sign-in from one skips the second factor, for as many days as the tenant sets."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ _ID_LENGTH: Final = 16
 
 
 def trust(context: Context, account: Account) -> tuple[str, int] | None:
-    """Return the text for this browser's cookie and its lifetime in seconds; None where the tenant always asks."""
+    """Trust this browser. Return its cookie value and lifetime in seconds; None if the tenant disables trusted browsers."""
     days = context.tenant.settings.second_factors.trusted_browser_days
     if not days or context.visit is None:
         return None
     facts = {"agent": context.agent, "address": context.address[:64]}
     facts["password_changed_at"] = iso(account.password_changed_at) or ""
-    made = continuation_tokens.issue(
+    trusted = continuation_tokens.issue(
         context, ContinuationPurpose.TRUSTED_BROWSER, account.uid, lifetime=timedelta(days=days), facts=facts
     )
     context.audit.record("browser.trusted", uid=account.uid)
-    return made.text, days * 86_400
+    return trusted.text, days * 86_400
 
 
 def is_trusted(context: Context, account: Account) -> bool:
-    """Return whether this browser was trusted by this account, and the tenant still allows that."""
-    shown = context.visit.trusted if context.visit else None
-    if not shown or not context.tenant.settings.second_factors.trusted_browser_days:
+    """Return whether the account trusts this browser and the tenant still allows that."""
+    cookie = context.visit.trusted if context.visit else None
+    if not cookie or not context.tenant.settings.second_factors.trusted_browser_days:
         return False
-    found = continuation_tokens.find(context, ContinuationPurpose.TRUSTED_BROWSER, shown)
+    found = continuation_tokens.find(context, ContinuationPurpose.TRUSTED_BROWSER, cookie)
     if found is None or found.uid != account.uid or found.is_expired(context.now):
         return False
     return _is_of_current_password(found, account)
@@ -42,7 +42,7 @@ def is_trusted(context: Context, account: Account) -> bool:
 
 @dataclass(frozen=True)
 class TrustedBrowser:
-    """A browser that is not asked."""
+    """A browser that skips the second factor."""
 
     browser_id: str
     agent: str
@@ -52,7 +52,7 @@ class TrustedBrowser:
 
 
 def by_account(context: Context, account: Account) -> list[TrustedBrowser]:
-    """Return the browsers that an account trusts, the newest first; none where the tenant asks always."""
+    """Return the trusted browsers of an account, the newest first; none if the tenant disables them."""
     if not context.tenant.settings.second_factors.trusted_browser_days:
         return []
     held = continuation_tokens.of_account(context, ContinuationPurpose.TRUSTED_BROWSER, account.uid)
@@ -66,7 +66,7 @@ def by_account(context: Context, account: Account) -> list[TrustedBrowser]:
 
 
 def revoke(context: Context, uid: str, browser_id: str) -> None:
-    """Ask one browser again."""
+    """Stop trusting one browser."""
     for one in continuation_tokens.of_account(context, ContinuationPurpose.TRUSTED_BROWSER, uid):
         if _browser_id(one) == browser_id:
             continuation_tokens.spend(context, one)
@@ -74,15 +74,15 @@ def revoke(context: Context, uid: str, browser_id: str) -> None:
 
 
 def revoke_all(context: Context, uid: str) -> None:
-    """Trust none of an account's browsers any more."""
+    """Stop trusting all browsers of an account."""
     continuation_tokens.revoke_all(context, uid, ContinuationPurpose.TRUSTED_BROWSER)
 
 
-def _is_of_current_password(ticket: ContinuationToken, account: Account) -> bool:
-    """With a new password, whoever sets it, the trust is over."""
-    return ticket.facts.get("password_changed_at") == (iso(account.password_changed_at) or "")
+def _is_of_current_password(token: ContinuationToken, account: Account) -> bool:
+    """Return whether the password is still the one at the time of trust; a new one ends the trust."""
+    return token.facts.get("password_changed_at") == (iso(account.password_changed_at) or "")
 
 
-def _browser_id(ticket: ContinuationToken) -> str:
-    """What lists name a browser by: enough to tell those of one account apart, and nothing that opens one."""
-    return ticket.ticket_hash[:_ID_LENGTH]
+def _browser_id(token: ContinuationToken) -> str:
+    """Return the id of a browser in lists: part of a digest, useless as a cookie."""
+    return token.ticket_hash[:_ID_LENGTH]

@@ -10,7 +10,7 @@ from typing import Any
 from app.contract import errors as e
 from app.contract import errors_oauth as oauth
 from app.contract.error_profiles import OAUTH
-from app.identity.credentials.tokens import application_access, store
+from app.identity.credentials.tokens import store
 from app.identity.credentials.tokens.store import AuthorizedClient
 from app.identity.platform.context import Context, TokenHolder
 from app.kit import randomness
@@ -121,7 +121,7 @@ def holder_of(context: Context, shown: str | None, operation: AnyOperation) -> T
     """
     found = store.access(context.work, randomness.digest(shown)) if shown else None
     if found is not None and found.expires_at > context.now and found.uid is not None:
-        if not application_access.may_use(context, found):
+        if not may_use(context, found):
             raise operation.error_profile.access_refused or e.NotAuthenticated
         return replace(found, token=shown or "")
     if operation.error_profile is OAUTH:
@@ -131,6 +131,24 @@ def holder_of(context: Context, shown: str | None, operation: AnyOperation) -> T
     if e.InvalidAccessToken in operation.errors:
         raise e.InvalidAccessToken if shown else e.MissingAccessToken
     raise e.NotAuthenticated
+
+
+def may_use(context: Context, holder: TokenHolder) -> bool:
+    """Return whether the token may be used at this request's operation.
+
+    Tokens of the API's own sign-ins always may. An application's token needs the scope that the operation declares, and its
+    client must be active and still have that scope in its `interface_access`: a change there takes effect at once.
+    """
+    if holder.client_id is None:
+        return True
+    access = context.operation.admission.access if context.operation is not None else None
+    if access is None or access.scope is None:
+        return False
+    if not access.scope:
+        return True
+    client = context.application(client_id=holder.client_id)
+    is_allowed = client is not None and client.settings.is_active and access.scope in client.settings.interface_scopes
+    return is_allowed and access.scope in holder.scope.split()
 
 
 def rotate(context: Context, refresh_token: str, *, client_id: str | None) -> SpentRefreshToken:
@@ -160,7 +178,7 @@ def slide(context: Context, holder: TokenHolder) -> datetime:
 def find(context: Context, shown: str) -> TokenHolder | None:
     """Return what an account's access token stands for, expired or not; None also for one that may not be used here."""
     found = store.access(context.work, randomness.digest(shown))
-    is_usable = found is not None and application_access.may_use(context, found) and found.uid is not None
+    is_usable = found is not None and may_use(context, found) and found.uid is not None
     return replace(found, token=shown) if found is not None and is_usable else None
 
 

@@ -109,7 +109,7 @@ def finish_with_link(context: Context, token: str, credential: PresentedCredenti
     password_reset.spend_limit(context)
     account, proof = peek(context, token)
     found = ceremonies.verify_registration(context, CeremonyUse.RESET, credential, account.uid)
-    if found.ticket.facts.get("proof") != proof.proof_id:
+    if found.challenge_token.facts.get("proof") != proof.proof_id:
         raise e.PasskeyRefused
     fresh = new_password.lock_account(context, account, proof)
     one_time_tokens.spend_link(context, KIND, token)

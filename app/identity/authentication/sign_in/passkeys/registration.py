@@ -45,7 +45,7 @@ def finish(context: Context, req: contract.SignUpFinish) -> Registered:
     require_enabled(context)
     service.require_enabled(context)
     found = ceremonies.verify_registration(context, CeremonyUse.SIGN_UP, req.passkey_credential)
-    email = str(found.ticket.facts["name"])
+    email = str(found.challenge_token.facts["name"])
     given = req if req.email else req.model_copy(update={"email": [EmailEntry(type="Primary", value=email)]})
     options = replace(registration.options_for(context, req), has_password=False)
     outcome = register(context, found, service.read_draft(context, given, options), options)
@@ -60,15 +60,15 @@ def register(context: Context, found: NewPasskey, drafted: Draft, options: Regis
     still choose another address (decisions/0053), and the answers are alike until one is verified.
     """
     if identifiers.normalize_email(drafted.addresses.primary or "") != identifiers.normalize_email(
-        found.ticket.facts["name"]
+        found.challenge_token.facts["name"]
     ):
         raise e.PasskeyRefused
     if not found.is_user_verified and context.tenant.settings.two_factor == "required":
         raise e.PasskeyRefused  # it could never sign in: one key cannot be both factors
-    outcome = service.register(context, replace(drafted, uid=found.ticket.uid, has_own_uid=False), options)
+    outcome = service.register(context, replace(drafted, uid=found.challenge_token.uid, has_own_uid=False), options)
     if outcome.account is None:
-        pending_accounts.add(context, pending_accounts.unprovable_identifier(found.ticket.uid), outcome.held)
-    ceremonies.add_passkey(context, found, found.ticket.uid)
+        pending_accounts.add(context, pending_accounts.unprovable_identifier(found.challenge_token.uid), outcome.held)
+    ceremonies.add_passkey(context, found, found.challenge_token.uid)
     return outcome
 
 

@@ -1,4 +1,4 @@
-"""Services elsewhere that tell people from machines: one file each behind one protocol."""
+"""Captcha providers: one file each behind one protocol."""
 
 from app.identity.credentials.captcha.providers import hcaptcha, recaptcha, tencent
 from app.identity.credentials.captcha.providers.protocol import CaptchaProvider, CaptchaUnavailable, ProviderRequest

@@ -1,4 +1,4 @@
-"""hCaptcha. Its score, where the plan gives one, is a risk: 0 is a person, 1 a machine."""
+"""hCaptcha. Its optional score is a risk: 0 is a person, 1 a bot."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _KEY_ERRORS = frozenset(
 class HCaptcha:
     url = "https://api.hcaptcha.com/siteverify"
 
-    def is_solved(self, asked: ProviderRequest) -> bool:
-        """Return whether the service believes the answer, and the risk is low enough where it tells one."""
+    def is_solved(self, request: ProviderRequest) -> bool:
+        """Return whether hCaptcha accepts the response and its risk score, if any, is at most the threshold."""
         facts = {
-            "secret": asked.secret,
-            "response": asked.answer,
-            "remoteip": asked.address,
-            "sitekey": asked.site_key,
+            "secret": request.secret,
+            "response": request.answer,
+            "remoteip": request.address,
+            "sitekey": request.site_key,
         }
-        members = call("POST", asked.url or self.url, facts)
+        members = call("POST", request.url or self.url, facts)
         problems, risk = members.get("error-codes"), members.get("score")
         if isinstance(problems, list) and any(isinstance(one, str) and one in _KEY_ERRORS for one in problems):
             raise CaptchaUnavailable("hCaptcha does not accept captcha_secret")
         is_told = isinstance(risk, int | float) and not isinstance(risk, bool)
-        return members.get("success") is True and (not is_told or float(risk or 0) <= asked.threshold)
+        return members.get("success") is True and (not is_told or float(risk or 0) <= request.threshold)

@@ -1,4 +1,4 @@
-"""What every captcha provider can do, and how one is asked."""
+"""The protocol of captcha providers, and the HTTP call to one."""
 
 from __future__ import annotations
 
@@ -12,47 +12,47 @@ from pydantic_core import from_json
 from app.kit.clock import monotonic
 
 TIMEOUT_SECONDS = 4.0
-_MAX_WAIT_SECONDS = 1.0  # for those who ask before
+_MAX_WAIT_SECONDS = 1.0  # for a free slot
 _MAX_BYTES = 64_000
-_CONCURRENT_CALLS = BoundedSemaphore(8)  # a provider that hangs must not hold every thread of the server
+_CONCURRENT_CALLS = BoundedSemaphore(8)  # a slow provider must not block every thread
 
 
 class CaptchaUnavailable(Exception):
-    """The provider does not answer, answers nonsense, or does not accept our key: nobody can tell whether the visitor's
-    answer is right, so the request is refused with 503 rather than let through or blamed on the visitor."""
+    """The provider does not answer, its response is malformed, or it rejects the key. Whether the visitor's response is right is
+    unknown, so the request fails with 503."""
 
     unavailable_status = 503
 
 
 @dataclass(frozen=True)
 class ProviderRequest:
-    """One answer of a visitor, and what it is weighed with."""
+    """A visitor's response with the parameters to verify it."""
 
     answer: str
     site_key: str
     secret: str = field(repr=False)
     threshold: float
     address: str  # the visitor's
-    randstr: str = ""  # Tencent's second half of the answer
-    url: str = ""  # where the provider is, where the operator says so
+    randstr: str = ""  # the second part of Tencent's response
+    url: str = ""  # overrides the provider's URL
 
 
 class CaptchaProvider(Protocol):
-    """Tells whether a person answered."""
+    """Verifies captcha responses."""
 
     url: str
 
-    def is_solved(self, asked: ProviderRequest) -> bool:
-        """Return whether the provider believes the answer. Raises CaptchaUnavailable."""
+    def is_solved(self, request: ProviderRequest) -> bool:
+        """Return whether the provider accepts the response. Raises CaptchaUnavailable."""
 
 
 def call(method: str, url: str, facts: dict[str, str]) -> dict[str, Any]:
-    """Ask a provider and return its JSON object; raises CaptchaUnavailable for anything else, and after SECONDS."""
+    """Call a provider and return its JSON object. Raises CaptchaUnavailable for anything else, and after TIMEOUT_SECONDS."""
     if not _CONCURRENT_CALLS.acquire(timeout=_MAX_WAIT_SECONDS):
         raise CaptchaUnavailable("too many requests wait for the captcha provider")
     try:
         answer = _content(method, url, facts)
-    except httpx.HTTPError as problem:  # its text may bear the address, and that the secret
+    except httpx.HTTPError as problem:  # its text may contain the URL with the secret
         raise CaptchaUnavailable(f"the captcha provider did not answer: {type(problem).__name__}") from None
     finally:
         _CONCURRENT_CALLS.release()
@@ -66,13 +66,13 @@ def call(method: str, url: str, facts: dict[str, str]) -> dict[str, Any]:
 
 
 def _content(method: str, url: str, facts: dict[str, str]) -> bytes:
-    given: dict[str, Any] = {"params": facts} if method == "GET" else {"data": facts}
-    until, content = monotonic() + TIMEOUT_SECONDS, b""
-    with httpx.stream(method, url, timeout=TIMEOUT_SECONDS / 2, follow_redirects=False, **given) as answer:
+    arguments: dict[str, Any] = {"params": facts} if method == "GET" else {"data": facts}
+    deadline, content = monotonic() + TIMEOUT_SECONDS, b""
+    with httpx.stream(method, url, timeout=TIMEOUT_SECONDS / 2, follow_redirects=False, **arguments) as answer:
         if answer.status_code != httpx.codes.OK:
             raise CaptchaUnavailable(f"the captcha provider answered {answer.status_code}")
         for part in answer.iter_bytes():
             content += part
-            if len(content) > _MAX_BYTES or monotonic() > until:
-                raise CaptchaUnavailable("the captcha provider talks too long")
+            if len(content) > _MAX_BYTES or monotonic() > deadline:
+                raise CaptchaUnavailable("the captcha provider's response is too long")
     return content

@@ -10,16 +10,16 @@ _SOLVED, _WRONG_KEY = "1", "100"
 class Tencent:
     url = "https://ssl.captcha.qq.com/ticket/verify"
 
-    def is_solved(self, asked: ProviderRequest) -> bool:
-        """Return whether the service believes the ticket; the secret travels in the address, which is never logged."""
+    def is_solved(self, request: ProviderRequest) -> bool:
+        """Return whether Tencent accepts the ticket. Its URL contains the secret and is never logged."""
         facts = {
-            "aid": asked.site_key,
-            "AppSecretKey": asked.secret,
-            "Ticket": asked.answer,
-            "Randstr": asked.randstr,
-            "UserIP": asked.address,
+            "aid": request.site_key,
+            "AppSecretKey": request.secret,
+            "Ticket": request.answer,
+            "Randstr": request.randstr,
+            "UserIP": request.address,
         }
-        response = str(call("GET", asked.url or self.url, facts).get("response"))
+        response = str(call("GET", request.url or self.url, facts).get("response"))
         if response == _WRONG_KEY:
             raise CaptchaUnavailable("Tencent's captcha does not accept captcha_secret")
         return response == _SOLVED
