@@ -17,7 +17,7 @@ from app.kit import randomness
 MAX_OPEN: Final = 5
 """Open interactions per browser; the oldest is evicted."""
 MAX_REMEMBERED: Final = 8
-"""Evicted interactions of which the relying party is remembered."""
+"""Evicted interactions whose relying party is remembered."""
 COOKIE_LIFETIME_SECONDS: Final = 24 * 3600
 """Longer than the interaction lives, so that "start again" still knows the relying party."""
 

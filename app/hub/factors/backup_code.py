@@ -15,10 +15,10 @@ class BackupCodeForm(FactorForm):
     """A backup code, which has letters and digits."""
 
     backup_code = StringField(_l("Backup code"), [InputRequired(_l("Type the code."))])
-    named = "backup_code"
+    error_field = "backup_code"
     wrong = _l("That code did not work. Each works once: try another one of your list.")
 
-    def proof(self, attempt: str) -> FactorAnswer:
+    def to_answer(self, attempt: str) -> FactorAnswer:
         typed = (self.backup_code.data or "")[:64]
         return FactorAnswer(attempt=attempt, kind=FactorKind.BACKUP_CODE, code=typed, trust=bool(self.trust.data))
 

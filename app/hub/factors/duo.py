@@ -18,20 +18,20 @@ from app.kit.errors import ApiError
 class DuoForm(FactorForm):
     """A form without fields."""
 
-    def proof(self, attempt: str) -> FactorAnswer:
+    def to_answer(self, attempt: str) -> FactorAnswer:
         return FactorAnswer(attempt=attempt, kind=FactorKind.DUO)
 
-    def said(self, refusal: ApiError) -> Notice | None:
-        return next((notice for kind, notice in _SAID.items() if isinstance(refusal, kind)), None)
+    def refusal_notice(self, refusal: ApiError) -> Notice | None:
+        return next((notice for kind, notice in _NOTICES.items() if isinstance(refusal, kind)), None)
 
 
-def callback_proof(attempt: str = "") -> FactorAnswer:
+def callback_answer(attempt: str = "") -> FactorAnswer:
     """Return the parameters of the redirect back from Duo."""
     code, state = request.args.get("duo_code") or request.args.get("code", ""), request.args.get("state", "")
     return FactorAnswer(attempt=attempt, kind=FactorKind.DUO, code=code[:1_000], state=state[:500])
 
 
-_SAID: Final[dict[type[ApiError], Notice]] = {
+_NOTICES: Final[dict[type[ApiError], Notice]] = {
     **dict.fromkeys(
         (e.DuoFailed, e.WrongDuoState),
         Notice(_l("Duo did not confirm it"), _l("Begin again with Duo, or take another way.")),

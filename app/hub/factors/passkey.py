@@ -21,9 +21,9 @@ class PasskeyForm(FactorForm):
         validators=[InputRequired(_l("No passkey was shown. It takes JavaScript: allow it here, or take another way."))]
     )
     wrong = _l("That passkey did not work. Try another one, or take another way.")
-    named = ""  # the error belongs to the form: the field is hidden
+    error_field = ""  # the error belongs to the form: the field is hidden
 
-    def proof(self, attempt: str) -> FactorAnswer:
+    def to_answer(self, attempt: str) -> FactorAnswer:
         shown, self.credential.data = _read(self.credential.data or ""), ""
         kind, trust = FactorKind.PASSKEY, bool(self.trust.data)
         return FactorAnswer(attempt=attempt, kind=kind, credential=shown, trust=trust)

@@ -25,14 +25,14 @@ class FactorForm(HubForm):
     trust = BooleanField(_l("Do not ask again in this browser"))
     wrong: Any = None
     """The error of a wrong answer; None if the form has no field."""
-    named: str = "code"
+    error_field: str = "code"
     """The field that shows the error."""
 
-    def proof(self, attempt: str) -> FactorAnswer:
+    def to_answer(self, attempt: str) -> FactorAnswer:
         """Return the answer for the identity service."""
         raise NotImplementedError
 
-    def said(self, refusal: ApiError) -> Notice | None:  # noqa: ARG002 - for subclasses
+    def refusal_notice(self, refusal: ApiError) -> Notice | None:  # noqa: ARG002 - for subclasses
         """Return the notice of a refusal that is not about the typed answer; None if it has none."""
         return None
 
@@ -40,7 +40,7 @@ class FactorForm(HubForm):
         """Add the error of a wrong answer; return whether the refusal is one."""
         if self.wrong is None or not isinstance(refusal, WRONG):
             return False
-        self.add_error(self.named, self.wrong)
+        self.add_error(self.error_field, self.wrong)
         return True
 
 
@@ -50,7 +50,7 @@ class CodeForm(FactorForm):
     code = StringField(_l("Code"), [InputRequired(_l("Type the code."))])
     wrong = _l("That code did not work. Type the one that is shown now.")
 
-    def proof(self, attempt: str) -> FactorAnswer:
+    def to_answer(self, attempt: str) -> FactorAnswer:
         kind = FactorKind(str(self.kind.data))
         return FactorAnswer(attempt=attempt, kind=kind, code=(self.code.data or "")[:64], trust=bool(self.trust.data))
 

@@ -17,17 +17,17 @@ from app.kit.errors import ApiError
 class PushForm(FactorForm):
     """A form without fields: the other device answers."""
 
-    def proof(self, attempt: str) -> FactorAnswer:
+    def to_answer(self, attempt: str) -> FactorAnswer:
         return FactorAnswer(attempt=attempt, kind=FactorKind.PUSH, trust=bool(self.trust.data))
 
-    def said(self, refusal: ApiError) -> Notice | None:
-        return next((notice for kind, notice in _SAID.items() if isinstance(refusal, kind)), None)
+    def refusal_notice(self, refusal: ApiError) -> Notice | None:
+        return next((notice for kind, notice in _NOTICES.items() if isinstance(refusal, kind)), None)
 
 
 _UNREACHABLE: Final = Notice(
     _l("Your device cannot be asked now"), _l("That is nothing you did. Take another way, or try again in a while.")
 )
-_SAID: Final[dict[type[ApiError], Notice]] = {
+_NOTICES: Final[dict[type[ApiError], Notice]] = {
     e.PushPending: Notice(_l("No answer yet"), _l("Answer on your device, then check again."), "note"),
     e.PushDenied: Notice(_l("The request was denied"), _l("If that was you by mistake, have your device asked again.")),
     e.PushFailed: Notice(

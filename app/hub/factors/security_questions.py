@@ -20,9 +20,9 @@ class QuestionsForm(FactorForm):
     """Answers to the questions that the page shows. Typed answers are not rendered again."""
 
     wrong = _l("Those answers did not work. Capital letters and spaces do not matter.")
-    named = "answers"
+    error_field = "answers"
 
-    def proof(self, attempt: str) -> FactorAnswer:
+    def to_answer(self, attempt: str) -> FactorAnswer:
         typed = {
             name: text.strip()[:_MAX_CHARACTERS] for name, text in request.form.items() if name.startswith(_ANSWER)
         }
@@ -34,7 +34,7 @@ class QuestionsForm(FactorForm):
         """Tell too few answers from wrong ones."""
         if not isinstance(refusal, e.TooFewAnswers):
             return super().add_refusal(refusal)
-        self.add_error(self.named, _l("Some answers are missing."))
+        self.add_error(self.error_field, _l("Some answers are missing."))
         return True
 
 

@@ -36,7 +36,7 @@ class PasswordConfirmationForm(HubForm):
         self.asks.data = NEEDED
 
     @property
-    def proof(self) -> str | None:
+    def current_password(self) -> str | None:
         return self.password.data or None
 
     def add_refusal(self, refusal: ApiError) -> bool:
@@ -45,7 +45,7 @@ class PasswordConfirmationForm(HubForm):
             self.is_first_prompt = not self.requires_password
             self.require_password()
             if not self.is_first_prompt:
-                self.add_error("password", _WRONG if self.proof else _MISSING)
+                self.add_error("password", _WRONG if self.current_password else _MISSING)
             return True
         return False
 

@@ -57,7 +57,7 @@ class AddFactorPage(FactorPage):
                     samples[f"{presentation.kind.value}, {state}"] = cls(fresh_form(presentation), presentation, shown)
         first = next(iter(samples.values()))
         wrong = fresh_form(first.presentation)
-        wrong.add_error(wrong.named, wrong.wrong)
+        wrong.add_error(wrong.error_field, wrong.wrong)
         texted = samples[f"{FactorKind.SMS.value}, code to type"]
         return {**samples, "wrong": replace(first, form=wrong), "too soon": replace(texted, problem=_TOO_SOON)}
 
@@ -119,13 +119,13 @@ def submit_add_factor() -> Response:
     form = PRESENTATIONS[kind].form()
     if not form.validate():
         return journey.redirect_to(_address(kind)) if form.is_token_invalid else _render_invalid(kind, form)
-    return _add(form, form.proof(""))
+    return _add(form, form.to_answer(""))
 
 
 @pages.get(f"{ACCOUNT_FACTORS}/duo")
 def duo_enrolment_callback() -> Response:
     """Handle the redirect back from Duo, which the account's owner started here."""
-    return _add(fresh_form(PRESENTATIONS[FactorKind.DUO]), duo.callback_proof())
+    return _add(fresh_form(PRESENTATIONS[FactorKind.DUO]), duo.callback_answer())
 
 
 def _add(form: FactorForm, proof: FactorAnswer) -> Response:
@@ -151,7 +151,7 @@ def _begin(kind: FactorKind) -> Response:
     if not form.validate():
         return page.render(form.error_status) if form.requires_password else journey.redirect_to(ACCOUNT_FACTORS)
     target = (form.target.data or "").strip()[:320] or None
-    chosen = contract.EnrolFactorRequest(kind=kind, target=target, password=form.proof)
+    chosen = contract.EnrolFactorRequest(kind=kind, target=target, password=form.current_password)
     try:
         enrolment = api()(contract.begin, chosen)
     except e.NotAuthenticated:
@@ -187,7 +187,7 @@ def _refused(kind: FactorKind, form: FactorForm, refusal: ApiError) -> Response:
     problem = None
     if not form.add_refusal(refusal):
         fallback = _TOO_SOON if isinstance(refusal, e.TooManyRequests) else refusal_notice(refusal)
-        problem = form.said(refusal) or fallback
+        problem = form.refusal_notice(refusal) or fallback
     return _page(view, kind, form, problem).render_refusal(refusal)
 
 

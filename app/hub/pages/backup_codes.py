@@ -29,7 +29,7 @@ class GenerateForm(PasswordConfirmationForm):
     """A button, with the password if required."""
 
     def to_request(self) -> WithPassword:
-        return WithPassword(password=self.proof)
+        return WithPassword(password=self.current_password)
 
 
 @dataclass(frozen=True)

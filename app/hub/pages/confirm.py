@@ -27,7 +27,7 @@ class ConfirmForm(PasswordConfirmationForm):
     """The password."""
 
     def to_request(self) -> WithPassword:
-        return WithPassword(password=self.proof)
+        return WithPassword(password=self.current_password)
 
 
 @dataclass(frozen=True)

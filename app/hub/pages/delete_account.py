@@ -44,7 +44,7 @@ class RequestForm(PasswordConfirmationForm):
     """Requests the mail that confirms the deletion."""
 
     def to_request(self) -> contract.WithPassword:
-        return contract.WithPassword(password=self.proof)
+        return contract.WithPassword(password=self.current_password)
 
 
 class ConfirmForm(HubForm):

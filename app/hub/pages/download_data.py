@@ -33,7 +33,7 @@ class DownloadForm(PasswordConfirmationForm):
     """A button, with the password if required."""
 
     def to_request(self) -> WithPassword:
-        return WithPassword(password=self.proof)
+        return WithPassword(password=self.current_password)
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ class AddForm(PasswordConfirmationForm):
     )
 
     def to_request(self) -> contract.EmailEdit:
-        return contract.EmailEdit(email=self.email.data or "", password=self.proof)
+        return contract.EmailEdit(email=self.email.data or "", password=self.current_password)
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Add the error to its field; return whether there is a field for it."""
@@ -69,7 +69,7 @@ class ChangeForm(PasswordConfirmationForm):
     action = HiddenField()
 
     def to_request(self) -> contract.EmailEdit:
-        return contract.EmailEdit(email=self.address.data or "", password=self.proof)
+        return contract.EmailEdit(email=self.address.data or "", password=self.current_password)
 
 
 _EMAIL_ERRORS: Final[dict[type[ApiError], Any]] = {

@@ -208,7 +208,9 @@ def submit_add_identity() -> Response:
     if form.validate():
         try:
             return journey.follow(
-                api()(contract.connect, contract.LinkIdentityRequest(provider=requested, password=form.proof))
+                api()(
+                    contract.connect, contract.LinkIdentityRequest(provider=requested, password=form.current_password)
+                )
             )
         except e.NotAuthenticated:
             return _sign_in(f"{ADD}?{urlencode({'provider': requested})}")
@@ -247,7 +249,9 @@ def submit_remove_identity() -> Response:
     problem, status = None, form.error_status
     if form.validate():
         try:
-            outcome = api()(contract.disconnect, contract.UnlinkIdentityRequest(id=requested, password=form.proof))
+            outcome = api()(
+                contract.disconnect, contract.UnlinkIdentityRequest(id=requested, password=form.current_password)
+            )
         except e.NotAuthenticated:
             return oidc_client.start_login(ADDRESS)
         except ApiError as refusal:

@@ -191,7 +191,7 @@ def submit_add_passkey() -> Response:
     if credential is None:
         return replace(page, problem=SCRIPTLESS).render(422)
     try:
-        result = api()(contract.add, contract.AddPasskeyRequest(credential=credential, password=form.proof))
+        result = api()(contract.add, contract.AddPasskeyRequest(credential=credential, password=form.current_password))
     except e.NotAuthenticated:
         return oidc_client.start_login(ADD)
     except ApiError as refusal:
@@ -282,7 +282,9 @@ def _remove() -> Response:
     problem, status = None, form.error_status
     if form.validate():
         try:
-            result = api()(contract.remove, contract.RemovePasskeyRequest(id=passkey_id, password=form.proof))
+            result = api()(
+                contract.remove, contract.RemovePasskeyRequest(id=passkey_id, password=form.current_password)
+            )
         except e.NotAuthenticated:
             return oidc_client.start_login(ADDRESS)
         except e.UnknownPasskey:

@@ -43,7 +43,7 @@ class NumberForm(PasswordConfirmationForm):
     )
 
     def to_request(self) -> contract.PhoneEdit:
-        return contract.PhoneEdit(phone=self.phone.data or "", password=self.proof)
+        return contract.PhoneEdit(phone=self.phone.data or "", password=self.current_password)
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Add the error to its field; return whether there is a field for it."""
@@ -73,7 +73,7 @@ class RemoveForm(PasswordConfirmationForm):
     """Confirms the removal."""
 
     def to_request(self) -> contract.WithPassword:
-        return contract.WithPassword(password=self.proof)
+        return contract.WithPassword(password=self.current_password)
 
 
 _NUMBER_ERRORS: Final[dict[type[ApiError], Any]] = {

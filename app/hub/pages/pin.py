@@ -96,7 +96,7 @@ def submit_pin() -> Response:
     if not form.validate():
         return _own_page(form, has_pin=_has_pin(view)).render(form.error_status)
     try:
-        chosen = contract.SetPinRequest(pin=(form.pin.data or "")[:64], password=form.proof)
+        chosen = contract.SetPinRequest(pin=(form.pin.data or "")[:64], password=form.current_password)
         current_visit().renew(api()(contract.set_own, chosen).session)
     except e.NotAuthenticated:
         return oidc_client.start_login(OWN)
@@ -124,7 +124,7 @@ def submit_set_pin() -> Response:
     if not form.validate():
         return _step_page(form, can_skip=can_skip).render(form.error_status)
     request_body = contract.PinStepRequest(
-        attempt=interaction.id, pin=(form.pin.data or "")[:64], password=form.proof, skip=is_skipped
+        attempt=interaction.id, pin=(form.pin.data or "")[:64], password=form.current_password, skip=is_skipped
     )
     try:
         return journey.follow(api()(contract.set_at_sign_in, request_body))

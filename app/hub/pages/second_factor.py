@@ -109,7 +109,7 @@ class SecondFactorPage(FactorPage):
                 samples[name] = cls(fresh_form(presentation), presentation, shown, **rest)
                 wrong = fresh_form(presentation)
                 if wrong.wrong is not None and (shown.sent_to or not presentation.needs_target):
-                    wrong.add_error(wrong.named, wrong.wrong)
+                    wrong.add_error(wrong.error_field, wrong.wrong)
                     samples[f"{name}, wrong"] = cls(wrong, presentation, shown, **rest)
         presentation = PRESENTATIONS[FactorKind.TOTP]
         samples["locked"] = cls(
@@ -181,7 +181,7 @@ def submit_second_factor() -> Response:
     if not form.validate():
         return _render_invalid(form, kind)
     try:
-        return journey.follow(api()(contract.prove_factor, form.proof(interaction.id)))
+        return journey.follow(api()(contract.prove_factor, form.to_answer(interaction.id)))
     except ApiError as refusal:
         return _refused(form, refusal)
 
@@ -202,7 +202,7 @@ def duo_callback() -> Response:
     """Handle the redirect back from Duo."""
     interaction = journey.require_interaction()
     try:
-        return journey.follow(api()(contract.prove_factor, duo.callback_proof(interaction.id)))
+        return journey.follow(api()(contract.prove_factor, duo.callback_answer(interaction.id)))
     except ApiError as refusal:
         return _refused(fresh_form(PRESENTATIONS[FactorKind.DUO]), refusal)
 
@@ -242,7 +242,7 @@ def _render_invalid(form: FactorForm, kind: FactorKind) -> Response:
 def _refused(form: FactorForm | None, refusal: ApiError) -> Response:
     view_data = (refusal.data or {}).get("View")
     view = contract.FactorView.model_validate(view_data) if view_data else None
-    problem = _LOCKED if isinstance(refusal, _LOCK_ERRORS) else form.said(refusal) if form else None
+    problem = _LOCKED if isinstance(refusal, _LOCK_ERRORS) else form.refusal_notice(refusal) if form else None
     problem = problem or (_TOO_SOON if isinstance(refusal, e.TooManyRequests) else None)
     problem = problem or next((notice for kind, notice in _NOT_SENT.items() if isinstance(refusal, kind)), None)
     if view is None:

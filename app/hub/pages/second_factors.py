@@ -52,7 +52,7 @@ class RemoveForm(PasswordConfirmationForm):
 
     def to_request(self) -> contract.RemoveFactorRequest:
         kind = kind_of(self.kind.data) or FactorKind.TOTP
-        return contract.RemoveFactorRequest(kind=kind, password=self.proof)
+        return contract.RemoveFactorRequest(kind=kind, password=self.current_password)
 
 
 @dataclass(frozen=True)

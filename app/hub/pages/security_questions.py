@@ -35,7 +35,7 @@ class AnswersForm(QuestionsForm, PasswordConfirmationForm):
     """A field for each question, and the password if the session is stale."""
 
     def to_request(self) -> AnswersEdit:
-        return AnswersEdit(answers=self.typed, password=self.proof)
+        return AnswersEdit(answers=self.typed, password=self.current_password)
 
 
 @dataclass(frozen=True)

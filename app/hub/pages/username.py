@@ -37,7 +37,7 @@ class UsernameForm(PasswordConfirmationForm):
     )
 
     def to_request(self) -> UsernameEdit:
-        return UsernameEdit(username=self.username.data or "", password=self.proof)
+        return UsernameEdit(username=self.username.data or "", password=self.current_password)
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Add the error to its field; return whether there is a field for it."""
