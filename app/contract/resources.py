@@ -1,4 +1,4 @@
-"""Where resources are stated into the catalogue: each becomes its operations, and one entry of RESOURCES."""
+"""Declares resources into the catalogue: each becomes its operations, and one entry of RESOURCES."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Verbs = tuple[Verb | Does, ...]
 
 
 class AddressFacts(TypedDict, total=False):
-    """What may be stated of an address; `Address` says what each means."""
+    """What may be declared of an address; `Address` says what each means."""
 
     auth: Auth
     error_profile: ErrorProfile
@@ -46,7 +46,7 @@ class AddressFacts(TypedDict, total=False):
 
 
 class Facts(AddressFacts, total=False):
-    """What may be stated of a resource beside its first address; `Resource` says what each means."""
+    """What may be declared of a resource beside its first address; `Resource` says what each means."""
 
     scope: str
     older: tuple[Address, ...]
@@ -68,14 +68,14 @@ class Facts(AddressFacts, total=False):
 def collection(
     area: str, path: str, model: type[Wire], *, verbs: Verbs, noun: str, kind: str = "", **facts: Unpack[Facts]
 ) -> Resource:
-    """State a collection and its operations."""
+    """Declare a collection and its operations."""
     return declare(resource(area, path, model, verbs, noun=noun, kind=kind or area, **facts))
 
 
 def singleton(
     area: str, path: str, model: type[Wire], *, verbs: Verbs, noun: str, kind: str, **facts: Unpack[Facts]
 ) -> Resource:
-    """State a singleton and its operations; its `kind` tells it from others of its area."""
+    """Declare a singleton and its operations; its `kind` tells it from others of its area."""
     made = resource(area, path, model, verbs, noun=noun, kind=kind, is_singleton=True, **facts)
     check(made)
     _check_paths(made)
@@ -99,7 +99,7 @@ def resource(
     is_singleton: bool = False,
     **facts: Unpack[Facts],
 ) -> Resource:
-    """Return a resource without stating its operations."""
+    """Return a resource without declaring its operations."""
     given: dict[str, Any] = dict(facts)
     address: Any = {"auth": M, "error_profile": MANAGE, "deleted": Deleted}
     address |= {name: given.pop(name) for name in list(given) if name in AddressFacts.__annotations__}
@@ -110,7 +110,7 @@ def resource(
 
 
 def import_contract() -> None:
-    """Import every module of the contract, so that all that they state is in the catalogue."""
+    """Import every module of the contract, so that all that they declare is in the catalogue."""
     for module in pkgutil.walk_packages(contract.__path__, f"{contract.__name__}."):
         import_module(module.name)
 
@@ -122,7 +122,7 @@ def file_resources() -> tuple[Resource, ...]:
 
 
 def declare(made: Resource) -> Resource:
-    """State a resource's operations into the catalogue."""
+    """Declare a resource's operations into the catalogue."""
     BOUND.extend(bound(made))
     RESOURCES.append(made)
     return made

@@ -1,7 +1,7 @@
-"""How a resource is stated: a collection or a singleton, as one model whose fields bear marks, and what is true of the whole.
+"""How a resource is declared: a collection or a singleton, as one model whose fields bear marks, and what is true of the whole.
 
-From a statement come the models of its operations (`resource_models`) and how a request becomes what is kept
-(`resource_values`). A statement that contradicts itself raises ResourceError when it is made, at import.
+From a declaration come the models of its operations (`resource_models`) and how a request becomes what is kept
+(`resource_values`). A declaration that contradicts itself raises ResourceError when it is made, at import.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MASKED = "********"
 
 
 class ResourceError(Exception):
-    """A statement contradicts itself; the text says what to change."""
+    """A declaration contradicts itself; the text says what to change."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What makes no sense in the statement of a resource, said as what to change."""
+"""What makes no sense in the declaration of a resource, said as what to change."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from app.kit.resource import (
 
 
 def check(resource: Resource) -> None:
-    """Raise ResourceError for the first thing that is wrong with a statement."""
+    """Raise ResourceError for the first thing that is wrong with a declaration."""
     for problem in _problems(resource):
         raise ResourceError(f"The resource {resource.area}/{resource.kind}: {problem}")
 
@@ -32,9 +32,9 @@ def check(resource: Resource) -> None:
 def _problems(resource: Resource) -> Iterator[str]:
     verbs = [one.verb for one in resource.address.does]
     if not verbs:
-        yield "state at least one operation."
+        yield "declare at least one operation."
     if len(set(verbs)) < len(verbs):
-        yield "state each verb once."
+        yield "declare each verb once."
     if resource.is_singleton:
         yield from _of_singleton(resource, verbs)
     else:
@@ -60,7 +60,7 @@ def _of_singleton(resource: Resource, verbs: list[Verb]) -> Iterator[str]:
     if any(one.exists for one in resource.addresses):
         yield "a singleton cannot exist twice; `exists` belongs to collections."
     if not isinstance(resource.backing, InSettings):
-        yield "a singleton is kept in the settings; state `backing=InSettings(...)`."
+        yield "a singleton is kept in the settings; declare `backing=InSettings(...)`."
 
 
 def _of_collection(resource: Resource, verbs: list[Verb]) -> Iterator[str]:
@@ -72,10 +72,10 @@ def _of_collection(resource: Resource, verbs: list[Verb]) -> Iterator[str]:
     needs_exists = CREATE in verbs and bool(resource.unique or not is_minted)
     for address in resource.addresses:
         if needs_exists and address.exists is None:
-            yield f"state the error `exists` of {address.path}."
+            yield f"declare the error `exists` of {address.path}."
         at_items = [one for one in address.does if one.verb in (READ, UPDATE, DELETE)]
         if address.unknown is None and not all(one.unknown for one in at_items):
-            yield f"state the error `unknown` of {address.path}."
+            yield f"declare the error `unknown` of {address.path}."
     yield from _of_names(resource)
 
 
@@ -125,7 +125,7 @@ def _twice(resource: Resource) -> Iterator[str]:
     for member in resource.members if resource.content is None else ():
         kept: Kept | None = member.mark(Kept)
         if kept and member.is_content and not kept.path.isidentifier():
-            yield f"{member.asked} is kept at {kept.path!r}: state the model of the `content`, or a plain name."
+            yield f"{member.asked} is kept at {kept.path!r}: declare the model of the `content`, or a plain name."
     files = [member.fields[-1] for member in resource.members if member.is_secret]
     for name in sorted({one for one in files if files.count(one) > 1}):
         yield f"two secrets are called {name} in a configuration file."

@@ -1,4 +1,4 @@
-"""The models that a resource's operations take and answer, made from the one model of its statement."""
+"""The models that a resource's operations take and answer, made from the one model of its declaration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operations that come from a resource's statement: what each is called, where it stands, what it takes and answers."""
+"""The operations that come from a resource's declaration: what each is called, where it stands, what it takes and answers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from app.kit.wire import Nothing, Wire
 
 @dataclass(frozen=True)
 class Draft:
-    """An operation before it is stated."""
+    """An operation before it is declared."""
 
     resource: Resource
     address: Address
@@ -50,7 +50,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Bound:
-    """An operation of a resource, as it was stated."""
+    """An operation of a resource, as it was declared."""
 
     operation: AnyOperation
     draft: Draft
@@ -75,7 +75,7 @@ class Bound:
 
 
 def drafts(resource: Resource) -> Iterator[Draft]:
-    """Yield every operation of a resource, at each of its addresses. Raises ResourceError for a statement that makes no sense."""
+    """Yield every operation of a resource, at each of its addresses. Raises ResourceError for a declaration that makes no sense."""
     check(resource)
     for address in resource.addresses:
         for does in address.does:

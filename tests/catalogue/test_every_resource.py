@@ -1,4 +1,4 @@
-"""Every resource that is stated does what its statement says; so do sample resources that use all that can be stated."""
+"""Every declared resource does what its declaration says; so do sample resources that use all that can be declared."""
 
 from __future__ import annotations
 

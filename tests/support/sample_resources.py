@@ -1,4 +1,4 @@
-"""Resources that exist in tests alone: between them they use everything that a statement can say."""
+"""Resources that exist in tests alone: between them they use everything that a declaration can say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of the second factors' settings, beside what their statements say."""
+"""The rules of the second factors' settings, beside what their declarations say."""
 
 from __future__ import annotations
 

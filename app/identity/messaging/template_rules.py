@@ -1,4 +1,4 @@
-"""The rules of the tenants' own templates, beside what their statements say."""
+"""The rules of the tenants' own templates, beside what their declarations say."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from app.identity.platform.store.tables import Instant, Json, tenant_table
 
 resources = tenant_table(
     "resources",
-    Column("kind", String(60), primary_key=True),  # app/contract: `kind` of the statement
+    Column("kind", String(60), primary_key=True),  # app/contract: `kind` of the declaration
     Column("id", String(400), primary_key=True),  # parts of a composite id are percent-encoded, with / between
     Column("unique_key", String(64)),  # digest of the values that no two items of a kind may share
     Column("content", Json, nullable=False),

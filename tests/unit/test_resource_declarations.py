@@ -1,4 +1,4 @@
-"""A statement of a resource that makes no sense is refused when it is made, with a sentence that says what to change."""
+"""A declaration of a resource that makes no sense is refused when it is made, with a sentence that says what to change."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ ALL: Verbs = (LIST, CREATE, READ, UPDATE, DELETE)
 @pytest.mark.parametrize(
     ("model", "verbs", "stated", "sentence"),
     [
-        (Plain, (), BOTH, "state at least one operation"),
-        (Plain, (LIST, LIST), BOTH, "state each verb once"),
+        (Plain, (), BOTH, "declare at least one operation"),
+        (Plain, (LIST, LIST), BOTH, "declare each verb once"),
         (Keyless, ALL, BOTH, "mark the field that is an item's id with Key"),
         (Unreachable, ALL, BOTH, "the Key of ItemId needs its parameter"),
         (ParentLast, ALL, BOTH, "keys of parents come first"),
@@ -97,9 +97,9 @@ ALL: Verbs = (LIST, CREATE, READ, UPDATE, DELETE)
         (FixedKey, ALL, BOTH, "ItemId is part of the id, so it cannot be FIXED"),
         (SecretNumber, ALL, BOTH, "a secret is text; Pin is not"),
         (OneKeyTwice, ALL, BOTH, "Second and First are kept under one key"),
-        (Deep, ALL, BOTH, "First is kept at 'a.b': state the model"),
-        (Named, ALL, {"unknown": Refused}, "state the error `exists` of /v2/manage/x"),
-        (Named, ALL, {"exists": Refused}, "state the error `unknown` of /v2/manage/x"),
+        (Deep, ALL, BOTH, "First is kept at 'a.b': declare the model"),
+        (Named, ALL, {"unknown": Refused}, "declare the error `exists` of /v2/manage/x"),
+        (Named, ALL, {"exists": Refused}, "declare the error `unknown` of /v2/manage/x"),
         (Plain, (LIST, REPLACE), BOTH, "none may be minted"),
         (Plain, ALL, {**BOTH, "unset": Refused}, "`unset` belongs to singletons"),
         (Plain, ALL, {**BOTH, "unique": ("nothing",)}, "`unique` names nothing"),
