@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 import pytest
@@ -16,10 +17,12 @@ from app.contract.auth import AuthScheme, Host
 from app.contract.configuration import RequestLimits
 from app.contract.openapi import load_catalogue
 from app.contract.operations import CATALOGUE
+from app.contract.resources import BOUND
 from app.contract.visit import VISIT_HEADER, Visit
 from app.kit import randomness
 from app.kit.operation import AnyOperation
 from app.kit.reading import INSIDE
+from app.kit.resource import CREATE
 from app.kit.signing import SIGNATURE_HEADER, signature
 from app.kit.wire import shape_of
 from tests.support.machines import machine
@@ -58,6 +61,11 @@ def may_be_anybody(operation: AnyOperation) -> bool:
 def with_body() -> pytest.MarkDecorator:
     """Ask of each operation that reads a body."""
     return asked_of([one for one in CATALOGUE if one.method in WRITES and shape_of(one.request).has_body])
+
+
+_NUMBERS = count()
+_CREATES = [one.operation for one in BOUND if one.draft.does and one.draft.does.verb is CREATE]
+"""They take the same body once."""
 
 
 class Caller:
@@ -153,7 +161,8 @@ class Caller:
     def body_of(operation: AnyOperation) -> bytes:
         if operation.method not in WRITES or not shape_of(operation.request).has_body:
             return b""
-        return json.dumps(dict.fromkeys(shape_of(operation.request).required_body, "x")).encode()
+        value = f"x{next(_NUMBERS)}" if operation in _CREATES else "x"
+        return json.dumps(dict.fromkeys(shape_of(operation.request).required_body, value)).encode()
 
 
 def refusal(answer: TestResponse) -> tuple[int, Any]:
