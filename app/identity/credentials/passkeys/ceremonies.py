@@ -237,7 +237,11 @@ def _find_challenge(
     context: Context, kind: ContinuationPurpose, use: CeremonyUse, credential: PresentedCredential, uid: str | None
 ) -> ContinuationToken:
     challenge_token = continuation_tokens.find(context, kind, _client_challenge(credential))
-    if challenge_token is None or challenge_token.is_expired(context.now) or challenge_token.facts.get("use") != use.value:
+    if (
+        challenge_token is None
+        or challenge_token.is_expired(context.now)
+        or challenge_token.facts.get("use") != use.value
+    ):
         raise _refused(context, "challenge", uid)
     if uid is not None and challenge_token.uid != uid:
         raise _refused(context, "challenge of another", uid)

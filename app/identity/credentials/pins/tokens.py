@@ -39,7 +39,7 @@ def find_setting_token(context: Context, text: str | None) -> tuple[Continuation
     token = continuation_tokens.find(context, ContinuationPurpose.PIN_SETTING, text)
     if token is None:
         raise e.UnknownPinToken
-    if token.is_over(context.now):
+    if token.is_expired(context.now):
         raise e.ExpiredPinToken
     account = accounts.by_uid(context, token.uid)
     is_over = account is None or (account.password_changed_at and account.password_changed_at > token.created_at)
@@ -70,7 +70,7 @@ def find_session(context: Context, text: str | None) -> ContinuationToken:
     session = continuation_tokens.find(context, ContinuationPurpose.PIN_SESSION, text)
     if session is None:
         raise e.UnknownSessionToken
-    if session.is_over(context.now):
+    if session.is_expired(context.now):
         raise e.ExpiredSessionToken
     return session
 
