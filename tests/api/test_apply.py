@@ -67,7 +67,7 @@ def rows(services: Services, table: str, tenant: str = "acme") -> list[Any]:
         held = changes.by_name(work, tenant)
         if held is None:
             return []
-        work.enter(held.tenant_id)
+        work.switch_tenant(held.tenant_id)
         found = metadata.tables[table]
         return list(work.all(select(found).where(found.c.tenant_id == held.tenant_id)))
     finally:

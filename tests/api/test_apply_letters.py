@@ -53,7 +53,7 @@ def held(services: Services) -> tuple[int, list[Any]]:
         tenant = changes.by_name(work, "acme")
         if tenant is None:
             return 0, []
-        work.enter(tenant.tenant_id)
+        work.switch_tenant(tenant.tenant_id)
         return tenant.version, [*templates.contents(work, "mail"), *templates.contents(work, "sms")]
     finally:
         work.rollback()

@@ -74,7 +74,7 @@ class Managed:
         try:
             held = changes.by_name(work, self.server.name)
             assert held
-            work.enter(held.tenant_id)
+            work.switch_tenant(held.tenant_id)
             rows = work.all(select(letter_templates).where(letter_templates.c.tenant_id == held.tenant_id))
             templates = {f"{row.channel} {row.kind} {row.name}": row.content for row in rows}
             return {**held.settings, "brand": held.brand, "secrets": held.service_secrets, "templates": templates}

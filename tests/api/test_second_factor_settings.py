@@ -123,6 +123,7 @@ def test_another_scope_does_not_do(acme: TenantServer, method: str, path: str) -
     assert refused(ask(acme, machine(acme, "template:read"), method, path, body)) == (403, 6002)
 
 
+@pytest.mark.database_alone
 def test_the_secrets_are_sealed_anew_under_a_new_one(acme: TenantServer) -> None:
     answered(ask(acme, machine(acme, *ALL), "POST", PUSH, STATED))
     ours = acme.services.settings

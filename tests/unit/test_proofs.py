@@ -233,6 +233,7 @@ def test_a_good_code_begins_the_count_anew(new_tenant_server: NewTenantServer) -
         assert holder.types(code).uid == holder.uid
 
 
+@pytest.mark.database_alone
 def test_what_is_long_over_is_removed(holder: Holder, services: Services) -> None:
     clock = services.clock
     assert isinstance(clock, MovableClock)

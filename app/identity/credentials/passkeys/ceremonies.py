@@ -88,7 +88,7 @@ class VerifiedPasskey:
 def begin_registration(
     context: Context,
     use: CeremonyUse,
-    user: UserEntity,
+    entity: UserEntity,
     passkeys: Iterable[Credential] = (),
     preferences: CreationPreferences = DEFAULT_PREFERENCES,
     **facts: Any,
@@ -100,9 +100,9 @@ def begin_registration(
     if len(existing) >= store.MAX_PASSKEYS:
         raise e.PasskeyMisconfigured
     challenge = _issue_challenge(
-        context, ContinuationPurpose.PASSKEY_CREATION, use, user.uid, {"name": user.name, **facts}
+        context, ContinuationPurpose.PASSKEY_CREATION, use, entity.uid, {"name": entity.name, **facts}
     )
-    return options.creation_options(context, challenge, user, existing, preferences)
+    return options.creation_options(context, challenge, entity, existing, preferences)
 
 
 def begin_authentication(

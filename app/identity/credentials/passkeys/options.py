@@ -46,7 +46,7 @@ class UserEntity:
 def creation_options(
     context: Context,
     challenge: str,
-    user: UserEntity,
+    entity: UserEntity,
     existing: Iterable[Credential] = (),
     preferences: CreationPreferences = DEFAULT_PREFERENCES,
 ) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def creation_options(
     }
     return {
         "rp": {"id": webauthn_origins.rp_id(context), "name": webauthn_origins.rp_name(context)},
-        "user": {"id": user_handle(user.uid), "name": user.name, "displayName": user.shown_name or user.name},
+        "user": {"id": user_handle(entity.uid), "name": entity.name, "displayName": entity.shown_name or entity.name},
         "challenge": challenge,
         "pubKeyCredParams": [{"type": "public-key", "alg": number} for number in ALGORITHMS],
         "timeout": TIMEOUT_MS,
