@@ -88,7 +88,7 @@ def test_limiter_serves_the_quiet_tenant_in_the_first_round() -> None:
 
 
 def test_who_waits_too_long_is_refused_and_leaves_no_trace() -> None:
-    limiter = HashLimiter(1, patience_seconds=0.05)
+    limiter = HashLimiter(1, max_wait_seconds=0.05)
     with ExitStack() as held:
         held.enter_context(limiter.place("acme"))
         with pytest.raises(HashingBusy), limiter.place("globex"):
