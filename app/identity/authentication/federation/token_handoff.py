@@ -2,10 +2,9 @@
 row A26).
 
 A browser that a program's link redirected returns to it with a *request token*, which the program's server exchanges,
-or with a
-*candidate*, an identity that an account may be linked to. Without a callback the program polls with a *client GUID*
-of its own:
-any holder of the GUID gets what the browser finished, so the visitor must have confirmed it on our page.
+or with a *candidate*, an identity that an account may be linked to. Without a callback the program polls with a
+*client GUID* of its own: any holder of the GUID gets what the browser finished, so the visitor must have confirmed it
+on our page.
 """
 
 from __future__ import annotations

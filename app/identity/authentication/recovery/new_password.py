@@ -89,8 +89,7 @@ def after_change(
     """Revoke older links and unfinished enrolments after a new password, and notify the owner with a link to revert.
 
     A security alert survives every change except a reset by the mailbox that it was sent to, and only while that is
-    the primary
-    address, which is notified of the next change: otherwise a thief could end it.
+    the primary address, which is notified of the next change: otherwise a thief could end it.
     """
     context.audit.record("password.changed", uid=account.uid, reason=reason)
     for kind in (Purpose.RESET_PASSWORD, Purpose.DELETE_ACCOUNT, Purpose.SIGN_IN, Purpose.SMART_LOGIN):

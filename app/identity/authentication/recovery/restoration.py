@@ -35,10 +35,8 @@ def restore(context: Context, token: str, password_hash: str) -> tuple[Account, 
     """Restrict the account to the mailbox that the security alert was sent to. One of several concurrent calls wins.
 
     That address becomes the only one: the others, the number, the answers and passkeys may be the attacker's, whether
-    they were added
-    before or after the change. Second factors stay, except those added with or after the change: the mailbox alone
-    must not pass the
-    others. Links, codes and alerts of later changes are revoked.
+    they were added before or after the change. Second factors stay, except those added with or after the change: the
+    mailbox alone must not pass the others. Links, codes and alerts of later changes are revoked.
 
     Raises:
         UnknownLink, UsedLink, ExpiredLink: the link is unknown, used, or expired.

@@ -1,8 +1,7 @@
 """Changes the address or number of a pending registration, for a visitor who mistyped it.
 
 The registration then waits for the new identifier as one with a taken address does (decisions/0052), whether the old
-or the new
-one has an account: answer and cost are the same.
+or the new one has an account: answer and cost are the same.
 """
 
 from __future__ import annotations

@@ -51,8 +51,7 @@ def complete(
     `authentication.methods` with `mfa` count as two factors, such as a passkey that verified its user.
 
     Raises AccountBlocked, LoginDisabled, EmailUnverified, PhoneUnverified, PrivacyPolicyOutdated, TooManySessions;
-    TwoFactorOn
-    where the only second factor is the one that was just used as the first.
+    TwoFactorOn where the only second factor is the one that was just used as the first.
     """
     required = (
         None

@@ -14,8 +14,7 @@ def from_request(settings: TenantSettings, req: PasswordLogin) -> Identifier:
     """Return the one identifier of a request.
 
     Raises 908 for none or several, the refusal of a disabled kind, 1038 for a malformed email. The form of a username
-    or a phone
-    number is not checked: the interface has no code for it here, so a malformed one is an unknown one.
+    or a phone number is not checked: the interface has no code for it here, so a malformed one is an unknown one.
     """
     given = [(kind, value) for kind in ("email", "username", "phone") if (value := getattr(req, kind))]
     if not given:

@@ -120,8 +120,7 @@ def _unseen(
     """Return the signals never seen before, in the interface's order.
 
     Skips unknown values, and signals that have no remembered value to compare with: at the first sign-in, or the
-    first since the
-    tenant watches that signal.
+    first since the tenant watches that signal.
     """
     remembered = {one.facts.get(_SIGNAL) for one in held.values()}
     return [

@@ -50,11 +50,9 @@ def verify(
     """Return the account that this password opens, and record the sign-in unless a second factor is required.
 
     Spends one hash whether or not the account exists. With `hides_unknown`, an unknown account answers as a known one
-    does, locks
-    included; so does an account that was registered with an address nobody verified. Where the address or the number
-    is not verified
-    yet, the verification is sent again as `options` say, within the limits; None sends nothing. `suppress_webhook`
-    sends no event.
+    does, locks included; so does an account that was registered with an address nobody verified. Where the address or
+    the number is not verified yet, the verification is sent again as `options` say, within the limits; None sends
+    nothing. `suppress_webhook` sends no event.
 
     Raises:
         TooManyRequests: the address or the tenant reached its limit.
@@ -66,8 +64,7 @@ def verify(
         LoginDisabled, EmailUnverified, PhoneUnverified, TooManySessions: the password is right, but the account may
         not sign in.
         MailLimitReached, SmsLimitReached, SharedSmsLimitReached, NoSmsConfiguration: the verification that `options`
-        ask for could
-            not be sent; programs get this error, hosted pages do not.
+            ask for could not be sent; programs get this error, hosted pages do not.
     """
     settings = context.tenant.settings
     _spend_limits(context)

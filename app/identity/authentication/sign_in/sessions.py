@@ -111,11 +111,9 @@ def authenticated_at(context: Context, holder: TokenHolder) -> datetime | None:
     """Return when the account behind a token last authenticated; None where nothing states it (impersonation).
 
     This is the latest of the sign-in that the token was issued for, a step-up with a token of its family, and a
-    sign-in or step-up of
-    its browser session. A provider that signs a browser in silently authenticates nobody, and an application can send
-    browsers there
-    by itself; so a federated sign-in counts only where it renewed a session, which requires a new authentication at
-    the provider.
+    sign-in or step-up of its browser session. A provider that signs a browser in silently authenticates nobody, and
+    an application can send browsers there by itself; so a federated sign-in counts only where it renewed a session,
+    which requires a new authentication at the provider.
     """
     names = (PROVED_AT,) if _is_federated(holder.facts.get("amr")) else ("auth_time", PROVED_AT)
     stated = [holder.facts.get(name) for name in names]

@@ -66,10 +66,9 @@ def verifiable_account(context: Context, phone: str) -> Account | None:
     """Return the account whose number a code alone may verify; None where another account may be using the number.
 
     The owner of the number need not own the account that states it: the account may be in use, or have a verified
-    address. A code
-    alone would sign them in to another person's account. A registration with the number then waits, and is verified
-    instead; where
-    several wait, none is: only our pages know which registration belongs to the browser.
+    address. A code alone would sign them in to another person's account. A registration with the number then waits,
+    and is verified instead; where several wait, none is: only our pages know which registration belongs to the
+    browser.
     """
     holder = accounts.by_phone(context, phone)
     is_stated = holder is not None and not holder.phone_verified

@@ -134,8 +134,7 @@ def confirm(
 
     Args:
         knows_password: whether the caller also proved that the account is theirs; else unverified credentials of a
-        self-registered
-            account may be an attacker's, and are removed.
+            self-registered account may be an attacker's, and are removed.
 
     Raises:
         ClosedSmsCode: the account is closed, or has another number now.

@@ -51,9 +51,8 @@ def replace_all(context: Context, account: Account, found: NewPasskey) -> Creden
     """Store a passkey that a mailed link created, in place of all sign-in passkeys; call it with the account locked.
 
     Second-factor passkeys stay, because the mailbox is no second factor. Where the account has a second factor, the
-    new passkey counts
-    as one factor. Sign-in passkeys that are the account's only second factor stay as that, and no longer sign in
-    alone.
+    new passkey counts as one factor. Sign-in passkeys that are the account's only second factor stay as that, and no
+    longer sign in alone.
     """
     known = second_factors.account_factors(context, account)
     is_one = bool(second_factors.enrolled_kinds(context.tenant.settings, known))

@@ -56,8 +56,7 @@ def register(context: Context, found: NewPasskey, drafted: Draft, options: Regis
     """Create the account for which the passkey was created, with the id in its user handle; raises PasskeyRefused.
 
     Where accounts are hidden and the address is taken, the passkey is stored with a pending account all the same: the
-    visitor may
-    still choose another address (decisions/0053), and the answers are alike until one is verified.
+    visitor may still choose another address (decisions/0053), and the answers are alike until one is verified.
     """
     if identifiers.normalize_email(drafted.addresses.primary or "") != identifiers.normalize_email(
         found.challenge_token.facts["name"]

@@ -75,9 +75,8 @@ def verify(
     factors.
 
     Raises PasskeyRefused: also where a second factor is required and the passkey did not verify its user, because one
-    key would be
-    both factors; and, where accounts are hidden, for an account whose address is not verified yet or is another
-    account's.
+    key would be both factors; and, where accounts are hidden, for an account whose address is not verified yet or is
+    another account's.
     """
     found = ceremonies.verify_authentication(context, use, credential)
     account = accounts.by_uid(context, found.credential.uid)
