@@ -106,9 +106,9 @@ def letters(asked: argparse.Namespace) -> Iterator[tuple[Shot, str]]:
             *gallery.text_messages(look, speaks, [one for one in own if isinstance(one, SmsTemplate)]),
         ]
         for one in shown:
-            if one.letter is None or asked.page.lower() not in one.name.lower():
+            if one.message is None or asked.page.lower() not in one.name.lower():
                 continue
-            page = one.letter.html or _bubble(one.letter.text, speaks)
+            page = one.message.html or _bubble(one.message.text, speaks)
             for size in asked.size:
                 for scheme in asked.scheme:
                     yield Shot(one.name, one.state, language, size, scheme, asked.look), page

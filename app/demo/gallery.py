@@ -48,7 +48,7 @@ def install(app: Flask, database: Database) -> None:
     def mail() -> Response:
         dress, asked = _tenant_messages(database), (request.args.get("name"), request.args.get("state"))
         shown = gallery.emails(dress.look, _language(), dress.mails, dress.default)
-        letter = next((one.letter for one in shown if (one.name, one.state) == asked), None)
+        letter = next((one.message for one in shown if (one.name, one.state) == asked), None)
         if letter is None:
             abort(404)
         return Response(letter.html, mimetype="text/html", headers={"Content-Security-Policy": POLICY})

@@ -16,7 +16,7 @@ from app.identity.administration.configuration.origins import differences, marks
 from app.identity.administration.configuration.plan import Plan
 from app.identity.administration.configuration.reading import read
 from app.identity.directory.tenants import changes
-from app.identity.messaging.tables import letter_templates
+from app.identity.messaging.store import letter_templates
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.machines import ask, machine
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered

@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 
 from app.contract.messages import MailTemplate, SmsTemplate
 from app.identity.directory.tenants import changes
-from app.identity.messaging.tables import letter_templates
+from app.identity.messaging.store import letter_templates
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.platform.tables import audit
 from tests.support.customers import NEW, PATH, Customer, a_customer

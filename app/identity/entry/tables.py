@@ -10,7 +10,7 @@ from app.identity.directory.accounts import tables as accounts
 from app.identity.directory.consents import tables as consent_forms
 from app.identity.directory.custom_objects import tables as custom_objects
 from app.identity.directory.tenants import tables as tenants
-from app.identity.messaging import tables as letters
+from app.identity.messaging import store as messaging
 from app.identity.platform import continuation_tokens
 from app.identity.platform import tables as tasks
 from app.identity.platform.resources import tables as resources
@@ -20,6 +20,6 @@ from app.identity.protocols.oauth import tables as oauth
 declare_complete()
 
 __all__ = [
-    "accounts", "captcha", "consent_forms", "credentials", "custom_objects", "letters", "metadata", "oauth", "proofs",
+    "accounts", "captcha", "consent_forms", "credentials", "custom_objects", "messaging", "metadata", "oauth", "proofs",
     "registration", "resources", "sign_in", "tasks", "tenants", "continuation_tokens", "tokens",
 ]  # fmt: skip

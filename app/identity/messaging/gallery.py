@@ -1,4 +1,4 @@
-"""Every letter in every state, as one tenant sends it: ours in the tenant's look, and the tenant's own beside them."""
+"""Renders sample messages in every state: the built-in ones with a tenant's branding, and the tenant's templates templates."""
 
 from __future__ import annotations
 
@@ -20,56 +20,60 @@ T = TypeVar("T", MailTemplate, SmsTemplate)
 
 @dataclass(frozen=True)
 class GalleryMessage:
-    """One letter: `template` is empty where it is ours, `problem` says why one of the tenant's cannot be drawn."""
+    """One sample message. `template` is empty for a built-in candidate; `problem` says why a tenant's template was not rendered."""
 
     kind: MailKind | SmsKind
     state: str
     template: str
     language: Language
-    letter: RenderedMessage | None = None
+    message: RenderedMessage | None = None
     problem: str = ""
 
     @property
     def name(self) -> str:
-        """What the letter is called in the gallery and in the names of pictures."""
+        """Return the message's name in the gallery and in file names of screenshots."""
         word = "Mail" if isinstance(self.kind, MailKind) else "Sms"
         return word + self.kind.name.title().replace("_", "") + (f".{self.template}" if self.template else "")
 
     @property
     def parts(self) -> int:
-        """How many messages a network makes of a text."""
-        return gsm7.count_parts(self.letter.text) if self.letter else 0
+        """Return the number of SMS that the text takes."""
+        return gsm7.count_parts(self.message.text) if self.message else 0
 
 
 def emails(
-    look: Branding, language: Language, own: Sequence[MailTemplate], default: str = "en"
+    branding: Branding, language: Language, templates: Sequence[MailTemplate], default: str = "en"
 ) -> Iterator[GalleryMessage]:
-    """Yield every mail as it is sent to somebody of this language, ours first; `default` is the tenant's language."""
+    """Yield every mail in this language, the built-in ones first; `default` is the tenant's default language."""
     for kind, states in EMAIL_SAMPLES.items():
         for state, facts in states.items():
-            yield GalleryMessage(kind, state, "", language, rendering.render(kind, look, facts, language))
-            for template, spoken in _in_language([one for one in own if one.type is kind], language, default):
-                yield _tenant_email(template, look, state, facts, spoken)
+            yield GalleryMessage(kind, state, "", language, rendering.render(kind, branding, facts, language))
+            for template, written_in in _in_language(
+                [candidate for candidate in templates if candidate.type is kind], language, default
+            ):
+                yield _tenant_email(template, branding, state, facts, written_in)
 
 
 def text_messages(
-    look: Branding, language: Language, own: Sequence[SmsTemplate], default: str = "en"
+    branding: Branding, language: Language, templates: Sequence[SmsTemplate], default: str = "en"
 ) -> Iterator[GalleryMessage]:
-    """Yield every text message, likewise; the text alone stands in the letter."""
+    """Yield every text message in this language, as `emails` does; only `text` is set."""
     for kind, states in SMS_SAMPLES.items():
         for state, facts in states.items():
-            text = text_message.render_sms(kind, look.tenant, facts, language, HOST)
+            text = text_message.render_sms(kind, branding.tenant, facts, language, HOST)
             yield GalleryMessage(kind, state, "", language, RenderedMessage("", text, "", language.tag))
-            for template, spoken in _in_language([one for one in own if one.type is kind], language, default):
-                yield _tenant_text_message(template, look, state, facts, spoken)
+            for template, written_in in _in_language(
+                [candidate for candidate in templates if candidate.type is kind], language, default
+            ):
+                yield _tenant_text_message(template, branding, state, facts, written_in)
 
 
-def _in_language(own: Sequence[T], language: Language, default: str) -> Iterator[tuple[T, Language]]:
-    """Yield, of each name, the template that speaks to this language, and the language that it is in."""
-    by_name = {one.known_as: one for one in own if _is_active(one)}
-    for name in dict.fromkeys(_without_language(one) for one in by_name):
-        if found := template_selection.match_language(by_name, name, language, LANGUAGES.get(default, language)):
-            yield by_name[found[0]], found[1]
+def _in_language(templates: Sequence[T], language: Language, default: str) -> Iterator[tuple[T, Language]]:
+    """Yield for each template name the template for this language, and the language that it is written in."""
+    by_name = {candidate.known_as: candidate for candidate in templates if _is_active(candidate)}
+    for name in dict.fromkeys(_without_language(candidate) for candidate in by_name):
+        if match := template_selection.match_language(by_name, name, language, LANGUAGES.get(default, language)):
+            yield by_name[match[0]], match[1]
 
 
 def _is_active(template: MailTemplate | SmsTemplate) -> bool:
@@ -82,26 +86,26 @@ def _without_language(name: str) -> str:
 
 
 def _tenant_email(
-    template: MailTemplate, look: Branding, state: str, facts: Facts, language: Language
+    template: MailTemplate, branding: Branding, state: str, facts: Facts, language: Language
 ) -> GalleryMessage:
-    values, problem = _sample_values(look, facts, language), ""
+    values, problem = _sample_values(branding, facts, language), ""
     try:
-        letter = TenantEmailTemplate(template).render(look, values, language, SECTIONS)
-    except RenderError as missing:
-        letter, problem = None, f"not drawn: {missing}; ours is sent"
-    return GalleryMessage(template.type, state, template.known_as, language, letter, problem)
+        message = TenantEmailTemplate(template).render(branding, values, language, SECTIONS)
+    except RenderError as error:
+        message, problem = None, f"not drawn: {error}; ours is sent"
+    return GalleryMessage(template.type, state, template.known_as, language, message, problem)
 
 
 def _tenant_text_message(
-    template: SmsTemplate, look: Branding, state: str, facts: Facts, language: Language
+    template: SmsTemplate, branding: Branding, state: str, facts: Facts, language: Language
 ) -> GalleryMessage:
-    text = gsm7.simplify(TenantSmsTemplate(template).render(_sample_values(look, facts, language)))
-    letter = RenderedMessage("", text_message.append_origin_line(text, facts.otp, HOST), "", language.tag)
-    return GalleryMessage(template.type, state, template.known_as, language, letter)
+    text = gsm7.simplify(TenantSmsTemplate(template).render(_sample_values(branding, facts, language)))
+    message = RenderedMessage("", text_message.append_origin_line(text, facts.otp, HOST), "", language.tag)
+    return GalleryMessage(template.type, state, template.known_as, language, message)
 
 
-def _sample_values(look: Branding, facts: Facts, language: Language) -> dict[str, str]:
-    """What placeholders stand for, of somebody who is not there."""
+def _sample_values(branding: Branding, facts: Facts, language: Language) -> dict[str, str]:
+    """Return placeholder values of a sample account."""
     minutes = facts.otp_minutes or facts.minutes
     return {
         "Name": f"{facts.name} Lovelace" if facts.name else "",
@@ -109,7 +113,7 @@ def _sample_values(look: Branding, facts: Facts, language: Language) -> dict[str
         "LastName": "Lovelace" if facts.name else "",
         "UserName": facts.username,
         "Email": facts.email or facts.to,
-        "TenantName": look.tenant,
+        "TenantName": branding.tenant,
         "City": "London",
         "Country": "United Kingdom",
         "CurrentYear": "2027",

@@ -1,4 +1,4 @@
-"""The alphabet of text messages (3GPP TS 23.038 section 6.2.1): a message outside of it holds 70 letters instead of 160."""
+"""The GSM 7-bit alphabet (3GPP TS 23.038 section 6.2.1). An SMS outside it has 70 characters instead of 160."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 _BASIC: Final = frozenset(
     "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà"
 )
-_EXTENDED: Final = frozenset("^{}\\[~]|€")  # each takes the room of two
+_EXTENDED: Final = frozenset("^{}\\[~]|€")  # each counts as two
 _REPLACEMENTS: Final = str.maketrans(
     {
         "’": "'",
@@ -27,27 +27,27 @@ _REPLACEMENTS: Final = str.maketrans(
 
 
 def fits(text: str) -> bool:
-    """Return whether the text can be sent in the short alphabet."""
-    return all(letter in _BASIC or letter in _EXTENDED for letter in text)
+    """Return whether the text can be sent in the GSM 7-bit alphabet."""
+    return all(character in _BASIC or character in _EXTENDED for character in text)
 
 
 def simplify(text: str) -> str:
-    """Return the text in the short alphabet where quotes, dashes and accents alone keep it out; else as it is."""
+    """Return the text in the GSM 7-bit alphabet if replacing quotes, dashes and accents suffices, else unchanged."""
     simple = text.translate(_REPLACEMENTS)
     if fits(simple):
         return simple
-    bare = "".join(letter if letter in _BASIC else _without_accent(letter) for letter in simple)
-    return bare if fits(bare) else text
+    without_accents = "".join(character if character in _BASIC else _without_accent(character) for character in simple)
+    return without_accents if fits(without_accents) else text
 
 
 def count_parts(text: str) -> int:
-    """Return how many messages a network makes of it."""
+    """Return the number of SMS that the text takes."""
     if fits(text):
-        length, alone, each = sum(2 if letter in _EXTENDED else 1 for letter in text), 160, 153
+        length, single, part = sum(2 if character in _EXTENDED else 1 for character in text), 160, 153
     else:
-        length, alone, each = len(text.encode("utf-16-le")) // 2, 70, 67
-    return 1 if length <= alone else -(-length // each)
+        length, single, part = len(text.encode("utf-16-le")) // 2, 70, 67
+    return 1 if length <= single else -(-length // part)
 
 
-def _without_accent(letter: str) -> str:
-    return unicodedata.normalize("NFD", letter)[0]
+def _without_accent(character: str) -> str:
+    return unicodedata.normalize("NFD", character)[0]

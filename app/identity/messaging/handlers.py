@@ -1,4 +1,4 @@
-"""The configuration that a tenant publishes, which shows what its mails hold."""
+"""Handler of the tenant's public configuration, which shows whether its mails contain a link or a code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from app.identity.directory.tenants import appinfo
 from app.identity.messaging import service
 from app.identity.platform.context import Context
 
-_SHOWN_MAILS = {
+_LISTED_MAILS = {
     "AddEmail": MailKind.ADD_EMAIL,
     "AutoLogin": MailKind.SMART_LOGIN,
     "DeleteAccount": MailKind.DELETE_ACCOUNT,
@@ -22,12 +22,12 @@ _SHOWN_MAILS = {
 
 @tenants.appinfo.implements
 def read_appinfo(context: Context, req: tenants.ReadAppinfo) -> tenants.Appinfo:
-    """Whether a mail has a link or a code says the template that is sent where none is asked for; ours has both."""
-    codes = {name for name, kind in _SHOWN_MAILS.items() if _is_code(context, kind)}
+    """Return the configuration. The default template decides whether a mail has a link or a code; the built-in ones have both."""
+    codes = {name for name, kind in _LISTED_MAILS.items() if _has_only_code(context, kind)}
     return tenants.Appinfo.model_validate(appinfo.build(context, codes))
 
 
-def _is_code(context: Context, kind: MailKind) -> bool:
+def _has_only_code(context: Context, kind: MailKind) -> bool:
     carries = service.carries(context, kind, account=None)
     return carries == "otp" or (
         carries is None and kind is MailKind.RESET and context.tenant.settings.reset_password_codes

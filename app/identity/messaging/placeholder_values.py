@@ -1,4 +1,4 @@
-"""What the placeholders of a tenant's own template stand for in one letter."""
+"""The placeholder values of a tenant's own template."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _TO_UNVERIFIED = frozenset(
     {MailKind.VERIFICATION, MailKind.ADD_EMAIL, MailKind.ACCOUNT_EXISTS, MailKind.NO_ACCOUNT, MailKind.ONE_TOUCH}
     | {SmsKind.VERIFICATION, SmsKind.ONE_TOUCH}
 )
-"""These go to addresses that nobody proved: what whoever asked for them chose as a name must not advertise."""
+"""Messages to unverified addresses: a name chosen by the requester must not carry advertising."""
 
 
 def values_for(
-    context: Context, kind: MailKind | SmsKind, account: Account | None, said: Facts, language: Language
+    context: Context, kind: MailKind | SmsKind, account: Account | None, facts: Facts, language: Language
 ) -> dict[str, str]:
-    """Return every value: text on one line, no address among what people name themselves."""
+    """Return every value: text on one line, and no address in names that people choose."""
     profile: dict[str, Any] = account.profile if account else {}
-    url = said.url or f"{context.issuer}/profile"
-    username = safe_name(said.username) if kind in _TO_UNVERIFIED else said.username
+    link = facts.url or f"{context.issuer}/profile"
+    username = safe_name(facts.username) if kind in _TO_UNVERIFIED else facts.username
     agent = parse_user_agent(context.agent)
     values = {
         **_address(profile),
@@ -34,18 +34,18 @@ def values_for(
         "FirstName": safe_name(_text(profile.get("FirstName"))),
         "LastName": safe_name(_text(profile.get("LastName"))),
         "UserName": username,
-        "Email": said.email or (said.to if isinstance(kind, MailKind) else _text(account.email if account else "")),
+        "Email": facts.email or (facts.to if isinstance(kind, MailKind) else _text(account.email if account else "")),
         "TenantName": Branding(context.tenant.display_name, context.tenant.brand).tenant,
         "CurrentYear": str(context.now.year),
         "IpAddress": one_line(context.address, 45),
         "UserAgent": safe_name(" · ".join(filter(None, (agent.browser, agent.system)))),
         "Providers": "",
-        "Url": url,
-        "GUID": said.token,
-        "OTP": said.otp,
-        "LinkExpiry": format_duration(said.minutes, language.tag) if said.minutes else "",
-        "OTPExpiry": format_duration(said.otp_minutes or said.minutes, language.tag)
-        if said.otp_minutes or said.minutes
+        "Url": link,
+        "GUID": facts.token,
+        "OTP": facts.otp,
+        "LinkExpiry": format_duration(facts.minutes, language.tag) if facts.minutes else "",
+        "OTPExpiry": format_duration(facts.otp_minutes or facts.minutes, language.tag)
+        if facts.otp_minutes or facts.minutes
         else "",
     }
     fields = profile.get("CustomFields")
@@ -55,15 +55,18 @@ def values_for(
 
 
 def kept_sections(account: Account | None) -> frozenset[str]:
-    """Return which sections of the mail of a forgotten password concern the account; nobody has a provider yet."""
-    has = {"FPass": account is None or account.password_hash is not None, "FUName": bool(account and account.username)}
-    return frozenset(name for name, is_kept in has.items() if is_kept)
+    """Return the sections of the mail for a forgotten password that concern the account. No account has a provider section yet."""
+    applies = {
+        "FPass": account is None or account.password_hash is not None,
+        "FUName": bool(account and account.username),
+    }
+    return frozenset(name for name, is_kept in applies.items() if is_kept)
 
 
 def _address(profile: dict[str, Any]) -> dict[str, str]:
-    """The first address; city, state and country stand beside it where it has none."""
-    listed = profile.get("Addresses")
-    first = listed[0] if isinstance(listed, list) and listed and isinstance(listed[0], dict) else {}
+    """Return the first address; without one the city, state and country of the profile."""
+    addresses = profile.get("Addresses")
+    first = addresses[0] if isinstance(addresses, list) and addresses and isinstance(addresses[0], dict) else {}
     return {name: safe_name(_text(first.get(name) or profile.get(name))) for name in ADDRESS}
 
 

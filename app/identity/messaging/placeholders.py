@@ -1,6 +1,6 @@
-"""What a tenant's own template may hold in the place of `#Name#`: a fixed set for each kind, and the tenant's custom fields.
+"""Placeholders (`#Name#`) of a tenant's own templates: a fixed set for each kind, and the tenant's custom fields.
 
-Text is cut into parts once. A value is put in as it is and never read again: a person called `#Url#` stays that.
+Text is parsed into parts once. Values are inserted and never parsed: an account named `#Url#` keeps that name.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ _ANY_MAIL: Final = (*_PERSON, *ADDRESS, "TenantName", "CurrentYear", "IpAddress"
 _LINK: Final = ("GUID", "LinkExpiry")
 _CODE: Final = ("OTP", "OTPExpiry")
 REQUIRED: Final = frozenset({"Url", "GUID", "OTP"})
-"""Without these a letter is worth nothing: one that lacks a value is not sent."""
+"""A message that lacks one of these values is useless, and is not sent."""
 LINKS: Final = frozenset({"Url", "GUID"})
 SECTIONS: Final = ("FPass", "FProv", "FUName")
-"""Parts of the mail of a forgotten password: `#FPass … FPass#` stays where the account has a password, FProv where it has
-a provider, FUName where it has a username."""
+"""Sections of the mail for a forgotten password: `#FPass … FPass#` is kept if the account has a password, FProv if it has
+a provider, FUName if it has a username."""
 
-_WORD: Final = re.compile(r"#([A-Za-z][A-Za-z0-9_]{0,63})#")
+_PLACEHOLDER: Final = re.compile(r"#([A-Za-z][A-Za-z0-9_]{0,63})#")
 _OLDER_LINK: Final = re.compile(r"#Url#\?vtype=[A-Za-z_]+&(?:amp;)?vtoken=#GUID#")
 _SECTION: Final = re.compile(rf"#({'|'.join(SECTIONS)})\b(?!#)(.*?)\b\1#", re.DOTALL)
-_AFTER_A_NAME: Final = " ,.!?:;)،؟"
-_HALF_A_SECTION: Final = re.compile(rf"#(?:{'|'.join(SECTIONS)})\b(?!#)|\b(?:{'|'.join(SECTIONS)})#")
+_PUNCTUATION: Final = " ,.!?:;)،؟"
+_UNPAIRED_SECTION: Final = re.compile(rf"#(?:{'|'.join(SECTIONS)})\b(?!#)|\b(?:{'|'.join(SECTIONS)})#")
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceholderRule:
-    """What templates of one kind may hold; where `may_carry` names something, they must hold one of that."""
+    """The placeholders of one kind of template. With `may_carry` a template must contain one of these."""
 
     placeholders: tuple[str, ...]
     may_carry: tuple[Carries, ...] = ()
@@ -45,7 +45,7 @@ class PlaceholderRule:
 
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """The place of a value."""
+    """A position at which a value is inserted."""
 
     name: str
     is_in_address: bool = False
@@ -56,7 +56,7 @@ Parts = tuple[str | Placeholder, ...]
 _LINK_OR_CODE: Final = PlaceholderRule((*_ANY_MAIL, *_LINK, *_CODE), ("link", "otp", "both"))
 _NOTICE: Final = PlaceholderRule(_ANY_MAIL)
 _TEXT: Final = (*_PERSON, "TenantName")
-_EVERY: Final = frozenset((*_ANY_MAIL, *_LINK, *_CODE, "Providers", *SECTIONS))
+_ALL_PLACEHOLDERS: Final = frozenset((*_ANY_MAIL, *_LINK, *_CODE, "Providers", *SECTIONS))
 
 EMAIL_RULES: Final[Mapping[MailKind, PlaceholderRule]] = {
     **dict.fromkeys(MailKind, _NOTICE),
@@ -82,77 +82,79 @@ SMS_RULES: Final[Mapping[SmsKind, PlaceholderRule]] = {
 
 
 class RenderError(Exception):
-    """A letter that would lack what it is for, or a template that is broken."""
+    """A template cannot be rendered: a required value is missing, or the template is broken."""
 
 
 def parse(text: str) -> Parts:
-    """Cut a text at its placeholders. `#Url#?vtype=…&vtoken=#GUID#`, the older form of the link, is the link as a whole."""
-    found: list[str | Placeholder] = []
-    for number, piece in enumerate(_WORD.split(_OLDER_LINK.sub("#Url#", text))):
+    """Split a text at its placeholders. `#Url#?vtype=…&vtoken=#GUID#`, the older form of the link, counts as `#Url#`."""
+    parts: list[str | Placeholder] = []
+    for number, piece in enumerate(_PLACEHOLDER.split(_OLDER_LINK.sub("#Url#", text))):
         if number % 2:
-            found.append(Placeholder(piece))
+            parts.append(Placeholder(piece))
         elif piece:
-            found.append(piece)
-    return tuple(found)
+            parts.append(piece)
+    return tuple(parts)
 
 
 def placeholder_names(text: str) -> list[str]:
-    """Return the placeholders of a text in their order."""
+    """Return the names of a text's placeholders in order."""
     return [part.name for part in parse(text) if isinstance(part, Placeholder)]
 
 
 def keep_sections(text: str, kept: Collection[str]) -> str:
-    """Return the text with the sections that are kept, and without those that are not."""
-    return _SECTION.sub(lambda found: found[2] if found[1] in kept else "", text)
+    """Return the text without the sections that are not in `kept`."""
+    return _SECTION.sub(lambda match: match[2] if match[1] in kept else "", text)
 
 
 def has_sections(text: str) -> bool:
-    """Return whether a part of the text is for some accounts alone."""
+    """Return whether the text has sections for some accounts only."""
     return _SECTION.search(text) is not None
 
 
 def unknown_placeholders(text: str, rule: PlaceholderRule, custom_fields: Collection[str] | None) -> list[str]:
-    """Return a sentence for each placeholder that the kind does not have; with None for fields, every other name may be one."""
-    said = []
+    """Return a sentence for each unknown placeholder. Without `custom_fields` any other name may be a custom field."""
+    problems = []
     allowed = (*rule.placeholders, *(custom_fields or ()))
     for name in dict.fromkeys(placeholder_names(text)):
-        if name in allowed or (custom_fields is None and name not in _EVERY):
+        if name in allowed or (custom_fields is None and name not in _ALL_PLACEHOLDERS):
             continue
-        near = difflib.get_close_matches(name.casefold(), [one.casefold() for one in allowed], n=1, cutoff=0.6)
-        meant = next((one for one in allowed if near and one.casefold() == near[0]), None)
-        said.append(f"a placeholder of this kind; found #{name}#" + (f", did you mean #{meant}#?" if meant else ""))
+        close = difflib.get_close_matches(name.casefold(), [other.casefold() for other in allowed], n=1, cutoff=0.6)
+        suggestion = next((other for other in allowed if close and other.casefold() == close[0]), None)
+        problems.append(
+            f"a placeholder of this kind; found #{name}#" + (f", did you mean #{suggestion}#?" if suggestion else "")
+        )
     if not rule.has_sections and has_sections(text):
-        said.append("no sections such as #FPass … FPass# outside of forgotpassword")
-    elif _HALF_A_SECTION.search(_SECTION.sub("", text)):
-        said.append("a section to begin and to end, as in #FPass … FPass#")
-    return said
+        problems.append("no sections such as #FPass … FPass# outside of forgotpassword")
+    elif _UNPAIRED_SECTION.search(_SECTION.sub("", text)):
+        problems.append("a section to begin and to end, as in #FPass … FPass#")
+    return problems
 
 
 def carries(names: Collection[str]) -> Carries | None:
-    """Return whether these placeholders are a link, a code or both."""
+    """Return whether these placeholders include a link, a code or both."""
     has_link, has_code = bool(LINKS & set(names)), "OTP" in names
     return "both" if has_link and has_code else "link" if has_link else "otp" if has_code else None
 
 
 def fill(parts: Sequence[str | Placeholder], values: Mapping[str, str], *, is_html: bool) -> str:
-    """Put the values in, escaped where it is HTML; raises CannotDraw where one is missing that the letter is sent for."""
+    """Insert the values, escaped in HTML. Raises RenderError if a required one is missing."""
     texts = [part if isinstance(part, str) else _value(part, values, is_html) for part in parts]
-    made = ""
+    filled = ""
     for number, (part, text) in enumerate(zip(parts, texts, strict=True)):
-        if isinstance(part, Placeholder) and not text and made.endswith(" "):
+        if isinstance(part, Placeholder) and not text and filled.endswith(" "):
             after = texts[number + 1] if number + 1 < len(texts) else ""
-            if not after or after[0] in _AFTER_A_NAME:
-                made = made[:-1]  # "Hello #Name#," greets nobody as "Hello,"
-        made += text
-    return made
+            if not after or after[0] in _PUNCTUATION:
+                filled = filled[:-1]  # "Hello #Name#," without a name becomes "Hello,"
+        filled += text
+    return filled
 
 
-def _value(slot: Placeholder, values: Mapping[str, str], is_html: bool) -> str:
-    value = values.get(slot.name, "")
-    if not value and slot.name in REQUIRED:
-        raise RenderError(f"there is no #{slot.name}# to say")
-    if slot.is_in_address and slot.name != "Url":
+def _value(placeholder: Placeholder, values: Mapping[str, str], is_html: bool) -> str:
+    value = values.get(placeholder.name, "")
+    if not value and placeholder.name in REQUIRED:
+        raise RenderError(f"there is no #{placeholder.name}# to say")
+    if placeholder.is_in_address and placeholder.name != "Url":
         value = quote(value, safe="")
-    elif slot.name not in REQUIRED and not value.isascii():
-        value = f"\u2068{value}\u2069"  # a name of another script does not turn the sentence around it
+    elif placeholder.name not in REQUIRED and not value.isascii():
+        value = f"\u2068{value}\u2069"  # isolated, so that a right-to-left name does not reorder the sentence
     return escape(value) if is_html else value

@@ -1,4 +1,4 @@
-"""What a person reads in HTML, as plain text: made while it is read."""
+"""Converts HTML to plain text while it is parsed."""
 
 from __future__ import annotations
 
@@ -15,75 +15,75 @@ _PARAGRAPHS: Final = frozenset(_PARAGRAPH_ELEMENTS.split())
 _LINES: Final = frozenset({"div", "tr", "li", "dt", "dd", "br", "center", "figcaption", "caption"})
 _WITHOUT_TEXT: Final = frozenset(["title", "style"])
 VOID_ELEMENTS: Final = frozenset(["br", "hr", "img", "meta", "col"])
-"""Elements that hold nothing and do not end."""
+"""Elements without content and end tag."""
 _HIDDEN: Final = re.compile(r"display\s*:\s*none|mso-hide\s*:\s*all", re.IGNORECASE)
 
 
 class PlainTextBuilder:
-    """Collects the words. What is hidden, such as the line that mail programs preview, is not among them."""
+    """Collects visible text. Hidden elements, such as the preview line of mail programs, are left out."""
 
     def __init__(self) -> None:
-        self._found: list[str | Placeholder] = []
+        self._parts: list[str | Placeholder] = []
         self._open: list[tuple[str, bool]] = []  # elements, and whether they are hidden
-        self._address: Parts = ()
+        self._link: Parts = ()
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """An element begins."""
+        """Handle a start tag."""
         is_hidden = tag in _WITHOUT_TEXT or "hidden" in attributes or bool(_HIDDEN.search(attributes.get("style", "")))
         if tag not in VOID_ELEMENTS:
             self._open.append((tag, is_hidden))
-        if self._is_silent:
+        if self._is_hidden:
             return
         self._break(tag)
         if tag == "li":
-            self._found.append("- ")
+            self._parts.append("- ")
         if tag == "img" and attributes.get("alt"):
-            self._found.append(attributes["alt"])
+            self._parts.append(attributes["alt"])
         if tag == "a":
-            self._address = _link_parts(attributes.get("href", ""))
+            self._link = _link_parts(attributes.get("href", ""))
 
     def end(self, tag: str) -> None:
-        """An element ends."""
-        was_silent = self._is_silent
+        """Handle an end tag."""
+        was_hidden = self._is_hidden
         while self._open and self._open.pop()[0] != tag:
             pass
-        if was_silent:
+        if was_hidden:
             return
-        if tag == "a" and self._address:
-            has_own_link = any(isinstance(part, Placeholder) and part.name in LINKS for part in self._address)
-            self._found += [":\n", *self._address, "\n"] if has_own_link else [" (", *self._address, ")"]
-            self._address = ()
+        if tag == "a" and self._link:
+            has_own_link = any(isinstance(part, Placeholder) and part.name in LINKS for part in self._link)
+            self._parts += [":\n", *self._link, "\n"] if has_own_link else [" (", *self._link, ")"]
+            self._link = ()
         self._break(tag)
 
-    def say(self, parts: Parts) -> None:
-        """Words, with places for values."""
-        if self._is_silent:
+    def add_text(self, parts: Parts) -> None:
+        """Add text and placeholders."""
+        if self._is_hidden:
             return
-        if parts == self._address:
-            self._address = ()  # the label is the address itself
+        if parts == self._link:
+            self._link = ()  # the label is the address itself
         for part in parts:
-            self._found.append(re.sub(r"\s+", " ", part) if isinstance(part, str) else part)
+            self._parts.append(re.sub(r"\s+", " ", part) if isinstance(part, str) else part)
 
     def parts(self) -> Parts:
-        """Return what was said."""
-        return tuple(self._found)
+        """Return the collected parts."""
+        return tuple(self._parts)
 
     @property
-    def _is_silent(self) -> bool:
+    def _is_hidden(self) -> bool:
         return any(is_hidden for _, is_hidden in self._open)
 
     @property
     def _is_at_line_start(self) -> bool:
-        last = next((part for part in reversed(self._found) if isinstance(part, Placeholder) or part.strip(" ")), "\n")
+        last = next((part for part in reversed(self._parts) if isinstance(part, Placeholder) or part.strip(" ")), "\n")
         return isinstance(last, str) and last.endswith("\n")
 
     def _break(self, tag: str) -> None:
         if tag in _PARAGRAPHS:
-            self._found.append("\n\n")
+            self._parts.append("\n\n")
         elif tag == "br" or (tag in _LINES and not self._is_at_line_start):
-            self._found.append("\n")
+            self._parts.append("\n")
         elif tag in ("td", "th"):
-            self._found.append(" ")
+            self._parts.append(" ")
 
 
 def _link_parts(address: str) -> Parts:

@@ -1,4 +1,4 @@
-"""Every mail and message in every state, for the gallery, the pictures and the tests."""
+"""Sample facts of every mail and text message in every state, for the gallery, screenshots and tests."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.ALARM: _states("reset", _DAY),
     MailKind.DELETE_ACCOUNT: _states("deleteuser", _DAY),
     MailKind.ADD_EMAIL: {
-        name: replace(said, added_by="a***@e***.com") for name, said in _states("emailverification", 3 * _DAY).items()
+        name: replace(facts, added_by="a***@e***.com") for name, facts in _states("emailverification", 3 * _DAY).items()
     },
     MailKind.EMAIL_CHANGED: {
         "notice": replace(_PLAIN, email="lovelace@example.org"),
@@ -84,9 +84,9 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.SECOND_FACTOR: {"code": replace(_PLAIN, otp="482913", minutes=5)},
     MailKind.SIGN_IN: _states("oneclicksignin", 60),
     MailKind.SMART_LOGIN: {
-        name: replace(said, device="Chrome, Windows · 203.0.113.7") for name, said in _states("autologin", 15).items()
+        name: replace(facts, device="Chrome, Windows · 203.0.113.7") for name, facts in _states("autologin", 15).items()
     },
-    MailKind.ONE_TOUCH: {name: replace(said, name="") for name, said in _states("oneclicksignin", 60).items()},
+    MailKind.ONE_TOUCH: {name: replace(facts, name="") for name, facts in _states("oneclicksignin", 60).items()},
     MailKind.NO_ACCOUNT: {
         "link": replace(_UNKNOWN, url="https://acme.example.com/register"),
         "notice": _UNKNOWN,
@@ -96,7 +96,7 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
 _CODE: Final = Facts(to="+4930123456", name="Ada", otp="482913", minutes=5)
 
 _NOTICES: Final = frozenset({SmsKind.WELCOME, SmsKind.PHONE_CHANGED, SmsKind.ACCOUNT_EXISTS, *NEW_PLACE_TEXTS})
-"""These bear no code."""
+"""Kinds without a code."""
 SMS_SAMPLES: Final[Mapping[SmsKind, Mapping[str, Facts]]] = {
     kind: {
         "notice" if kind in _NOTICES else "code": replace(

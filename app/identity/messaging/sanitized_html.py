@@ -1,5 +1,5 @@
-"""The HTML of a tenant's own mail: read strictly, and written anew from what was read, so that no mail program reads more in
-it than was checked. What is not known to be harmless is refused."""
+"""Sanitizes the HTML of a tenant's own mail: parses it strictly, refuses what is not known to be harmless, and serializes the
+result again, so that mail programs see only what was checked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.identity.messaging.placeholders import LINKS, Parts, Placeholder, parse
 from app.identity.messaging.plain_text import VOID_ELEMENTS, PlainTextBuilder
 from app.kit.web_addresses import is_web_address
 
-_MOST_DEPTH, _MOST_PROBLEMS, _MOST_DECLARATIONS = 100, 20, 500
+_MAX_DEPTH, _MAX_PROBLEMS, _MAX_DECLARATIONS = 100, 20, 500
 _DOCUMENT_NAMES: Final = "html head title meta style body"
 _BODY_ELEMENTS: Final = """
     table thead tbody tfoot tr td th caption colgroup col div p span a img h1 h2 h3 h4 h5 h6 ul ol li dl dt dd br hr
@@ -32,7 +32,7 @@ _META: Final = frozenset(
     ("viewport", "color-scheme", "supported-color-schemes", "format-detection", "x-apple-disable-message-reformatting")
 )
 OUR_CLASSES: Final = ("button", "code", "small")
-"""What paragraphs in our frame may be called, to look like ours."""
+"""Classes that give paragraphs the style of the built-in mails."""
 _BAD_STYLE: Final = re.compile(
     r"url\s*\(|@import|expression\s*\(|javascript|behavior\s*:|-moz-binding|\\|<", re.IGNORECASE
 )
@@ -41,15 +41,15 @@ _MAILTO: Final = re.compile(r"(mailto:[^\s<>\"]+@[^\s<>\"]+|tel:\+?[0-9() .-]+)\
 
 @dataclass(frozen=True, slots=True)
 class StyleSlot:
-    """The place of what makes a plain element look like those of our own mails."""
+    """A position at which the style attribute of the built-in mails is inserted."""
 
-    name: str  # of the element, or of one of our classes
+    name: str  # the element, or one of OUR_CLASSES
     has_class: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong, and in which line of the text."""
+    """An error and its line in the template."""
 
     line: int
     sentence: str
@@ -60,7 +60,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class SanitizedHtml:
-    """What was read: the HTML in parts, the same as plain text, and what is wrong with it."""
+    """The HTML in parts, the same content as plain text, and its problems."""
 
     parts: tuple[str | Placeholder | StyleSlot, ...]
     text: Parts
@@ -69,19 +69,19 @@ class SanitizedHtml:
 
 
 def sanitize(html: str) -> SanitizedHtml:
-    """Read the HTML of a template, its sections left out or kept already."""
+    """Sanitize the HTML of a template, after its sections were selected."""
     reader = _Sanitizer()
-    if html.count("<!") > _MOST_DECLARATIONS:
-        reader.problems.append(Problem(1, f"at most {_MOST_DECLARATIONS} comments"))
+    if html.count("<!") > _MAX_DECLARATIONS:
+        reader.problems.append(Problem(1, f"at most {_MAX_DECLARATIONS} comments"))
     else:
         reader.feed(html)
         reader.end()
     is_document = bool(reader.used & _DOCUMENT_ELEMENTS)
-    return SanitizedHtml(tuple(reader.parts), reader.words.parts(), is_document, tuple(reader.problems))
+    return SanitizedHtml(tuple(reader.parts), reader.plain_text.parts(), is_document, tuple(reader.problems))
 
 
 class _Sanitizer(HTMLParser):
-    """Collects the parts and the problems of one text."""
+    """Collects the parts and problems of one document."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -89,10 +89,10 @@ class _Sanitizer(HTMLParser):
         self.problems: list[Problem] = []
         self.open: list[tuple[str, int]] = []
         self.used: set[str] = set()
-        self.words = PlainTextBuilder()
+        self.plain_text = PlainTextBuilder()
 
     def end(self) -> None:
-        """Read to the end: what is open there is broken."""
+        """Finish the document: elements still open are problems."""
         self.close()
         for tag, line in self.open:
             self._problem(f"</{tag}> after <{tag}>", line)
@@ -102,26 +102,26 @@ class _Sanitizer(HTMLParser):
             self._problem("<html> around the whole, or nothing of a document's own", 1)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if len(self.open) >= _MOST_DEPTH:
-            self._problem(f"at most {_MOST_DEPTH} levels")
+        if len(self.open) >= _MAX_DEPTH:
+            self._problem(f"at most {_MAX_DEPTH} levels")
             return
         self.used.add(tag)
         if tag not in _ELEMENTS:
             self._problem(f"an element that mails may hold; found <{tag}>")
-        held: dict[str, str] = {}
+        attributes: dict[str, str] = {}
         for name, value in attrs:
-            held.setdefault(name, value or "")
-        self.words.start(tag, held)
+            attributes.setdefault(name, value or "")
+        self.plain_text.start(tag, attributes)
         self.parts.append(f"<{tag}")
-        for name, value in held.items():
+        for name, value in attributes.items():
             self._attribute(tag, name, value)
-        if tag == "a" and "href" not in held:
+        if tag == "a" and "href" not in attributes:
             self._problem("<a> with a href")
-        if tag == "img" and "alt" not in held:
+        if tag == "img" and "alt" not in attributes:
             self._problem("<img> with an alt, an empty one where it says nothing")
-        if "style" not in held:
-            named = next((name for name in held.get("class", "").split() if name in OUR_CLASSES), "")
-            self.parts.append(StyleSlot(named or tag, "class" in held))
+        if "style" not in attributes:
+            styled = next((name for name in attributes.get("class", "").split() if name in OUR_CLASSES), "")
+            self.parts.append(StyleSlot(styled or tag, "class" in attributes))
         self.parts.append(">")
         if tag not in VOID_ELEMENTS:
             self.open.append((tag, self.getpos()[0]))
@@ -137,7 +137,7 @@ class _Sanitizer(HTMLParser):
             if not self.open:
                 return
         self.open.pop()
-        self.words.end(tag)
+        self.plain_text.end(tag)
         self.parts.append(f"</{tag}>")
 
     def handle_data(self, data: str) -> None:
@@ -146,18 +146,18 @@ class _Sanitizer(HTMLParser):
             if _BAD_STYLE.search(data):
                 self._problem("styles without url(), @import, scripts, < and backslashes")
             self.parts.append(data)
-            self._refuse_slots(data, "styles")
+            self._refuse_placeholders(data, "styles")
             return
         if "<" in data:
             self._problem("&lt; in the place of <, or a whole element")
         for part in parse(data):
             self.parts.append(escape(part, quote=False) if isinstance(part, str) else part)
         if within != "title":
-            self.words.say(parse(data))
+            self.plain_text.add_text(parse(data))
 
     def handle_comment(self, data: str) -> None:
-        """A comment says nothing to people, and to some mail programs too much: it is not sent."""
-        self._refuse_slots(data, "comments")
+        """Leave comments out: some mail programs interpret them."""
+        self._refuse_placeholders(data, "comments")
         if data.lstrip().lower().startswith("[if"):
             self._problem("no conditional comments: no part is for one mail program alone")
 
@@ -181,7 +181,7 @@ class _Sanitizer(HTMLParser):
         if name == "href":
             self.parts += [' href="', *self._address(value), '"']
             return
-        self._refuse_slots(value, f"the attribute {name}")
+        self._refuse_placeholders(value, f"the attribute {name}")
         if name == "src" and not (value.startswith("https://") and is_web_address(value)):
             self._problem(f"a picture at an https address; found {value[:60]!r}")
         if name == "style" and _BAD_STYLE.search(value):
@@ -191,24 +191,26 @@ class _Sanitizer(HTMLParser):
         self.parts.append(f' {name}="{escape(value)}"')
 
     def _address(self, value: str) -> Sequence[str | Placeholder]:
-        """A link is the letter's own as a whole, or a whole address with values behind the host."""
-        found = parse(value.strip())
-        if found == (Placeholder("Url"),):
+        """Return the parts of an href: `#Url#` alone, or a whole address with placeholders only after the host."""
+        parts = parse(value.strip())
+        if parts == (Placeholder("Url"),):
             return (Placeholder("Url", is_in_address=True),)
-        said = "".join(part if isinstance(part, str) else "x" for part in found)
-        first = found[0] if found else ""
-        is_complete = isinstance(first, str) and (first.count("/") >= 3 or len(found) == 1)
-        if Placeholder("Url") in found or not ((is_web_address(said) and is_complete) or _MAILTO.match(value.strip())):
+        sample = "".join(part if isinstance(part, str) else "x" for part in parts)
+        first = parts[0] if parts else ""
+        is_complete = isinstance(first, str) and (first.count("/") >= 3 or len(parts) == 1)
+        if Placeholder("Url") in parts or not (
+            (is_web_address(sample) and is_complete) or _MAILTO.match(value.strip())
+        ):
             self._problem(f"#Url# alone, or a whole web address in href; found {value[:60]!r}")
             return ()
-        return [escape(part) if isinstance(part, str) else Placeholder(part.name, is_in_address=True) for part in found]
+        return [escape(part) if isinstance(part, str) else Placeholder(part.name, is_in_address=True) for part in parts]
 
-    def _refuse_slots(self, text: str, where: str) -> None:
+    def _refuse_placeholders(self, text: str, where: str) -> None:
         for part in parse(text):
             if isinstance(part, Placeholder):
-                what = "a link in text or in href" if part.name in LINKS else "a value in text or in href"
-                self._problem(f"{what}; found #{part.name}# in {where}")
+                expected = "a link in text or in href" if part.name in LINKS else "a value in text or in href"
+                self._problem(f"{expected}; found #{part.name}# in {where}")
 
     def _problem(self, sentence: str, line: int | None = None) -> None:
-        if len(self.problems) < _MOST_PROBLEMS:
+        if len(self.problems) < _MAX_PROBLEMS:
             self.problems.append(Problem(line or self.getpos()[0], sentence))

@@ -129,8 +129,8 @@ def spend_mail(context: Context, kind: MailKind, to: Recipient) -> None:
         raise e.MailLimitReached
     if kind in _SECURITY_ALERTS and to.is_verified:
         return
-    of_all = "asked by anybody" if kind in _UNAUTHENTICATED and context.holder is None else "of every other kind"
-    if not _spend(context, f"mails {of_all}", _rate(sending.mails_in_all), to.sum_key):
+    group = "asked by anybody" if kind in _UNAUTHENTICATED and context.holder is None else "of every other kind"
+    if not _spend(context, f"mails {group}", _rate(sending.mails_in_all), to.sum_key):
         raise e.MailLimitReached
 
 
@@ -168,11 +168,11 @@ def _rate(limit: SendLimit) -> Rate:
     return Rate(limit.amount, limit.minutes * 60)
 
 
-def _spend(context: Context, what: str, rate: Rate, key: str) -> bool:
+def _spend(context: Context, limit: str, rate: Rate, key: str) -> bool:
     if not rate.amount:
         return True
     try:
-        context.services.limits.spend(what, rate, context.tenant.tenant_id, key)
+        context.services.limits.spend(limit, rate, context.tenant.tenant_id, key)
     except OverLimit:
         return False
     return True

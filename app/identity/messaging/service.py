@@ -12,7 +12,7 @@ from app.contract import errors as e
 from app.contract.messages import Carries, MailKind, SmsKind
 from app.identity.directory.accounts.account import Account, full_name, is_verified
 from app.identity.messaging import gsm7, placeholder_values, rendering, send_limits, template_selection, text_message
-from app.identity.messaging.message import MOST_NAME_LETTERS, Branding, Facts, RenderedMessage, one_line, safe_name
+from app.identity.messaging.message import MAX_NAME_LENGTH, Branding, Facts, RenderedMessage, one_line, safe_name
 from app.identity.messaging.placeholders import RenderError
 from app.identity.messaging.send_limits import CountedAs, Recipient
 from app.identity.messaging.tenant_templates import TenantEmailTemplate, TenantSmsTemplate
@@ -97,7 +97,7 @@ def mail(
         "html": message.html,
         "language": message.language,
     }
-    payload["sender_name"] = one_line(message.sender_name or sending.sender_name or branding.name, MOST_NAME_LETTERS)
+    payload["sender_name"] = one_line(message.sender_name or sending.sender_name or branding.name, MAX_NAME_LENGTH)
     if sending.reply_to:
         payload["reply_to"] = sending.reply_to
     message_id = context.outbox.post("mail", payload)
@@ -158,8 +158,8 @@ def carries(
 
     The caller need not create the part that it does not hold (interface user.md section 4).
     """
-    chosen = template_selection.select(context, kind, template, _language(context, account, language))
-    return chosen.template.carries if chosen and chosen.template else None
+    selected = template_selection.select(context, kind, template, _language(context, account, language))
+    return selected.template.carries if selected and selected.template else None
 
 
 def account_sid(context: Context) -> str:
@@ -179,17 +179,19 @@ def _tenant_email(
     context: Context, kind: MailKind, account: Account | None, facts: Facts, template: str | None, language: Language
 ) -> RenderedMessage | None:
     """Return the email by the tenant's template, or None if it has none that can be rendered."""
-    chosen = template_selection.select(context, kind, template, language)
-    problem = chosen.problem if chosen else ""
-    if chosen and isinstance(chosen.template, TenantEmailTemplate):
+    selected = template_selection.select(context, kind, template, language)
+    problem = selected.problem if selected else ""
+    if selected and isinstance(selected.template, TenantEmailTemplate):
         branding = Branding(context.tenant.display_name, context.tenant.brand)
-        values = placeholder_values.values_for(context, kind, account, facts, chosen.language)
+        values = placeholder_values.values_for(context, kind, account, facts, selected.language)
         try:
-            return chosen.template.render(branding, values, chosen.language, placeholder_values.kept_sections(account))
+            return selected.template.render(
+                branding, values, selected.language, placeholder_values.kept_sections(account)
+            )
         except RenderError as error:
             problem = str(error)
-    if chosen:
-        _record_render_failure(context, kind, chosen.name, problem, account)
+    if selected:
+        _record_render_failure(context, kind, selected.name, problem, account)
     return None
 
 
@@ -197,15 +199,17 @@ def _tenant_text_message(
     context: Context, kind: SmsKind, account: Account | None, facts: Facts, template: str | None, language: Language
 ) -> str | None:
     """Return the text by the tenant's template, or None if it has none that can be rendered."""
-    chosen = template_selection.select(context, kind, template, language)
-    problem = chosen.problem if chosen else ""
-    if chosen and isinstance(chosen.template, TenantSmsTemplate):
+    selected = template_selection.select(context, kind, template, language)
+    problem = selected.problem if selected else ""
+    if selected and isinstance(selected.template, TenantSmsTemplate):
         try:
-            return chosen.template.render(placeholder_values.values_for(context, kind, account, facts, chosen.language))
+            return selected.template.render(
+                placeholder_values.values_for(context, kind, account, facts, selected.language)
+            )
         except RenderError as error:
             problem = str(error)
-    if chosen:
-        _record_render_failure(context, kind, chosen.name, problem, account)
+    if selected:
+        _record_render_failure(context, kind, selected.name, problem, account)
     return None
 
 
@@ -246,9 +250,10 @@ def _language(context: Context, account: Account | None, requested: str | None) 
     settings = context.tenant.settings
     account_language = account.profile.get("LocalLanguage") if account else None
     page_language = context.visit.language if context.visit else None
-    others = (tag for tag in settings.locales if tag != settings.default_locale)
+    other_tags = (tag for tag in settings.locales if tag != settings.default_locale)
     return negotiate(
-        ([str(tag)] for tag in (requested, account_language, page_language) if tag), (settings.default_locale, *others)
+        ([str(tag)] for tag in (requested, account_language, page_language) if tag),
+        (settings.default_locale, *other_tags),
     )
 
 

@@ -1,4 +1,4 @@
-"""The queries of the tenants' own templates."""
+"""Queries and table of the tenants' own message templates."""
 
 from __future__ import annotations
 
@@ -7,13 +7,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import Column, String, delete, insert, select, update
 
 from app.contract.messages import MailTemplate, SmsTemplate
-from app.identity.messaging.tables import letter_templates
 from app.identity.platform.resources.items import Item, StoreAccess
+from app.identity.platform.store.tables import Instant, Json, tenant_table
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.resource import Resource
+
+letter_templates = tenant_table(
+    "letter_templates",
+    Column("channel", String(8), primary_key=True),  # mail, sms
+    Column("kind", String(40), primary_key=True),  # the interface's template type
+    Column("name", String(100), primary_key=True),
+    Column("content", Json, nullable=False),  # contract/messages.py: MailTemplate or SmsTemplate, without type and name
+    Column("modified_at", Instant, nullable=False),
+)
+
 
 MAIL, SMS = "mail", "sms"
 T = letter_templates.c
@@ -27,21 +37,21 @@ def contents(work: UnitOfWork, channel: str, kind: str | None = None) -> list[tu
 
 
 def add(work: UnitOfWork, template: MailTemplate | SmsTemplate, now: datetime) -> None:
-    """Keep a new template. Raises IntegrityError where the kind has one of that name."""
+    """Insert a template. Raises IntegrityError if the kind has one of that name."""
     row = {"tenant_id": work.tenant_id, **_key(template), "content": content_of(template), "modified_at": now}
     work.run(insert(letter_templates).values(row))
 
 
 def content_of(template: MailTemplate | SmsTemplate) -> dict[str, Any]:
-    """Return what is kept of a template: nothing that stands at its default."""
+    """Return the stored content of a template: only members that are set."""
     return template.model_dump(mode="json", exclude_unset=True, exclude={"type", "name"})
 
 
 def template_of(channel: str, kind: str, name: str, content: Mapping[str, Any]) -> MailTemplate | SmsTemplate:
-    """Return a kept template; raises ValueError where this version does not take it."""
+    """Return a stored template. Raises ValueError if this version does not accept it."""
     model = MailTemplate if channel == MAIL else SmsTemplate
-    named = {} if name == f"{kind}-default" else {"name": name}
-    return model.model_validate({"type": kind, **named, **content})
+    names = {} if name == f"{kind}-default" else {"name": name}
+    return model.model_validate({"type": kind, **names, **content})
 
 
 def _key(template: MailTemplate | SmsTemplate) -> dict[str, str]:
@@ -51,7 +61,7 @@ def _key(template: MailTemplate | SmsTemplate) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class TemplateStore:
-    """The templates of one channel as a resource; an item's content says its type, and its name unless it is the default one."""
+    """The templates of one channel as a resource. An item's content has its type, and its name unless it is the default one."""
 
     channel: str
     raises_version: bool = False
@@ -60,8 +70,10 @@ class TemplateStore:
     def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the templates, of one type or of all."""
         return [
-            Item((kind, name), template_of(self.channel, kind, name, held).model_dump(mode="json", exclude_unset=True))
-            for kind, name, held in contents(access.work, self.channel, *parents)
+            Item(
+                (kind, name), template_of(self.channel, kind, name, content).model_dump(mode="json", exclude_unset=True)
+            )
+            for kind, name, content in contents(access.work, self.channel, *parents)
         ]
 
     def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:

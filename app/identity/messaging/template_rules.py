@@ -1,4 +1,4 @@
-"""The rules of the tenants' own templates, beside what their declarations say."""
+"""Rules of the tenants' own templates, in addition to their declarations."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from app.identity.platform.resources.hooks import rules_of
 from app.kit.errors import ApiError
 from app.kit.resource_values import Given
 
-_LATER_MAILS = frozenset(
+_UNSUPPORTED_MAILS = frozenset(
     {"forgotprovider", "risk_identified_to_admin", "invite_user_to_organization", "breached_password"}
     | {"admin_notification_breached_password"}
 )
-_LATER_SMS = frozenset({"resetpassword", "breached_password"})
-"""Types that the interface lists and that nothing sends yet."""
+_UNSUPPORTED_SMS = frozenset({"resetpassword", "breached_password"})
+"""Types of the interface that are not sent yet."""
 _TOKEN_TYPES: dict[str | None, Any] = {"otp": "Otp", "link": "link"}
 mails, sms = rules_of(contract.MAILS), rules_of(contract.SMS)
 mails.store, sms.store = store.TemplateStore(store.MAIL), store.TemplateStore(store.SMS)
@@ -31,8 +31,8 @@ mails.store, sms.store = store.TemplateStore(store.MAIL), store.TemplateStore(st
 @mails.given
 def read_mail(context: Context, given: Given) -> None:
     method, sender = context.raw.method, context.services.settings.mail_sender
-    later = e.MailTemplateNotConfigured if method == "POST" else e.UnknownMailTemplate
-    kind = _read_type(given, "template_type", MailKind, _LATER_MAILS, later, e.UnknownMailType)
+    unsupported = e.MailTemplateNotConfigured if method == "POST" else e.UnknownMailTemplate
+    kind = _read_type(given, "template_type", MailKind, _UNSUPPORTED_MAILS, unsupported, e.UnknownMailType)
     if given.computed.get("from_email") not in (None, "", sender):
         raise e.BadField(f"FromEmail: mails come from {sender}; leave it out.")
     if method in ("POST", "PUT"):
@@ -45,7 +45,7 @@ def read_mail(context: Context, given: Given) -> None:
 
 @sms.given
 def read_text_message(context: Context, given: Given) -> None:  # noqa: ARG001 - the hook's signature
-    _read_type(given, "sms_template_type", SmsKind, _LATER_SMS, e.UnknownSmsTemplate, e.UnknownSmsType)
+    _read_type(given, "sms_template_type", SmsKind, _UNSUPPORTED_SMS, e.UnknownSmsTemplate, e.UnknownSmsType)
 
 
 @mails.shown
@@ -64,14 +64,19 @@ def check_placeholders(
 
 
 def _read_type(
-    given: Given, field: str, known: type[StrEnum], later: Set[str], unserved: type[ApiError], unknown: type[ApiError]
+    given: Given,
+    field: str,
+    types: type[StrEnum],
+    unsupported: Set[str],
+    unsupported_error: type[ApiError],
+    unknown_error: type[ApiError],
 ) -> str:
     """Read the type in any letter case; empty if the request names none."""
     kind = given.id.get(field, "").strip().lower()
     if field in given.id:
-        if kind in later:
-            raise unserved
-        if kind not in set(known):
-            raise unknown
+        if kind in unsupported:
+            raise unsupported_error
+        if kind not in set(types):
+            raise unknown_error
         given.id[field] = given.values["type",] = kind
     return kind

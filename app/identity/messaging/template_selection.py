@@ -1,4 +1,4 @@
-"""Which of a tenant's own templates speaks: by the name that was asked for, in the language of the letter."""
+"""Selects a tenant's own template by the requested name and the language of the message."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.kit.languages import LANGUAGES, Language
 
 @dataclass(frozen=True)
 class SelectedTemplate:
-    """A template, its name and the language that it is written in; without a template where it cannot be read."""
+    """A template, its name and language. `template` is None if the stored one is invalid; `problem` says why."""
 
     name: str
     language: Language
@@ -23,44 +23,45 @@ class SelectedTemplate:
 
 
 StoredTemplates = Mapping[str, tuple[TenantTemplate | None, str]]
-"""The active templates of one kind by name; where one cannot be read, why."""
+"""The active templates of one kind by name, each with the reason if it is invalid."""
 
 
 def select(
-    context: Context, kind: MailKind | SmsKind, asked: str | None, language: Language
+    context: Context, kind: MailKind | SmsKind, requested: str | None, language: Language
 ) -> SelectedTemplate | None:
-    """Return the template that speaks, or None where the tenant states none.
+    """Return the template to use, or None if the tenant has none.
 
-    Of the name that was asked for, else of the kind's default: the one in this language, in the tenant's, without a language.
+    The requested name comes before the kind's default. For each name, the template in this language comes first, then in the
+    tenant's default language, then without a language.
     """
-    kept = _stored_templates(context, kind)
-    own_language = LANGUAGES.get(context.tenant.settings.default_locale, language)
-    for name in filter(None, (asked, f"{kind}-default")):
-        if found := match_language(kept, name, language, own_language):
-            return SelectedTemplate(*found, *kept[found[0]])
+    stored = _stored_templates(context, kind)
+    default_language = LANGUAGES.get(context.tenant.settings.default_locale, language)
+    for name in filter(None, (requested, f"{kind}-default")):
+        if match := match_language(stored, name, language, default_language):
+            return SelectedTemplate(*match, *stored[match[0]])
     return None
 
 
 def match_language(
     names: Container[str], name: str, language: Language, default: Language
 ) -> tuple[str, Language] | None:
-    """Return which of the templates of that name speaks, and its language; one without a language is in the tenant's."""
-    for one in (language, default):
-        if (found := f"{name}-{one.tag}") in names:
-            return found, one
+    """Return the name and language of the best template. One without a language counts as in the tenant's default language."""
+    for tried in (language, default):
+        if (localized := f"{name}-{tried.tag}") in names:
+            return localized, tried
     return (name, LANGUAGES.get(name.rpartition("-")[2], default)) if name in names else None
 
 
 def _stored_templates(context: Context, kind: MailKind | SmsKind) -> StoredTemplates:
-    """Read once for each version of the tenant."""
+    """Return the templates, cached for each version of the tenant."""
     channel = store.MAIL if isinstance(kind, MailKind) else store.SMS
     key = (context.tenant.tenant_id, context.tenant.version, channel, kind.value)
-    held: StoredTemplates | None = context.services.message_templates.get(key)
-    if held is None:
+    cached: StoredTemplates | None = context.services.message_templates.get(key)
+    if cached is None:
         rows = store.contents(context.work, channel, kind.value)
-        held = {name: _read(channel, kind.value, name, content) for _, name, content in rows if _is_active(content)}
-        context.services.message_templates.put(key, held)
-    return held
+        cached = {name: _read(channel, kind.value, name, content) for _, name, content in rows if _is_active(content)}
+        context.services.message_templates.put(key, cached)
+    return cached
 
 
 def _is_active(content: Mapping[str, object]) -> bool:
@@ -68,10 +69,10 @@ def _is_active(content: Mapping[str, object]) -> bool:
 
 
 def _read(channel: str, kind: str, name: str, content: Mapping[str, object]) -> tuple[TenantTemplate | None, str]:
-    """Read a template as strictly as when it was stated: a later version may refuse what an earlier one took."""
+    """Validate a stored template as strictly as a new one: this version may refuse what an earlier one accepted."""
     try:
-        made = tenant_template(store.template_of(channel, kind, name, content))
-        wrong = [f"{key}: expected {sentence}" for key, sentence in made.problems(None)]
+        template = tenant_template(store.template_of(channel, kind, name, content))
+        problems = [f"{key}: expected {sentence}" for key, sentence in template.problems(None)]
     except ValueError as problem:
         return None, f"{type(problem).__name__}"
-    return (None, wrong[0]) if wrong else (made, "")
+    return (None, problems[0]) if problems else (template, "")

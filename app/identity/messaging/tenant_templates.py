@@ -1,4 +1,4 @@
-"""A tenant's own templates: what is wrong with one, and the letter that it makes."""
+"""A tenant's own templates: validation and rendering."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from itertools import combinations
 
 from app.contract.messages import Carries, MailTemplate, SmsTemplate
 from app.identity.messaging import placeholders, sanitized_html
-from app.identity.messaging.message import MOST_SUBJECT_LETTERS, Branding, RenderedMessage, one_line
+from app.identity.messaging.message import MAX_SUBJECT_LENGTH, Branding, RenderedMessage, one_line
 from app.identity.messaging.placeholders import LINKS, SECTIONS, Parts, Placeholder, RenderError, fill, parse
 from app.identity.messaging.rendering import collapse_blank_lines, element_styles, render_in_frame
 from app.identity.messaging.sanitized_html import SanitizedHtml, StyleSlot
 from app.kit.languages import Language
 
-MOST_TEXT_MESSAGE_LETTERS = 1_000
+MAX_SMS_LENGTH = 1_000
 
 Problems = list[tuple[str, str]]
-"""What is wrong, by key."""
+"""Pairs of a member's name and what is expected of it."""
 
 
 @dataclass(frozen=True)
 class TenantEmailTemplate:
-    """A mail template that was read. Made once and kept: reading HTML takes its time."""
+    """A parsed mail template. It is cached, because parsing HTML is slow."""
 
     template: MailTemplate
 
     @cached_property
     def carries(self) -> Carries | None:
-        """Whether a link, a code or both have to be made for it."""
+        """Return whether it needs a link, a code or both."""
         return self.template.carries or placeholders.carries(self._names(SECTIONS))
 
     def render(
-        self, look: Branding, values: Mapping[str, str], language: Language, kept: Collection[str]
+        self, branding: Branding, values: Mapping[str, str], language: Language, kept: Collection[str]
     ) -> RenderedMessage:
-        """Return the mail, with the sections that are kept; raises CannotDraw."""
-        read, text = self._read(frozenset(kept))
+        """Return the mail with the sections in `kept`. Raises RenderError."""
+        parsed, text = self._parse(frozenset(kept))
         if self.carries and placeholders.carries(self._names(kept)) is None:
             raise RenderError("what it is sent for stands in a section that does not concern the account")
-        subject = one_line(fill(parse(self.template.subject), values, is_html=False), MOST_SUBJECT_LETTERS)
+        subject = one_line(fill(parse(self.template.subject), values, is_html=False), MAX_SUBJECT_LENGTH)
         if not subject:
             raise RenderError("nothing is left of the subject")
-        looks = element_styles(look) if not read.is_document else {}
-        parts = [_style_attributes(part, looks) if isinstance(part, StyleSlot) else part for part in read.parts]
+        styles = element_styles(branding) if not parsed.is_document else {}
+        parts = [_style_attributes(part, styles) if isinstance(part, StyleSlot) else part for part in parsed.parts]
         html = fill(parts, values, is_html=True).strip() + "\n"
-        if not read.is_document:
-            html = render_in_frame(look, language, subject, html)
+        if not parsed.is_document:
+            html = render_in_frame(branding, language, subject, html)
         return RenderedMessage(
             subject,
             collapse_blank_lines(fill(text, values, is_html=False)),
@@ -56,47 +56,47 @@ class TenantEmailTemplate:
         )
 
     def problems(self, custom_fields: Collection[str] | None) -> Problems:
-        """Return what is wrong; with None the custom fields are not known yet, and any other name may be one."""
+        """Return the problems. Without `custom_fields` any other placeholder may be a custom field."""
         rule, template = placeholders.EMAIL_RULES[self.template.type], self.template
-        said = [("subject", f"{one} in a subject") for one in _links_in(template.subject)]
+        problems = [("subject", f"{link} in a subject") for link in _links_in(template.subject)]
         for key, text in (("subject", template.subject), ("html", template.html), ("text", template.text or "")):
-            said += [(key, one) for one in placeholders.unknown_placeholders(text, rule, custom_fields)]
+            problems += [(key, problem) for problem in placeholders.unknown_placeholders(text, rule, custom_fields)]
         for kept in self._variants():
-            said += [("html", str(one)) for one in self._read(kept)[0].problems]
-        return [*dict.fromkeys([*said, *self._misses(rule)])]
+            problems += [("html", str(problem)) for problem in self._parse(kept)[0].problems]
+        return [*dict.fromkeys([*problems, *self._link_and_code_problems(rule)])]
 
-    def _misses(self, rule: placeholders.PlaceholderRule) -> Iterator[tuple[str, str]]:
-        """Yield what the template should hold and does not: a mail without its link or code is worth nothing."""
+    def _link_and_code_problems(self, rule: placeholders.PlaceholderRule) -> Iterator[tuple[str, str]]:
+        """Yield problems of the link and code: a mail without the one it is sent for is useless."""
         template = self.template
-        held, said = placeholders.carries(self._names(SECTIONS)), template.carries
-        if said and said not in rule.may_carry:
+        found, declared = placeholders.carries(self._names(SECTIONS)), template.carries
+        if declared and declared not in rule.may_carry:
             yield "carries", _one_of(rule.may_carry) if rule.may_carry else "nothing, for a mail of this kind"
-        elif rule.may_carry and held not in rule.may_carry:
+        elif rule.may_carry and found not in rule.may_carry:
             yield "html", _one_of(rule.may_carry)
-        elif said and held != said:
-            yield "html", f"{_CARRIED[said]}, because carries is {said}"
+        elif declared and found != declared:
+            yield "html", f"{_CARRIED[declared]}, because carries is {declared}"
         if (
             template.text is not None
-            and held
-            and placeholders.carries(placeholders.placeholder_names(template.text)) != held
+            and found
+            and placeholders.carries(placeholders.placeholder_names(template.text)) != found
         ):
-            yield "text", f"{_CARRIED[held]}, as in html"
+            yield "text", f"{_CARRIED[found]}, as in html"
 
     def _names(self, kept: Collection[str]) -> list[str]:
-        return [part.name for part in self._read(frozenset(kept))[0].parts if isinstance(part, Placeholder)]
+        return [part.name for part in self._parse(frozenset(kept))[0].parts if isinstance(part, Placeholder)]
 
     def _variants(self) -> list[frozenset[str]]:
         if not placeholders.has_sections(self.template.html):
             return [frozenset(SECTIONS)]
         return [frozenset(some) for count in range(len(SECTIONS) + 1) for some in combinations(SECTIONS, count)]
 
-    def _read(self, kept: frozenset[str]) -> tuple[SanitizedHtml, Parts]:
-        return _read(self.template.html, self.template.text, kept)
+    def _parse(self, kept: frozenset[str]) -> tuple[SanitizedHtml, Parts]:
+        return _parse(self.template.html, self.template.text, kept)
 
 
 @dataclass(frozen=True)
 class TenantSmsTemplate:
-    """A template of a text message."""
+    """A parsed template of a text message."""
 
     template: SmsTemplate
 
@@ -105,41 +105,41 @@ class TenantSmsTemplate:
         return placeholders.carries(placeholders.placeholder_names(self.template.text))
 
     def render(self, values: Mapping[str, str]) -> str:
-        """Return the text; raises CannotDraw."""
-        return fill(parse(self.template.text), values, is_html=False).strip()[:MOST_TEXT_MESSAGE_LETTERS]
+        """Return the text. Raises RenderError."""
+        return fill(parse(self.template.text), values, is_html=False).strip()[:MAX_SMS_LENGTH]
 
     def problems(self, custom_fields: Collection[str] | None) -> Problems:
-        """Return what is wrong, as of a mail."""
+        """Return the problems, as for a mail."""
         rule, text = placeholders.SMS_RULES[self.template.type], self.template.text
-        said = [("text", one) for one in placeholders.unknown_placeholders(text, rule, custom_fields)]
-        if any(ord(letter) < 32 and letter != "\n" for letter in text):
-            said.append(("text", "words and line breaks, without other control characters"))
+        problems = [("text", problem) for problem in placeholders.unknown_placeholders(text, rule, custom_fields)]
+        if any(ord(character) < 32 and character != "\n" for character in text):
+            problems.append(("text", "words and line breaks, without other control characters"))
         if rule.may_carry and self.carries not in rule.may_carry:
-            said.append(("text", _one_of(rule.may_carry)))
-        return said
+            problems.append(("text", _one_of(rule.may_carry)))
+        return problems
 
 
 TenantTemplate = TenantEmailTemplate | TenantSmsTemplate
 
 
 def tenant_template(template: MailTemplate | SmsTemplate) -> TenantTemplate:
-    """Return the template, ready to be checked or drawn."""
+    """Return the parsed template."""
     return TenantEmailTemplate(template) if isinstance(template, MailTemplate) else TenantSmsTemplate(template)
 
 
 _CARRIED = {"link": "#Url#", "otp": "#OTP#", "both": "#Url# and #OTP#"}
 
 
-def _style_attributes(part: StyleSlot, looks: Mapping[str, str]) -> str:
-    if part.name not in looks:
+def _style_attributes(part: StyleSlot, styles: Mapping[str, str]) -> str:
+    if part.name not in styles:
         return ""
-    turns_dark = "" if part.has_class else f' class="{"link" if part.name == "a" else "ink"}"'
-    return f'{turns_dark} style="{looks[part.name]}"'
+    class_attribute = "" if part.has_class else f' class="{"link" if part.name == "a" else "ink"}"'
+    return f'{class_attribute} style="{styles[part.name]}"'
 
 
 def _one_of(may_carry: tuple[Carries, ...]) -> str:
-    words = [_CARRIED[one] for one in may_carry if one != "both"]
-    return f"{' or '.join(words)}, which a letter of this kind is sent for"
+    expected = [_CARRIED[carried] for carried in may_carry if carried != "both"]
+    return f"{' or '.join(expected)}, which a letter of this kind is sent for"
 
 
 def _links_in(text: str) -> list[str]:
@@ -147,8 +147,8 @@ def _links_in(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=256)
-def _read(html: str, text: str | None, kept: frozenset[str]) -> tuple[SanitizedHtml, Parts]:
-    read = sanitized_html.sanitize(placeholders.keep_sections(html, kept))
+def _parse(html: str, text: str | None, kept: frozenset[str]) -> tuple[SanitizedHtml, Parts]:
+    parsed = sanitized_html.sanitize(placeholders.keep_sections(html, kept))
     if text is None:
-        return read, read.text
-    return read, parse(placeholders.keep_sections(text, kept))
+        return parsed, parsed.text
+    return parsed, parse(placeholders.keep_sections(text, kept))

@@ -1,4 +1,4 @@
-"""What a text message says: the code first, where a telephone's preview shows it; the line for browsers last."""
+"""Renders text messages: the code first, where a phone's preview shows it; the origin-bound line for browsers last."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from app.identity.messaging.message import Facts, one_line
 from app.identity.messaging.rendering import format_duration
 from app.kit.languages import Language, catalogue
 
-_MOST_TENANT_LETTERS: Final = 30
-_MOST_DEVICE_LETTERS: Final = 60
+_MAX_TENANT_LENGTH: Final = 30
+_MAX_DEVICE_LENGTH: Final = 60
 
 
 def render_sms(kind: SmsKind, tenant: str, facts: Facts, language: Language, host: str) -> str:
-    """Return the message of this kind, in the network's short alphabet where the language allows it."""
+    """Return the message of this kind, in the GSM 7-bit alphabet if the language allows it."""
     return append_origin_line(gsm7.simplify(sentence(kind, tenant, facts, language)), facts.otp, host)
 
 
 def sentence(kind: SmsKind, tenant: str, facts: Facts, language: Language) -> str:
-    """Return what the message of this kind says."""
+    """Return the text of this kind without the origin-bound line."""
     t = catalogue(language.tag)
-    words = {
+    template = {
         SmsKind.VERIFICATION: t.gettext("%(code)s is your code for %(tenant)s."),
         SmsKind.RESET: t.gettext("%(code)s is your code for a new password at %(tenant)s."),
         SmsKind.RESET_PIN: t.gettext("%(code)s is your code for a new PIN at %(tenant)s."),
@@ -41,23 +41,23 @@ def sentence(kind: SmsKind, tenant: str, facts: Facts, language: Language) -> st
         ),
         SmsKind.ACCOUNT_EXISTS: t.gettext("This number has an account at %(tenant)s already. Sign in: %(url)s"),
     }[kind]
-    named = {"code": facts.otp, "tenant": one_line(tenant, _MOST_TENANT_LETTERS), "url": facts.url}
-    said = [words % {**named, "device": one_line(facts.device.replace(" · ", ", "), _MOST_DEVICE_LETTERS)}]
+    values = {"code": facts.otp, "tenant": one_line(tenant, _MAX_TENANT_LENGTH), "url": facts.url}
+    sentences = [template % {**values, "device": one_line(facts.device.replace(" · ", ", "), _MAX_DEVICE_LENGTH)}]
     minutes = facts.otp_minutes or facts.minutes
     if facts.otp and minutes:
-        said.append(
+        sentences.append(
             t.gettext("Good for %(time)s. Share it with nobody.") % {"time": format_duration(minutes, language.tag)}
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def voice_text(text: str, otp: str) -> str:
-    """Return a message as a voice reads it: its code digit by digit, and everything twice."""
+    """Return a message to be read out in a call: its code digit by digit, and everything twice."""
     once = text.replace(otp, f"{', '.join(otp)}.")
     return f"{once}\n{once}"
 
 
 def append_origin_line(text: str, otp: str, host: str) -> str:
-    """Add the last line of an origin-bound code: a browser fills it in at this host and nowhere else."""
+    """Add the last line of an origin-bound code: a browser fills the code in at this host only."""
     line = f"@{host.partition(':')[0]} #{otp}"
     return text if not otp or text.rstrip().endswith(line) else f"{text.rstrip()}\n\n{line}"

@@ -1,4 +1,4 @@
-"""Where messages go."""
+"""Selects the senders by the settings."""
 
 from __future__ import annotations
 

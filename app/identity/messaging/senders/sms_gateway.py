@@ -1,6 +1,6 @@
-"""Text messages through a gateway that takes JSON over HTTPS: `https://:token@gateway.example/send`.
+"""Sends text messages through a gateway that accepts JSON over HTTPS: `https://:token@gateway.example/send`.
 
-The token goes as a bearer token; the body is `{"to", "text", "id"}`. `id` is the same at every attempt.
+The token is sent as a bearer token; the body is `{"to", "text", "id"}`. `id` is the same at every attempt.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import httpx
 from app.identity.platform.outbox.claims import Message
 from app.identity.platform.outbox.sender import DeliveryError, Sender
 
-SECONDS = 15
-_TRY_AGAIN = {408, 425, 429}
+TIMEOUT_SECONDS = 15
+_RETRYABLE = {408, 425, 429}
 
 
 class SmsGateway(Sender):
@@ -27,17 +27,17 @@ class SmsGateway(Sender):
         self._http: httpx.Client | None = None
 
     def send(self, message: Message) -> None:
-        """Deliver one message; raises DeliveryError, final where the gateway refuses it for good."""
-        self._http = self._http or httpx.Client(timeout=SECONDS, headers=self._headers)
+        """Deliver one message. Raises DeliveryError, final if the gateway refuses it permanently."""
+        self._http = self._http or httpx.Client(timeout=TIMEOUT_SECONDS, headers=self._headers)
         body = {"to": message.payload.get("to"), "text": message.payload.get("text"), "id": message.message_id}
         try:
-            answer = self._http.post(self._url, json=body)
+            response = self._http.post(self._url, json=body)
         except httpx.HTTPError as problem:
             raise DeliveryError(f"{type(problem).__name__}: {problem}") from None
-        if answer.is_success:
+        if response.is_success:
             return
-        is_final = answer.is_client_error and answer.status_code not in _TRY_AGAIN
-        raise DeliveryError(f"the gateway answered {answer.status_code}", is_final=is_final)
+        is_final = response.is_client_error and response.status_code not in _RETRYABLE
+        raise DeliveryError(f"the gateway answered {response.status_code}", is_final=is_final)
 
     def close(self) -> None:
         """Close the connection."""

@@ -1,6 +1,6 @@
-"""Text messages through Twilio's interface, or any gateway that speaks it: `twilio://AccountSid:AuthToken@host?from=+15550100`.
+"""Sends text messages through Twilio's API, or a compatible gateway: `twilio://AccountSid:AuthToken@host?from=+15550100`.
 
-With `&voice=+15550101` codes are read out in a call from that number, where they are wanted so.
+With `&voice=+15550101` codes can be read out in a call from that number.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import httpx
 from app.identity.platform.outbox.claims import Message
 from app.identity.platform.outbox.sender import DeliveryError, Sender
 
-SECONDS = 15
-_TRY_AGAIN = {408, 425, 429}
+TIMEOUT_SECONDS = 15
+_RETRYABLE = {408, 425, 429}
 _VOICES = {"en": "en-US", "de": "de-DE", "ar": "arb"}
 _LOOPBACK = ("localhost", "127.0.0.1")
 
@@ -23,7 +23,7 @@ log = logging.getLogger("gatehouse.worker")
 
 
 class Twilio(Sender):
-    """Delivers `sms` messages; the gateway's own Sid goes to the log beside ours, for whoever asks where a message went."""
+    """Delivers `sms` messages. Logs the gateway's Sid beside ours, so that a message can be traced."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -32,34 +32,34 @@ class Twilio(Sender):
         scheme = "http" if parts.hostname in _LOOPBACK else "https"
         self._url = f"{scheme}://{host}/2010-04-01/Accounts/{account}"
         self._login = (account, unquote(parts.password or ""))
-        stated = parse_qs(parts.query.replace("+", "%2B"))
-        self._from, self._voice = (stated.get(name, [""])[0] for name in ("from", "voice"))
+        query = parse_qs(parts.query.replace("+", "%2B"))
+        self._from, self._voice = (query.get(name, [""])[0] for name in ("from", "voice"))
         self._http: httpx.Client | None = None
 
     def send(self, message: Message) -> None:
-        """Deliver one message; raises DeliveryError, final where the gateway refuses it for good."""
-        self._http = self._http or httpx.Client(timeout=SECONDS, auth=self._login)
-        to, spoken = str(message.payload.get("to")), message.payload.get("spoken")
-        if spoken:
-            what, form = "Calls", {"To": to, "From": self._voice, "Twiml": _said(message)}
+        """Deliver one message. Raises DeliveryError, final if the gateway refuses it permanently."""
+        self._http = self._http or httpx.Client(timeout=TIMEOUT_SECONDS, auth=self._login)
+        to, voice_text = str(message.payload.get("to")), message.payload.get("spoken")
+        if voice_text:
+            action, form = "Calls", {"To": to, "From": self._voice, "Twiml": _twiml(message)}
         else:
-            what, form = "Messages", {"To": to, "From": self._from, "Body": str(message.payload.get("text"))}
+            action, form = "Messages", {"To": to, "From": self._from, "Body": str(message.payload.get("text"))}
         try:
-            answer = self._http.post(f"{self._url}/{what}.json", data=form)
+            response = self._http.post(f"{self._url}/{action}.json", data=form)
         except httpx.HTTPError as problem:
             raise DeliveryError(f"{type(problem).__name__}: {problem}") from None
-        told = _told(answer)
-        if answer.is_success:
-            about = {
+        body = _json_body(response)
+        if response.is_success:
+            log_fields = {
                 "message_id": message.message_id,
                 "sid": message.payload.get("sid"),
-                "gateway_sid": told.get("sid"),
+                "gateway_sid": body.get("sid"),
             }
-            log.info("sms.accepted", extra=about)
+            log.info("sms.accepted", extra=log_fields)
             return
-        is_final = answer.is_client_error and answer.status_code not in _TRY_AGAIN
+        is_final = response.is_client_error and response.status_code not in _RETRYABLE
         raise DeliveryError(
-            f"the gateway answered {answer.status_code} {told.get('code', '')}".strip(), is_final=is_final
+            f"the gateway answered {response.status_code} {body.get('code', '')}".strip(), is_final=is_final
         )
 
     def close(self) -> None:
@@ -69,15 +69,15 @@ class Twilio(Sender):
             self._http = None
 
 
-def _said(message: Message) -> str:
-    """Return what Twilio reads out in a call (TwiML)."""
+def _twiml(message: Message) -> str:
+    """Return the TwiML that Twilio reads out in a call."""
     language = _VOICES.get(str(message.payload.get("language")), "en-US")
     return f'<Response><Say language="{language}">{escape(str(message.payload["spoken"]))}</Say></Response>'
 
 
-def _told(answer: httpx.Response) -> dict[str, object]:
+def _json_body(response: httpx.Response) -> dict[str, object]:
     try:
-        body = answer.json()
+        body = response.json()
     except ValueError:
         return {}
     return body if isinstance(body, dict) else {}
