@@ -20,7 +20,7 @@ from typing import Any
 import yaml
 
 from app.commands.catalogue import table as table_of_routes
-from app.contract.openapi import load_catalogue, openapi_document
+from app.contract.operations import load_catalogue, openapi_document
 from app.settings import ROOT
 
 FOLDER = ROOT / "tests" / "catalogue"

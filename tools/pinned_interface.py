@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from app import cli
-from app.contract.openapi import load_catalogue
+from app.contract.operations import load_catalogue
 from app.contract.tenant_file import ConfigurationFile
 from app.identity.entry.tables import metadata
 from app.kit.errors import ApiError, OAuthError

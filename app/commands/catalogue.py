@@ -87,7 +87,7 @@ def nginx(domain: str, api: str, patterns: list[str], hub: str, identity: str) -
 @click.command
 def openapi() -> None:
     """Print the OpenAPI 3.1 document of the JSON interface."""
-    from app.contract.openapi import openapi_document  # noqa: PLC0415 - only this command needs it
+    from app.contract.operations import openapi_document  # noqa: PLC0415 - only this command needs it
 
     settings = read_settings()
     made = openapi_document(settings.base_url, settings.hub_url("{tenant}"))
@@ -95,6 +95,6 @@ def openapi() -> None:
 
 
 def _catalogue() -> Catalogue:
-    from app.contract.openapi import load_catalogue  # noqa: PLC0415 - hundreds of operations that only these commands need
+    from app.contract.operations import load_catalogue  # noqa: PLC0415 - hundreds of operations that only these commands need
 
     return load_catalogue()

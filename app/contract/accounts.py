@@ -10,8 +10,7 @@ from app.contract.auth import READ, K, M, S, U
 from app.contract.consents import ConsentAnswers
 from app.contract.error_groups import UID_ERRORS
 from app.contract.groups import AT, PW, F, PhoneInQuery, SecurityAnswer, Uid
-from app.contract.hashing import HASHES_IN_BULK, HASHES_SECRETS_IN_BULK
-from app.contract.operations import operation
+from app.contract.operations import HASHES_IN_BULK, HASHES_SECRETS_IN_BULK, operation
 from app.contract.profile import Profile, Profiles, Write
 from app.contract.profile.schema import describe_request
 from app.kit.operation import Accept

@@ -13,16 +13,22 @@ from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from app.contract.auth import ACCOUNT_READ, ACCOUNT_WRITE
 from app.contract.captcha import Provider
-from app.contract.configuration_model import ConfigurationModel
+from app.contract.configuration_model import (
+    ConfigurationModel,
+    Different,
+    Moment,
+    Network,
+    OwnPicture,
+    Tag,
+    WebAddress,
+    Words,
+)
 from app.contract.connections import ConnectionName, ConnectionSettings, complete
 from app.contract.consent_forms import ConsentForm, agree
+from app.contract.credential_settings import Passkeys, Pins, Risk, SecondFactors
 from app.contract.messages import Sending
-from app.contract.passkeys.settings import Passkeys
-from app.contract.pin_settings import Pins
 from app.contract.registration_form import FormField
-from app.contract.second_factor_settings import Risk, SecondFactors
 from app.contract.services_settings import DuoSettings, PushSettings
-from app.contract.validators import Different, Moment, Network, OwnPicture, Tag, WebAddress, Words
 
 Mode = Literal["required", "optional", "disabled"]
 Country = Annotated[str, Field(pattern=r"^[A-Z]{2}$")]  # ISO 3166

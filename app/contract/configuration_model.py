@@ -1,9 +1,120 @@
-"""The base class of every part of a configuration file."""
+"""The base class of configuration models, and the validated types of their fields.
 
-from pydantic import BaseModel, ConfigDict
+A validator returns the value, or raises ValueError with the expected form.
+"""
+
+import re
+from datetime import UTC, datetime
+from ipaddress import ip_network
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from app.kit.languages import LANGUAGES
+from app.kit.web_addresses import is_web_address
 
 
 class ConfigurationModel(BaseModel):
     """A part of a configuration file: unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=False)
+
+
+_PICTURE = re.compile(r"data:image/[a-z0-9.+-]+[;,]")
+
+
+def plain(address: str) -> str:
+    """Return the address; refuse characters that browsers or headers could misread, and an unreadable host or port."""
+    if any(ord(letter) <= 32 or letter in '\\"<>\x7f' for letter in address):
+        raise ValueError("an address without spaces, quotes, backslashes or angle brackets")
+    try:
+        is_readable = urlsplit(address).port != 0
+    except ValueError:
+        is_readable = False
+    if not is_readable:
+        raise ValueError("an address whose host and port can be read")
+    return address
+
+
+def web_origin(origin: str) -> str:
+    """Check `scheme://host[:port]`, as browsers write an origin."""
+    parts = urlsplit(plain(origin))
+    if (
+        parts.scheme not in ("http", "https")
+        or not parts.hostname
+        or "*" in origin
+        or parts.path
+        or parts.query
+        or "@" in origin
+    ):
+        raise ValueError("an origin such as https://app.example.com, without path and without *")
+    return origin
+
+
+def _web_address(address: str) -> str:
+    if not is_web_address(address):
+        raise ValueError("a web address such as https://www.example.com/page")
+    return address
+
+
+def _picture(address: str) -> str:
+    is_https = address.startswith("https://") and is_web_address(address)
+    if not (is_https or _PICTURE.match(address)):
+        raise ValueError("an https address, or a picture as a data: address")
+    return address
+
+
+def _own_picture(address: str) -> str:
+    is_path = address.startswith("/") and not address.startswith("//")
+    return plain(address) if is_path else _picture(address)
+
+
+def _network(text: str) -> str:
+    try:
+        ip_network(text, strict=False)
+    except ValueError:
+        raise ValueError("an address or a network such as 192.0.2.7, 192.0.2.0/24 or 2001:db8::/32") from None
+    return text
+
+
+def instant(text: str) -> datetime:
+    """Return the instant; a date means its beginning, and the default time zone is UTC."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError("a date or a moment such as 2027-01-31 or 2027-01-31T18:00:00Z") from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _moment(text: str) -> str:
+    instant(text)
+    return text
+
+
+def _language(tag: str) -> str:
+    if tag not in LANGUAGES:
+        raise ValueError(f"a language of the pages: {', '.join(LANGUAGES)}")
+    return tag
+
+
+def _words(text: str) -> str:
+    if not text.strip():
+        raise ValueError("words, not blanks alone")
+    return text
+
+
+def _different(values: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(values)) < len(values):
+        raise ValueError("each entry once")
+    return values
+
+
+WebAddress = Annotated[str, AfterValidator(_web_address), Field(max_length=2_000)]
+Picture = Annotated[str, AfterValidator(_picture), Field(max_length=12_000)]
+OwnPicture = Annotated[str, AfterValidator(_own_picture), Field(max_length=12_000)]
+Network = Annotated[str, AfterValidator(_network)]
+Moment = Annotated[str, AfterValidator(_moment)]
+Tag = Annotated[str, AfterValidator(_language)]
+Words = Annotated[str, AfterValidator(_words), Field(max_length=500)]
+Different = AfterValidator(_different)

@@ -5,8 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from app.contract.configuration_model import ConfigurationModel
-from app.contract.validators import Tag, WebAddress
+from app.contract.configuration_model import ConfigurationModel, Tag, WebAddress
 
 REGISTER, FIRST_LOGIN, LOGIN = "Register", "FirstLogin", "Login"
 EVENTS = (REGISTER, FIRST_LOGIN, LOGIN)

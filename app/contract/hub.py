@@ -13,11 +13,10 @@ from app.contract import errors as e
 from app.contract.captcha import CaptchaAnswer, Challenge, Widget
 from app.contract.configuration import PasswordPolicy
 from app.contract.consent_forms import ConsentForm
+from app.contract.credential_settings import Pins
 from app.contract.error_groups import IDENTIFIER_KINDS, LOCKS
 from app.contract.groups import SecurityAnswer
-from app.contract.hashing import HASHES
-from app.contract.operations import hub_operation
-from app.contract.pin_settings import Pins
+from app.contract.operations import HASHES, hub_operation
 from app.contract.registration_form import FormField
 from app.kit.wire import From, Wire
 

@@ -21,9 +21,8 @@ from app.contract.error_groups import (
     SMS_SENDING,
 )
 from app.contract.groups import Posted, SecurityAnswer
-from app.contract.hashing import HASHES, HASHES_SECRETS
-from app.contract.hub import Next, Session
-from app.contract.operations import hub_operation
+from app.contract.hub import Next, PersonView, Session
+from app.contract.operations import HASHES, HASHES_SECRETS, hub_operation
 from app.contract.registration_form import MOST_LETTERS, FormField
 from app.kit.wire import From, Wire
 
@@ -55,6 +54,22 @@ class SessionRenewal(Wire):
     """`session` after a reauthentication: the same session under a new cookie."""
 
     session: Session | None = None
+
+
+class ReauthenticationRequest(Wire):
+    """`landing`: the path on this host that follows."""
+
+    landing: str = Field(pattern=r"^/[a-z][a-z/-]*(\?(kind|id|provider)=[A-Za-z0-9_-]{1,64})?$", max_length=100)
+    attempt: str | None = None  # the interaction of an application that requires a second factor; it continues instead
+
+
+class ReauthenticationStep(Wire):
+    """`next`: the second factor's page; else whether the password or a new sign-in is required."""
+
+    next: Next | None = None
+    person: PersonView
+    is_needed: bool = True
+    has_password: bool = True
 
 
 class UsernameEdit(WithPassword):
@@ -209,4 +224,12 @@ accept_policy = hub_operation(
 fill_missing = hub_operation(
     "hub.fill_missing", "POST /hub/own/missing-fields", MissingFieldsRequest, Next, hashing=HASHES_SECRETS, errors=FORM_ERRORS,
     summary="Submit the missing fields of the tenant's form, and continue the interaction.",
+)  # fmt: skip
+begin_reauthentication = hub_operation(
+    "hub.begin_confirm", "POST /hub/own/confirm", ReauthenticationRequest, ReauthenticationStep, errors=(e.NotAuthenticated,),
+    summary="Start a reauthentication; sends nothing.",
+)  # fmt: skip
+reauthenticate = hub_operation(
+    "hub.confirm_with_password", "POST /hub/own/confirm/password", WithPassword, SessionRenewal, hashing=HASHES, errors=REAUTHENTICATION,
+    summary="Reauthenticate with the password, if the account has no second factor.",
 )  # fmt: skip

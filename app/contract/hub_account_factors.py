@@ -6,11 +6,10 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.error_groups import REAUTHENTICATION
-from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import PersonView
 from app.contract.hub_account import SessionRenewal, WithPassword
 from app.contract.hub_second_factors import FACTOR_ERRORS, FactorAnswer, FactorChoice, FactorPrompt
-from app.contract.operations import hub_operation
+from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.contract.second_factors.challenge import FactorKind
 from app.kit.wire import From, Wire
 

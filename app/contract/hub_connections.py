@@ -6,9 +6,8 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.errors import federation as refusals
-from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import SIGN_IN_ERRORS, Next
-from app.contract.operations import hub_operation
+from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.kit.wire import From, Wire
 
 Text = Annotated[str, Field(max_length=4_000)]

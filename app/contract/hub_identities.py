@@ -7,10 +7,9 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.error_groups import REAUTHENTICATION
 from app.contract.errors import federation as refusals
-from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import ConnectionView, Next, PersonView
 from app.contract.hub_account import SessionRenewal, WithPassword
-from app.contract.operations import hub_operation
+from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.kit.wire import Wire
 
 Name = Annotated[str, Field(max_length=60)]

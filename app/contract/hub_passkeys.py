@@ -8,10 +8,9 @@ from app.contract import errors as e
 from app.contract.emailed_links import LinkLookup, Token
 from app.contract.error_groups import LINK, PASSKEY, REAUTHENTICATION
 from app.contract.groups import Posted
-from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import Next, PersonView
 from app.contract.hub_account import SessionRenewal, WithPassword
-from app.contract.operations import hub_operation
+from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.contract.passkeys.shapes import ListedPasskey, PresentedCredential
 from app.contract.passkeys.signing_in import SIGN_IN_ERRORS
 from app.kit.wire import From, Wire

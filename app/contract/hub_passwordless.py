@@ -7,10 +7,9 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.emailed_links import LinkLookup, Token
 from app.contract.error_groups import CONTACT_TAKEN, EMAIL_CODE, EMAIL_DOMAINS, LINK, LOCK_CHALLENGES, SMS_CODE
-from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import Next
 from app.contract.hub_recovery import CodeRequest, InteractionOnly, LinkRequest
-from app.contract.operations import hub_operation
+from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.kit.wire import Wire
 
 PasswordlessMethod = Literal["mail", "sms", "device"]

@@ -6,11 +6,10 @@ from app.contract import errors as e
 from app.contract.emailed_links import LinkLookup, Token
 from app.contract.error_groups import LINK, REAUTHENTICATION
 from app.contract.groups import Posted, SecurityAnswer
-from app.contract.hashing import HASHES
 from app.contract.hub import Next
 from app.contract.hub_account import SessionRenewal, WithPassword
 from app.contract.hub_recovery import LinkView
-from app.contract.operations import hub_operation
+from app.contract.operations import HASHES, hub_operation
 from app.kit.wire import Wire
 
 

@@ -7,9 +7,8 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.emailed_links import LinkLookup, Token
 from app.contract.error_groups import EMAIL_CODE, LINK, LOCK_CHALLENGES, NEW_PASSWORD, REAUTHENTICATION, SMS_CODE
-from app.contract.hashing import HASHES
 from app.contract.hub import Next, Session
-from app.contract.operations import hub_operation
+from app.contract.operations import HASHES, hub_operation
 from app.kit.wire import Wire
 
 

@@ -7,10 +7,9 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.captcha import CaptchaAnswer
 from app.contract.error_groups import PASSKEY
-from app.contract.hashing import HASHES_IN_BULK
 from app.contract.hub import Next
 from app.contract.hub_passkeys import PasskeyOptions
-from app.contract.operations import hub_operation
+from app.contract.operations import HASHES_IN_BULK, hub_operation
 from app.contract.passkeys.shapes import PresentedCredential
 from app.contract.registration import REGISTRATION_ERRORS
 from app.contract.registration_form import MOST_LETTERS

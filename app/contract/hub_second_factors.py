@@ -7,10 +7,9 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.error_groups import EMAIL_CODE, LOCKS, REAUTHENTICATION, SMS_CODE, SMS_SENDING
 from app.contract.groups import SecurityAnswer
-from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import Next
 from app.contract.hub_account import SessionRenewal, WithPassword
-from app.contract.operations import hub_operation
+from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.contract.second_factors.challenge import DUO_REDIRECT, FactorKind, Question
 from app.kit.wire import From, Wire
 

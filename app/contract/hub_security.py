@@ -7,11 +7,10 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.error_groups import REAUTHENTICATION
 from app.contract.groups import Posted
-from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import PersonView, ScopeView, SessionView
 from app.contract.hub_account import SessionRenewal, WithPassword
 from app.contract.hub_account_factors import FactorsView
-from app.contract.operations import hub_operation
+from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.kit.wire import Wire
 
 

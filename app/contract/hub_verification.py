@@ -5,9 +5,8 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.emailed_links import LinkLookup, Token
 from app.contract.error_groups import CONTACT_TAKEN, EMAIL_CODE, EMAIL_DOMAINS, LOCKS, SMS_CODE, SMS_SENDING
-from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import Next
-from app.contract.operations import hub_operation
+from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.kit.wire import Wire
 
 

@@ -6,7 +6,7 @@ from pydantic import ConfigDict
 
 from app.contract import errors_oauth as oauth
 from app.contract.auth import STANDARD, Host, U
-from app.contract.error_profiles import OAUTH
+from app.contract.error_groups import OAUTH
 from app.contract.oauth_tokens import OAuthWire, as_named
 from app.contract.operations import operation
 from app.kit.wire import Document, From

@@ -6,9 +6,8 @@ from pydantic import ConfigDict
 
 from app.contract import errors_oauth as oauth
 from app.contract.auth import C, Host, K
-from app.contract.error_profiles import OAUTH
-from app.contract.hashing import HASHES_SECRETS
-from app.contract.operations import operation
+from app.contract.error_groups import OAUTH
+from app.contract.operations import HASHES_SECRETS, operation
 from app.contract.tokens import Actor
 from app.kit.wire import Document, From, Wire
 

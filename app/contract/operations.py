@@ -1,11 +1,15 @@
-"""Declares operations into the one catalogue."""
+"""The catalogue of all operations: declares them, loads them, and describes the public ones with OpenAPI."""
 
-from typing import TypeVar
+import importlib
+import pkgutil
+from typing import Any, Final, TypeVar
 
+from app import contract
 from app.contract.auth import H, Host, S
-from app.contract.error_profiles import HUB, MAIN
+from app.contract.error_groups import HUB, MAIN
 from app.kit.auth import OPEN, Access, Admission, Auth
 from app.kit.errors import ApiError
+from app.kit.openapi import document
 from app.kit.operation import Accept, BodyRules, Catalogue, Documentation, ErrorProfile, Hashing, Operation
 from app.kit.wire import Document, Wire
 
@@ -13,6 +17,19 @@ CATALOGUE = Catalogue()
 ACCOUNTS = "/identity/v2/manage/account"
 RESERVED_PATHS = (f"{ACCOUNTS}/uid", f"{ACCOUNTS}/rolecontext")
 """Addresses of operations that are not there yet, where a parameter would take their segment (interface account.md rows A13, A45)."""
+
+SECRETS: Final = ("password", "pin", "answer")
+"""Parameters that may be hashed: PINs and security answers are hashed as passwords are."""
+HASHES: Final = Hashing("sign-in")
+"""An operation that may compute a password hash declares it as `hashing=`, and its requests queue (decisions/0152).
+
+Without the declaration it works while the CPU is free, logs `hashing.undeclared`, and is refused with 503 if it would have to
+wait; in tests it fails.
+"""
+HASHES_SECRETS: Final = Hashing("sign-in", SECRETS)
+"""Only if the request contains a password, a PIN or an answer."""
+HASHES_IN_BULK: Final = Hashing("bulk")
+HASHES_SECRETS_IN_BULK: Final = Hashing("bulk", SECRETS)
 
 Req = TypeVar("Req", bound=Wire)
 Res = TypeVar("Res", bound="Wire | Document")
@@ -86,3 +103,16 @@ def hub_operation(
     )  # fmt: skip
     CATALOGUE.add(declared)
     return declared
+
+
+def load_catalogue() -> Catalogue:
+    """Return the catalogue with every operation: each module declares its own when it is imported."""
+    for module in pkgutil.walk_packages(contract.__path__, f"{contract.__name__}."):
+        importlib.import_module(module.name)
+    return CATALOGUE
+
+
+def openapi_document(api_url: str, tenant_url: str) -> dict[str, Any]:
+    """Return the OpenAPI document; `tenant_url` is the address of a tenant's host, with `{tenant}` for its name."""
+    tenant_server = {"url": tenant_url, "variables": {"tenant": {"default": "acme"}}}
+    return document(load_catalogue(), api_url, {Host.TENANT: tenant_server})

@@ -18,8 +18,7 @@ from app.contract.error_groups import (
     SMS_SENDING,
 )
 from app.contract.groups import CAP, LOCK, MF, PW, CaptchaQuery, F, PhoneInQuery, Posted, PostedSms
-from app.contract.hashing import HASHES_SECRETS
-from app.contract.operations import operation
+from app.contract.operations import HASHES_SECRETS, operation
 from app.contract.second_factors.challenge import DUO_REDIRECT, FactorLogin
 from app.kit.wire import From, Lower
 

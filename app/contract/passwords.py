@@ -12,16 +12,15 @@ from app.contract.error_groups import (
     EMAIL_CODE,
     LINK,
     LOCK_CHALLENGES,
+    MAIN,
     NEW_PASSWORD,
     SECURITY_ANSWERS,
     SMS_CODE,
     SMS_SENDING,
     UID_ERRORS,
 )
-from app.contract.error_profiles import MAIN
 from app.contract.groups import AT, CAP, LOCK, PW, PhoneInQuery, Posted, PostedSms, SecurityAnswer, Uid
-from app.contract.hashing import HASHES, HASHES_IN_BULK
-from app.contract.operations import operation
+from app.contract.operations import HASHES, HASHES_IN_BULK, operation
 from app.contract.sign_in import Login
 from app.kit.operation import Accept
 from app.kit.wire import Document, From, Lower, Wire

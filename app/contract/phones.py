@@ -8,8 +8,7 @@ from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, WRITE, K, U
 from app.contract.error_groups import LOCK_CHALLENGES, SESSION_ERRORS, SMS_CODE, SMS_SENDING
 from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, PostedSms
-from app.contract.hashing import HASHES_SECRETS
-from app.contract.operations import operation
+from app.contract.operations import HASHES_SECRETS, operation
 from app.contract.profile import Profile
 from app.contract.second_factors.challenge import Challenge
 from app.kit.wire import From, Wire

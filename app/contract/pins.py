@@ -16,8 +16,7 @@ from app.contract.error_groups import (
     SMS_SENDING,
 )
 from app.contract.groups import AT, CAP, LOCK, MF, PW, F, Posted, PostedSms, SecurityAnswer
-from app.contract.hashing import HASHES
-from app.contract.operations import operation
+from app.contract.operations import HASHES, operation
 from app.contract.passwords import Address, Code, Query
 from app.contract.second_factors.challenge import FactorLogin
 from app.contract.sign_in import Login

@@ -10,8 +10,7 @@ from app.contract.auth import K, M, S
 from app.contract.consents import ConsentAnswers
 from app.contract.error_groups import CAPTCHA, EMAIL_DOMAINS, EMAIL_SENDING, RECORDS, SMS_SENDING
 from app.contract.groups import CAP, PW, Deleted, F, Options, Posted
-from app.contract.hashing import HASHES_IN_BULK
-from app.contract.operations import operation
+from app.contract.operations import HASHES_IN_BULK, operation
 from app.contract.sign_in import Login
 from app.kit.operation import Accept
 from app.kit.wire import Document, From, Wire

@@ -12,7 +12,7 @@ from app import contract
 from app.contract.auth import M
 from app.contract.configuration import TenantSettings
 from app.contract.configuration_model import ConfigurationModel
-from app.contract.error_profiles import MANAGE
+from app.contract.error_groups import MANAGE
 from app.contract.groups import Deleted
 from app.contract.operations import CATALOGUE, operation
 from app.kit.auth import Auth

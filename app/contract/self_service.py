@@ -9,6 +9,7 @@ from app.contract.accounts import MODEL_ERRORS, AccountIdentifiers, PersonFields
 from app.contract.auth import CREDENTIALS, READ, WRITE, K, M, S, U
 from app.contract.error_groups import (
     ADDED_EMAIL,
+    BEFORE_POLICY,
     CAPTCHA,
     EMAIL_DOMAINS,
     EMAIL_SENDING,
@@ -19,10 +20,8 @@ from app.contract.error_groups import (
     SMS_SENDING,
     UID_ERRORS,
 )
-from app.contract.error_profiles import BEFORE_POLICY
 from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, Options, Posted, PostedSms, Uid
-from app.contract.hashing import HASHES_SECRETS
-from app.contract.operations import operation
+from app.contract.operations import HASHES_SECRETS, operation
 from app.contract.profile import Profile
 from app.kit.operation import Accept
 from app.kit.wire import From, Lower, Wire

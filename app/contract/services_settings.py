@@ -5,8 +5,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from app.contract.configuration_model import ConfigurationModel
-from app.contract.validators import WebAddress
+from app.contract.configuration_model import ConfigurationModel, WebAddress
 
 
 def _service(name: str) -> str:

@@ -8,8 +8,7 @@ from app.contract import errors as e
 from app.contract.auth import K
 from app.contract.error_groups import IDENTIFIER_KINDS, LOCK_CHALLENGES, SESSION_ERRORS, SMS_SENDING
 from app.contract.groups import CAP, LOCK, MF, PW, RBQ, F, Options, Template
-from app.contract.hashing import HASHES
-from app.contract.operations import operation
+from app.contract.operations import HASHES, operation
 from app.contract.profile import Profile
 from app.kit.wire import From, Wire
 

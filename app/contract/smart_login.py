@@ -19,8 +19,7 @@ from app.contract.error_groups import (
     SMS_SENDING,
 )
 from app.contract.groups import CAP, PW, PhoneInQuery, Posted, PostedSms
-from app.contract.hashing import HASHES_SECRETS
-from app.contract.operations import operation
+from app.contract.operations import HASHES_SECRETS, operation
 from app.contract.passwordless import SIGN_IN_ERRORS, Address, Name, Named, SignInParameters, SmsOptions, Url
 from app.contract.second_factors.challenge import FactorLogin
 from app.kit.wire import From, Wire

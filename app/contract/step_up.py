@@ -9,8 +9,7 @@ from app.contract import errors as e
 from app.contract.auth import WRITE, K, M, S, U
 from app.contract.error_groups import ACCOUNT_EMAIL, EMAIL_CODE, LOCK_CHALLENGES, SMS_CODE, SMS_SENDING, UID_ERRORS
 from app.contract.groups import AT, CAP, LOCK, PW, Posted, Uid
-from app.contract.hashing import HASHES
-from app.contract.operations import operation
+from app.contract.operations import HASHES, operation
 from app.contract.passwords import Address
 from app.contract.pins import Pin
 from app.contract.second_factors.challenge import DUO_REDIRECT, Challenge, Code

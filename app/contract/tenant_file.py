@@ -14,13 +14,12 @@ from pydantic import AfterValidator, Field, create_model, model_validator
 
 from app.contract.auth import INTERFACE_SCOPES
 from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
-from app.contract.configuration_model import ConfigurationModel
+from app.contract.configuration_model import ConfigurationModel, Picture, WebAddress, plain, web_origin
 from app.contract.connections import PRESETS, ConnectionFile, ConnectionName, complete
 from app.contract.messages import MailTemplate, SmsTemplate
 from app.contract.registration_form import FormField, contradiction
 from app.contract.resources import file_resources
 from app.contract.services_settings import DuoFile, PushFile
-from app.contract.validators import Picture, WebAddress, plain, web_origin
 from app.kit.resource import Resource
 from app.kit.resource_models import file_model
 

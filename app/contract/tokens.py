@@ -6,8 +6,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import NEVER, READ, STANDARD, WRITE, K, M, S, U
-from app.contract.error_groups import UID_ERRORS
-from app.contract.error_profiles import BEFORE_POLICY
+from app.contract.error_groups import BEFORE_POLICY, UID_ERRORS
 from app.contract.groups import AT, Deleted, Posted, Uid
 from app.contract.operations import operation
 from app.kit.wire import From, Lower, Wire

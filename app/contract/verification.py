@@ -8,8 +8,7 @@ from app.contract import errors as e
 from app.contract.auth import WRITE, K, U
 from app.contract.error_groups import EMAIL_CODE, EMAIL_SENDING, LINK, LOCK_ANSWERS, LOCKS
 from app.contract.groups import AT, CAP, LOCK, PW, F, PhoneInQuery
-from app.contract.hashing import HASHES_SECRETS
-from app.contract.operations import operation
+from app.contract.operations import HASHES_SECRETS, operation
 from app.contract.sign_in import Login
 from app.kit.wire import From, Lower, Wire
 

@@ -13,8 +13,8 @@ from typing import Final
 from app.contract import hub as contract
 from app.contract.configuration import PasswordPolicy
 from app.contract.consent_forms import ConsentForm
+from app.contract.credential_settings import Pins
 from app.contract.errors import UnknownTenant
-from app.contract.pin_settings import Pins
 from app.contract.registration_form import FormField
 from app.hub.brand import DEFAULT_COLOUR, Brand
 from app.hub.forms.captcha_widget import Widget

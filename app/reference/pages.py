@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Request, Response
 
-from app.contract.openapi import openapi_document
+from app.contract.operations import openapi_document
 from app.reference.reading import operations
 from app.settings import Settings
 

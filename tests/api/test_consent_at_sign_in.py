@@ -8,8 +8,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from app.contract.error_groups import REQUIRED_ACTIONS
-from app.contract.openapi import load_catalogue
-from app.contract.operations import CATALOGUE
+from app.contract.operations import CATALOGUE, load_catalogue
 from app.contract.sign_in import Login
 from app.identity.credentials.tokens import store as tokens
 from app.identity.platform.store.unit import UnitOfWork

@@ -7,8 +7,7 @@ from werkzeug.test import Client, TestResponse
 
 from app.contract.accounts import ReadAccount
 from app.contract.auth import Host
-from app.contract.openapi import load_catalogue
-from app.contract.operations import CATALOGUE, RESERVED_PATHS, taken_uids
+from app.contract.operations import CATALOGUE, RESERVED_PATHS, load_catalogue, taken_uids
 from app.kit.routing import Router
 from app.kit.wire import From, shape_of
 from tests.support.identity_service import on_one_database

@@ -12,8 +12,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from app.contract.auth import AuthScheme
-from app.contract.openapi import load_catalogue
-from app.contract.operations import CATALOGUE
+from app.contract.operations import CATALOGUE, load_catalogue
 from app.kit.operation import AnyOperation
 from tests.support.account_states import PASSWORD, UNKNOWN, WRONG, Subject, Summary, unknown_and_known
 from tests.support.captchas import worked

@@ -6,8 +6,7 @@ import pytest
 
 from app.contract import errors as e
 from app.contract.auth import AuthScheme
-from app.contract.openapi import load_catalogue
-from app.contract.operations import CATALOGUE
+from app.contract.operations import CATALOGUE, load_catalogue
 from tests.api.test_self_service_profile import OWN, Person
 from tests.support.registering import ADA, register
 from tests.support.tenant_server import PASSWORD, NewTenantServer, answered, refused

@@ -24,7 +24,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from app.contract.configuration import ApplicationSettings
-from app.contract.openapi import load_catalogue, openapi_document
+from app.contract.operations import load_catalogue, openapi_document
 from app.identity.directory.tenants.tables import applications
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness

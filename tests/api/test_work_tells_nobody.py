@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.contract.openapi import load_catalogue
-from app.contract.operations import CATALOGUE
+from app.contract.operations import CATALOGUE, load_catalogue
 from tests.support.account_states import HIDING, Subject
 from tests.support.tenant_server import NewTenantServer
 

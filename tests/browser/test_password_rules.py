@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from app.contract.configuration import PasswordPolicy
-from app.contract.password_rules import SENTENCES, PasswordRule
+from app.contract.errors.passwords import PASSWORD_RULE_MESSAGES, PasswordRule
 from app.identity.credentials.passwords import policy
 from tests.support import samples
 
@@ -48,7 +48,7 @@ TYPED = (
 @pytest.fixture
 def sentences() -> dict[PasswordRule, str]:
     numbers = {PasswordRule.LEAST: FULL_POLICY.min_length, PasswordRule.MOST: FULL_POLICY.max_length}
-    return {rule: SENTENCES[rule].format(number=numbers.get(rule, 0)) for rule in WATCHED_RULES}
+    return {rule: PASSWORD_RULE_MESSAGES[rule].format(number=numbers.get(rule, 0)) for rule in WATCHED_RULES}
 
 
 def test_ticked_rules_match_the_enforced_policy(

@@ -5,8 +5,7 @@ import re
 import pytest
 
 from app.contract.auth import AuthScheme
-from app.contract.openapi import load_catalogue
-from app.contract.operations import CATALOGUE
+from app.contract.operations import CATALOGUE, load_catalogue
 from app.kit.operation import AnyOperation
 
 load_catalogue()

@@ -13,9 +13,8 @@ from werkzeug.test import TestResponse
 
 from app.contract.auth import INTERFACE_SCOPES, NEVER, READ, STANDARD, AuthScheme
 from app.contract.configuration import ApplicationSettings
-from app.contract.error_profiles import OAUTH
-from app.contract.openapi import load_catalogue
-from app.contract.operations import CATALOGUE
+from app.contract.error_groups import OAUTH
+from app.contract.operations import CATALOGUE, load_catalogue
 from app.identity.credentials.tokens.tables import access_tokens
 from app.identity.directory.tenants.tables import applications
 from app.identity.platform.continuation_tokens import ContinuationPurpose, tickets

@@ -15,8 +15,7 @@ from werkzeug.test import Client, TestResponse
 
 from app.contract.auth import AuthScheme, Host
 from app.contract.configuration import RequestLimits
-from app.contract.openapi import load_catalogue
-from app.contract.operations import CATALOGUE
+from app.contract.operations import CATALOGUE, load_catalogue
 from app.contract.resources import BOUND
 from app.contract.visit import VISIT_HEADER, Visit
 from app.kit import randomness

@@ -11,7 +11,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import K, S
 from app.contract.configuration import TenantSettings
-from app.contract.error_profiles import MAIN
+from app.contract.error_groups import MAIN
 from app.contract.resources import bound, older, resource
 from app.identity.platform.context import Context
 from app.identity.platform.resources.hooks import rules_of

@@ -9,7 +9,7 @@ import schemathesis
 from pydantic import Field
 
 from app.contract.auth import Host, K, S, U
-from app.contract.openapi import load_catalogue
+from app.contract.operations import load_catalogue
 from app.kit.auth import OPEN, Admission, Auth
 from app.kit.errors import ApiError
 from app.kit.openapi import document

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from app.contract.openapi import load_catalogue, openapi_document
-from app.contract.operations import CATALOGUE
+from app.contract.operations import CATALOGUE, load_catalogue, openapi_document
 
 load_catalogue()
 ROOT = Path(__file__).parents[2]

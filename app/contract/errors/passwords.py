@@ -1,5 +1,8 @@
 """Errors of passwords and PINs (interface user.md sections 4, 5 and 10)."""
 
+from enum import StrEnum
+from typing import Final
+
 from app.kit.errors import ApiError
 
 
@@ -91,3 +94,31 @@ class UsernameLookupOnly(ApiError):
 class TokenLimitReached(ApiError):
     code, status, message = 1178, 403, "You have reached a limit for generating token"
     description = "Token limit reached; resets after a while."
+
+
+class PasswordRule(StrEnum):
+    """A rule for new passwords."""
+
+    LEAST = "least"
+    MOST = "most"
+    LOWER = "lower"
+    UPPER = "upper"
+    NUMBER = "number"
+    SIGN = "sign"
+    PROFILE = "profile"
+    COMMON = "common"
+    EARLIER = "earlier"
+    STOLEN = "stolen"
+
+
+PASSWORD_RULE_MESSAGES: Final = {
+    PasswordRule.LEAST: "The password must have at least {number} characters.",
+    PasswordRule.MOST: "The password must have at most {number} characters.",
+    PasswordRule.LOWER: "The password must contain a lower-case letter.",
+    PasswordRule.UPPER: "The password must contain an upper-case letter.",
+    PasswordRule.NUMBER: "The password must contain a number.",
+    PasswordRule.SIGN: "The password must contain a symbol.",
+    PasswordRule.PROFILE: "The password must not contain a name, an address or a phone number of the profile.",
+    PasswordRule.COMMON: "This password is used by many people.",
+}
+"""The error text of each rule; pages recognise a rule by its text. `EARLIER` and `STOLEN` have their own errors."""

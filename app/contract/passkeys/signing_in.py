@@ -8,8 +8,7 @@ from app.contract import errors as e
 from app.contract.auth import K
 from app.contract.error_groups import CAPTCHA, EMAIL_SENDING, LINK, PASSKEY, SESSION_ERRORS
 from app.contract.groups import CAP, MF, PW, F, Posted
-from app.contract.hashing import HASHES_IN_BULK
-from app.contract.operations import operation
+from app.contract.operations import HASHES_IN_BULK, operation
 from app.contract.passkeys.shapes import PKC, LoginBegin, PresentedCredential, RegisterBegin
 from app.contract.registration import REGISTRATION_ERRORS, Registered, RegistrationModel
 from app.contract.second_factors.challenge import FactorLogin

@@ -6,19 +6,33 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
+from app.contract.configuration_model import Words
 from app.contract.error_groups import LOCK_CHALLENGES, UID_ERRORS
 from app.contract.groups import AT, Deleted, F, Posted, SecurityAnswer
-from app.contract.hashing import HASHES
-from app.contract.operations import operation
+from app.contract.operations import HASHES, operation
+from app.contract.resources import collection
 from app.contract.second_factors.account import WRITE, ManagedFactor, OwnFactor
 from app.contract.second_factors.challenge import TOKEN_ERRORS, FactorLogin
 from app.contract.second_factors.signing_in import ChallengeAnswer
+from app.kit.resource import CREATE, DELETE, LIST, UPDATE, Asked, InSettings, Key
 from app.kit.wire import From, Lower, Wire
 
 _LOGIN, _OWN = "/identity/v2/auth/login/2fa", "/identity/v2/auth/account/2fa"
 _MANAGED = "/identity/v2/manage/account/2fa"
 _NAME = "securityquestionanswer"
 Voice = Annotated[bool, From.QUERY]
+
+
+class SecurityQuestion(Wire):
+    question_id: Annotated[str, Key("questionId", is_minted=True)]
+    question: Annotated[Words, Asked("question")]
+
+
+SECURITY_QUESTIONS = collection(
+    "security_questions", "/v2/manage/security-questions", SecurityQuestion, verbs=(LIST, CREATE, UPDATE, DELETE),
+    noun="security question", scope="security", backing=InSettings("security_questions", value="question"),
+    unique=("question",), most=50, exists=e.SecurityQuestionExists, unknown=e.UnknownSecurityQuestion,
+)  # fmt: skip
 
 
 class QuestionAnswer(Wire):

@@ -3,8 +3,7 @@
 from app.contract import errors as e
 from app.contract.auth import K
 from app.contract.groups import CAP, LOCK, PW, RBQ, F
-from app.contract.hashing import HASHES
-from app.contract.operations import operation
+from app.contract.operations import HASHES, operation
 from app.contract.second_factors.challenge import DUO_REDIRECT, MT, TOKEN_ERRORS, Code, FactorLogin
 from app.contract.sign_in import LOGIN_ERRORS, PasswordLogin
 

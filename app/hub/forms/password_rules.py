@@ -11,7 +11,7 @@ from flask_babel import lazy_ngettext as _n
 
 from app.contract import errors as e
 from app.contract.configuration import PasswordPolicy
-from app.contract.password_rules import SENTENCES, PasswordRule
+from app.contract.errors.passwords import PASSWORD_RULE_MESSAGES, PasswordRule
 from app.kit.errors import ApiError
 
 _SHOWN_MAXIMUM: Final = 64
@@ -69,18 +69,18 @@ def rules_of(policy: PasswordPolicy, *, is_first: bool = False, refusal: ApiErro
 
 def problem_of(refusal: ApiError) -> Any | None:
     """Return the error text for the new password; None if the refusal is about something else."""
-    if isinstance(refusal, e.WeakPassword) and refusal.description == SENTENCES[PasswordRule.PROFILE]:
+    if isinstance(refusal, e.WeakPassword) and refusal.description == PASSWORD_RULE_MESSAGES[PasswordRule.PROFILE]:
         return _l("Your name or your address stands in this one. Choose another one.")
     return next((sentence for kind, sentence in _FIELD_ERRORS.items() if isinstance(refusal, kind)), None)
 
 
 def sample_refusals() -> dict[str, ApiError]:
     """Return sample refusals of a new password."""
-    lacks = (SENTENCES[PasswordRule.LEAST].format(number=10), SENTENCES[PasswordRule.NUMBER])
+    lacks = (PASSWORD_RULE_MESSAGES[PasswordRule.LEAST].format(number=10), PASSWORD_RULE_MESSAGES[PasswordRule.NUMBER])
     return {
         "too weak": e.FieldsRefused(problems=[("Password", sentence) for sentence in lacks]),
-        "common": e.WeakPassword(SENTENCES[PasswordRule.COMMON]),
-        "with a name": e.WeakPassword(SENTENCES[PasswordRule.PROFILE]),
+        "common": e.WeakPassword(PASSWORD_RULE_MESSAGES[PasswordRule.COMMON]),
+        "with a name": e.WeakPassword(PASSWORD_RULE_MESSAGES[PasswordRule.PROFILE]),
         "used before": e.PasswordNotAcceptable(),
         "breached": e.NewPasswordBreached(),
     }
@@ -111,7 +111,9 @@ def _broken(rules: list[Rule], refusal: ApiError | None) -> Iterator[PasswordRul
     if isinstance(refusal, e.FieldsRefused | e.WeakPassword):
         texts = {refusal.description, *(sentence for _, sentence in refusal.problems)}
         numbers = {rule.kind: rule.number for rule in rules}
-        yield from (kind for kind, sentence in SENTENCES.items() if sentence.format(number=numbers[kind]) in texts)
+        yield from (
+            kind for kind, sentence in PASSWORD_RULE_MESSAGES.items() if sentence.format(number=numbers[kind]) in texts
+        )
 
 
 _CHECKED_WHILE_TYPING: Final = frozenset(

@@ -9,7 +9,7 @@ from wtforms import PasswordField
 from wtforms.validators import InputRequired
 
 from app.contract import errors as e
-from app.contract.pin_settings import Pins
+from app.contract.credential_settings import Pins
 from app.hub.forms.account import PasswordConfirmationForm
 from app.kit.errors import ApiError
 

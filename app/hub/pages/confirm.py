@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from flask import Response, request
 
 from app.contract import errors as e
-from app.contract import hub_reauthentication as contract
+from app.contract import hub_account as contract
 from app.contract.hub_account import WithPassword
 from app.hub import journey, oidc_client
 from app.hub.forms.account import NEEDED, PasswordConfirmationForm, refusal_notice
@@ -69,7 +69,7 @@ def show_confirm() -> Response:
         return oidc_client.start_login(landing, reauthenticate=True)
     try:
         request_body = contract.ReauthenticationRequest(landing=landing, attempt=current_visit().interaction_id)
-        view = api()(contract.begin, request_body)
+        view = api()(contract.begin_reauthentication, request_body)
     except e.NotAuthenticated:
         return oidc_client.start_login(landing)
     current_visit().use_account_language(view.person)
@@ -89,7 +89,7 @@ def submit_confirm() -> Response:
     if not form.validate():
         return ConfirmPage(form, landing).render(form.error_status)
     try:
-        current_visit().renew(api()(contract.with_password, form.to_request()).session)
+        current_visit().renew(api()(contract.reauthenticate, form.to_request()).session)
     except e.NotAuthenticated:
         return oidc_client.start_login(landing)
     except ApiError as refusal:

@@ -11,8 +11,8 @@ from flask import Response, request
 from app.contract import errors as e
 from app.contract import hub as hub_contract
 from app.contract import hub_pins as contract
+from app.contract.credential_settings import Pins
 from app.contract.hub import Step
-from app.contract.pin_settings import Pins
 from app.hub import journey, oidc_client
 from app.hub.forms.account import NEEDED, confirmation_data, refusal_notice, require_confirmation
 from app.hub.forms.pin import PinForm, hint

@@ -14,7 +14,7 @@ from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract import hub_pins as contract
-from app.contract.pin_settings import Pins
+from app.contract.credential_settings import Pins
 from app.hub import journey
 from app.hub.forms.identifier import IdentifierForm, identifier_attributes
 from app.hub.forms.pin import PinForm, hint

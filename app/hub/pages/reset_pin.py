@@ -10,7 +10,7 @@ from flask import Response, request
 
 from app.contract import errors as e
 from app.contract import hub_pins as contract
-from app.contract.pin_settings import Pins
+from app.contract.credential_settings import Pins
 from app.hub import journey
 from app.hub.forms.account import refusal_notice
 from app.hub.forms.pin import PinForm, hint

@@ -11,7 +11,7 @@ from pydantic_core import from_json
 
 from app.contract import errors as e
 from app.contract.auth import AuthScheme, Host
-from app.contract.validators import instant
+from app.contract.configuration_model import instant
 from app.contract.visit import VISIT_HEADER, Visit
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials.tokens import service as tokens

@@ -6,7 +6,7 @@ The session goes on under another cookie, and says by which methods its person i
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract import hub_reauthentication as contract
+from app.contract import hub_account as contract
 from app.contract.hub import Next, Step
 from app.contract.hub_account import SessionRenewal, WithPassword
 from app.identity.authentication.sign_in import interactions, second_factor
@@ -21,7 +21,7 @@ from app.identity.platform.context import Context
 from app.identity.protocols.oauth import views
 
 
-@contract.begin.implements
+@contract.begin_reauthentication.implements
 def begin(context: Context, req: contract.ReauthenticationRequest) -> contract.ReauthenticationStep:
     if req.attempt:
         return _within(context, req.attempt)
@@ -65,7 +65,7 @@ def _asked(context: Context, session: BrowserSession, account: Account, interact
     return Next(step=Step.SECOND_FACTOR, attempt=interaction.interaction_id)
 
 
-@contract.with_password.implements
+@contract.reauthenticate.implements
 def with_password(context: Context, req: WithPassword) -> SessionRenewal:
     known = account_settings.proved(context, req)
     if not known.is_new and not freshness.is_fresh(context, known.session):

@@ -13,8 +13,8 @@ from datetime import timedelta
 from typing import Final
 
 from app.contract import errors as e
+from app.contract.credential_settings import Action
 from app.contract.messages import MailKind, SmsKind
-from app.contract.second_factor_settings import Action
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials import notifications

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from app.contract import errors as e
 from app.contract.configuration import PasswordPolicy
-from app.contract.password_rules import SENTENCES, PasswordRule
+from app.contract.errors.passwords import PASSWORD_RULE_MESSAGES, PasswordRule
 from app.identity.credentials.passwords.common_passwords import is_common
 
 FIELD = "Password"
@@ -24,12 +24,12 @@ def broken_rules(policy: PasswordPolicy, password: str) -> list[str]:
     """Return a sentence for every rule of length and character class that the password breaks."""
     found = []
     if len(password) < policy.min_length:
-        found.append(SENTENCES[PasswordRule.LEAST].format(number=policy.min_length))
+        found.append(PASSWORD_RULE_MESSAGES[PasswordRule.LEAST].format(number=policy.min_length))
     if len(password) > policy.max_length:
-        found.append(SENTENCES[PasswordRule.MOST].format(number=policy.max_length))
+        found.append(PASSWORD_RULE_MESSAGES[PasswordRule.MOST].format(number=policy.max_length))
     for setting, is_of_class, rule in _CLASSES:
         if getattr(policy, setting) and not any(is_of_class(letter) for letter in password):
-            found.append(SENTENCES[rule])
+            found.append(PASSWORD_RULE_MESSAGES[rule])
     return found
 
 
@@ -43,9 +43,9 @@ def refuse(policy: PasswordPolicy, password: str, words: Iterable[str | None]) -
     if broken := broken_rules(policy, password):
         raise e.FieldsRefused(problems=[(FIELD, sentence) for sentence in broken])
     if policy.common_check and is_common(password):
-        raise e.WeakPassword(SENTENCES[PasswordRule.COMMON])
+        raise e.WeakPassword(PASSWORD_RULE_MESSAGES[PasswordRule.COMMON])
     if policy.profile_check and contains_word(password, words):
-        raise e.WeakPassword(SENTENCES[PasswordRule.PROFILE])
+        raise e.WeakPassword(PASSWORD_RULE_MESSAGES[PasswordRule.PROFILE])
 
 
 def contains_word(password: str, words: Iterable[str | None]) -> bool:

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 from app.contract import errors as e
 from app.contract.configuration import TenantSettings
+from app.contract.credential_settings import Pins
 from app.contract.messages import MailKind
-from app.contract.pin_settings import Pins
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import attempt_limit
 from app.identity.credentials.one_time_tokens import service as one_time_tokens

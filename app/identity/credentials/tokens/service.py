@@ -9,7 +9,7 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract import errors_oauth as oauth
-from app.contract.error_profiles import OAUTH
+from app.contract.error_groups import OAUTH
 from app.identity.credentials.tokens import store
 from app.identity.credentials.tokens.store import AuthorizedClient
 from app.identity.platform.context import Context, TokenHolder
