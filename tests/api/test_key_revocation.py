@@ -19,7 +19,7 @@ from app.identity.directory.tenants.signing_keys import LEAD
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.platform.tables import audit
-from app.identity.protocols.oauth import id_token_hints, machine_tokens, signatures
+from app.identity.protocols.oauth import issued_jwts, machine_tokens
 from tests.support.callers import call_of
 from tests.support.identity_service import KEYS
 from tests.support.oauth_world import World
@@ -81,19 +81,19 @@ def test_what_a_revoked_key_signed_is_believed_no_more(
     machine = (robot.post("/service/oauth/token", form).json or {})["access_token"]
     with call_of(services, world.name) as call:
         leaked = services.signing_keys.current(call.work).signer
-        assert id_token_hints.read(call, held["id_token"])
-        assert machine_tokens.claims_of(call, machine)
+        assert issued_jwts.read_id_token_hint(call, held["id_token"])
+        assert machine_tokens.verify(call, machine)
     revoked = revoke(elsewhere, world)
     services.directory.clear_cache()
     assert machine_readable.userinfo(held["access_token"]).status_code == 401
     assert machine_readable.introspect(held["access_token"]) == {"active": False}
     forged = jws.serialize_compact({"alg": "RS256", "kid": revoked.kid, "typ": "JWT"}, b'{"sub":"ada"}', leaked)
     with call_of(services, world.name) as call:
-        assert id_token_hints.read(call, held["id_token"]) is None
+        assert issued_jwts.read_id_token_hint(call, held["id_token"]) is None
         with pytest.raises(MachineRefused):
-            machine_tokens.claims_of(call, machine)
-        with pytest.raises(signatures.NotOurs):
-            signatures.read(call, forged)
+            machine_tokens.verify(call, machine)
+        with pytest.raises(issued_jwts.InvalidJwt):
+            issued_jwts.read(call, forged)
 
 
 def test_tokens_that_nobody_signed_go_on(

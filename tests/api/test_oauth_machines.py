@@ -87,19 +87,19 @@ def test_the_token_is_introspected_and_revoked_at_its_own_addresses(services: Se
     assert told["sub"] == f"{robot.client_id}@client"
     assert (told["iss"], told["aud"], told["gty"]) == (robot.hub_url + "/", [AUDIENCE], "client_credentials")
     with call_of(services, robot.tenant_name) as call:
-        assert machine_tokens.claims_of(call, token)["cid"] == robot.client_id
+        assert machine_tokens.verify(call, token)["cid"] == robot.client_id
     answer = robot.post("/service/oauth/revoke", {"token": token, **robot.proves()})
     assert (answer.status_code, answer.json) == (200, {})
     told = robot.post("/service/oauth/introspect", {"token": token, **robot.proves()}).json or {}
     assert told == {"active": False}
     with call_of(services, robot.tenant_name) as call, pytest.raises(MachineRefused):
-        machine_tokens.claims_of(call, token)
+        machine_tokens.verify(call, token)
 
 
 def test_the_other_management_family_is_open_to_the_same_token(services: Services, robot: RelyingParty) -> None:
     token = ask(robot, audience="http://api.localhost:8000/v2/manage").json["access_token"]
     with call_of(services, robot.tenant_name) as call:
-        assert machine_tokens.claims_of(call, token)["scp"] == ["profile:read", "profile:create"]
+        assert machine_tokens.verify(call, token)["scp"] == ["profile:read", "profile:create"]
 
 
 def test_a_machine_token_names_its_tenant(services: Services, robot: RelyingParty) -> None:
@@ -148,11 +148,11 @@ def test_forged_borrowed_and_stale_tokens_are_refused(
     ]
     for text in forged:
         with call_of(services, robot.tenant_name) as call, pytest.raises(MachineRefused):
-            machine_tokens.claims_of(call, text)
+            machine_tokens.verify(call, text)
     with call_of(services, new_world().name) as call, pytest.raises(MachineRefused):
-        machine_tokens.claims_of(call, token)
+        machine_tokens.verify(call, token)
     with moved(services, seconds=3601), call_of(services, robot.tenant_name) as call, pytest.raises(MachineRefused):
-        machine_tokens.claims_of(call, token)
+        machine_tokens.verify(call, token)
 
 
 def test_an_application_may_have_a_token_for_itself_without_a_person(world: World) -> None:

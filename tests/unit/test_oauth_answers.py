@@ -10,8 +10,8 @@ from app.contract.configuration import ApplicationSettings
 from app.contract.hub import Step
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import views
-from app.identity.protocols.oauth.authorize import answers
-from app.identity.protocols.oauth.authorize.request import Authorization, Redirected
+from app.identity.protocols.oauth.authorize import response
+from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
 from app.identity.protocols.oauth.issuers import Issuer
 
 ISSUER = "http://acme.localhost:8000"
@@ -26,13 +26,13 @@ def asked(**changed: object) -> Authorization:
 @given(state=st.text(min_size=1).filter(lambda text: text.isprintable()))
 def test_state_comes_back_as_it_went_and_cannot_add_parameters(state: str) -> None:
     for mode, part in (("query", "query"), ("fragment", "fragment")):
-        address = answers.code(asked(state=state, response_mode=mode), "a code").address or ""
+        address = response.code(asked(state=state, response_mode=mode), "a code").address or ""
         held = parse_qsl(getattr(urlsplit(address), part), keep_blank_values=True)
         assert held == [("code", "a code"), ("state", state), ("iss", ISSUER)]
 
 
 def test_a_posted_answer_has_fields_and_a_plain_address() -> None:
-    step = answers.code(asked(response_mode="form_post"), "x")
+    step = response.code(asked(response_mode="form_post"), "x")
     assert (step.step, step.address, step.fields) == (
         Step.FORM_POST,
         "https://shop.example/cb",
@@ -42,7 +42,7 @@ def test_a_posted_answer_has_fields_and_a_plain_address() -> None:
 
 def test_an_error_before_the_mode_is_known_travels_in_the_query() -> None:
     kept = {"redirect_uri": "com.example:/cb"}
-    address = answers.refusal(ISSUER, kept, Redirected("invalid_request", "The state is too long.")).address or ""
+    address = response.error(ISSUER, kept, RefusedByRedirect("invalid_request", "The state is too long.")).address or ""
     assert address.startswith("com.example:/cb?error=invalid_request&")
 
 

@@ -247,8 +247,8 @@ def is_machine(operation: AnyOperation, raw: RawRequest) -> bool:
 
 def admit_machine(context: Context, operation: AnyOperation) -> None:
     """Authenticate a machine token of this tenant with the operation's scope or `all`; raises 6002."""
-    context.machine = machine_tokens.claims_of(context, context.raw.bearer())
-    if not machine_tokens.may(context.machine, operation.admission.scope):
+    context.machine = machine_tokens.verify(context, context.raw.bearer())
+    if not machine_tokens.has_scope(context.machine, operation.admission.scope):
         raise e.MachineRefused(f"The machine token lacks the scope {operation.admission.scope}.")
     _refuse_address(context)
     refuse_expired_trial(context.services, context.tenant)

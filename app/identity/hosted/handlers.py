@@ -31,7 +31,7 @@ from app.identity.hosted import (
     views,
 )
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import authorize, logout, own_client
+from app.identity.protocols.oauth import authorize, hub_client, logout
 from app.identity.protocols.oauth import views as oauth_views
 
 
@@ -181,7 +181,7 @@ def end_session(context: Context, req: hub.EndSessionRequest) -> Next:
 
 @hub.own_client.implements
 def read_own_client(context: Context, req: hub.HubClientRequest) -> hub.HubClient:
-    return own_client(context, req.name)
+    return hub_client(context, req.name)
 
 
 def _signed_in(context: Context) -> BrowserSession:

@@ -1,5 +1,5 @@
 """OAuth 2 and OpenID Connect: this tenant as authorization server."""
 
-from app.identity.protocols.oauth.issuers import own_client
+from app.identity.protocols.oauth.issuers import hub_client
 
-__all__ = ["own_client"]
+__all__ = ["hub_client"]

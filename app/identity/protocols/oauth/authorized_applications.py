@@ -1,4 +1,4 @@
-"""Applications that may act for an account, and how an account revokes them."""
+"""Applications with access to an account, and the revocation of their access."""
 
 from __future__ import annotations
 
@@ -23,35 +23,38 @@ class Access:
 
 
 def of_account(context: Context, uid: str) -> list[Access]:
-    """Return the applications that an account consented to or that hold a token of it, newest first.
+    """Return the applications that an account consented to or that have a token of it, newest first.
 
     The hosted pages' own client is left out.
     """
-    found: dict[str, Access] = {}
-    given = [Access(one.client_id, one.scopes, one.given_at) for one in consents.of_account(context, uid)]
-    with_tokens = [
-        Access(one.client_id, tuple(one.scope.split()), one.since) for one in tokens.authorized_clients(context, uid)
+    by_client: dict[str, Access] = {}
+    consented = [
+        Access(consent.client_id, consent.scopes, consent.given_at) for consent in consents.of_account(context, uid)
     ]
-    for one in (*given, *with_tokens):
-        before = found.get(one.client_id)
-        found[one.client_id] = one if before is None else _joined(before, one)
-    found.pop(profile_client.CLIENT_ID, None)
-    return sorted(found.values(), key=lambda one: one.since, reverse=True)
+    with_tokens = [
+        Access(client.client_id, tuple(client.scope.split()), client.since)
+        for client in tokens.authorized_clients(context, uid)
+    ]
+    for access in (*consented, *with_tokens):
+        known = by_client.get(access.client_id)
+        by_client[access.client_id] = access if known is None else _merge(known, access)
+    by_client.pop(profile_client.CLIENT_ID, None)
+    return sorted(by_client.values(), key=lambda access: access.since, reverse=True)
 
 
 def revoke(context: Context, uid: str, client_id: str) -> None:
-    """Revoke an application's access to an account, including tokens of a code that is exchanged at the same moment.
+    """Revoke an application's access to an account, including tokens of a code that is exchanged concurrently.
 
-    Codes go first: an exchange holds its code's row lock until the tokens are stored.
+    Codes are deleted first, because an exchange locks its code's row until the tokens are stored.
     """
-    consents.take_back(context, uid, client_id)
-    codes.drop(context, uid, client_id)
+    consents.revoke(context, uid, client_id)
+    codes.delete_for_client(context, uid, client_id)
     sessions.end_for_application(context, uid, client_id)
     tokens.revoke_client(context, uid, client_id)
     context.audit.record("consent.revoked", uid=uid, client_id=client_id)
 
 
-def _joined(one: Access, other: Access) -> Access:
+def _merge(one: Access, other: Access) -> Access:
     return replace(one, scopes=_unique((*one.scopes, *other.scopes)), since=min(one.since, other.since))
 
 

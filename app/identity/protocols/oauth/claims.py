@@ -1,10 +1,17 @@
-"""Claims of an account, from its profile (federation.md section 5; OpenID Connect Core sections 5.1 and 5.4)."""
+"""Claims of an account (federation.md section 5; OpenID Connect Core sections 5.1, 5.3 and 5.4), and the userinfo endpoint."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
+
+from app.contract.errors_oauth import InsufficientScope, InvalidToken
+from app.contract.oauth_metadata import UserinfoResponse
+from app.identity.directory.accounts import service as accounts
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth import issuers
+from app.kit.wire import Document
 
 Profile = Mapping[str, Any]
 
@@ -24,7 +31,7 @@ def _updated_at(profile: Profile) -> int | None:
 
 
 def _birthdate(profile: Profile) -> str | None:
-    """Return the day as ISO 8601; the interface keeps it month first."""
+    """Return the day as ISO 8601; the profile stores it month first."""
     text = profile.get("BirthDate")
     for form in ("%m-%d-%Y", "%m/%d/%Y", "%Y-%m-%d"):
         try:
@@ -80,17 +87,47 @@ _BY_NAME = {name: read for members in SCOPES.values() for name, read in members.
 
 
 def names(scopes: Iterable[str]) -> list[str]:
-    """Return the claims that these scopes stand for."""
+    """Return the claims of these scopes."""
     return [name for scope in scopes for name in SCOPES.get(scope, ())]
 
 
 def scopes_of(wanted: Iterable[str]) -> list[str]:
-    """Return the scopes that stand for these claims."""
-    asked = frozenset(wanted)
-    return [scope for scope, members in SCOPES.items() if not asked.isdisjoint(members)]
+    """Return the scopes that have one of these claims."""
+    names = frozenset(wanted)
+    return [scope for scope, members in SCOPES.items() if not names.isdisjoint(members)]
 
 
 def of(profile: Profile, wanted: Iterable[str]) -> dict[str, Any]:
     """Return the wanted claims that the profile has."""
     read = {name: _BY_NAME[name](profile) for name in wanted if name in _BY_NAME}
     return {name: value for name, value in read.items() if value is not None}
+
+
+def userinfo(context: Context, app: str | None) -> UserinfoResponse | Document:
+    """Return the userinfo response (section 5.3): the claims of the token's scope and of `claims`, as a JWT if the client wants one.
+
+    Raises:
+        InvalidToken: the address names another application, or the application or the account is inactive.
+        InsufficientScope: the token lacks the scope `openid`.
+    """
+    holder = context.account
+    client = context.application(client_id=holder.client_id) if holder.client_id else None
+    scopes = holder.scope.split()
+    if holder.client_id and (client is None or not client.settings.is_active):
+        raise InvalidToken
+    if client is None or "openid" not in scopes:
+        raise InsufficientScope
+    application_issuer = issuers.of_application(context, client)
+    if app is not None and (app.lower(), issuers.OIDC) != (client.name.lower(), application_issuer.protocol):
+        raise InvalidToken
+    account = accounts.by_uid(context, holder.uid)
+    if account is None or not account.is_active or account.is_deleted:
+        raise InvalidToken
+    requested = holder.facts.get("userinfo_claims")
+    wanted = [*names(scopes), *(requested if isinstance(requested, list) else ())]
+    payload = {"sub": account.uid, **of(accounts.profile_of(account), wanted)}
+    if client.settings.signed_userinfo:
+        issuer = application_issuer if app is not None else issuers.tenant_wide(context)
+        text = context.services.signing_keys.sign(context.work, {**payload, "iss": issuer.url, "aud": client.client_id})
+        return Document(text.encode(), "application/jwt")
+    return UserinfoResponse.model_validate(payload)

@@ -20,8 +20,8 @@ from app.kit.reading import RawRequest
 
 _DUMMY_HASH = randomness.digest(randomness.token())  # compared for an unknown client, so that timing reveals nothing
 
-_MOST_FIELDS = 1000
-_LONGEST_ID = 128
+_MAX_FIELDS = 1000
+_MAX_ID_LENGTH = 128
 
 
 @dataclass(frozen=True)
@@ -33,38 +33,38 @@ class ClientCredentials:
 
 
 def authenticate(context: Context, raw: RawRequest, body: dict[str, Any]) -> Application:
-    """Return the client that the request proves to come from; a public client sends only its id.
+    """Authenticate and return the client; a public client sends only its id.
 
     Raises:
         InvalidRequest: a parameter comes twice, no client_id, two methods at once, or no secret where the address
             names the application.
-        InvalidClient: unknown, switched off, another application's than the address names; at the tenant-wide
+        InvalidClient: the client is unknown, inactive, or not the application that the address names; at the tenant-wide
             addresses also a wrong or missing secret.
-        UnauthorizedClient: the secret is wrong, at addresses that name the application and at the machine ones (seed).
-        SlowDown: too many refusals of this address, or of this client from it.
+        UnauthorizedClient: the secret is wrong, at addresses that name the application and at those of machine tokens (seed).
+        SlowDown: too many refusals of this address, or of this client at it.
     """
     _refuse_repeated(raw)
-    shown = credentials(raw, body)
-    if len(shown.client_id) > _LONGEST_ID:
+    presented = credentials(raw, body)
+    if len(presented.client_id) > _MAX_ID_LENGTH:
         raise InvalidClient
-    rate_limits.demand_trust(context, shown.client_id)
-    client = context.application(client_id=shown.client_id)
-    is_right = _matches(client, shown.secrets)
-    if client is None or not client.settings.is_active or not lives_at(client, raw):
-        raise _refused(context, shown, InvalidClient())
+    rate_limits.check_refusals(context, presented.client_id)
+    client = context.application(client_id=presented.client_id)
+    is_secret_right = _matches(client, presented.secrets)
+    if client is None or not client.settings.is_active or not is_addressed_by(client, raw):
+        raise _refused(context, presented, InvalidClient())
     if client.settings.is_public:
-        if shown.secrets:
-            raise _refused(context, shown, InvalidClient("A public client has no client_secret."))
+        if presented.secrets:
+            raise _refused(context, presented, InvalidClient("A public client has no client_secret."))
         return client
-    if not shown.secrets:
+    if not presented.secrets:
         raise _missing_secret(raw)
-    if not is_right:
-        raise _refused(context, shown, _wrong_secret(raw))
+    if not is_secret_right:
+        raise _refused(context, presented, _wrong_secret(raw))
     return client
 
 
 def credentials(raw: RawRequest, body: dict[str, Any]) -> ClientCredentials:
-    """Return the credentials of the request: HTTP Basic, or `client_id` and `client_secret` of the body."""
+    """Return the credentials of the request: HTTP Basic, or `client_id` and `client_secret` in the body."""
     named, secret = _member(body, "client_id"), _member(body, "client_secret")
     scheme, _, text = raw.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "basic":
@@ -77,7 +77,7 @@ def credentials(raw: RawRequest, body: dict[str, Any]) -> ClientCredentials:
     return basic
 
 
-def lives_at(client: Application, raw: RawRequest) -> bool:
+def is_addressed_by(client: Application, raw: RawRequest) -> bool:
     """Return whether the address belongs to the client: its name and its protocol, or the tenant-wide address."""
     app = raw.parameters.get("app")
     if app is None:
@@ -90,7 +90,7 @@ def _refuse_repeated(raw: RawRequest) -> None:
     """Refuse repeated parameters (RFC 6749 section 3.2): two parsers could pick different values."""
     if raw.media_type not in Accept.FORM.value:
         return
-    names = [name.lower() for name, _ in parse_qsl(raw.body.decode("utf-8", "replace"), max_num_fields=_MOST_FIELDS)]
+    names = [name.lower() for name, _ in parse_qsl(raw.body.decode("utf-8", "replace"), max_num_fields=_MAX_FIELDS)]
     if len(set(names)) != len(names):
         raise InvalidRequest("A parameter is given more than once.")
 
@@ -98,7 +98,7 @@ def _refuse_repeated(raw: RawRequest) -> None:
 def _basic(text: str) -> ClientCredentials:
     """Read HTTP Basic: both parts are form-encoded before they are joined (RFC 6749 section 2.3.1).
 
-    Many clients leave that out, and some write Latin-1; a secret is compared in either reading.
+    Many clients do not encode them, and some use Latin-1; a secret is compared both decoded and as sent.
     """
     try:
         joined = b64decode(text.strip(), validate=True)
@@ -126,10 +126,10 @@ def _member(body: dict[str, Any], name: str) -> str | None:
 
 
 def _matches(client: Application | None, secrets: tuple[str, ...]) -> bool:
-    stored = client.secret_hash if client is not None and client.secret_hash else None
-    expected = (stored or _DUMMY_HASH).encode()
-    same = [hmac.compare_digest(randomness.digest(secret).encode(), expected) for secret in secrets or ("",)]
-    return any(same) and stored is not None and bool(secrets)
+    secret_hash = client.secret_hash if client is not None and client.secret_hash else None
+    expected = (secret_hash or _DUMMY_HASH).encode()
+    matches = [hmac.compare_digest(randomness.digest(secret).encode(), expected) for secret in secrets or ("",)]
+    return any(matches) and secret_hash is not None and bool(secrets)
 
 
 def _is_tenant_wide(raw: RawRequest) -> bool:
@@ -148,7 +148,7 @@ def _wrong_secret(raw: RawRequest) -> OAuthError:
     return InvalidClient("The client_secret is not valid.") if _is_tenant_wide(raw) else UnauthorizedClient()
 
 
-def _refused(context: Context, shown: ClientCredentials, error: OAuthError) -> OAuthError:
-    rate_limits.spend_trust(context, shown.client_id)
-    context.audit.record("client.refused", client_id=shown.client_id, error=error.code)
+def _refused(context: Context, presented: ClientCredentials, error: OAuthError) -> OAuthError:
+    rate_limits.count_refusal(context, presented.client_id)
+    context.audit.record("client.refused", client_id=presented.client_id, error=error.code)
     return error

@@ -1,4 +1,4 @@
-"""Authorization codes: 50 seconds, once, for one client (RFC 6749 section 4.1.2)."""
+"""Authorization codes: good for 50 seconds, once, for one client (RFC 6749 section 4.1.2)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.kit import randomness
 LIFETIME = timedelta(seconds=50)
 T = codes.c
 _KEY = (T.tenant_id == bindparam("tenant"), T.code_hash == bindparam("hash"), T.client_id == bindparam("client"))
-# Made once: to build a statement costs more than to run it.
+# Built once: building a statement costs more than running it.
 _SPEND = (
     update(codes)
     .where(*_KEY, T.used_at.is_(None), T.expires_at > bindparam("now"))
@@ -27,7 +27,7 @@ _USED = select(T.family_id).where(*_KEY, T.used_at.is_not(None))
 
 @dataclass(frozen=True)
 class Code:
-    """What a code stands for."""
+    """A code's account, client, token family and authorization request."""
 
     client_id: str
     uid: str
@@ -37,7 +37,7 @@ class Code:
 
 
 class CodeRefused(Exception):
-    """The code is unknown, over, or another client's; `family_id` is set where its own client shows it a second time."""
+    """The code is unknown, expired, or another client's; `family_id` is set where its own client uses it a second time."""
 
     def __init__(self, family_id: str | None = None) -> None:
         super().__init__("code refused")
@@ -63,10 +63,10 @@ def issue(context: Context, code: Code) -> str:
 
 
 def spend(context: Context, text: str, client_id: str) -> Code:
-    """Mark the code used, within this unit of work, and return it: of any number of racers one gets it.
+    """Mark the code used within this unit of work and return it; of concurrent requests one succeeds.
 
     Raises:
-        CodeRefused: there is nothing to spend.
+        CodeRefused: the code is unknown, expired, used, or another client's.
     """
     key = {"tenant": context.tenant.tenant_id, "hash": randomness.digest(text), "client": client_id}
     row = context.work.run(_SPEND, {**key, "now": context.now}).one_or_none()
@@ -76,8 +76,8 @@ def spend(context: Context, text: str, client_id: str) -> Code:
     raise CodeRefused(used.family_id if used is not None else None)
 
 
-def drop(context: Context, uid: str, client_id: str) -> None:
-    """Delete the codes that a client has for an account."""
+def delete_for_client(context: Context, uid: str, client_id: str) -> None:
+    """Delete a client's codes for an account."""
     context.work.run(
         delete(codes).where(T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.client_id == client_id)
     )

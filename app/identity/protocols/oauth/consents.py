@@ -1,4 +1,4 @@
-"""Which scopes an account gave to which relying party."""
+"""Consents: the scopes that an account granted to a client."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ T = consents.c
 
 
 @dataclass(frozen=True)
-class Given:
-    """An account's yes to an application."""
+class Consent:
+    """An account's consent to a client."""
 
     client_id: str
     scopes: tuple[str, ...]
@@ -26,47 +26,44 @@ class Given:
 
 def covers(context: Context, uid: str, client_id: str, scopes: Iterable[str]) -> bool:
     """Return whether the account consented to the client and to each of these scopes."""
-    granted = _held(context, uid, client_id)
+    granted = _scopes(context, uid, client_id)
     return granted is not None and granted.issuperset(scopes)
 
 
-def given(context: Context, uid: str, client_id: str) -> frozenset[str]:
-    """Return the scopes that the account gave to the client."""
-    return _held(context, uid, client_id) or frozenset()
-
-
-def _held(context: Context, uid: str, client_id: str) -> frozenset[str] | None:
+def _scopes(context: Context, uid: str, client_id: str) -> frozenset[str] | None:
     """Return the granted scopes, which may be none; None where the account never consented."""
     where = (T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.client_id == client_id)
     row = context.work.one(select(T.scopes).where(*where))
     return frozenset(row.scopes) if row is not None else None
 
 
-def give(context: Context, uid: str, client_id: str, scopes: Iterable[str]) -> None:
+def grant(context: Context, uid: str, client_id: str, scopes: Iterable[str]) -> None:
     """Add scopes to the account's consent to the client."""
-    kept = sorted(given(context, uid, client_id) | set(scopes))
+    granted = sorted((_scopes(context, uid, client_id) or frozenset()) | set(scopes))
     row = {
         "tenant_id": context.tenant.tenant_id,
         "uid": uid,
         "client_id": client_id,
-        "scopes": kept,
+        "scopes": granted,
         "given_at": context.now,
     }
     dialect = sqlite if context.services.database.is_sqlite else postgresql
-    added = dialect.insert(consents).values(row)
+    insert = dialect.insert(consents).values(row)
     key = [T.tenant_id, T.uid, T.client_id]
-    context.work.run(added.on_conflict_do_update(index_elements=key, set_={"scopes": kept, "given_at": context.now}))
+    context.work.run(
+        insert.on_conflict_do_update(index_elements=key, set_={"scopes": granted, "given_at": context.now})
+    )
 
 
-def of_account(context: Context, uid: str) -> list[Given]:
-    """Return every yes of an account."""
+def of_account(context: Context, uid: str) -> list[Consent]:
+    """Return all consents of an account."""
     where = (T.tenant_id == context.tenant.tenant_id, T.uid == uid)
     rows = context.work.all(select(T.client_id, T.scopes, T.given_at).where(*where))
-    return [Given(row.client_id, tuple(row.scopes), row.given_at) for row in rows]
+    return [Consent(row.client_id, tuple(row.scopes), row.given_at) for row in rows]
 
 
-def take_back(context: Context, uid: str, client_id: str) -> None:
-    """Delete the consent: the next authorization asks again."""
+def revoke(context: Context, uid: str, client_id: str) -> None:
+    """Delete the consent, so that the next authorization asks again."""
     context.work.run(
         delete(consents).where(T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.client_id == client_id)
     )

@@ -7,7 +7,7 @@ from app.contract import oauth_tokens as contract
 from app.contract.errors_oauth import InvalidClient
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import grants, introspection, issuers, machine_tokens, metadata, rate_limits, userinfo
+from app.identity.protocols.oauth import claims, grants, introspection, issuers, machine_tokens, metadata, rate_limits
 from app.kit.wire import Document
 
 
@@ -15,7 +15,7 @@ from app.kit.wire import Document
 @contract.token_with_key.implements
 def token(context: Context, req: contract.TokenRequest) -> contract.TokenResponse:
     client = _client(context)
-    context.services.signing_keys.current(context.work)  # makes a tenant's first key, in a transaction of its own
+    context.services.signing_keys.current(context.work)  # creates the tenant's first key, in a separate transaction
     return grants.exchange(context, client, issuers.at(context, client), req)
 
 
@@ -60,12 +60,12 @@ def read_keys(context: Context, req: metadata_contract.IssuerRequest) -> Documen
 def read_userinfo(
     context: Context, req: metadata_contract.IssuerRequest
 ) -> metadata_contract.UserinfoResponse | Document:
-    return userinfo.read(context, req.app)
+    return claims.userinfo(context, req.app)
 
 
 def _client(context: Context) -> Application:
     """Return the authenticated client and count the request against its rate limit."""
     if context.client is None:
         raise InvalidClient
-    rate_limits.spend_for_client(context, context.client)
+    rate_limits.count_client_request(context, context.client)
     return context.client

@@ -21,21 +21,23 @@ def introspect(context: Context, client: Application, req: IntrospectionRequest)
     """Describe a token (RFC 7662).
 
     A client may introspect its own tokens. A client that the tenant registered as a `resource_server` may introspect every
-    access token of the tenant at the tenant-wide address, including tokens of the interface's own sign-ins; refresh tokens are
-    for the authorization server alone (RFC 6749 section 1.5). Every other token is inactive, like an unknown one (section 4).
+    access token of the tenant at the tenant-wide address, including tokens that the API's own sign-ins issued; refresh tokens
+    are for the authorization server alone (RFC 6749 section 1.5). Every other token is inactive, like an unknown token
+    (section 4).
 
-    Raises InvalidClient: a public client cannot authenticate, which section 2.1 requires.
+    Raises:
+        InvalidClient: a public client cannot authenticate, which section 2.1 requires.
     """
     if client.settings.is_public:
         raise InvalidClient("A public client may not introspect.")
-    found = token_store.access(context.work, randomness.digest(req.token))
-    if found is None:
-        found = _refresh_of(context, client, req.token)
-    elif found.client_id != client.client_id and not _may_ask_about_others(context, client):
+    holder = token_store.access(context.work, randomness.digest(req.token))
+    if holder is None:
+        holder = _unused_refresh_token(context, client, req.token)
+    elif holder.client_id != client.client_id and not _may_introspect_all(context, client):
         return INACTIVE
-    if found is None or found.expires_at <= context.now:
+    if holder is None or holder.expires_at <= context.now:
         return INACTIVE
-    return _described(found)
+    return _describe(holder)
 
 
 def revoke(context: Context, client: Application, req: RevocationRequest) -> None:
@@ -56,16 +58,16 @@ def revoke(context: Context, client: Application, req: RevocationRequest) -> Non
             tokens.revoke_family(context, row.family_id)
             context.audit.record("refresh_token.revoked", uid=row.uid, client_id=client.client_id)
         return
-    found = token_store.access(context.work, token_hash)
-    if found is not None and found.client_id == client.client_id and tokens.revoke_access(context, found.token_hash):
-        context.audit.record("access_token.revoked", uid=found.uid or None, client_id=client.client_id)
+    holder = token_store.access(context.work, token_hash)
+    if holder is not None and holder.client_id == client.client_id and tokens.revoke_access(context, holder.token_hash):
+        context.audit.record("access_token.revoked", uid=holder.uid or None, client_id=client.client_id)
 
 
-def _may_ask_about_others(context: Context, client: Application) -> bool:
+def _may_introspect_all(context: Context, client: Application) -> bool:
     return client.settings.resource_server and "app" not in context.raw.parameters
 
 
-def _refresh_of(context: Context, client: Application, token: str) -> TokenHolder | None:
+def _unused_refresh_token(context: Context, client: Application, token: str) -> TokenHolder | None:
     """Return the record of an unused refresh token of this client."""
     row = token_store.refresh(context.work, randomness.digest(token))
     if row is None or row.used_at is not None or row.client_id != client.client_id:
@@ -83,25 +85,25 @@ def _refresh_of(context: Context, client: Application, token: str) -> TokenHolde
     )
 
 
-def _described(found: TokenHolder) -> IntrospectionResponse:
-    facts: dict[str, Any] = found.facts
-    issued = int(found.issued_at.timestamp())
-    audience = facts.get("aud") or ([found.client_id] if found.client_id else None)
+def _describe(holder: TokenHolder) -> IntrospectionResponse:
+    facts: dict[str, Any] = holder.facts
+    issued = int(holder.issued_at.timestamp())
+    audience = facts.get("aud") or ([holder.client_id] if holder.client_id else None)
     return IntrospectionResponse(
         active=True,
         iss=facts.get("issuer"),
-        sub=found.uid or facts.get("sub") or found.client_id,
+        sub=holder.uid or facts.get("sub") or holder.client_id,
         aud=audience,
-        client_id=found.client_id,
-        cid=found.client_id,
-        azp=found.client_id,
-        scope=found.scope or None,
-        scp=found.scope.split(),
+        client_id=holder.client_id,
+        cid=holder.client_id,
+        azp=holder.client_id,
+        scope=holder.scope or None,
+        scp=holder.scope.split(),
         gty=facts.get("gty"),
         token_type="Bearer",
         iat=issued,
         nbf=issued,
-        exp=int(found.expires_at.timestamp()),
-        jti=found.token_hash,
-        act=Actor(sub=found.actor) if found.actor else None,
+        exp=int(holder.expires_at.timestamp()),
+        jti=holder.token_hash,
+        act=Actor(sub=holder.actor) if holder.actor else None,
     )

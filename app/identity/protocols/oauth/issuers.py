@@ -19,8 +19,8 @@ _PROTOCOLS = {"openid": OIDC, "oauth": OAUTH}
 class Issuer:
     """One issuer and its endpoints.
 
-    `app` is the application's name as registered, None for the tenant-wide one; `key` the tenant's API key, which the
-    token address of an OAuth application must carry, so it is published with it.
+    `app` is the application's registered name, None for the tenant-wide issuer; `key` is the tenant's API key, which the
+    token endpoint of an OAuth application requires, so the metadata publishes it.
     """
 
     hub_url: str
@@ -30,28 +30,28 @@ class Issuer:
 
     @property
     def url(self) -> str:
-        """The `iss` value; no slash at its end, anywhere."""
+        """The `iss` value, never with a slash at its end."""
         return f"{self.hub_url}/service/{self.protocol}/{quote(self.app)}" if self.app else self.hub_url
 
     @property
     def token_endpoint(self) -> str:
-        address = self.back("token")
+        address = self.client_endpoint("token")
         return f"{address}?apikey={quote(self.key)}" if self.protocol == OAUTH else address
 
-    def front(self, what: str) -> str:
-        """Return the address of an endpoint that browsers and key readers call."""
-        return f"{self.hub_url}/service/{self._path(what)}"
+    def browser_endpoint(self, name: str) -> str:
+        """Return the address of an endpoint that browsers call, or of the keys."""
+        return f"{self.hub_url}/service/{self._path(name)}"
 
-    def back(self, what: str) -> str:
+    def client_endpoint(self, name: str) -> str:
         """Return the address of an endpoint that clients call."""
-        return f"{self.hub_url}/api/{self._path(what)}"
+        return f"{self.hub_url}/api/{self._path(name)}"
 
-    def _path(self, what: str) -> str:
-        return f"{self.protocol}/{quote(self.app)}/{what}" if self.app else f"{self.protocol}/{what}"
+    def _path(self, name: str) -> str:
+        return f"{self.protocol}/{quote(self.app)}/{name}" if self.app else f"{self.protocol}/{name}"
 
 
 def tenant_wide(context: Context) -> Issuer:
-    """Return the issuer of all of the tenant's applications."""
+    """Return the tenant's issuer, for all of its applications."""
     return Issuer(context.issuer, OIDC, None, context.tenant.api_key)
 
 
@@ -61,24 +61,24 @@ def of_application(context: Context, client: Application) -> Issuer:
 
 
 def at(context: Context, client: Application) -> Issuer:
-    """Return the issuer whose endpoint this client calls. Client authentication has checked that the address is the client's."""
+    """Return the issuer whose endpoint this client calls; client authentication checked that the address is the client's."""
     return of_application(context, client) if "app" in context.raw.parameters else tenant_wide(context)
 
 
-def is_ours(context: Context, url: object, client: Application) -> bool:
-    """Return whether this client gets tokens under this `iss`."""
+def is_issuer_of(context: Context, url: object, client: Application) -> bool:
+    """Return whether tokens for this client may have this `iss`."""
     return url in (tenant_wide(context).url, of_application(context, client).url)
 
 
-def own_client(context: Context, name: str) -> HubClient:
-    """Return the hub's own registration for the callback of that name; raises UnknownAccount for any other."""
+def hub_client(context: Context, name: str) -> HubClient:
+    """Return the hub's own registration for the callback of that name; raises UnknownAccount for another name."""
     if f"/callback/{name}" != profile_client.CALLBACK:
         raise UnknownAccount
     issuer = tenant_wide(context)
     return HubClient(
         client_id=profile_client.CLIENT_ID,
         issuer=issuer.url,
-        authorization_endpoint=issuer.front("authorize"),
+        authorization_endpoint=issuer.browser_endpoint("authorize"),
         token_endpoint=issuer.token_endpoint,
-        jwks_uri=issuer.front("jwks"),
+        jwks_uri=issuer.browser_endpoint("jwks"),
     )

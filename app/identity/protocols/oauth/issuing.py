@@ -1,4 +1,4 @@
-"""Makes the answer of the token endpoint: access token, refresh token, id_token."""
+"""Token responses (RFC 6749 section 5.1): access token, refresh token, id_token."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import claims, machine_tokens, resources
+from app.identity.protocols.oauth import claims, machine_tokens, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
 from app.kit import randomness
 
 OPENID, OFFLINE = "openid", "offline_access"
-_SINGLE, _MULTIPLE = "1", "2"  # assurance levels: one factor, more than one
-_SEVERAL = "mfa"  # multiple factors (RFC 8176)
+_ONE_FACTOR, _TWO_FACTORS = "1", "2"  # values of acr
+_MFA = "mfa"  # multiple factors (RFC 8176)
 
 
 @dataclass(frozen=True)
 class Grant:
-    """What a grant allows, whatever its kind.
+    """The result of a grant of any kind.
 
-    `facts` are kept with the tokens: issuer, gty, auth_time, amr, acr, userinfo_claims, id_token_claims, and `granted`,
-    the whole scope of a family whose access token was narrowed. `session_ends_at` is the absolute end of the session.
+    `facts` are stored with the tokens: issuer, gty, auth_time, amr, acr, userinfo_claims, id_token_claims, and `granted`,
+    the whole scope of a family whose access token has a narrower one. `session_ends_at` is the absolute end of the session.
     """
 
     kind: str
@@ -46,39 +46,41 @@ class Grant:
 
 
 def outlives_session(client: Application, scope: Iterable[str]) -> bool:
-    """Return whether tokens of this scope go on after their session (OpenID Connect Core section 11), or the client's always do.
+    """Return whether tokens of this scope outlive their session (OpenID Connect Core section 11), as all do for some clients.
 
-    What the tenant took from the client since they were granted counts no more.
+    `offline_access` counts only while the client still has it.
     """
     return client.settings.tokens_outlive_session or (OFFLINE in scope and OFFLINE in client.scopes)
 
 
-def refresh_life(context: Context, client: Application, facts: Mapping[str, Any] = MappingProxyType({})) -> timedelta:
-    """Return the lifetime of a refresh token of the client, in the family of these facts or in a new one."""
-    wanted = client.settings.refresh_token_seconds or context.tenant.settings.refresh_token_minutes * 60
-    return min(timedelta(seconds=wanted), tokens.absolute_end(context, facts) - context.now)
+def refresh_lifetime(
+    context: Context, client: Application, facts: Mapping[str, Any] = MappingProxyType({})
+) -> timedelta:
+    """Return the lifetime of a refresh token of the client, in the family with these facts or in a new family."""
+    seconds = client.settings.refresh_token_seconds or context.tenant.settings.refresh_token_minutes * 60
+    return min(timedelta(seconds=seconds), tokens.absolute_end(context, facts) - context.now)
 
 
-def access_life(context: Context, client: Application) -> timedelta:
-    """Return for how long an access token of the client is good, where nothing ends it sooner."""
+def access_lifetime(context: Context, client: Application) -> timedelta:
+    """Return the lifetime of the client's access tokens; a session or a family may end them sooner."""
     return timedelta(seconds=client.settings.access_token_seconds or context.tenant.settings.access_token_minutes * 60)
 
 
-def living(context: Context, uid: str) -> Account:
-    """Return the account that a grant stands for; raises InvalidGrant where it may no longer sign in."""
+def active_account(context: Context, uid: str) -> Account:
+    """Return the account of a grant; raises InvalidGrant if it may no longer sign in."""
     account = accounts.by_uid(context, uid)
     if account is None or not account.is_active or account.is_deleted or account.login_disabled:
         raise InvalidGrant("The account may not sign in.")
     return account
 
 
-def answer(
+def token_response(
     context: Context, client: Application, issuer: Issuer, grant: Grant, account: Account | None
 ) -> TokenResponse:
-    """Issue the tokens of a grant. They end with its session, unless they outlive it."""
-    scope = resources.narrowed(context, client, grant.scope, grant.resource)
+    """Issue the tokens of a grant. They end with their session, unless they outlive it."""
+    scope = resource_indicators.narrow_scope(context, client, grant.scope, grant.resource)
     facts = {**grant.facts, "issuer": issuer.url, "gty": grant.kind}
-    facts["aud"] = resources.audience(context, client, scope, grant.resource)
+    facts["aud"] = resource_indicators.audience(context, client, scope, grant.resource)
     if scope != grant.scope:
         facts.setdefault("granted", " ".join(grant.scope))
     facts.pop(tokens.SID, None)
@@ -116,10 +118,10 @@ def answer(
 
 
 def _lifetime(context: Context, client: Application, facts: dict[str, Any], session_ends_at: datetime | None) -> int:
-    """Return for how many seconds an access token is good."""
-    last = tokens.absolute_end(context, facts)
-    left = (min(last, session_ends_at) if session_ends_at else last) - context.now
-    return max(1, int(min(access_life(context, client), left).total_seconds()))
+    """Return the lifetime of an access token in seconds."""
+    ends_at = tokens.absolute_end(context, facts)
+    remaining = (min(ends_at, session_ends_at) if session_ends_at else ends_at) - context.now
+    return max(1, int(min(access_lifetime(context, client), remaining).total_seconds()))
 
 
 def _id_token(
@@ -127,8 +129,8 @@ def _id_token(
 ) -> str:
     """Return the id_token (OpenID Connect Core sections 2 and 3.1.3.6)."""
     facts = grant.facts
-    wanted = facts.get("id_token_claims") or ()
-    payload: dict[str, Any] = claims.of(accounts.profile_of(account), wanted) if wanted else {}
+    requested = facts.get("id_token_claims") or ()
+    payload: dict[str, Any] = claims.of(accounts.profile_of(account), requested) if requested else {}
     payload.update(
         iss=issuer.url,
         sub=account.uid,
@@ -136,7 +138,7 @@ def _id_token(
         azp=client.client_id,
         iat=int(context.now.timestamp()),
         exp=int((context.now + timedelta(seconds=client.settings.id_token_seconds)).timestamp()),
-        at_hash=_half_hash(access_token),
+        at_hash=_at_hash(access_token),
     )
     optional = {
         "nonce": grant.nonce,
@@ -146,14 +148,14 @@ def _id_token(
     }
     payload.update({name: value for name, value in optional.items() if value is not None})
     if "amr" in payload:
-        payload["acr"] = facts.get("acr") or (_MULTIPLE if _SEVERAL in payload["amr"] else _SINGLE)
+        payload["acr"] = facts.get("acr") or (_TWO_FACTORS if _MFA in payload["amr"] else _ONE_FACTOR)
     return context.services.signing_keys.sign(context.work, payload)
 
 
 def _signed_access_token(context: Context, client: Application, grant: Grant, lifetime: int) -> str | None:
-    """Return a JWT access token (RFC 9068 section 2), None for a client that wants opaque ones.
+    """Return a JWT access token (RFC 9068 section 2); None for a client with opaque tokens.
 
-    Its digest is kept like an opaque one's, so it can be revoked.
+    Its digest is stored like an opaque token's, so that it can be revoked.
     """
     if client.settings.access_token_format != "jwt":
         return None
@@ -173,6 +175,6 @@ def _signed_access_token(context: Context, client: Application, grant: Grant, li
     return context.services.signing_keys.sign(context.work, payload, machine_tokens.KIND)
 
 
-def _half_hash(text: str) -> str:
-    """Return the left half of the SHA-256, as `at_hash` wants it."""
+def _at_hash(text: str) -> str:
+    """Return the left half of the SHA-256 (OpenID Connect Core section 3.1.3.6)."""
     return urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:16]).rstrip(b"=").decode()

@@ -1,4 +1,4 @@
-"""OpenID Connect RP-Initiated Logout 1.0: decides whether to ask and where to go; the journey ends the session."""
+"""OpenID Connect RP-Initiated Logout 1.0: decide whether to ask for confirmation and where to redirect; the caller ends the session."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from app.contract.hub import Next, Step
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import id_token_hints, views
-from app.identity.protocols.oauth.id_token_hints import Hint
+from app.identity.protocols.oauth import issued_jwts, views
+from app.identity.protocols.oauth.issued_jwts import IdTokenHint
 
 
 def open(context: Context, req: hub.SignOutRequest, session: BrowserSession | None) -> Next:
-    """Return CONFIRM_SIGN_OUT where nothing proves who asks, else REDIRECT or SIGNED_OUT.
+    """Return CONFIRM_SIGN_OUT for an unconfirmed request, else REDIRECT or SIGNED_OUT.
 
-    An id_token of this very session confirms the request, and so does the user on our page; without either a foreign page
-    could sign users out. A redirect address that the client did not register is ignored.
+    An id_token of this session confirms the request, and so does the user on our page; without either, a foreign page could
+    sign users out. A redirect URI that the client did not register is ignored.
     """
-    hint = id_token_hints.read(context, req.id_token_hint) if req.id_token_hint else None
+    hint = issued_jwts.read_id_token_hint(context, req.id_token_hint) if req.id_token_hint else None
     client = _client(context, req, hint)
-    shown = views.relying_party(client, None) if client else None
-    if session is not None and not req.confirmed and not _proves(hint, session):
-        return Next(step=Step.CONFIRM_SIGN_OUT, relying_party=shown)
+    relying_party = views.relying_party(client, None) if client else None
+    if session is not None and not req.confirmed and not _is_of_session(hint, session):
+        return Next(step=Step.CONFIRM_SIGN_OUT, relying_party=relying_party)
     context.audit.record("logout", uid=session.uid if session else None, client_id=client.client_id if client else None)
     address = req.post_logout_redirect_uri
     if client is None or not address or address not in client.settings.post_logout_redirect_uris:
-        return Next(step=Step.SIGNED_OUT, relying_party=shown)
-    return Next(step=Step.REDIRECT, address=_with_state(address, req.state), relying_party=shown)
+        return Next(step=Step.SIGNED_OUT, relying_party=relying_party)
+    return Next(step=Step.REDIRECT, address=_with_state(address, req.state), relying_party=relying_party)
 
 
-def _client(context: Context, req: hub.SignOutRequest, hint: Hint | None) -> Application | None:
-    """Return the client that both the hint and the client_id name, where they name one."""
+def _client(context: Context, req: hub.SignOutRequest, hint: IdTokenHint | None) -> Application | None:
+    """Return the client that the hint and the client_id name; None if they name none or different ones."""
     if req.client_id is None:
         return hint.client if hint is not None else None
     if req.id_token_hint is not None and (hint is None or hint.client.client_id != req.client_id):
@@ -41,7 +41,7 @@ def _client(context: Context, req: hub.SignOutRequest, hint: Hint | None) -> App
     return client if client is not None and client.settings.is_active else None
 
 
-def _proves(hint: Hint | None, session: BrowserSession) -> bool:
+def _is_of_session(hint: IdTokenHint | None, session: BrowserSession) -> bool:
     return hint is not None and (hint.uid, hint.session_id) == (session.uid, session.session_id)
 
 

@@ -1,4 +1,4 @@
-"""Machine tokens (M): RS256 JWTs of /service/oauth/token, for the management operations (tenant-config.md section 1)."""
+"""Machine tokens: RS256 JWTs of /service/oauth/token, for the management operations (tenant-config.md section 1)."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from app.identity.platform.context import Context
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import Cost
 from app.identity.platform.tenant import Application, Tenant
-from app.identity.protocols.oauth import signatures
+from app.identity.protocols.oauth import issued_jwts
 from app.kit import randomness
 
 KIND = "at+jwt"  # RFC 9068 section 2.1
 LIFETIME_SECONDS = 3600
 GRANT = "client_credentials"
 _NAME = re.compile(r"[a-z0-9-]{1,63}")
-_FAMILIES = ("/identity/v2/manage", "/v2/manage")  # a token of one is good for both
+_MANAGEMENT_PATHS = ("/identity/v2/manage", "/v2/manage")  # a token for one is good for both
 
 
 def issuer(context: Context) -> str:
-    """Return the issuer of machine tokens, which the interface writes with a slash."""
+    """Return the issuer of machine tokens, which ends with a slash (tenant-config.md section 1)."""
     return f"{context.issuer}/"
 
 
 def audiences(services: Services) -> frozenset[str]:
-    """Return the audiences that the management operations go by."""
-    return frozenset(services.settings.base_url + path for path in _FAMILIES)
+    """Return the audiences of the management operations."""
+    return frozenset(services.settings.base_url + path for path in _MANAGEMENT_PATHS)
 
 
-def claims_of(context: Context, token: str | None) -> dict[str, Any]:
-    """Return the claims of this tenant's machine token; raises MachineRefused (6002) for anything else."""
+def verify(context: Context, token: str | None) -> dict[str, Any]:
+    """Verify a machine token of this tenant and return its claims; raises MachineRefused (6002)."""
     try:
-        claims = signatures.read(context, token or "", kinds=(KIND,))
-    except signatures.NotOurs:
+        claims = issued_jwts.read(context, token or "", kinds=(KIND,))
+    except issued_jwts.InvalidJwt:
         raise MachineRefused from None
     audience = claims.get("aud")
-    named = frozenset(audience if isinstance(audience, list) else [audience])
-    is_ours = (
+    token_audiences = frozenset(audience if isinstance(audience, list) else [audience])
+    is_valid = (
         claims.get("iss") == issuer(context)
         and claims.get("gty") == GRANT
-        and bool(named & audiences(context.services))
+        and bool(token_audiences & audiences(context.services))
     )
-    if not is_ours or not claims.get("nbf", 0) <= context.now.timestamp() < claims.get("exp", 0):
+    if not is_valid or not claims.get("nbf", 0) <= context.now.timestamp() < claims.get("exp", 0):
         raise MachineRefused
     if token_store.access(context.work, randomness.digest(token or "")) is None:
         raise MachineRefused("The machine token was revoked.")
@@ -61,27 +61,27 @@ def claims_of(context: Context, token: str | None) -> dict[str, Any]:
     return claims
 
 
-def may(claims: Mapping[str, Any], scope: str) -> bool:
-    """Return whether a machine token grants this scope (interface tenant-config.md section 1)."""
+def has_scope(claims: Mapping[str, Any], scope: str) -> bool:
+    """Return whether a machine token grants this scope (tenant-config.md section 1)."""
     return bool({scope, "all"} & set(claims.get("scp") or ()))
 
 
 def issue(context: Context, client: Application, req: MachineTokenRequest) -> TokenResponse:
-    """Issue a machine token for an audience that the client's `audience_scopes` name; without `scope` with all of its scopes."""
+    """Issue a machine token for an audience of the client's `audience_scopes`; without `scope` it has all scopes there."""
     if req.grant_type != GRANT:
         raise UnsupportedGrantType
     if req.audience is None:
         raise InvalidRequest.names("audience")
     if client.settings.is_public or GRANT not in client.settings.grant_types:
         raise UnauthorizedClient("This client may not use this grant.")
-    allowed = _allowed(context, client, req.audience)
+    allowed = _allowed_scopes(context, client, req.audience)
     if allowed is None:
         raise UnauthorizedClient("This client may not use this audience.")
-    wanted = tuple(dict.fromkeys(req.scope.split())) if req.scope else allowed
-    if not set(wanted) <= set(allowed) and "all" not in allowed:
+    scopes = tuple(dict.fromkeys(req.scope.split())) if req.scope else allowed
+    if not set(scopes) <= set(allowed) and "all" not in allowed:
         raise InvalidScope
     lifetime = client.settings.access_token_seconds or LIFETIME_SECONDS
-    claims = _claims(context, client, req.audience, wanted, lifetime)
+    claims = _claims(context, client, req.audience, scopes, lifetime)
     facts = {"issuer": claims["iss"], "sub": claims["sub"], "aud": claims["aud"], "gty": GRANT}
     issued = tokens.issue(
         context,
@@ -118,34 +118,34 @@ def _claims(
     }
 
 
-def _allowed(context: Context, client: Application, audience: str) -> tuple[str, ...] | None:
-    """Return the client's scopes at the audience; both management families stand for one another."""
+def _allowed_scopes(context: Context, client: Application, audience: str) -> tuple[str, ...] | None:
+    """Return the client's scopes at the audience; the two management audiences are equivalent."""
     by_audience = client.settings.audience_scopes
-    families = audiences(context.services)
-    names = [audience, *sorted(families)] if audience in families else [audience]
+    management = audiences(context.services)
+    names = [audience, *sorted(management)] if audience in management else [audience]
     return next((by_audience[name] for name in names if name in by_audience), None)
 
 
 def tenant_of(services: Services, token: str | None, cost: Cost) -> Tenant:
-    """Return the tenant whose issuer the token names; nothing is believed yet. Raises MachineRefused."""
+    """Return the tenant whose issuer the unverified token names; raises MachineRefused."""
     name = claimed_name(services, token)
-    found = services.directory.by_name(name, cost) if name else None
-    if found is None:
+    tenant = services.directory.by_name(name, cost) if name else None
+    if tenant is None:
         raise MachineRefused
-    return found
+    return tenant
 
 
 def claimed_name(services: Services, token: str | None) -> str:
-    """Return the name of the tenant whose issuer the token names; empty where it names none."""
+    """Return the name of the tenant whose issuer the unverified token names; empty if it names none."""
     try:
         part = (token or "").split(".")[1]
-        claimed = json.loads(_decoded(part))
-        host = urlsplit(str(claimed["iss"])).netloc.lower()
+        claims = json.loads(_decode(part))
+        host = urlsplit(str(claims["iss"])).netloc.lower()
     except (IndexError, KeyError, TypeError, ValueError):
         return ""
     name, _, domain = host.partition(".")
     return name if _NAME.fullmatch(name) is not None and domain == services.settings.hub_domain else ""
 
 
-def _decoded(part: str) -> bytes:
+def _decode(part: str) -> bytes:
     return urlsafe_b64decode(part.encode("ascii", "strict") + b"=" * (-len(part) % 4))

@@ -1,4 +1,4 @@
-"""Discovery documents (OpenID Connect Discovery section 3, RFC 8414 section 2): made once per issuer, then bytes."""
+"""Discovery documents (OpenID Connect Discovery section 3, RFC 8414 section 2): rendered once per issuer."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from app.identity.protocols.oauth.grants import GRANTS
 from app.identity.protocols.oauth.issuers import OIDC, Issuer
 from app.kit.wire import Document
 
-_MAX_AGE_SECONDS = 300  # below the time for which a new key is published before it signs
+_MAX_AGE_SECONDS = 300  # shorter than a new key is published before it signs
 _CLIENT_METHODS = ["client_secret_basic", "client_secret_post", "none"]
-_GRANTS = [name for name in GRANTS if name in get_args(GrantType)]  # those that an application can register
+_GRANTS = [name for name in GRANTS if name in get_args(GrantType)]  # an application can register these
 _VARY = {"Vary": "Origin"}
 
 
 def issuer_at(context: Context, app: str | None) -> Issuer:
-    """Return the issuer that the address names; raises UnknownApplication."""
+    """Return the issuer that the address names; raises UnknownApplication for an unknown or inactive application."""
     if app is None:
         return issuers.tenant_wide(context)
     client = context.application(name=app)
@@ -39,7 +39,7 @@ def issuer_at(context: Context, app: str | None) -> Issuer:
 
 
 def document(issuer: Issuer) -> Document:
-    """Return the issuer's metadata; one document serves both standards, whose members do not clash."""
+    """Return the issuer's metadata; one document serves both standards, because their members do not collide."""
     return Document(_bytes(issuer), max_age_seconds=_MAX_AGE_SECONDS, headers=_VARY)
 
 
@@ -60,11 +60,11 @@ def _members(issuer: Issuer) -> dict[str, Any]:
     keys = issuer if is_openid else Issuer(issuer.hub_url, OIDC, None, issuer.key)
     return {
         "issuer": issuer.url,
-        "authorization_endpoint": issuer.front("authorize"),
+        "authorization_endpoint": issuer.browser_endpoint("authorize"),
         "token_endpoint": issuer.token_endpoint,
-        "revocation_endpoint": issuer.back("revoke"),
-        "introspection_endpoint": issuer.back("introspect"),
-        "jwks_uri": keys.front("jwks"),
+        "revocation_endpoint": issuer.client_endpoint("revoke"),
+        "introspection_endpoint": issuer.client_endpoint("introspect"),
+        "jwks_uri": keys.browser_endpoint("jwks"),
         "response_types_supported": ["code"],
         "response_modes_supported": list(MODES),
         "grant_types_supported": _GRANTS,
@@ -81,16 +81,16 @@ def _members(issuer: Issuer) -> dict[str, Any]:
 
 
 def _openid_members(issuer: Issuer) -> dict[str, Any]:
-    """Return what OpenID Connect adds (Discovery section 3, RP-Initiated Logout section 2.1)."""
-    about_token = ["sub", "iss", "aud", "exp", "iat", "auth_time", "acr", "amr", "azp", "nonce", "sid"]
+    """Return the members of OpenID Connect (Discovery section 3, RP-Initiated Logout section 2.1)."""
+    token_claims = ["sub", "iss", "aud", "exp", "iat", "auth_time", "acr", "amr", "azp", "nonce", "sid"]
     return {
-        "userinfo_endpoint": issuer.front("userinfo"),
-        "end_session_endpoint": issuer.front("logout"),
+        "userinfo_endpoint": issuer.browser_endpoint("userinfo"),
+        "end_session_endpoint": issuer.browser_endpoint("logout"),
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": [ALGORITHM],
         "userinfo_signing_alg_values_supported": [ALGORITHM],
         "claim_types_supported": ["normal"],
-        "claims_supported": [*about_token, *names(SCOPES)],
+        "claims_supported": [*token_claims, *names(SCOPES)],
         "claims_parameter_supported": True,
         "acr_values_supported": [acr_values.ONE, acr_values.TWO],
         "prompt_values_supported": list(prompt.SUPPORTED),

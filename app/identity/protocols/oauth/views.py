@@ -15,12 +15,12 @@ from app.kit.web_addresses import is_web_address, web_address
 def relying_party(client: Application, redirect_uri: str | None) -> RelyingPartyView:
     """Return the application that requests the sign-in; its home is the registered one, else the origin of its redirect URI.
 
-    The hosted pages' own client has neither name nor home: to the user it is no application.
+    The hosted pages' own client has neither name nor home: to the user it is not an application.
     """
     settings = client.settings
     origin = redirect_origin(redirect_uri) if redirect_uri else None
-    known = next((uri for uri in settings.redirect_uris if uri.startswith(("https://", "http://"))), None)
-    home = web_address(settings.client_uri) or (f"{redirect_origin(known)}/" if known else None)
+    registered = next((uri for uri in settings.redirect_uris if uri.startswith(("https://", "http://"))), None)
+    home = web_address(settings.client_uri) or (f"{redirect_origin(registered)}/" if registered else None)
     if client.client_id == profile_client.CLIENT_ID:
         return RelyingPartyView(name="", client_id=client.client_id, redirect_origin=origin)
     return RelyingPartyView(

@@ -9,12 +9,18 @@ from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import consents, rate_limits, views
-from app.identity.protocols.oauth.authorize import answers, decision, redirect_uri
-from app.identity.protocols.oauth.authorize.checks import BELIEVED, REDIRECTED
-from app.identity.protocols.oauth.authorize.request import Asked, Authorization, Redirected, Refused
+from app.identity.protocols.oauth.authorize import redirect_uri, response
+from app.identity.protocols.oauth.authorize.checks import CLIENT_CHECKS, PARAMETER_CHECKS
+from app.identity.protocols.oauth.authorize.decision import Decision
+from app.identity.protocols.oauth.authorize.request import (
+    Authorization,
+    RefusedByRedirect,
+    RefusedOnPage,
+    UncheckedRequest,
+)
 
 KIND = "authorize"
-_PAGES = (
+_PAGE_STEPS = (
     Step.LOGIN,
     Step.REGISTER,
     Step.CONSENT,
@@ -27,26 +33,27 @@ _PAGES = (
 
 
 def open(context: Context, protocol: str, app: str | None, parameters: list[tuple[str, str]]) -> Next:
-    """Check the request and return the next step; an interaction is stored only where a page must be shown.
+    """Check the request and return the next step; store an interaction only where a page must be shown.
 
-    Raises TooManyRequests: this address asks too often.
+    Raises:
+        TooManyRequests: the browser's address sent too many requests.
     """
-    rate_limits.spend_for_visitor(context)
-    asked = Asked(context, protocol, app, parameters)
+    rate_limits.count_authorization_request(context)
+    unchecked = UncheckedRequest(context, protocol, app, parameters)
     try:
-        for check in BELIEVED:
-            check(asked)
-    except Refused as refusal:
-        return _refused(context, asked, refusal)
+        for check in CLIENT_CHECKS:
+            check(unchecked)
+    except RefusedOnPage as refusal:
+        return _error_page(context, unchecked, refusal)
     try:
-        for check in REDIRECTED:
-            check(asked)
-    except Redirected as refusal:
-        context.audit.record("authorize.refused", client_id=asked.client.client_id, error=refusal.error)
-        return answers.refusal(asked.issuer.url, asked.kept, refusal)
-    request = asked.checked()
-    step = decision.decide(context, request, asked.client, sessions.current(context), None)
-    if step.step not in _PAGES:
+        for check in PARAMETER_CHECKS:
+            check(unchecked)
+    except RefusedByRedirect as refusal:
+        context.audit.record("authorize.refused", client_id=unchecked.client.client_id, error=refusal.error)
+        return response.error(unchecked.issuer.url, unchecked.accepted, refusal)
+    request = unchecked.to_authorization()
+    step = Decision(context, request, unchecked.client, sessions.current(context), None).next_step()
+    if step.step not in _PAGE_STEPS:
         return step
     interaction, binding = interactions.begin(context, KIND, request.to_store())
     return step.model_copy(update={"attempt": interaction.interaction_id, "binding": binding})
@@ -54,47 +61,44 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
 
 def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next:
     """Return the next step of an interaction: LOGIN or REGISTER, CONSENT, or the redirect with a code or an error."""
-    request, client = _reread(context, interaction)
+    request, client = _load(context, interaction)
     if client is None:
         return start_again(context, interaction)
     if interaction.is_done:
-        return decision.again(context, request, client, session, interaction)
-    return decision.decide(context, request, client, session, interaction)
+        return Decision(context, request, client, session, interaction).repeat()
+    return Decision(context, request, client, session, interaction).next_step()
 
 
 def answer_consent(context: Context, interaction: Interaction, session: BrowserSession | None, allow: bool) -> Next:
-    """Store the answer and return the next step; the session is checked again."""
-    request, client = _reread(context, interaction)
+    """Store the user's answer and return the next step; the session is checked again."""
+    request, client = _load(context, interaction)
     if client is None:
         return start_again(context, interaction)
+    decision = Decision(context, request, client, session, interaction)
     if interaction.is_done:
-        is_same = allow or "problem" in interaction.request.get(interactions.ENDED, {})
-        return (
-            decision.again(context, request, client, session, interaction)
-            if is_same
-            else start_again(context, interaction)
-        )
-    before = decision.before_consent(context, request, client, session, interaction)
+        is_same_answer = allow or "problem" in interaction.request.get(interactions.ENDED, {})
+        return decision.repeat() if is_same_answer else start_again(context, interaction)
+    before = decision.step_before_consent()
     if session is None or before is not None:
         return before or start_again(context, interaction)
     if not allow:
         context.audit.record("consent.refused", uid=session.uid, client_id=client.client_id)
-        return decision.refuse(context, request, interaction, Redirected("access_denied", "The user denied access."))
-    consents.give(context, session.uid, client.client_id, request.agreed)
+        return decision.refuse(RefusedByRedirect("access_denied", "The user denied access."))
+    consents.grant(context, session.uid, client.client_id, request.agreed)
     context.audit.record("consent.given", uid=session.uid, client_id=client.client_id, scope=" ".join(request.agreed))
-    return decision.finish(context, request, client, session, interaction)
+    return decision.finish(session)
 
 
 def start_again(context: Context, interaction: Interaction) -> Next:
     """Return the relying party of an interaction that has ended, where the user may start again."""
-    request, client = _reread(context, interaction)
+    request, client = _load(context, interaction)
     return Next(
         step=Step.START_AGAIN, relying_party=views.relying_party(client, request.redirect_uri) if client else None
     )
 
 
-def _reread(context: Context, interaction: Interaction) -> tuple[Authorization, Application | None]:
-    """Return the attempt's request, and its client as it stands now: None where it is gone or gave the address up."""
+def _load(context: Context, interaction: Interaction) -> tuple[Authorization, Application | None]:
+    """Return the interaction's request and its client; None for a client that is inactive or gave up the redirect URI."""
     request = Authorization.model_validate(interaction.request)
     client = context.application(client_id=request.client_id)
     if client is None or not client.settings.is_active:
@@ -102,13 +106,13 @@ def _reread(context: Context, interaction: Interaction) -> tuple[Authorization, 
     return request, client if redirect_uri.is_registered(context, client, request.redirect_uri) else None
 
 
-def _refused(context: Context, asked: Asked, refusal: Refused) -> Next:
-    client = getattr(asked, "client", None)
+def _error_page(context: Context, request: UncheckedRequest, refusal: RefusedOnPage) -> Next:
+    client = getattr(request, "client", None)
     context.audit.record(
         "authorize.refused",
         client_id=client.client_id if client else None,
         error=refusal.error,
         problem=refusal.problem,
     )
-    shown = views.relying_party(client, None) if client else None
-    return Next(step=Step.REFUSED, error=refusal.error, problem=refusal.problem, relying_party=shown)
+    relying_party = views.relying_party(client, None) if client else None
+    return Next(step=Step.REFUSED, error=refusal.error, problem=refusal.problem, relying_party=relying_party)

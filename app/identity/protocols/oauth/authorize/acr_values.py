@@ -9,35 +9,41 @@ import re
 from collections.abc import Collection, Sequence
 
 from app.identity.authentication.sign_in.second_factor import MFA as MFA
-from app.identity.protocols.oauth.authorize.request import Asked, Authorization, Redirected
+from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
 
 ONE, TWO = "1", "2"
 """The `acr` of one factor and of several, as published in the metadata."""
-_ANEW = re.compile(r"[A-Za-z0-9_-]{1,40}:nist:level:1:re-auth")
+_REAUTHENTICATE = re.compile(r"[A-Za-z0-9_-]{1,40}:nist:level:1:re-auth")
 
 
-def check(asked: Asked) -> None:
-    wanted = asked.values.get("acr_values", "").split(" ")
-    asked.kept["acr"] = next((name for name in wanted if _ANEW.fullmatch(name)), None)
-    asked.kept["wants_two"] = next((name for name in wanted if name in (ONE, TWO)), ONE) == TWO
+def check(request: UncheckedRequest) -> None:
+    requested = request.values.get("acr_values", "").split(" ")
+    request.accepted["acr"] = next((name for name in requested if _REAUTHENTICATE.fullmatch(name)), None)
+    request.accepted["wants_two"] = next((name for name in requested if name in (ONE, TWO)), ONE) == TWO
 
 
-def demand(asked: Asked, values: Sequence[str]) -> None:
-    """Keep a demand for one of these values; raises Redirected where none can ever be met."""
-    if not any(name in (ONE, TWO) or _ANEW.fullmatch(name) for name in values):
+def demand(request: UncheckedRequest, values: Sequence[str]) -> None:
+    """Accept a demand for one of these values.
+
+    Raises:
+        RefusedByRedirect: no value can ever be met.
+    """
+    if not any(name in (ONE, TWO) or _REAUTHENTICATE.fullmatch(name) for name in values):
         raise unmet()
-    asked.kept["demanded_acr"] = tuple(values)
-    if asked.kept["acr"] not in values:  # a voluntary class must not appear in the answer
-        is_met_as_it_is = ONE in values or TWO in values
-        asked.kept["acr"] = None if is_met_as_it_is else next(name for name in values if _ANEW.fullmatch(name))
-    if asked.kept["acr"] is None:
-        asked.kept["wants_two"] = TWO in values and (ONE not in values or asked.kept["wants_two"])
+    request.accepted["demanded_acr"] = tuple(values)
+    if request.accepted["acr"] not in values:  # a voluntary class must not appear in the response
+        needs_no_class = ONE in values or TWO in values
+        request.accepted["acr"] = (
+            None if needs_no_class else next(name for name in values if _REAUTHENTICATE.fullmatch(name))
+        )
+    if request.accepted["acr"] is None:
+        request.accepted["wants_two"] = TWO in values and (ONE not in values or request.accepted["wants_two"])
 
 
 def met(request: Authorization, methods: Collection[str]) -> str | None:
-    """Return the `acr` of a demand that a session of these methods meets; None where it does not.
+    """Return the demanded `acr` that a session with these methods meets; None where it meets none.
 
-    A class that forces reauthentication is met once the request reaches the answer: only reauthenticated sessions do.
+    A class that forces reauthentication is met once the request gets a code: only reauthenticated sessions get that far.
     """
     if request.acr in request.demanded_acr:
         return request.acr
@@ -46,6 +52,6 @@ def met(request: Authorization, methods: Collection[str]) -> str | None:
     return ONE if ONE in request.demanded_acr else None
 
 
-def unmet() -> Redirected:
+def unmet() -> RefusedByRedirect:
     """Return the refusal of OpenID Connect Core Error Code unmet_authentication_requirements 1.0."""
-    return Redirected("unmet_authentication_requirements", "The required authentication is not available.")
+    return RefusedByRedirect("unmet_authentication_requirements", "The required authentication is not available.")

@@ -22,15 +22,15 @@ from app.identity.protocols.oauth.authorize import (
     scope,
     state,
 )
-from app.identity.protocols.oauth.authorize.request import Asked
+from app.identity.protocols.oauth.authorize.request import UncheckedRequest
 
-Check = Callable[[Asked], None]
+Check = Callable[[UncheckedRequest], None]
 
-# Until these hold nothing is sent to the redirect address: they raise Refused.
-BELIEVED: tuple[Check, ...] = (client_id.check, redirect_uri.check)
+# Until these pass, nothing is sent to the redirect URI (RFC 6749 section 4.1.2.1): they raise RefusedOnPage.
+CLIENT_CHECKS: tuple[Check, ...] = (client_id.check, redirect_uri.check)
 
-# From here on a refusal goes to the redirect address, in the response mode asked for: they raise Redirected.
-REDIRECTED: tuple[Check, ...] = (
+# A refusal by these goes to the redirect URI, in the requested response mode: they raise RefusedByRedirect.
+PARAMETER_CHECKS: tuple[Check, ...] = (
     state.check,
     response_mode.check,
     repeated.check,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property
+from typing import Any
 
-from app.contract.hub import Next, ScopeView, Step
+from app.contract.hub import Next, PersonView, RelyingPartyView, ScopeView, Step
 from app.identity.authentication.sign_in import interactions, required_actions, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.second_factor import MFA, channel_for
@@ -15,271 +18,206 @@ from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import codes, consents, views
-from app.identity.protocols.oauth.authorize import acr_values, answers, prompt
-from app.identity.protocols.oauth.authorize.request import Authorization, Redirected
+from app.identity.protocols.oauth.authorize import acr_values, prompt, response
+from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
 from app.identity.protocols.oauth.codes import Code
 from app.kit import randomness
 
-
-def decide(
-    context: Context,
-    request: Authorization,
-    client: Application,
-    session: BrowserSession | None,
-    interaction: Interaction | None,
-) -> Next:
-    """Return LOGIN or REGISTER, CONSENT, or the answer at the redirect address."""
-    if session is None:
-        return _login(context, request, client, interaction, None)
-    account = _account(context, session, interaction)
-    step = _before_consent(context, request, client, session, interaction, account)
-    if step is not None:
-        return step
-    if _must_ask(context, request, client, session.uid):
-        return _consent(context, request, client, interaction, account or accounts.by_uid(context, session.uid))
-    return finish(context, request, client, session, interaction)
+_NOT_IN_CODE = {"state", "prompt", "ui_locales", "display", "login_hint"}
 
 
-def before_consent(
-    context: Context,
-    request: Authorization,
-    client: Application,
-    session: BrowserSession | None,
-    interaction: Interaction,
-) -> Next | None:
-    """Return the step that must come before an answer about consent: LOGIN or a refusal; None where there is none."""
-    if session is None:
-        return _login(context, request, client, interaction, None)
-    return _before_consent(context, request, client, session, interaction, _account(context, session, interaction))
+@dataclass(frozen=True)
+class Decision:
+    """A checked request and what its next step depends on.
 
-
-def _is_fresh(session: BrowserSession, interaction: Interaction | None) -> bool:
-    """Return whether the user authenticated within this interaction."""
-    return interaction is not None and session.authenticated_at >= interaction.created_at
-
-
-def _account(context: Context, session: BrowserSession, interaction: Interaction | None) -> Account | None:
-    """Return the account of a session older than the interaction; None for a fresh sign-in, which was checked when it happened."""
-    return None if _is_fresh(session, interaction) else accounts.by_uid(context, session.uid)
-
-
-def _before_consent(
-    context: Context,
-    request: Authorization,
-    client: Application,
-    session: BrowserSession,
-    interaction: Interaction | None,
-    account: Account | None,
-) -> Next | None:
-    if _is_fresh(session, interaction):
-        if request.subject not in (None, session.uid):
-            return refuse(context, request, interaction, Redirected("login_required", "Somebody else is signed in."))
-    elif not _is_enough(request, session, account, context.now):
-        return _login(context, request, client, interaction, account)
-    if (step := _second_factor(context, request, client, session, interaction, account)) is not None:
-        return step
-    return _unmet(context, request, client, session, interaction, account)
-
-
-def _second_factor(
-    context: Context,
-    request: Authorization,
-    client: Application,
-    session: BrowserSession,
-    interaction: Interaction | None,
-    account: Account | None,
-) -> Next | None:
-    """Return the second-factor step where the request asks for two factors and the session has one.
-
-    A voluntary `acr` (OpenID Connect Core section 5.5.1.1) lets an account without a second factor continue; an essential one
-    is refused.
+    `session` is None where the browser is signed out, `interaction` where no page was shown yet.
     """
-    if not request.wants_two or MFA in session.methods:
-        return None
-    held = account or accounts.by_uid(context, session.uid)
-    if held is None or not second_factors.kinds_of_account(context, held, channel_for(session.methods)):
-        is_short = request.demanded_acr and acr_values.met(request, session.methods) is None
-        return refuse(context, request, interaction, acr_values.unmet()) if is_short else None
-    if prompt.NONE in request.prompt:
-        return refuse(
-            context, request, interaction, Redirected("interaction_required", "The second factor must be asked for.")
+
+    context: Context
+    request: Authorization
+    client: Application
+    session: BrowserSession | None
+    interaction: Interaction | None
+
+    def next_step(self) -> Next:
+        """Return LOGIN or REGISTER, another step, CONSENT, or the response at the redirect URI."""
+        step = self.step_before_consent()
+        if step is not None or self.session is None:
+            return step or self._login()
+        return self._consent() if self._needs_consent(self.session) else self.finish(self.session)
+
+    def step_before_consent(self) -> Next | None:
+        """Return the step that comes before consent: LOGIN, a second factor, a required action or a refusal; else None."""
+        session = self.session
+        if session is None:
+            return self._login()
+        if not self._is_fresh:
+            if not self._is_sufficient(session):
+                return self._login()
+        elif self.request.subject not in (None, session.uid):
+            return self._refuse("login_required", "Somebody else is signed in.")
+        return self._second_factor(session) or self._required_action(session)
+
+    def finish(self, session: BrowserSession) -> Next:
+        """Respond with a code; a second submit of the same form, which finds the interaction ended, gets one too."""
+        if self.interaction is None or interactions.finish(self.context, self.interaction, uid=session.uid):
+            return self._code(session)
+        stored = interactions.find(self.context, self.interaction.interaction_id)
+        return Decision(self.context, self.request, self.client, session, stored).repeat()
+
+    def repeat(self) -> Next:
+        """Respond again for an ended interaction: of two submits of one form the browser follows only the last response.
+
+        The code is a new one, because each is good for one exchange. It gives nothing that the session would not get at
+        the authorization endpoint: the session must have ended the interaction, still be sufficient and still have consent.
+        An interaction that ended with a refusal repeats the refusal.
+        """
+        ended = self.interaction.request.get(interactions.ENDED, {}) if self.interaction is not None else {}
+        if problem := ended.get("problem"):
+            return response.error(self.request.issuer, self.request.model_dump(), RefusedByRedirect(*problem))
+        session = self.session
+        if session is None or ended.get("uid") != session.uid or not self._can_repeat(session):
+            return Next(step=Step.START_AGAIN, relying_party=self._relying_party)
+        return self._code(session)
+
+    def refuse(self, problem: RefusedByRedirect) -> Next:
+        """Return the error response and end the interaction."""
+        if self.interaction is not None:
+            interactions.finish(self.context, self.interaction, problem=[problem.error, problem.description])
+        self.context.audit.record("authorize.refused", client_id=self.request.client_id, error=problem.error)
+        return response.error(self.request.issuer, self.request.model_dump(), problem)
+
+    def _refuse(self, error: str, description: str) -> Next:
+        return self.refuse(RefusedByRedirect(error, description))
+
+    @cached_property
+    def _account(self) -> Account | None:
+        """The session's account, read once."""
+        return accounts.by_uid(self.context, self.session.uid) if self.session is not None else None
+
+    @cached_property
+    def _is_fresh(self) -> bool:
+        """Whether the user authenticated within this interaction."""
+        if self.session is None or self.interaction is None:
+            return False
+        return self.session.authenticated_at >= self.interaction.created_at
+
+    def _is_sufficient(self, session: BrowserSession) -> bool:
+        """Return whether a session that is older than this request satisfies it."""
+        request = self.request
+        if not _can_sign_in(self._account):
+            return False
+        if request.acr is not None or request.prompt & {prompt.LOGIN, prompt.SELECT, prompt.CREATE}:
+            return False
+        if request.max_age is not None:
+            age = self.context.now - session.authenticated_at
+            if age > timedelta(seconds=request.max_age):
+                return False
+        return self._is_expected_account
+
+    @property
+    def _is_expected_account(self) -> bool:
+        """Whether the session's account is the one of `id_token_hint` and `login_hint`, where they are given."""
+        account, hint = self._account, self.request.login_hint
+        if account is None or self.request.subject not in (None, account.uid):
+            return False
+        names = (account.email, account.username, account.phone)
+        return hint is None or hint.casefold() in [name.casefold() for name in names if name]
+
+    def _can_repeat(self, session: BrowserSession) -> bool:
+        if not _can_sign_in(self._account):
+            return False
+        is_own_sign_in = self._is_fresh and self.request.subject in (None, session.uid)
+        needs_consent = self.client.settings.require_consent or prompt.CONSENT in self.request.prompt
+        return (is_own_sign_in or self._is_sufficient(session)) and (not needs_consent or self._has_consent(session))
+
+    def _second_factor(self, session: BrowserSession) -> Next | None:
+        """Return the second-factor step where the request asks for two factors and the session has one.
+
+        A voluntary `acr` (OpenID Connect Core section 5.5.1.1) lets an account without a second factor continue; an essential
+        one is refused.
+        """
+        request = self.request
+        if not request.wants_two or MFA in session.methods:
+            return None
+        if not self._has_second_factor(session):
+            is_unmet = request.demanded_acr and acr_values.met(request, session.methods) is None
+            return self.refuse(acr_values.unmet()) if is_unmet else None
+        if prompt.NONE in request.prompt:
+            return self._refuse("interaction_required", "The second factor must be asked for.")
+        return Next(step=Step.CONFIRM, **self._page)
+
+    def _has_second_factor(self, session: BrowserSession) -> bool:
+        account, channel = self._account, channel_for(session.methods)
+        return account is not None and bool(second_factors.kinds_of_account(self.context, account, channel))
+
+    def _required_action(self, session: BrowserSession) -> Next | None:
+        """Return the step of an action that the tenant still requires of the account; None where there is none."""
+        step = required_actions.next_step(self.context, session, None if self._is_fresh else self._account)
+        if step is None or (step.can_skip and prompt.NONE in self.request.prompt):
+            return None
+        if prompt.NONE in self.request.prompt:
+            return self._refuse("interaction_required", "The user must be asked.")
+        return step.model_copy(update=self._page)
+
+    def _needs_consent(self, session: BrowserSession) -> bool:
+        if prompt.CONSENT in self.request.prompt:
+            return True
+        return self.client.settings.require_consent and not self._has_consent(session)
+
+    def _has_consent(self, session: BrowserSession) -> bool:
+        return consents.covers(self.context, session.uid, self.client.client_id, self.request.agreed)
+
+    def _login(self) -> Next:
+        if prompt.NONE in self.request.prompt:
+            return self._refuse("login_required", "The user must sign in.")
+        is_same = _can_sign_in(self._account) and self._is_expected_account
+        return Next(
+            step=Step.REGISTER if prompt.CREATE in self.request.prompt else Step.LOGIN,
+            person=self._person if is_same else None,
+            must_reauthenticate=is_same,
+            login_hint=self.request.login_hint,
+            **self._page,
         )
-    return Next(
-        step=Step.CONFIRM,
-        attempt=interaction.interaction_id if interaction else None,
-        relying_party=views.relying_party(client, request.redirect_uri),
-        ui_locales=request.ui_locales,
-        display=request.display,
-    )
+
+    def _consent(self) -> Next:
+        if prompt.NONE in self.request.prompt:
+            return self._refuse("consent_required", "The user must be asked.")
+        scopes = [ScopeView(name=name) for name in self.request.agreed]
+        return Next(step=Step.CONSENT, person=self._person, scopes=scopes, **self._page)
+
+    def _code(self, session: BrowserSession) -> Next:
+        request = self.request
+        acr = acr_values.met(request, session.methods) if request.demanded_acr else request.acr
+        if request.demanded_acr and acr is None:
+            # The interaction may have ended before; only the response is an error.
+            return Decision(self.context, request, self.client, session, None).refuse(acr_values.unmet())
+        sessions.touch(self.context, session)
+        sessions.add_relying_party(self.context, session, self.client.client_id)
+        facts = request.model_dump(mode="json", exclude_defaults=True, exclude=_NOT_IN_CODE)
+        facts.update(auth_time=int(session.authenticated_at.timestamp()), amr=list(session.methods))
+        facts |= {"acr": acr} if acr is not None else {}
+        code = Code(self.client.client_id, session.uid, session.session_id, randomness.token(18), facts)
+        return response.code(request, codes.issue(self.context, code))
+
+    @property
+    def _page(self) -> dict[str, Any]:
+        """What every page of this request shows and carries on."""
+        return {
+            "attempt": self.interaction.interaction_id if self.interaction is not None else None,
+            "relying_party": self._relying_party,
+            "ui_locales": self.request.ui_locales,
+            "display": self.request.display,
+        }
+
+    @property
+    def _relying_party(self) -> RelyingPartyView:
+        return views.relying_party(self.client, self.request.redirect_uri)
+
+    @property
+    def _person(self) -> PersonView | None:
+        return views.person(self._account) if self._account is not None else None
 
 
-def _unmet(
-    context: Context,
-    request: Authorization,
-    client: Application,
-    session: BrowserSession,
-    interaction: Interaction | None,
-    account: Account | None,
-) -> Next | None:
-    """Return the step of an action that the tenant still requires of the account; None where there is none."""
-    step = required_actions.next_step(context, session, account)
-    if step is None or (step.can_skip and prompt.NONE in request.prompt):
-        return None
-    if prompt.NONE in request.prompt:
-        return refuse(context, request, interaction, Redirected("interaction_required", "The user must be asked."))
-    presentation = {"ui_locales": request.ui_locales, "display": request.display}
-    asking = views.relying_party(client, request.redirect_uri)
-    return step.model_copy(
-        update={**presentation, "attempt": interaction.interaction_id if interaction else None, "relying_party": asking}
-    )
-
-
-def finish(
-    context: Context,
-    request: Authorization,
-    client: Application,
-    session: BrowserSession,
-    interaction: Interaction | None,
-) -> Next:
-    """Respond with a code; so is a second submit of the same form, which finds the interaction ended."""
-    if interaction is not None and not interactions.finish(context, interaction, uid=session.uid):
-        return again(context, request, client, session, interactions.find(context, interaction.interaction_id))
-    return _code(context, request, client, session)
-
-
-def again(
-    context: Context,
-    request: Authorization,
-    client: Application,
-    session: BrowserSession | None,
-    interaction: Interaction | None,
-) -> Next:
-    """Answer an ended attempt once more, for a second submit of its form: a browser follows the last answer alone.
-
-    The code is a new one, so that each stays good for one exchange. It gives nothing that the session would not get at
-    the authorization endpoint: only whoever ended the attempt, who authenticated within it and whose yes still stands,
-    gets one. An attempt that ended with a refusal repeats that.
-    """
-    ended = interaction.request.get(interactions.ENDED, {}) if interaction is not None else {}
-    if problem := ended.get("problem"):
-        return answers.refusal(request.issuer, request.model_dump(), Redirected(*problem))
-    if (
-        session is None
-        or ended.get("uid") != session.uid
-        or not _may_have_another(context, request, client, session, interaction)
-    ):
-        return Next(step=Step.START_AGAIN, relying_party=views.relying_party(client, request.redirect_uri))
-    return _code(context, request, client, session)
-
-
-def _may_have_another(
-    context: Context,
-    request: Authorization,
-    client: Application,
-    session: BrowserSession,
-    interaction: Interaction | None,
-) -> bool:
-    account = accounts.by_uid(context, session.uid)
-    if account is None or not _is_usable(account):
-        return False
-    is_asked_for = _is_fresh(session, interaction) and request.subject in (None, session.uid)
-    needs_yes = client.settings.require_consent or prompt.CONSENT in request.prompt
-    return (is_asked_for or _is_enough(request, session, account, context.now)) and (
-        not needs_yes or consents.covers(context, session.uid, client.client_id, request.agreed)
-    )
-
-
-def _code(context: Context, request: Authorization, client: Application, session: BrowserSession) -> Next:
-    acr = acr_values.met(request, session.methods) if request.demanded_acr else request.acr
-    if request.demanded_acr and acr is None:
-        return refuse(context, request, None, acr_values.unmet())
-    sessions.touch(context, session)
-    sessions.add_relying_party(context, session, client.client_id)
-    kept = request.model_dump(
-        mode="json", exclude_defaults=True, exclude={"state", "prompt", "ui_locales", "display", "login_hint"}
-    )
-    kept.update(auth_time=int(session.authenticated_at.timestamp()), amr=list(session.methods))
-    kept |= {"acr": acr} if acr is not None else {}
-    code = Code(client.client_id, session.uid, session.session_id, randomness.token(18), kept)
-    return answers.code(request, codes.issue(context, code))
-
-
-def refuse(context: Context, request: Authorization, interaction: Interaction | None, problem: Redirected) -> Next:
-    """Answer with an error and end the attempt."""
-    if interaction is not None:
-        interactions.finish(context, interaction, problem=[problem.error, problem.description])
-    context.audit.record("authorize.refused", client_id=request.client_id, error=problem.error)
-    return answers.refusal(request.issuer, request.model_dump(), problem)
-
-
-def _is_enough(request: Authorization, session: BrowserSession, account: Account | None, now: datetime) -> bool:
-    """Return whether a session from before this request answers it."""
-    if account is None or not _is_usable(account):
-        return False
-    if request.acr is not None or request.prompt & {prompt.LOGIN, prompt.SELECT, prompt.CREATE}:
-        return False
-    if request.max_age is not None and now - session.authenticated_at > timedelta(seconds=request.max_age):
-        return False
-    return request.subject in (None, session.uid) and _is_hinted(request.login_hint, account)
-
-
-def _is_usable(account: Account) -> bool:
-    return account.is_active and not account.is_deleted and not account.login_disabled
-
-
-def _is_hinted(hint: str | None, account: Account) -> bool:
-    names = (account.email, account.username, account.phone)
-    return hint is None or hint.casefold() in [name.casefold() for name in names if name]
-
-
-def _must_ask(context: Context, request: Authorization, client: Application, uid: str) -> bool:
-    if prompt.CONSENT in request.prompt:
-        return True
-    return client.settings.require_consent and not consents.covers(context, uid, client.client_id, request.agreed)
-
-
-def _login(
-    context: Context,
-    request: Authorization,
-    client: Application,
-    interaction: Interaction | None,
-    account: Account | None,
-) -> Next:
-    if prompt.NONE in request.prompt:
-        return refuse(context, request, interaction, Redirected("login_required", "The user must sign in."))
-    is_same = (
-        account is not None
-        and _is_usable(account)
-        and request.subject in (None, account.uid)
-        and _is_hinted(request.login_hint, account)
-    )
-    return Next(
-        step=Step.REGISTER if prompt.CREATE in request.prompt else Step.LOGIN,
-        attempt=interaction.interaction_id if interaction is not None else None,
-        relying_party=views.relying_party(client, request.redirect_uri),
-        person=views.person(account) if is_same and account is not None else None,
-        must_reauthenticate=is_same,
-        login_hint=request.login_hint,
-        ui_locales=request.ui_locales,
-        display=request.display,
-    )
-
-
-def _consent(
-    context: Context,
-    request: Authorization,
-    client: Application,
-    interaction: Interaction | None,
-    account: Account | None,
-) -> Next:
-    if prompt.NONE in request.prompt:
-        return refuse(context, request, interaction, Redirected("consent_required", "The user must be asked."))
-    return Next(
-        step=Step.CONSENT,
-        attempt=interaction.interaction_id if interaction is not None else None,
-        relying_party=views.relying_party(client, request.redirect_uri),
-        person=views.person(account) if account is not None else None,
-        scopes=[ScopeView(name=name) for name in request.agreed],
-        ui_locales=request.ui_locales,
-        display=request.display,
-    )
+def _can_sign_in(account: Account | None) -> bool:
+    return account is not None and account.is_active and not account.is_deleted and not account.login_disabled

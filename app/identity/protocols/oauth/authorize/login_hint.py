@@ -1,10 +1,10 @@
-"""login_hint: the identifier that the relying party expects; fills the form, or offers to switch the signed-in account."""
+"""login_hint: the identifier that the relying party expects (Core section 3.1.2.1); fills the form or offers another account."""
 
-from app.identity.protocols.oauth.authorize.request import Asked
+from app.identity.protocols.oauth.authorize.request import UncheckedRequest
 
-_LONGEST = 320
+_MAX_LENGTH = 320
 
 
-def check(asked: Asked) -> None:
-    hint = asked.values.get("login_hint")
-    asked.kept["login_hint"] = hint if hint and len(hint) <= _LONGEST else None
+def check(request: UncheckedRequest) -> None:
+    hint = request.values.get("login_hint")
+    request.accepted["login_hint"] = hint if hint and len(hint) <= _MAX_LENGTH else None

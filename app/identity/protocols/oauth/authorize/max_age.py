@@ -1,14 +1,14 @@
 """max_age: the maximum age of the authentication in seconds (OpenID Connect Core section 3.1.2.1)."""
 
-from app.identity.protocols.oauth.authorize.request import Asked, Redirected
+from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 
 _MOST_DIGITS = 10
 
 
-def check(asked: Asked) -> None:
-    text = asked.values.get("max_age")
+def check(request: UncheckedRequest) -> None:
+    text = request.values.get("max_age")
     if text is None:
         return
     if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
-        raise Redirected("invalid_request", "The max_age is not valid.")
-    asked.kept["max_age"] = int(text)
+        raise RefusedByRedirect("invalid_request", "The max_age is not valid.")
+    request.accepted["max_age"] = int(text)

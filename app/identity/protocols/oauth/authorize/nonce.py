@@ -1,12 +1,12 @@
-"""nonce: goes into the id_token as it came (OpenID Connect Core section 3.1.2.1)."""
+"""nonce: copied into the id_token (OpenID Connect Core section 3.1.2.1)."""
 
-from app.identity.protocols.oauth.authorize.request import Asked, Redirected
+from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 
-_LONGEST = 512
+_MAX_LENGTH = 512
 
 
-def check(asked: Asked) -> None:
-    value = asked.values.get("nonce")
-    if value is not None and len(value) > _LONGEST:
-        raise Redirected("invalid_request", "The nonce is too long.")
-    asked.kept["nonce"] = value
+def check(request: UncheckedRequest) -> None:
+    value = request.values.get("nonce")
+    if value is not None and len(value) > _MAX_LENGTH:
+        raise RefusedByRedirect("invalid_request", "The nonce is too long.")
+    request.accepted["nonce"] = value

@@ -1,15 +1,15 @@
 """prompt: which pages must or must not be shown (OpenID Connect Core section 3.1.2.1, Initiating User Registration 1.0)."""
 
-from app.identity.protocols.oauth.authorize.request import Asked, Redirected
+from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 
 NONE, LOGIN, CONSENT, SELECT, CREATE = "none", "login", "consent", "select_account", "create"
 SUPPORTED = (NONE, LOGIN, CONSENT, SELECT, CREATE)
 
 
-def check(asked: Asked) -> None:
-    wanted = frozenset(name for name in asked.values.get("prompt", "").split(" ") if name)
-    if not wanted <= set(SUPPORTED):
-        raise Redirected("invalid_request", "The prompt is not valid.")
-    if NONE in wanted and len(wanted) > 1:
-        raise Redirected("invalid_request", "The prompt none stands alone.")
-    asked.kept["prompt"] = wanted | ({LOGIN} if asked.client.settings.force_reauthentication else set())
+def check(request: UncheckedRequest) -> None:
+    requested = frozenset(name for name in request.values.get("prompt", "").split(" ") if name)
+    if not requested <= set(SUPPORTED):
+        raise RefusedByRedirect("invalid_request", "The prompt is not valid.")
+    if NONE in requested and len(requested) > 1:
+        raise RefusedByRedirect("invalid_request", "The prompt none stands alone.")
+    request.accepted["prompt"] = requested | ({LOGIN} if request.client.settings.force_reauthentication else set())

@@ -1,6 +1,6 @@
-"""Refuses repeated parameters (RFC 6749 section 3.1) and oversized ones."""
+"""Refuse repeated parameters (RFC 6749 section 3.1) and parameters that are too long."""
 
-from app.identity.protocols.oauth.authorize.request import Asked, Redirected
+from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 
 _KNOWN = frozenset(
     (
@@ -9,12 +9,12 @@ _KNOWN = frozenset(
         *("acr_values", "claims", "request", "request_uri", "registration"),
     )
 )
-_LONGEST = 8_000
+_MAX_LENGTH = 8_000
 
 
-def check(asked: Asked) -> None:
-    for name in sorted(asked.repeated & _KNOWN):
-        raise Redirected("invalid_request", f"The {name} is given more than once.")
-    for name, value in asked.values.items():
-        if name in _KNOWN and len(value) > _LONGEST:
-            raise Redirected("invalid_request", f"The {name} is too long.")
+def check(request: UncheckedRequest) -> None:
+    for name in sorted(request.repeated & _KNOWN):
+        raise RefusedByRedirect("invalid_request", f"The {name} is given more than once.")
+    for name, value in request.values.items():
+        if name in _KNOWN and len(value) > _MAX_LENGTH:
+            raise RefusedByRedirect("invalid_request", f"The {name} is too long.")

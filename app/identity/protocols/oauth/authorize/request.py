@@ -1,4 +1,4 @@
-"""An authorization request: the raw parameters, and the checked request that is stored."""
+"""An authorization request (RFC 6749 section 4.1.1): the raw parameters, and the checked request that is stored."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from app.identity.protocols.oauth import claims
 from app.identity.protocols.oauth.issuers import Issuer
 
 
-class Refused(Exception):
-    """The request cannot be answered at its redirect address, because that cannot be believed: an error page, never a redirect."""
+class RefusedOnPage(Exception):
+    """The client or its redirect URI is not valid: the browser gets an error page, never a redirect."""
 
     def __init__(self, problem: str, error: str) -> None:
         super().__init__(problem)
@@ -23,8 +23,8 @@ class Refused(Exception):
         self.error = error
 
 
-class Redirected(Exception):
-    """The request is refused at its redirect address (RFC 6749 section 4.1.2.1)."""
+class RefusedByRedirect(Exception):
+    """The request is refused by an error response at its redirect URI (RFC 6749 section 4.1.2.1)."""
 
     def __init__(self, error: str, description: str) -> None:
         super().__init__(error)
@@ -33,7 +33,7 @@ class Redirected(Exception):
 
 
 class Authorization(BaseModel):
-    """What is kept of a checked request: in the attempt while pages are shown, then in the code."""
+    """A checked request, as the interaction stores it while pages are shown, and then the code."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -49,10 +49,10 @@ class Authorization(BaseModel):
     code_challenge_method: str = "S256"
     prompt: frozenset[str] = frozenset()
     max_age: int | None = None
-    acr: str | None = None  # asked for by name: authenticates anew and is echoed
+    acr: str | None = None  # a requested class: forces reauthentication and is echoed
     wants_two: bool = False  # two factors, where the account has them
-    demanded_acr: tuple[str, ...] = ()  # the answer has one of these, or is an error
-    subject: str | None = None  # who must be the one signed in (id_token_hint, or `sub` of claims)
+    demanded_acr: tuple[str, ...] = ()  # the response has one of these, or is an error
+    subject: str | None = None  # the uid that must be signed in (id_token_hint, or `sub` of claims)
     login_hint: str | None = None
     ui_locales: str | None = None
     display: str | None = None
@@ -61,36 +61,33 @@ class Authorization(BaseModel):
 
     @property
     def agreed(self) -> tuple[str, ...]:
-        """The scopes to consent to: those requested, and those of the claims requested one by one."""
+        """The scopes that need consent: the requested ones and those of each requested claim."""
         return tuple(dict.fromkeys((*self.scope, *claims.scopes_of((*self.userinfo_claims, *self.id_token_claims)))))
 
     def to_store(self) -> dict[str, Any]:
-        """Return it as a document."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
 
 @dataclass
-class Asked:
-    """A request under check: each check reads `values` and writes the accepted values into `kept`."""
+class UncheckedRequest:
+    """The request during its checks: each check reads `values` and writes what it accepts into `accepted`."""
 
     context: Context
     protocol: str
     app: str | None
-    pairs: list[tuple[str, str]]
+    parameters: list[tuple[str, str]]
     values: dict[str, str] = field(init=False)
     repeated: frozenset[str] = field(init=False)
     client: Application = field(init=False)
     issuer: Issuer = field(init=False)
-    kept: dict[str, Any] = field(default_factory=dict)
+    accepted: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        present = [
-            (name, value) for name, value in self.pairs if value != ""
-        ]  # empty is as if left out: RFC 6749 section 3.1
-        times = Counter(name for name, _ in present)
-        self.repeated = frozenset(name for name, number in times.items() if number > 1)
+        # A parameter without a value is treated as omitted (RFC 6749 section 3.1).
+        present = [(name, value) for name, value in self.parameters if value != ""]
+        counts = Counter(name for name, _ in present)
+        self.repeated = frozenset(name for name, count in counts.items() if count > 1)
         self.values = {name: value for name, value in present if name not in self.repeated}
 
-    def checked(self) -> Authorization:
-        """Return the checked request."""
-        return Authorization(client_id=self.client.client_id, issuer=self.issuer.url, **self.kept)
+    def to_authorization(self) -> Authorization:
+        return Authorization(client_id=self.client.client_id, issuer=self.issuer.url, **self.accepted)

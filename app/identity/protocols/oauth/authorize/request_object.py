@@ -1,6 +1,6 @@
 """request, request_uri, registration: not supported; refused with the errors of OpenID Connect Core section 3.1.2.6."""
 
-from app.identity.protocols.oauth.authorize.request import Asked, Redirected
+from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 
 _ERRORS = {
     "request": "request_not_supported",
@@ -9,7 +9,7 @@ _ERRORS = {
 }
 
 
-def check(asked: Asked) -> None:
+def check(request: UncheckedRequest) -> None:
     for name, error in _ERRORS.items():
-        if name in asked.values:
-            raise Redirected(error, f"The parameter {name} is not supported.")
+        if name in request.values:
+            raise RefusedByRedirect(error, f"The parameter {name} is not supported.")

@@ -1,12 +1,12 @@
-"""response_mode: how the answer travels (OAuth 2.0 Multiple Response Types section 2.1, Form Post Response Mode)."""
+"""response_mode: how the response reaches the client (OAuth 2.0 Multiple Response Types section 2.1, Form Post Response Mode)."""
 
-from app.identity.protocols.oauth.authorize.request import Asked, Redirected
+from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 
 MODES = ("query", "fragment", "form_post")
 
 
-def check(asked: Asked) -> None:
-    mode = asked.values.get("response_mode", "query")
+def check(request: UncheckedRequest) -> None:
+    mode = request.values.get("response_mode", "query")
     if mode not in MODES:
-        raise Redirected("invalid_request", "The response_mode is not valid.")
-    asked.kept["response_mode"] = mode
+        raise RefusedByRedirect("invalid_request", "The response_mode is not valid.")
+    request.accepted["response_mode"] = mode

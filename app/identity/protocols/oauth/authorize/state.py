@@ -1,12 +1,12 @@
-"""state: opaque to us, given back as it came (RFC 6749 section 4.1.1)."""
+"""state: an opaque value that the response returns unchanged (RFC 6749 section 4.1.1)."""
 
-from app.identity.protocols.oauth.authorize.request import Asked, Redirected
+from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 
-_LONGEST = 2048
+_MAX_LENGTH = 2048
 
 
-def check(asked: Asked) -> None:
-    value = asked.values.get("state")
-    if value is not None and len(value) > _LONGEST:
-        raise Redirected("invalid_request", "The state is too long.")
-    asked.kept["state"] = value
+def check(request: UncheckedRequest) -> None:
+    value = request.values.get("state")
+    if value is not None and len(value) > _MAX_LENGTH:
+        raise RefusedByRedirect("invalid_request", "The state is too long.")
+    request.accepted["state"] = value

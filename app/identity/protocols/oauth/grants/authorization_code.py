@@ -13,7 +13,7 @@ from app.identity.authentication.sign_in import sessions
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import codes, issuing, resources
+from app.identity.protocols.oauth import codes, issuing, resource_indicators
 from app.identity.protocols.oauth.authorize.pkce import PLAIN, VERIFIER
 from app.identity.protocols.oauth.codes import CodeRefused
 from app.identity.protocols.oauth.issuers import Issuer
@@ -25,8 +25,8 @@ NAME = "authorization_code"
 def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
     """Spend the code and issue its tokens.
 
-    A refusal for the redirect URI or the verifier does not spend the code, so that a thief cannot use it up. A second use
-    revokes the tokens of the first one (RFC 6749 section 4.1.2).
+    A wrong redirect URI or verifier does not spend the code, so that an attacker cannot use it up. A second use revokes the
+    tokens of the first (RFC 6749 section 4.1.2).
     """
     if req.code is None:
         raise InvalidRequest.names("code")
@@ -35,19 +35,19 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     try:
         code = codes.spend(context, req.code, client.client_id)
     except CodeRefused as refusal:
-        _revoke(context, client, refusal)
+        _revoke_reused(context, client, refusal)
         raise InvalidGrant("The code is not valid.") from None
     request = code.request
     if request["issuer"] != issuer.url:
         raise InvalidGrant("The code was issued by another issuer.")
     if request["redirect_uri"] != req.redirect_uri:
         raise InvalidGrant("The redirect_uri differs.")
-    _verify(request, req.code_verifier)
+    _verify_pkce(request, req.code_verifier)
     ends_at = sessions.lock_expiry(context, code.session_id) if code.session_id is not None else None
     if code.session_id is not None and ends_at is None:
-        raise InvalidGrant("The session was ended.")  # signing a session out also ends its unused codes
-    account = issuing.living(context, code.uid)
-    kept = ("auth_time", "amr", "acr", "userinfo_claims", "id_token_claims", "resource")
+        raise InvalidGrant("The session was ended.")  # the end of a session ends its unused codes
+    account = issuing.active_account(context, code.uid)
+    stored = ("auth_time", "amr", "acr", "userinfo_claims", "id_token_claims", "resource")
     grant = Grant(
         kind=NAME,
         scope=tuple(request.get("scope") or ()),
@@ -56,13 +56,13 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         session_ends_at=ends_at,
         family_id=code.family_id,
         nonce=request.get("nonce"),
-        resource=resources.wanted(context, client, request.get("resource"), req.resource),
-        facts={name: request[name] for name in kept if name in request},
+        resource=resource_indicators.resolve(context, client, request.get("resource"), req.resource),
+        facts={name: request[name] for name in stored if name in request},
     )
-    return issuing.answer(context, client, issuer, grant, account)
+    return issuing.token_response(context, client, issuer, grant, account)
 
 
-def _verify(request: dict[str, Any], verifier: str | None) -> None:
+def _verify_pkce(request: dict[str, Any], verifier: str | None) -> None:
     """Compare verifier and challenge; a verifier without a challenge is a downgrade (RFC 9700 section 2.1.1)."""
     challenge = request.get("code_challenge")
     if challenge is None:
@@ -74,15 +74,15 @@ def _verify(request: dict[str, Any], verifier: str | None) -> None:
     if not VERIFIER.fullmatch(verifier):
         raise InvalidGrant("The code_verifier is not formatted correctly.")
     digest = urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
-    made = verifier if request.get("code_challenge_method") == PLAIN else digest
-    if not hmac.compare_digest(made, challenge):
+    computed = verifier if request.get("code_challenge_method") == PLAIN else digest
+    if not hmac.compare_digest(computed, challenge):
         raise InvalidGrant("The code_verifier is not valid.")
 
 
-def _revoke(context: Context, client: Application, refusal: CodeRefused) -> None:
+def _revoke_reused(context: Context, client: Application, refusal: CodeRefused) -> None:
     if refusal.family_id is None:
         return
     context.work.rollback()
-    with context.work.separate_transaction() as own:
-        token_store.delete_family(own, refusal.family_id)
+    with context.work.separate_transaction() as transaction:
+        token_store.delete_family(transaction, refusal.family_id)
     context.audit.record("code.reused", client_id=client.client_id, family=refusal.family_id)

@@ -1,6 +1,6 @@
-"""Grant password (RFC 6749 section 4.3), for older clients that list it: RFC 9700 section 2.4 advises against it.
+"""Grant password (RFC 6749 section 4.3), for older clients that are registered for it: RFC 9700 section 2.4 advises against it.
 
-The same rules as on the page: one counter, the same locks, and unknown accounts answer as known ones do.
+The rules of the sign-in page apply: the same counter and locks, and unknown accounts are refused like known ones.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import issuing, resources
+from app.identity.protocols.oauth import issuing, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.issuing import Grant
 from app.kit.errors import ApiError
@@ -25,7 +25,7 @@ NAME = "password"
 
 
 def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
-    """Verify the password, begin a session of the application, and issue tokens. `error_description` gives the reason of a refusal."""
+    """Verify the password, start a session for the client and issue tokens; `error_description` gives the reason of a refusal."""
     if req.username is None:
         raise InvalidRequest.names("username")
     if req.password is None:
@@ -33,28 +33,28 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     scope = tuple(dict.fromkeys((req.scope or "").split()))
     if not set(scope) <= client.scopes:
         raise InvalidScope
-    resource = resources.wanted(context, client, None, req.resource)
-    refreshes = "refresh_token" in client.settings.grant_types
-    scope = scope if refreshes else tuple(name for name in scope if name != issuing.OFFLINE)
+    resource = resource_indicators.resolve(context, client, None, req.resource)
+    has_refresh = "refresh_token" in client.settings.grant_types
+    scope = scope if has_refresh else tuple(name for name in scope if name != issuing.OFFLINE)
     identifier = identifiers.guess(context.tenant.settings, req.username)
     try:
-        passed = sign_in.verify(
+        verified = sign_in.verify(
             context, identifier, req.password, LockSolution(), hides_unknown=True, options=VerificationOptions()
         )
     except TooManyRequests as refusal:
         raise SlowDown(retry_after_seconds=refusal.retry_after_seconds) from None
     except ApiError as refusal:
         raise InvalidGrant(f"{refusal.message}.") from None
-    if passed.required is not None:
+    if verified.required is not None:
         raise InvalidGrant("A second factor is needed, which this grant cannot ask for.")
-    account = passed.account
+    account = verified.account
     if not tenant_requirements.are_met(context, account):
         raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
     facts: dict[str, Any] = {"auth_time": int(context.now.timestamp()), "amr": [sign_in.PASSWORD]}
     if resource is not None:
         facts["resource"] = resource
-    lifetime = issuing.refresh_life(context, client) if refreshes else issuing.access_life(context, client)
-    begun = sessions.start_for_grant(context, account.uid, (sign_in.PASSWORD,), client.client_id, lifetime)
+    lifetime = issuing.refresh_lifetime(context, client) if has_refresh else issuing.access_lifetime(context, client)
+    session = sessions.start_for_grant(context, account.uid, (sign_in.PASSWORD,), client.client_id, lifetime)
     granted = client.granted(scope)
-    grant = Grant(NAME, granted, account.uid, begun.session_id, begun.expires_at, resource=resource, facts=facts)
-    return issuing.answer(context, client, issuer, grant, account)
+    grant = Grant(NAME, granted, account.uid, session.session_id, session.expires_at, resource=resource, facts=facts)
+    return issuing.token_response(context, client, issuer, grant, account)

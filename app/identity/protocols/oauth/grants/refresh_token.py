@@ -9,7 +9,7 @@ from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import SID, RefreshRefused
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import issuing, resources
+from app.identity.protocols.oauth import issuing, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.issuing import Grant
 
@@ -17,9 +17,9 @@ NAME = "refresh_token"
 
 
 def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
-    """Spend the refresh token and issue its successors; a narrower scope narrows this access token only.
+    """Spend the refresh token and issue its successors; a narrower scope applies to this access token only.
 
-    A family that does not outlive its session ends with it. The session decides, since its end may have moved.
+    A family that does not outlive its session ends with it; the session's stored end counts, because it may have moved.
     """
     if req.refresh_token is None:
         raise InvalidRequest.names("refresh_token")
@@ -30,25 +30,25 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if spent.facts.get("issuer") != issuer.url or spent.uid is None:
         raise InvalidGrant("The refresh_token was issued by another issuer.")
     granted = spent.facts.get("granted") or spent.scope
-    scope = _narrowed(granted.split(), req.scope)
-    resource = resources.wanted(context, client, spent.facts.get("resource"), req.resource)
-    account = issuing.living(context, spent.uid)
+    scope = _narrow(granted.split(), req.scope)
+    resource = resource_indicators.resolve(context, client, spent.facts.get("resource"), req.resource)
+    account = issuing.active_account(context, spent.uid)
     facts = {name: value for name, value in spent.facts.items() if name not in ("issuer", "gty")}
     facts["granted"] = granted
     session_id = spent.session_id or facts.get(SID)
     ends_at = None
     if session_id is not None:
-        ends_at = sessions.extend_on_refresh(context, session_id, issuing.refresh_life(context, client, facts))
+        ends_at = sessions.extend_on_refresh(context, session_id, issuing.refresh_lifetime(context, client, facts))
         if ends_at is None and not issuing.outlives_session(client, granted.split()):
             raise InvalidGrant("The session was ended.")
     grant = Grant(NAME, scope, spent.uid, session_id, ends_at, spent.family_id, resource=resource, facts=facts)
-    return issuing.answer(context, client, issuer, grant, account)
+    return issuing.token_response(context, client, issuer, grant, account)
 
 
-def _narrowed(granted: list[str], asked: str | None) -> tuple[str, ...]:
-    if asked is None:
+def _narrow(granted: list[str], requested: str | None) -> tuple[str, ...]:
+    if requested is None:
         return tuple(granted)
-    wanted = tuple(dict.fromkeys(asked.split()))
-    if not set(wanted) <= set(granted):
+    scope = tuple(dict.fromkeys(requested.split()))
+    if not set(scope) <= set(granted):
         raise InvalidScope("The scope is wider than what was granted.")
-    return wanted
+    return scope

@@ -1,0 +1,74 @@
+"""Verify JWTs that this tenant issued, id_token_hints among them: RS256 alone, under a key that the tenant publishes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from joserfc import jws, jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import RSAKey
+
+from app.identity.directory.tenants.signing_keys import ALGORITHM
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import issuers
+
+_MAX_LENGTH = 8_000
+
+
+class InvalidJwt(Exception):
+    """The text is no JWT of this tenant."""
+
+
+@dataclass(frozen=True)
+class IdTokenHint:
+    """The client and the account that an id_token was issued for."""
+
+    client: Application
+    uid: str
+    session_id: str | None
+
+
+def read(context: Context, text: str, *, kinds: tuple[str, ...] = ("JWT",)) -> dict[str, Any]:
+    """Verify the signature and return the claims; `exp` and `nbf` are not checked.
+
+    Args:
+        kinds: the accepted `typ` values, so that one kind of token cannot stand in for another (RFC 8725 section 3.11).
+
+    Raises:
+        InvalidJwt: the tenant did not issue it, or it is of another kind.
+    """
+    if len(text) > _MAX_LENGTH or text.count(".") != 2:
+        raise InvalidJwt
+    try:
+        header = jws.extract_compact(text.encode()).headers()
+        if header.get("alg") != ALGORITHM or header.get("typ") not in kinds:
+            raise InvalidJwt
+        key = next(
+            key for key in context.services.signing_keys.current(context.work).public if key["kid"] == header.get("kid")
+        )
+        return dict(jwt.decode(text, _import_key(json.dumps(key, sort_keys=True)), algorithms=[ALGORITHM]).claims)
+    except (JoseError, ValueError, StopIteration):
+        raise InvalidJwt from None
+
+
+def read_id_token_hint(context: Context, text: str) -> IdTokenHint | None:
+    """Return the hint if signature, issuer and audience are right; `exp` is not checked (OpenID Connect Core section 3.1.2.1)."""
+    try:
+        claims = read(context, text)
+    except InvalidJwt:
+        return None
+    audience, uid = claims.get("aud"), claims.get("sub")
+    client = context.application(client_id=audience) if isinstance(audience, str) else None
+    if client is None or not isinstance(uid, str) or not issuers.is_issuer_of(context, claims.get("iss"), client):
+        return None
+    session_id = claims.get("sid")
+    return IdTokenHint(client, uid, session_id if isinstance(session_id, str) else None)
+
+
+@lru_cache(maxsize=1024)
+def _import_key(public_jwk: str) -> RSAKey:
+    return RSAKey.import_key(json.loads(public_jwk))

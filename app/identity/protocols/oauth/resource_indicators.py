@@ -1,0 +1,53 @@
+"""Resource indicators (RFC 8707 section 2): the parameter `resource`, and the audience of access tokens (RFC 9068 section 2.2)."""
+
+from __future__ import annotations
+
+from app.contract.auth import INTERFACE_SCOPES
+from app.contract.errors_oauth import InvalidTarget
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+
+
+def is_known(context: Context, client: Application, resource: str) -> bool:
+    """Return whether a client may request a resource: one of its `resources`, or this API if it has `interface_access`.
+
+    Addresses below the API's address are audiences of machine tokens, never resources of a client.
+    """
+    api = context.services.settings.base_url
+    if resource == api:
+        return bool(client.settings.interface_scopes)
+    return resource in client.settings.resources and not resource.startswith(f"{api}/")
+
+
+def resolve(context: Context, client: Application, granted: object, requested: str | None) -> str | None:
+    """Return the resource that the token is for; None where the requests name none.
+
+    Args:
+        granted: the resource of the authorization request; the token request may not name another (section 2.2).
+        requested: the resource of the token request.
+
+    Raises:
+        InvalidTarget: the client may not request this resource.
+    """
+    authorized = str(granted) if granted else None
+    resource = requested or authorized
+    if resource is not None and (authorized not in (None, resource) or not is_known(context, client, resource)):
+        raise InvalidTarget
+    return resource
+
+
+def narrow_scope(
+    context: Context, client: Application, scope: tuple[str, ...], resource: str | None
+) -> tuple[str, ...]:
+    """Return the scope without account access, unless the token is for this API and the client (still) has that access."""
+    is_for_api = resource in (None, context.services.settings.base_url)
+    allowed = client.settings.interface_scopes if is_for_api else ()
+    return tuple(name for name in scope if name not in INTERFACE_SCOPES or name in allowed)
+
+
+def audience(context: Context, client: Application, scope: tuple[str, ...], resource: str | None) -> list[str]:
+    """Return the `aud` values: the resource or else the client, and this API where the scope gives access to it."""
+    has_api_access = any(name in INTERFACE_SCOPES for name in scope)
+    return list(
+        dict.fromkeys([resource or client.client_id, *([context.services.settings.base_url] if has_api_access else [])])
+    )
