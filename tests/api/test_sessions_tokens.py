@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import update
 from werkzeug.test import Client
 
-from app.identity.credentials.tokens.tables import access_tokens
+from app.identity.credentials.tokens.store import access_tokens
 from app.identity.directory.tenants.changes import secret_digest
 from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.store.unit import UnitOfWork

@@ -15,7 +15,7 @@ from app.contract.auth import INTERFACE_SCOPES, NEVER, READ, STANDARD, AuthSchem
 from app.contract.configuration import ApplicationSettings
 from app.contract.error_groups import OAUTH
 from app.contract.operations import CATALOGUE, load_catalogue
-from app.identity.credentials.tokens.tables import access_tokens
+from app.identity.credentials.tokens.store import access_tokens
 from app.identity.directory.tenants.tables import applications
 from app.identity.platform.continuation_tokens import ContinuationPurpose, tickets
 from app.identity.platform.store.unit import UnitOfWork

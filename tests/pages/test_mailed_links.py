@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 import pytest
 from sqlalchemy import select
 
-from app.identity.credentials.one_time_tokens.tables import one_time_tokens
+from app.identity.credentials.one_time_tokens.store import one_time_tokens
 from app.identity.platform.store.unit import UnitOfWork
 from tests.pages.test_verification import ADA, PASSWORD, PendingVerification, is_verified, wait
 from tests.support.mailbox import link_in, mails_to

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.identity.credentials.one_time_tokens.tables import one_time_tokens
+from app.identity.credentials.one_time_tokens.store import one_time_tokens
 from app.identity.directory.accounts.tables import accounts, waiting_accounts
 from app.identity.entry.cleaning import clean
 from app.identity.platform.store.unit import UnitOfWork

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.identity.credentials.tables import credentials
+from app.identity.credentials.store import credentials
 from app.identity.directory.accounts.tables import accounts, waiting_accounts
 from app.identity.entry.cleaning import clean
 from tests.pages.test_passkeys import sign_in_by_passkey, sign_out

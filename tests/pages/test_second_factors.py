@@ -7,7 +7,7 @@ import re
 import pyotp
 import pytest
 
-from app.identity.credentials.tables import credentials
+from app.identity.credentials.store import credentials
 from app.identity.platform.store.unit import UnitOfWork
 from tests.pages.test_second_factor import app_of, close_browser, code_now, enrol_totp, sign_in
 from tests.support.mailbox import sent_messages

@@ -16,8 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from app.identity.credentials.store import associated_data
-from app.identity.credentials.tables import credentials
+from app.identity.credentials.store import associated_data, credentials
 from app.identity.directory.tenants import changes, tenant_secrets
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.factors import LOGIN_2FA, Factored, factored

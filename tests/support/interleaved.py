@@ -9,7 +9,7 @@ from hypothesis import note
 from sqlalchemy import select
 
 from app.identity.authentication.sign_in.tables import sessions
-from app.identity.credentials.one_time_tokens.tables import one_time_tokens
+from app.identity.credentials.one_time_tokens.store import one_time_tokens
 from app.identity.directory.accounts import identifiers as names
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.store.unit import UnitOfWork

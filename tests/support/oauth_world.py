@@ -15,7 +15,7 @@ from werkzeug.test import Client as WsgiClient
 
 from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
 from app.identity import create_app, create_service
-from app.identity.credentials.tables import credentials
+from app.identity.credentials.store import credentials
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.directory.tenants.tables import applications, tenants
 from app.identity.platform.services import Services

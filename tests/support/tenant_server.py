@@ -13,7 +13,7 @@ from sqlalchemy import insert, select, update
 from werkzeug.test import Client, TestResponse
 
 from app.contract.configuration import Brand, TenantSettings
-from app.identity.credentials.tokens.tables import access_tokens, refresh_tokens
+from app.identity.credentials.tokens.store import access_tokens, refresh_tokens
 from app.identity.directory.tenants.changes import secret_digest
 from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.services import Services

@@ -1,17 +1,27 @@
-"""Notices of account changes, so that a takeover does not go unnoticed. Some carry a link with which the owner reports it."""
+"""Notices of account changes, so that a takeover does not go unnoticed.
+
+Some carry an alert link, with which the owner of an address reports the change as not theirs (decisions/0061).
+"""
 
 from __future__ import annotations
 
 from app.contract.error_groups import SMS_SENDING
 from app.contract.messages import MailKind, SmsKind
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.credentials.one_time_tokens import security_alerts
-from app.identity.directory.accounts import previous_locale
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
+from app.identity.directory.accounts import identifiers, previous_locale
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.messaging import service as messaging
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.messaging.service import PlainSmsOptions
 from app.identity.platform.context import Context
+from app.kit import randomness
+from app.kit.clock import iso
+
+ALERT_LINK_MINUTES = 7 * 24 * 60
+"""The lifetime of a link. It outlives the removal of its address from the account."""
+_MAX_ADDRESS_LENGTH = 250
 
 
 def notify(
@@ -44,9 +54,9 @@ def notify_with_alert_link(
     before: Account | None = None,
     **facts: str,
 ) -> None:
-    """Email a notice as `notify` does, with a link that returns the account to this mailbox (decisions/0061)."""
+    """Email a notice as `notify` does, with an alert link, which returns the account to this mailbox."""
     if to:
-        url, token = security_alerts.create_link(context, account, to)
+        url, token = _create_alert_link(context, account, to)
         facts_with_link = {**facts, "url": url, "token": token}
         messaging.mail(
             context, kind, to, account=account, facts=facts_with_link, template=template, language=_alert_language(context, account),
@@ -114,3 +124,32 @@ def _alert_language(context: Context, account: Account) -> str | None:
     """Return the account's language before any recent change of it, because an attacker may have changed it."""
     earlier = previous_locale.previous(account, context.now)
     return None if earlier is None else earlier or context.tenant.settings.default_locale
+
+
+def _create_alert_link(context: Context, account: Account, to: str) -> tuple[str, str]:
+    """Return the URL and the token of a link that reserves the account for the mailbox `to`.
+
+    Each change has its own link. The earliest link restores the state before all later changes and ends their links.
+    """
+    subject = f"{_normal_address(to)} {iso(context.now)} {randomness.token(6)}"
+    facts = {"email": to}
+    token = one_time_tokens.new_link(
+        context, Purpose.ALARM, account.uid, subject=subject, minutes=ALERT_LINK_MINUTES, facts=facts
+    )
+    return f"{context.issuer}/not-me?vtoken={token}", token
+
+
+def close_alert_links(context: Context, uid: str, to: str) -> None:
+    """Close the alert links of an account that were sent to an address."""
+    one_time_tokens.close_addressed(context, uid, Purpose.ALARM, _normal_address(to))
+
+
+def close_alert_links_until(context: Context, alert: OneTimeToken) -> None:
+    """Close an alert link and the earlier ones that were sent to the same address."""
+    one_time_tokens.close_addressed(
+        context, alert.uid, Purpose.ALARM, _normal_address(str(alert.facts["email"])), alert.expires_at
+    )
+
+
+def _normal_address(to: str) -> str:
+    return (identifiers.normalize_email(to) or to)[:_MAX_ADDRESS_LENGTH]

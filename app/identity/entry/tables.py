@@ -1,11 +1,11 @@
-"""Imports every table module, so that migrations, deletions and tests see the whole schema."""
+"""Imports every module that declares tables, so that migrations, deletions and tests see the whole schema."""
 
 from app.identity.authentication.registration import tables as registration
 from app.identity.authentication.sign_in import tables as sign_in
-from app.identity.credentials import tables as credentials
-from app.identity.credentials.captcha import tables as captcha
-from app.identity.credentials.one_time_tokens import tables as proofs
-from app.identity.credentials.tokens import tables as tokens
+from app.identity.credentials import store as credentials
+from app.identity.credentials.captcha import answers as captcha
+from app.identity.credentials.one_time_tokens import store as one_time_tokens
+from app.identity.credentials.tokens import store as tokens
 from app.identity.directory.accounts import tables as accounts
 from app.identity.directory.consents import tables as consent_forms
 from app.identity.directory.custom_objects import tables as custom_objects
@@ -20,6 +20,6 @@ from app.identity.protocols.oauth import tables as oauth
 declare_complete()
 
 __all__ = [
-    "accounts", "captcha", "consent_forms", "credentials", "custom_objects", "messaging", "metadata", "oauth", "proofs",
+    "accounts", "captcha", "consent_forms", "credentials", "custom_objects", "messaging", "metadata", "oauth", "one_time_tokens",
     "registration", "resources", "sign_in", "tasks", "tenants", "continuation_tokens", "tokens",
 ]  # fmt: skip

@@ -95,7 +95,7 @@ def read_own(context: Context, req: contract.OwnPasskeysRequest) -> contract.Own
             rp_id=webauthn_origins.rp_id(context),
             user_id=options.user_handle(account.uid),
             name=owner.name,
-            display_name=owner.shown_name or owner.name,
+            display_name=owner.display_name or owner.name,
             ids=[one.facts["id"] for one in held],
         ),
         needs_password=context.now - session.authenticated_at > freshness.FRESH,

@@ -9,7 +9,6 @@ from app.contract.messages import MailKind
 from app.identity.authentication.recovery import sending
 from app.identity.credentials import notifications
 from app.identity.credentials import store as credentials
-from app.identity.credentials.one_time_tokens import security_alerts
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
 from app.identity.credentials.passkeys import store as passkeys
@@ -98,7 +97,7 @@ def after_change(
         context, account.uid
     )  # unfinished enrolments: a holder of the old password may know their secrets
     if proved_email and identifiers.normalize_email(proved_email) == identifiers.normalize_email(account.email or ""):
-        security_alerts.close(context, account.uid, proved_email)
+        notifications.close_alert_links(context, account.uid, proved_email)
     notifications.notify_with_alert_link(context, MailKind.PASSWORD_CHANGED, account.email, account, template=template)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from app.contract import errors as e
 from app.identity.authentication.verification import service as verification
+from app.identity.credentials import notifications
 from app.identity.credentials import store as credentials
-from app.identity.credentials.one_time_tokens import security_alerts
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
 from app.identity.credentials.passkeys import store as passkeys
@@ -50,7 +50,7 @@ def restore(context: Context, token: str, password_hash: str) -> tuple[Account, 
         raise e.AccountBlocked
     alarm = one_time_tokens.spend_link(context, Purpose.ALARM, token)
     credentials.remove_since(
-        context, fresh.uid, alarm.expires_at - timedelta(minutes=security_alerts.MINUTES) - _CLOCK_MARGIN
+        context, fresh.uid, alarm.expires_at - timedelta(minutes=notifications.ALERT_LINK_MINUTES) - _CLOCK_MARGIN
     )
     passkeys.restrict_after_claim(context, fresh.uid)
     private = dict(fresh.private)
@@ -75,7 +75,7 @@ def acknowledge(context: Context, token: str) -> OneTimeToken:
     peeked = one_time_tokens.peek_link(context, Purpose.ALARM, token)
     store.change(context, peeked.uid, {})  # serialized with `restore`
     alarm = one_time_tokens.peek_link(context, Purpose.ALARM, token)
-    security_alerts.close_until(context, alarm)
+    notifications.close_alert_links_until(context, alarm)
     context.audit.record("password.alarm_ended", uid=alarm.uid)
     return alarm
 

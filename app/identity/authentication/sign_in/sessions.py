@@ -13,7 +13,7 @@ from app.contract import errors as e
 from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.sign_in.tables import sessions
 from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens.store import PROVED_AT
+from app.identity.credentials.tokens.store import STEPPED_UP_AT
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.continuation_tokens import ContinuationPurpose
@@ -115,7 +115,7 @@ def authenticated_at(context: Context, holder: TokenHolder) -> datetime | None:
     an application can send browsers there by itself; so a federated sign-in counts only where it renewed a session,
     which requires a new authentication at the provider.
     """
-    names = (PROVED_AT,) if _is_federated(holder.facts.get("amr")) else ("auth_time", PROVED_AT)
+    names = (STEPPED_UP_AT,) if _is_federated(holder.facts.get("amr")) else ("auth_time", STEPPED_UP_AT)
     stated = [holder.facts.get(name) for name in names]
     times = [datetime.fromtimestamp(at, UTC) for at in stated if isinstance(at, int)]
     session_id = holder.session_id or holder.facts.get(tokens.SID)

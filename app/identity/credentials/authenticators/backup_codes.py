@@ -71,10 +71,10 @@ class BackupCodes:
 def generate(context: Context, uid: str) -> list[str]:
     """Return ten new codes, which replace the old ones. Their text is stored nowhere."""
     store.remove(context, uid, (FactorKind.BACKUP_CODE,))
-    made = [randomness.hexadecimal(2 * _GROUP_LENGTH) for _ in range(CODE_COUNT)]
-    for code in made:
+    codes = [randomness.hexadecimal(2 * _GROUP_LENGTH) for _ in range(CODE_COUNT)]
+    for code in codes:
         store.add(context, uid, FactorKind.BACKUP_CODE, lookup=_lookup_hashes(context, uid, code)[0], is_enrolled=True)
-    return [f"{code[:_GROUP_LENGTH]}-{code[_GROUP_LENGTH:]}" for code in made]
+    return [f"{code[:_GROUP_LENGTH]}-{code[_GROUP_LENGTH:]}" for code in codes]
 
 
 def _lookup_hashes(context: Context, uid: str, code: str) -> list[str]:

@@ -109,12 +109,12 @@ def _verified_username(context: Context, factors: AccountFactors, response: Fact
 
 
 def _find_state(context: Context, factors: AccountFactors, state: str) -> ContinuationToken:
-    found = continuation_tokens.find(context, ContinuationPurpose.DUO, state)
-    if found is None or found.is_expired(context.now):
+    token = continuation_tokens.find(context, ContinuationPurpose.DUO, state)
+    if token is None or token.is_expired(context.now):
         raise e.WrongDuoState
-    if found.uid != factors.account.uid or not _binding(factors).items() <= found.facts.items():
+    if token.uid != factors.account.uid or not _binding(factors).items() <= token.facts.items():
         raise e.WrongDuoState
-    return found
+    return token
 
 
 def _binding(factors: AccountFactors) -> dict[str, Any]:
@@ -124,8 +124,8 @@ def _binding(factors: AccountFactors) -> dict[str, Any]:
 
 def _duo_username(factors: AccountFactors) -> str:
     """Return the account's username at Duo: the one of its enrolment, even if its address has changed."""
-    held, account = factors.enrolled(FactorKind.DUO), factors.account
-    return str(held[0].facts["name"]) if held else account.email or account.username or account.uid
+    enrolled, account = factors.enrolled(FactorKind.DUO), factors.account
+    return str(enrolled[0].facts["name"]) if enrolled else account.email or account.username or account.uid
 
 
 def _client(context: Context) -> DuoClient:

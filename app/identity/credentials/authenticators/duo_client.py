@@ -111,9 +111,11 @@ def _expiry(now: datetime) -> int:
 
 
 def _is_fresh(claims: dict[str, Any], now: datetime) -> bool:
-    begins, ends, url = claims.get("iat"), claims.get("exp"), now.timestamp()
-    are_numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (begins, ends))
-    return are_numbers and begins - _SKEW_SECONDS <= url < ends + _SKEW_SECONDS  # type: ignore[operator]  # both are numbers
+    issued, expires, current = claims.get("iat"), claims.get("exp"), now.timestamp()
+    are_numbers = all(
+        isinstance(instant, int | float) and not isinstance(instant, bool) for instant in (issued, expires)
+    )
+    return are_numbers and issued - _SKEW_SECONDS <= current < expires + _SKEW_SECONDS  # type: ignore[operator]  # both are numbers
 
 
 def _post(url: str, form: dict[str, str]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from app.contract.configuration import TenantSettings
 from app.contract.messages import MailKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import store
-from app.identity.credentials.authenticators.masks import mask_email
 from app.identity.credentials.authenticators.protocol import (
     AccountFactors,
     ChallengeOptions,
@@ -19,6 +18,7 @@ from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, 
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account, is_verified
+from app.identity.directory.accounts.identifiers import mask_email
 from app.identity.messaging import service as messaging
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.platform.context import Context
@@ -44,8 +44,8 @@ class EmailCode:
         return bool(factors.enrolled(self.kind)) or self.kind in factors.fallback_kinds
 
     def hint(self, factors: AccountFactors) -> str | None:
-        own = verified_addresses(factors.account)
-        return mask_email(own[0]) if len(own) == 1 else None
+        addresses = verified_addresses(factors.account)
+        return mask_email(addresses[0]) if len(addresses) == 1 else None
 
     def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         return _challenge(factors.account, None)
@@ -65,10 +65,10 @@ class EmailCode:
 
         Raises MalformedEmail, EmailNotOnProfile, MailLimitReached.
         """
-        account, own = factors.account, verified_addresses(factors.account)
-        if options.email is None and len(own) != 1:
+        account, addresses = factors.account, verified_addresses(factors.account)
+        if options.email is None and len(addresses) != 1:
             return _challenge(account, None)
-        to = select_address(account, options.email) if options.email is not None else own[0]
+        to = select_address(account, options.email) if options.email is not None else addresses[0]
         send(context, account, to, options.email_template)
         return _challenge(account, to)
 
@@ -91,9 +91,9 @@ def verified_addresses(account: Account) -> list[str]:
 def select_address(account: Account, typed: str) -> str:
     """Return the address that was typed in full or in its masked form. Raises MalformedEmail, EmailNotOnProfile."""
     form = identifiers.normalize_email(typed)
-    for one in verified_addresses(account):
-        if typed.strip() == mask_email(one) or (form is not None and form == identifiers.normalize_email(one)):
-            return one
+    for address in verified_addresses(account):
+        if typed.strip() == mask_email(address) or (form is not None and form == identifiers.normalize_email(address)):
+            return address
     raise e.EmailNotOnProfile if form is not None or "*" in typed else e.MalformedEmail
 
 
@@ -176,5 +176,5 @@ def send_to_unknown_address(context: Context, to: str, template: str | None = No
 
 
 def _challenge(account: Account, to: str | None) -> FactorChallenge:
-    own = [mask_email(one) for one in verified_addresses(account)]
-    return FactorChallenge(sent_to=mask_email(to) if to else None, targets=tuple(dict.fromkeys(own)))
+    masked = [mask_email(address) for address in verified_addresses(account)]
+    return FactorChallenge(sent_to=mask_email(to) if to else None, targets=tuple(dict.fromkeys(masked)))

@@ -1,4 +1,4 @@
-"""A passkey as second factor (interface mfa.md rows M15-M18)."""
+"""A passkey as second factor (interface mfa.md, operations M15-M18)."""
 
 from __future__ import annotations
 
@@ -52,15 +52,17 @@ class Passkey:
         )
 
     def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
-        held = store.passkeys_among(factors.credentials)
+        existing = store.passkeys_among(factors.credentials)
         return FactorChallenge(
-            options=ceremonies.begin_registration(context, CeremonyUse.FACTOR, user_entity(factors.account), held)
+            options=ceremonies.begin_registration(context, CeremonyUse.FACTOR, user_entity(factors.account), existing)
         )
 
     def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         uid = factors.account.uid
-        found = ceremonies.verify_registration(context, CeremonyUse.FACTOR, parse_credential(response.credential), uid)
-        ceremonies.add_passkey(context, found, uid, store.FACTOR)
+        passkey = ceremonies.verify_registration(
+            context, CeremonyUse.FACTOR, parse_credential(response.credential), uid
+        )
+        ceremonies.add_passkey(context, passkey, uid, store.FACTOR)
 
     def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         allowed = [store.descriptor(one) for one in _usable_passkeys(factors)]
@@ -69,14 +71,14 @@ class Passkey:
         )
 
     def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
-        found = ceremonies.verify_authentication(
+        verified = ceremonies.verify_authentication(
             context, CeremonyUse.FACTOR, parse_credential(response.credential), factors.account.uid
         )
-        if found.credential.credential_id not in {one.credential_id for one in _usable_passkeys(factors)}:
+        if verified.credential.credential_id not in {one.credential_id for one in _usable_passkeys(factors)}:
             raise e.PasskeyRefused
-        if response.is_only_factor and not found.is_user_verified:
+        if response.is_only_factor and not verified.is_user_verified:
             raise e.PasskeyRefused
-        store.lift_restriction(context, found.credential)
+        store.lift_restriction(context, verified.credential)
 
 
 def _usable_passkeys(factors: AccountFactors) -> tuple[Credential, ...]:

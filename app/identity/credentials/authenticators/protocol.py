@@ -28,9 +28,8 @@ class AccountFactors:
     is_factor_required: bool = False  # the tenant requires two factors
 
     used_channel: FactorKind | None = None  # the kind whose mailbox or number the first factor already used
-    fallback_kinds: tuple[
-        FactorKind, ...
-    ] = ()  # at a risk, without enrolled factors: the account's own mailbox, number, answers
+    fallback_kinds: tuple[FactorKind, ...] = ()
+    """Kinds that an account without enrolled factors can use at a risk: its own mailbox, number, answers."""
 
     def enrolled(self, kind: FactorKind) -> tuple[Credential, ...]:
         """Return the enrolled credentials of a kind, the oldest first; none of the channel that the first factor used."""
@@ -70,7 +69,7 @@ class FactorChallenge:
     options: Mapping[str, Any] | None = None  # WebAuthn options
     address: str | None = None  # URL to which the browser is redirected
     number: str | None = None  # to be matched on the device
-    state: str | None = None  # of a push request: drawn, waiting, approved, denied, failed
+    state: str | None = None  # of a push request: drawn (the QR code is shown), waiting, approved, denied, failed
     app: str | None = None  # the name of the app that answers
     stores: Mapping[str, str] = field(default_factory=dict)  # store URLs of that app, by store name
 

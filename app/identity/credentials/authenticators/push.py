@@ -30,14 +30,13 @@ from app.kit.limits import Rate
 REQUEST_LIFETIME: Final = timedelta(minutes=3)
 """How long a request can be answered."""
 QR_CODE_LIFETIME: Final = timedelta(minutes=15)
-_QR_CODE_REUSE: Final = timedelta(
-    minutes=10
-)  # an older code is replaced, so that a displayed code can still be scanned
+_QR_CODE_REUSE: Final = timedelta(minutes=10)
+"""An older code is replaced, so that a displayed code can still be scanned."""
 _MAX_QR_CODES: Final = 5
 FATIGUE: Final = Rate(5, 600)
 """Requests to one account's device, against push fatigue attacks."""
-DRAWN, WAITING, APPROVED, DENIED, FAILED = "drawn", "waiting", "approved", "denied", "failed"
-_CHOICES: Final = 3
+QR_CODE_SHOWN, PENDING, APPROVED, DENIED, FAILED = "drawn", "waiting", "approved", "denied", "failed"
+_NUMBER_COUNT: Final = 3
 
 
 class Push:
@@ -56,8 +55,8 @@ class Push:
         return bool(factors.enrolled(self.kind))
 
     def hint(self, factors: AccountFactors) -> str | None:
-        held = factors.enrolled(self.kind)
-        return str(held[0].facts["name"]) if held else None
+        devices = factors.enrolled(self.kind)
+        return str(devices[0].facts["name"]) if devices else None
 
     def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:
         device = _device(factors)
@@ -69,7 +68,7 @@ class Push:
         return _request_challenge(
             device,
             request.facts.get("number"),
-            {continuation_tokens.OPEN: WAITING}.get(request.state, request.state),
+            {continuation_tokens.OPEN: PENDING}.get(request.state, request.state),
             app,
         )
 
@@ -93,7 +92,7 @@ class Push:
             raise e.PushNotEnrolled
         context.spend("push", FATIGUE, factors.account.uid)
         number = send_request(context, factors, device)
-        return _request_challenge(device, number, WAITING, _app_name(context))
+        return _request_challenge(device, number, PENDING, _app_name(context))
 
     def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:  # noqa: ARG002 - the protocol's signature
         _settings(context)
@@ -113,7 +112,7 @@ def send_request(context: Context, factors: AccountFactors, device: Credential) 
     key = _aws_key(context)
     platform = push_platform(settings, str(device.facts["type"]))
     numbers = _random_numbers() if context.visit is not None and settings.number_matching else []
-    number = numbers[randomness.below(_CHOICES)] if numbers else None
+    number = numbers[randomness.below(_NUMBER_COUNT)] if numbers else None
     continuation_tokens.revoke_all(context, uid, ContinuationPurpose.PUSH)
     facts = {"for": factors.sign_in, "device": device.credential_id, "number": number}
     request = continuation_tokens.issue(context, ContinuationPurpose.PUSH, uid, lifetime=REQUEST_LIFETIME, facts=facts)
@@ -125,10 +124,10 @@ def send_request(context: Context, factors: AccountFactors, device: Credential) 
 
 def by_registration_token(context: Context, token: str) -> Credential:
     """Return the pending credential of a scanned QR code. Raises WrongPushToken if it is unknown or expired."""
-    found = store.by_lookup(context, FactorKind.PUSH, randomness.digest(token)) if len(token) <= 100 else None
-    if found is None or found.created_at + QR_CODE_LIFETIME <= context.now:
+    pending = store.by_lookup(context, FactorKind.PUSH, randomness.digest(token)) if len(token) <= 100 else None
+    if pending is None or pending.created_at + QR_CODE_LIFETIME <= context.now:
         raise e.WrongPushToken
-    return found
+    return pending
 
 
 def registration_url(context: Context, token: str) -> str:
@@ -146,24 +145,23 @@ def qr_code_url(context: Context, uri: str) -> str:
 def push_platform(settings: PushSettings, device_type: str) -> PushAndroid | PushIos:
     """Return the SNS platform application for a device type. Raises PushMisconfigured."""
     is_ios = any(word in device_type.lower() for word in ("ios", "iphone", "ipad", "apple"))
-    found: PushAndroid | PushIos = settings.ios if is_ios else settings.android
-    if not (found.enabled and found.platform_arn and settings.region):
+    platform: PushAndroid | PushIos = settings.ios if is_ios else settings.android
+    if not (platform.enabled and platform.platform_arn and settings.region):
         raise e.PushMisconfigured
-    return found
+    return platform
 
 
 def _settings(context: Context) -> PushSettings:
-    held = context.tenant.settings.push
-    if held is None:
+    settings = context.tenant.settings.push
+    if settings is None:
         raise e.PushMisconfigured
-    return held
+    return settings
 
 
 def _device(factors: AccountFactors) -> Credential | None:
     """Return the enrolled device, or the one that scanned this sign-in's QR code."""
-    held = factors.enrolled(FactorKind.PUSH)
-    if held:
-        return held[0]
+    if enrolled := factors.enrolled(FactorKind.PUSH):
+        return enrolled[0]
     scanned = [
         one for one in factors.pending(FactorKind.PUSH) if one.facts.get("name") and _belongs_to_sign_in(one, factors)
     ]
@@ -193,10 +191,10 @@ def _qr_code(context: Context, factors: AccountFactors) -> FactorChallenge:
         lookup = randomness.digest(token)
         store.add(context, uid, FactorKind.PUSH, facts=facts, secret=token.encode(), lookup=lookup)
         uri = registration_url(context, token)
-    held = _settings(context)
-    stores = {"Google Play": held.android.store_url, "App Store": held.ios.store_url}
+    settings = _settings(context)
+    stores = {"Google Play": settings.android.store_url, "App Store": settings.ios.store_url}
     store_urls = {name: address for name, address in stores.items() if address}
-    return FactorChallenge(uri=uri, state=DRAWN, app=_app_name(context), stores=store_urls)
+    return FactorChallenge(uri=uri, state=QR_CODE_SHOWN, app=_app_name(context), stores=store_urls)
 
 
 def _request_challenge(device: Credential, number: str | None, state: str, app: str) -> FactorChallenge:
@@ -214,24 +212,24 @@ def _current_request(context: Context, factors: AccountFactors) -> ContinuationT
     """Return the open request of this sign-in, if no later one replaced it."""
     if factors.sign_in is None:
         return None
-    held = continuation_tokens.of_account(context, ContinuationPurpose.PUSH, factors.account.uid)
-    return next((one for one in held if one.facts.get("for") == factors.sign_in), None)
+    requests = continuation_tokens.of_account(context, ContinuationPurpose.PUSH, factors.account.uid)
+    return next((request for request in requests if request.facts.get("for") == factors.sign_in), None)
 
 
 def _random_numbers() -> list[str]:
     """Return distinct numbers of two digits."""
     numbers: dict[str, None] = {}
-    while len(numbers) < _CHOICES:
+    while len(numbers) < _NUMBER_COUNT:
         numbers[str(10 + randomness.below(90))] = None
     return list(numbers)
 
 
 def _aws_key(context: Context) -> dict[str, str]:
     """Return the tenant's AWS key, which the encrypted outbox message carries for its sender."""
-    held = tenant_secrets.secrets_of(context.services.encryption, context.tenant, "push")
-    if not (held.get("access_key_id") and held.get("secret_access_key")):
+    secrets = tenant_secrets.secrets_of(context.services.encryption, context.tenant, "push")
+    if not (secrets.get("access_key_id") and secrets.get("secret_access_key")):
         raise e.PushMisconfigured
-    return {name: held[name] for name in ("access_key_id", "secret_access_key")}
+    return {name: secrets[name] for name in ("access_key_id", "secret_access_key")}
 
 
 def _platform(platform: PushAndroid | PushIos) -> dict[str, Any]:

@@ -97,6 +97,6 @@ def _answered(response: FactorResponse) -> dict[str, str]:
 
 def _stored_answers(factors: AccountFactors) -> dict[str, str]:
     """Return the enrolled answers; as a fallback factor those that solve the account's lock."""
-    if held := factors.enrolled(FactorKind.QUESTIONS):
-        return dict(held[-1].facts["answers"])
+    if enrolled := factors.enrolled(FactorKind.QUESTIONS):
+        return dict(enrolled[-1].facts["answers"])
     return dict(factors.account.security_answers) if FactorKind.QUESTIONS in factors.fallback_kinds else {}

@@ -10,7 +10,6 @@ from app.contract.configuration import TenantSettings
 from app.contract.messages import SmsKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import store
-from app.identity.credentials.authenticators.masks import mask_phone
 from app.identity.credentials.authenticators.protocol import (
     AccountFactors,
     ChallengeOptions,
@@ -23,6 +22,7 @@ from app.identity.credentials.store import Credential
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.identifiers import mask_phone
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 
@@ -95,7 +95,7 @@ class SmsCode:
         options: ChallengeOptions,
         pending: tuple[Credential, ...] | None = None,
     ) -> FactorChallenge:
-        """Text a code; with `replaced` the number is stored as pending in place of those credentials."""
+        """Text a code; with `pending` the number is stored in place of those credentials."""
 
         def make_facts() -> dict[str, str]:
             if pending is not None:
@@ -112,8 +112,8 @@ class SmsCode:
 
     def _number_of(self, factors: AccountFactors) -> str | None:
         """Return the enrolled number; as a fallback factor the account's own."""
-        if held := factors.enrolled(self.kind):
-            return _number(held[-1])
+        if enrolled := factors.enrolled(self.kind):
+            return _number(enrolled[-1])
         return factors.account.phone if self.kind in factors.fallback_kinds else None
 
     def _spend(self, context: Context, factors: AccountFactors, number: str, response: FactorResponse) -> None:
@@ -123,5 +123,5 @@ class SmsCode:
         )  # fmt: skip
 
 
-def _number(held: Credential) -> str:
-    return str(held.facts["phone"])
+def _number(credential: Credential) -> str:
+    return str(credential.facts["phone"])

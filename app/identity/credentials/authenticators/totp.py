@@ -67,8 +67,8 @@ class Totp:
         seen the seed of another sign-in.
         """
         pending = _pending_seeds(context, factors, _SEED_REUSE)
-        held = pending[-1] if pending else _add_seed(context, factors)
-        secret = _base32(store.decrypt_secret(context, held))
+        seed = pending[-1] if pending else _add_seed(context, factors)
+        secret = _base32(store.decrypt_secret(context, seed))
         account = factors.account
         label = account.email or account.username or account.phone or account.uid
         uri = pyotp.TOTP(secret).provisioning_uri(name=label, issuer_name=context.tenant.display_name)
@@ -78,13 +78,13 @@ class Totp:
         pending = _pending_seeds(context, factors, _ENROLMENT_LIFETIME)
         if not pending:
             raise e.TotpNotEnrolled
-        for held in pending:
-            step = _matching_step(context, held, response.code)
+        for seed in pending:
+            step = _matching_step(context, seed, response.code)
             if step is None:
                 continue
             accounts.change(context, factors.account.uid, {})  # lock order: the account, then its credentials
-            store.remove(context, factors.account.uid, (self.kind,), except_id=held.credential_id)
-            if store.mark_enrolled(context, held, counter=step):
+            store.remove(context, factors.account.uid, (self.kind,), except_id=seed.credential_id)
+            if store.mark_enrolled(context, seed, counter=step):
                 return
         raise e.WrongTotpCode
 
@@ -92,12 +92,12 @@ class Totp:
         return FactorChallenge()
 
     def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
-        for held in factors.enrolled(self.kind):
-            step = _matching_step(context, held, response.code)
+        for seed in factors.enrolled(self.kind):
+            step = _matching_step(context, seed, response.code)
             if step is None:
                 continue
             accounts.change(context, factors.account.uid, {})  # as in `enrol`
-            if store.advance_counter(context, held, step):
+            if store.advance_counter(context, seed, step):
                 return
         raise e.WrongTotpCode
 
@@ -126,12 +126,12 @@ def _base32(seed: bytes) -> str:
     return base64.b32encode(seed).decode().rstrip("=")
 
 
-def _matching_step(context: Context, held: Credential, code: str) -> int | None:
+def _matching_step(context: Context, seed: Credential, code: str) -> int | None:
     """Return the time step of the code: the present one, the one before or after; never a used one."""
-    app = pyotp.TOTP(_base32(store.decrypt_secret(context, held)), digits=_DIGITS, interval=_STEP_SECONDS)
+    app = pyotp.TOTP(_base32(store.decrypt_secret(context, seed)), digits=_DIGITS, interval=_STEP_SECONDS)
     now, digits, found = int(context.now.timestamp()) // _STEP_SECONDS, digits_in(code), None
     for step in range(now - _DRIFT, now + _DRIFT + 1):
         is_match = hmac.compare_digest(app.generate_otp(step).encode(), digits.encode("utf-8", "surrogatepass"))
-        if is_match and step > held.counter:
+        if is_match and step > seed.counter:
             found = step
     return found

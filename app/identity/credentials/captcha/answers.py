@@ -1,11 +1,18 @@
-"""The captcha responses of a request, for every provider."""
+"""The captcha responses of a request, for every provider. Used ones are stored, so that all processes see them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import Column, Index
+from sqlalchemy.dialects import postgresql, sqlite
 
 from app.contract.captcha import CaptchaAnswer
 from app.contract.groups import CAP, CaptchaQuery
+from app.identity.platform.context import Context
+from app.identity.platform.store.tables import Id, Instant, tenant_table
+from app.kit.randomness import digest
 
 _MAX_LENGTH = 8_000  # reCAPTCHA's have about 2,000 characters
 _QUERY = tuple(CaptchaQuery.model_fields)
@@ -50,10 +57,35 @@ def from_form(answer: CaptchaAnswer | None) -> SubmittedCaptcha:
     if answer is None:
         return SubmittedCaptcha()
     own = answer if answer.challenge and (answer.answer.strip() or answer.work) else None
-    proof = answer.proof  # from the widget of the tenant's provider
-    return SubmittedCaptcha(recaptcha=proof, hcaptcha=proof, ticket=proof, randstr=answer.randstr, own=own)
+    response = answer.proof  # from the widget of the tenant's provider
+    return SubmittedCaptcha(recaptcha=response, hcaptcha=response, ticket=response, randstr=answer.randstr, own=own)
 
 
 def _without_overlong(text: str | None) -> str:
     """Replace a text too long for any provider; it is refused like a wrong one."""
     return (text or "") if len(text or "") <= _MAX_LENGTH else "?"
+
+
+spent_captchas = tenant_table(
+    "spent_captchas",
+    Column("captcha_hash", Id, primary_key=True),
+    Column("expires_at", Instant, nullable=False),
+    Index("ix_spent_captchas_expiry", "tenant_id", "expires_at"),
+)
+
+
+T = spent_captchas.c
+
+
+def spend(context: Context, response: str, lifetime: timedelta) -> bool:
+    """Record a use in a separate transaction, which survives an error. Return False if it was used before."""
+    dialect = sqlite if context.services.database.is_sqlite else postgresql
+    row = {
+        "tenant_id": context.tenant.tenant_id,
+        "captcha_hash": digest(response),
+        "expires_at": context.now + lifetime,
+    }
+    inserted = dialect.insert(spent_captchas).values(row)
+    inserted = inserted.on_conflict_do_nothing(index_elements=[T.tenant_id, T.captcha_hash])
+    with context.work.separate_transaction() as transaction:
+        return transaction.one(inserted.returning(T.captcha_hash)) is not None

@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import Any, Literal
 
 from app.contract.captcha import CaptchaAnswer, Challenge, Question
-from app.identity.credentials.captcha import used_answers
+from app.identity.credentials.captcha import answers
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import DecryptionError
 from app.kit.limits import Rate
@@ -33,8 +33,8 @@ def challenge(context: Context) -> Challenge:
     question, answer = random_question()
     bits = context.tenant.settings.captcha.work_bits
     facts = {"i": token(9), "a": answer, "b": bits, "e": int((context.now + LIFETIME).timestamp())}
-    sealed = context.services.encryption.encrypt(json.dumps(facts).encode(), _associated_data(context))
-    text = base64.urlsafe_b64encode(sealed).rstrip(b"=").decode()
+    ciphertext = context.services.encryption.encrypt(json.dumps(facts).encode(), _associated_data(context))
+    text = base64.urlsafe_b64encode(ciphertext).rstrip(b"=").decode()
     shown = question if context.visit is not None else None
     return Challenge(token=text, work_seed=_seed(text), work_bits=bits, question=shown)
 
@@ -53,7 +53,7 @@ def is_solved(context: Context, answer: CaptchaAnswer) -> bool:
     limit = context.tenant.settings.limits.captcha_question_per_minute_per_address
     if not has_work and limit:
         context.spend("captcha_question", Rate(limit, 60), context.network)
-    if not used_answers.spend(context, facts["i"], LIFETIME):
+    if not answers.spend(context, facts["i"], LIFETIME):
         return False
     return _is_valid_work(answer, facts["b"]) if has_work else parse_number(answer.answer) == facts["a"]
 
@@ -69,8 +69,8 @@ def _decrypt(context: Context, text: str) -> dict[str, Any] | None:
     if len(text) > 600 or not text.isascii():
         return None
     try:
-        sealed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        facts: dict[str, Any] = json.loads(context.services.encryption.decrypt(sealed, _associated_data(context)))
+        ciphertext = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        facts: dict[str, Any] = json.loads(context.services.encryption.decrypt(ciphertext, _associated_data(context)))
     except (ValueError, DecryptionError):
         return None
     return facts

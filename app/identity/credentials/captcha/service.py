@@ -13,7 +13,7 @@ from datetime import timedelta
 from app.contract import errors as e
 from app.contract.captcha import CaptchaAnswer, Challenge, Lock
 from app.contract.configuration import Captcha
-from app.identity.credentials.captcha import built_in, used_answers
+from app.identity.credentials.captcha import answers, built_in
 from app.identity.credentials.captcha.answers import SubmittedCaptcha, from_form, from_parameters
 from app.identity.credentials.captcha.built_in import challenge as built_in_challenge
 from app.identity.credentials.captcha.providers import PROVIDERS, CaptchaUnavailable, ProviderRequest
@@ -79,15 +79,15 @@ def _is_accepted_by_provider(context: Context, settings: Captcha, answer: str, r
             raise
         log.warning("a page asks our own question instead: %s", problem)
         return False
-    return is_solved and used_answers.spend(context, f"{settings.provider} {answer}", _REPLAY_WINDOW)
+    return is_solved and answers.spend(context, f"{settings.provider} {answer}", _REPLAY_WINDOW)
 
 
 def _provider_request(context: Context, settings: Captcha, answer: str, randstr: str) -> ProviderRequest:
-    sealed = context.tenant.sealed_captcha_secret
-    if sealed is None:
+    ciphertext = context.tenant.sealed_captcha_secret
+    if ciphertext is None:
         raise CaptchaUnavailable(f"the tenant has no captcha_secret for {settings.provider}")
     secret = context.services.encryption.decrypt(
-        sealed, changes.captcha_associated_data(context.tenant.tenant_id)
+        ciphertext, changes.captcha_associated_data(context.tenant.tenant_id)
     ).decode()
     url = dict(context.services.settings.captcha_urls).get(settings.provider, "")
     return ProviderRequest(answer, settings.site_key, secret, settings.threshold, context.address, randstr, url)

@@ -53,7 +53,7 @@ class Code:
 
 @dataclass(frozen=True)
 class OneTimeToken:
-    """The content of a link or code that a caller presented."""
+    """The content of a presented link or code."""
 
     kind: Purpose
     uid: str
@@ -115,7 +115,7 @@ def issue_code(
 def find_code(context: Context, kind: Purpose, code_id: str) -> OneTimeToken | None:
     """Return the content of the code with that id, in any state."""
     found = store.code(context, kind, code_id)
-    return _proof(found) if found is not None else None
+    return _one_time_token(found) if found is not None else None
 
 
 def last_recipient(context: Context, kinds: Collection[Purpose], subject: str) -> str | None:
@@ -135,19 +135,19 @@ def peek_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
     Raises:
         UnknownLink: 1063. UsedLink: 974. ExpiredLink: 975, expired or replaced by a newer one.
     """
-    return _proof(_find_open_link(context, kind, token))
+    return _one_time_token(_find_open_link(context, kind, token))
 
 
 def find_used_link(context: Context, kind: Purpose, token: str) -> OneTimeToken | None:
     """Return the content of a used link, for the page that says so and continues."""
     found = _find_link(context, kind, token)
-    return _proof(found) if found is not None and found.state == store.USED else None
+    return _one_time_token(found) if found is not None and found.state == store.USED else None
 
 
 def find_link(context: Context, kind: Purpose, token: str) -> OneTimeToken | None:
     """Return the content of a link in any state, to send a new one."""
     found = _find_link(context, kind, token)
-    return _proof(found) if found is not None else None
+    return _one_time_token(found) if found is not None else None
 
 
 def spend_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
@@ -159,7 +159,7 @@ def spend_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
     accounts_store.change(context, found.uid, {})  # lock order: the account, then its tokens
     if not store.mark_used(context, found.proof_id):
         raise e.UsedLink
-    return _proof(found)
+    return _one_time_token(found)
 
 
 def spend_code(
@@ -189,11 +189,11 @@ def spend_code(
         errors.wrong, errors.used, errors.expired, errors.closed: a code is closed after five wrong attempts or by a
             newer code.
     """
-    proof = check_code(
+    token = check_code(
         context, kind, uid, code, subject=subject, errors=errors, is_lock_solved=is_lock_solved, identifier=identifier
     )
-    spend_checked_code(context, proof, errors=errors, is_lock_solved=is_lock_solved)
-    return proof
+    spend_checked_code(context, token, errors=errors, is_lock_solved=is_lock_solved)
+    return token
 
 
 def check_code(
@@ -221,7 +221,7 @@ def check_code(
     with context.work.separate_transaction() as transaction:
         tries = store.count_attempt(transaction, found.proof_id, context.now, MAX_ATTEMPTS)
     hashes = _code_hashes(context, found.proof_id, digits_in(code))
-    is_right = any(hmac.compare_digest(one, found.code_hash or "") for one in hashes)
+    is_right = any(hmac.compare_digest(code_hash, found.code_hash or "") for code_hash in hashes)
     if tries is None and identifier is not None and not is_right:
         raise _count_failure(context, lookup, errors)
     if tries is None:
@@ -233,24 +233,24 @@ def check_code(
         raise _count_failure(context, lookup, errors)
     with context.work.separate_transaction() as transaction:
         store.uncount_attempt(transaction, found.proof_id)
-    return _proof(found)
+    return _one_time_token(found)
 
 
 def spend_checked_code(
-    context: Context, proof: OneTimeToken, *, errors: CodeErrors, is_lock_solved: bool = False
+    context: Context, token: OneTimeToken, *, errors: CodeErrors, is_lock_solved: bool = False
 ) -> None:
     """Use a code that `check_code` accepted. Of concurrent calls one wins; raises errors.used, expired, closed.
 
     It resets the count of failures only if the tenant has neither second factors nor risk rules: else each code from a stolen
     mailbox would give its reader new attempts at the second factor.
     """
-    accounts_store.change(context, proof.uid, {})  # as `spend_link` does
-    if not store.mark_used(context, proof.proof_id):
-        raise _unusable_error(context, store.newest_code(context, proof.kind, proof.uid, proof.subject), errors)
+    accounts_store.change(context, token.uid, {})  # as `spend_link` does
+    if not store.mark_used(context, token.proof_id):
+        raise _unusable_error(context, store.newest_code(context, token.kind, token.uid, token.subject), errors)
     settings = context.tenant.settings
     is_complete = settings.two_factor == "disabled" and not settings.risk.demands
     if is_lock_solved or is_complete:  # else only a complete sign-in resets the count
-        login_records.reset_failures(context.work, proof.uid, is_lock_solved=is_lock_solved)
+        login_records.reset_failures(context.work, token.uid, is_lock_solved=is_lock_solved)
 
 
 def spend_server_supplied(context: Context, uid: str, *, is_code: bool) -> None:
@@ -278,9 +278,9 @@ def close_addressed(context: Context, uid: str, kind: Purpose, address: str, unt
     store.close_addressed(context, uid, kind, address, until)
 
 
-def close_later(context: Context, proof: OneTimeToken) -> None:
+def close_later(context: Context, token: OneTimeToken) -> None:
     """Close open tokens of the same kind and account that were sent after this one."""
-    store.close_later(context, proof.kind, proof.uid, proof.expires_at)
+    store.close_later(context, token.kind, token.uid, token.expires_at)
 
 
 def refuse_locked(context: Context, account: Account) -> None:
@@ -349,15 +349,17 @@ def _count_failure(context: Context, lookup: AccountLookup, errors: CodeErrors) 
     if lookup.account is None and not lookup.is_hidden:  # the account was deleted meanwhile
         return errors.wrong()
     failure, lockout = account_lookup.count_failure(context, lookup), context.tenant.settings.lockout
-    named = {"uid": lookup.account.uid} if lookup.account else {}
-    context.audit.record("code.refused", **named, attempts=failure.attempts)
-    if named and failure.is_locked and failure.attempts == lockout.maximum_failed_attempts:
-        context.audit.record("account.locked", **named, lock=lockout.type)
+    account_id = {"uid": lookup.account.uid} if lookup.account else {}
+    context.audit.record("code.refused", **account_id, attempts=failure.attempts)
+    if account_id and failure.is_locked and failure.attempts == lockout.maximum_failed_attempts:
+        context.audit.record("account.locked", **account_id, lock=lockout.type)
     return errors.wrong()
 
 
-def _proof(sent: StoredToken) -> OneTimeToken:
-    return OneTimeToken(Purpose(sent.kind), sent.uid, sent.subject, sent.facts, sent.expires_at, sent.proof_id)
+def _one_time_token(stored: StoredToken) -> OneTimeToken:
+    return OneTimeToken(
+        Purpose(stored.kind), stored.uid, stored.subject, stored.facts, stored.expires_at, stored.proof_id
+    )
 
 
 def _code_hashes(context: Context, proof_id: str, code: str) -> list[str]:

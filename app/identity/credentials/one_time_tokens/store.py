@@ -8,20 +8,39 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Boolean, Column, Index, Integer, String, insert, select, update
 from sqlalchemy.engine import Row
 
-from app.identity.credentials.one_time_tokens.tables import one_time_tokens
 from app.identity.directory.accounts import store as accounts_store
 from app.identity.platform.context import Context
+from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.identity.platform.store.unit import UnitOfWork
+
+one_time_tokens = tenant_table(
+    "proofs",
+    Column("proof_id", Id, primary_key=True),  # of a link: the digest of its text
+    Column("kind", String(24), nullable=False),  # store.Purpose
+    Column("is_code", Boolean, nullable=False),
+    Column("uid", Id, nullable=False),
+    Column("subject", String(320), nullable=False),  # the address or number that it verifies
+    Column("code_hash", Id),  # keyed, because six digits have too little entropy
+    Column("facts", Json, nullable=False),
+    Column("state", String(12), nullable=False),  # open, used, void, replaced
+    Column("tries", Integer, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("expires_at", Instant, nullable=False),
+    Index("ix_proofs_subject", "tenant_id", "uid", "kind", "subject", "created_at"),
+    Index("ix_proofs_address", "tenant_id", "subject", "kind"),
+    Index("ix_proofs_expiry", "tenant_id", "expires_at"),
+)
+
 
 P = one_time_tokens.c
 OPEN, USED, VOID, REPLACED = "open", "used", "void", "replaced"
 
 
 class Purpose(StrEnum):
-    """What a token proves, and for which action. A token of one purpose is invalid for every other."""
+    """The action that a token allows. A token of one purpose is invalid for every other."""
 
     EMAIL = "email"
     PHONE = "phone"

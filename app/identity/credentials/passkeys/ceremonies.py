@@ -117,55 +117,55 @@ def begin_authentication(
 
 
 def verify_registration(
-    context: Context, use: CeremonyUse, shown: PresentedCredential, uid: str | None = None
+    context: Context, use: CeremonyUse, credential: PresentedCredential, uid: str | None = None
 ) -> NewPasskey:
     """Verify a new passkey. Writes nothing. Raises PasskeyRefused, PasskeyMisconfigured."""
     refuse_misconfigured(context)
-    challenge_token = _find_challenge(context, ContinuationPurpose.PASSKEY_CREATION, use, shown, uid)
+    challenge_token = _find_challenge(context, ContinuationPurpose.PASSKEY_CREATION, use, credential, uid)
     try:
-        found = verify_registration_response(
-            credential=_for_library(shown),
+        verified = verify_registration_response(
+            credential=_for_library(credential),
             expected_challenge=base64url_to_bytes(challenge_token.text),
             expected_rp_id=webauthn_origins.rp_id(context),
             expected_origin=webauthn_origins.origins(context),
             supported_pub_key_algs=_ALGORITHMS,
         )
-    except Exception as reason:  # noqa: BLE001 - untrusted bytes: whatever the readers of CBOR, ASN.1 and JSON trip over
+    except Exception as reason:  # noqa: BLE001 - untrusted bytes: any error of the CBOR, ASN.1 and JSON parsers
         raise _refused(context, type(reason).__name__, challenge_token.uid) from None
-    is_long = len(found.credential_id) > _MAX_ID_BYTES or len(found.credential_public_key) > _MAX_KEY_BYTES
-    if is_long or base64url_to_bytes(shown.raw_id) != found.credential_id:
+    is_long = len(verified.credential_id) > _MAX_ID_BYTES or len(verified.credential_public_key) > _MAX_KEY_BYTES
+    if is_long or base64url_to_bytes(credential.raw_id) != verified.credential_id:
         raise _refused(context, "id", challenge_token.uid)
     facts = {
-        "id": store.encode_base64url(found.credential_id),
-        "public_key": store.encode_base64url(found.credential_public_key),
-        "aaguid": found.aaguid,
-        "synced": found.credential_device_type is CredentialDeviceType.MULTI_DEVICE,
-        "transports": [one for one in shown.response.transports or [] if one in _TRANSPORTS],
+        "id": store.encode_base64url(verified.credential_id),
+        "public_key": store.encode_base64url(verified.credential_public_key),
+        "aaguid": verified.aaguid,
+        "synced": verified.credential_device_type is CredentialDeviceType.MULTI_DEVICE,
+        "transports": [one for one in credential.response.transports or [] if one in _TRANSPORTS],
         "identifier": challenge_token.facts["name"],
     }
-    return NewPasskey(challenge_token, found.credential_id, found.sign_count, facts, found.user_verified)
+    return NewPasskey(challenge_token, verified.credential_id, verified.sign_count, facts, verified.user_verified)
 
 
-def add_passkey(context: Context, found: NewPasskey, uid: str, kind: str = store.SIGN_IN, **facts: Any) -> Credential:
-    """Keep a passkey and use its challenge up. Of many at once one wins. Raises PasskeyRefused, PasskeyMisconfigured.
+def add_passkey(context: Context, passkey: NewPasskey, uid: str, kind: str = store.SIGN_IN, **facts: Any) -> Credential:
+    """Store a passkey and spend its challenge. Of concurrent calls one wins. Raises PasskeyRefused, PasskeyMisconfigured.
 
-    The account is locked first, its credentials and tickets after it, as everybody does.
+    Lock order: the account, then its credentials and continuation tokens.
     """
     accounts.lock(context, uid)
     if len(store.by_account(context, uid)) >= store.MAX_PASSKEYS:
         raise e.PasskeyMisconfigured
     try:
-        # Of both kinds together one has the id; whoever comes with it in this moment waits here, and sees who was first.
+        # The id must be unique across both kinds: a concurrent call with the same id waits here, and then sees the first.
         continuation_tokens.renew(
-            context, ContinuationPurpose.PASSKEY_CREATION, uid, f"id {found.raw_id.hex()}", LIFETIME
+            context, ContinuationPurpose.PASSKEY_CREATION, uid, f"id {passkey.raw_id.hex()}", LIFETIME
         )
-        if store.by_raw_id(context, found.raw_id) is not None or not continuation_tokens.spend(
-            context, found.challenge_token
+        if store.by_raw_id(context, passkey.raw_id) is not None or not continuation_tokens.spend(
+            context, passkey.challenge_token
         ):
             raise _refused(context, "taken", uid)
         return credentials.add(
-            context, uid, kind, facts={**found.facts, **facts}, lookup=store.lookup_hash(found.raw_id), is_enrolled=True,
-            counter=found.counter,
+            context, uid, kind, facts={**passkey.facts, **facts}, lookup=store.lookup_hash(passkey.raw_id), is_enrolled=True,
+            counter=passkey.counter,
         )  # fmt: skip
     except (LookupTaken, continuation_tokens.TokenExists):
         raise _refused(context, "taken", uid) from None
@@ -187,7 +187,7 @@ def verify_authentication(
     passkey = _stored_passkey(context, credential)
     _refuse_foreign(context, use, challenge_token, credential, passkey)
     try:
-        found = verify_authentication_response(
+        verified = verify_authentication_response(
             credential=_for_library(credential),
             expected_challenge=base64url_to_bytes(challenge_token.text),
             expected_rp_id=webauthn_origins.rp_id(context),
@@ -197,14 +197,14 @@ def verify_authentication(
         )
     except Exception as reason:  # noqa: BLE001 - as above
         raise _refused(context, type(reason).__name__, passkey.uid) from None
-    is_synced = found.credential_device_type is CredentialDeviceType.MULTI_DEVICE
+    is_synced = verified.credential_device_type is CredentialDeviceType.MULTI_DEVICE
     if is_synced != bool(passkey.facts.get("synced")):
         raise _refused(context, "backup eligibility", passkey.uid)
     accounts.lock(context, passkey.uid)
-    _record_use(context, passkey, found.new_sign_count)
+    _record_use(context, passkey, verified.new_sign_count)
     if not continuation_tokens.spend(context, challenge_token):
         raise _refused(context, "used", passkey.uid)
-    return VerifiedPasskey(passkey, found.user_verified, credential.authenticator_attachment == "cross-platform")
+    return VerifiedPasskey(passkey, verified.user_verified, credential.authenticator_attachment == "cross-platform")
 
 
 def spend_ceremony(context: Context) -> None:

@@ -40,7 +40,7 @@ class UserEntity:
 
     uid: str
     name: str
-    shown_name: str = ""
+    display_name: str = ""
 
 
 def creation_options(
@@ -59,7 +59,7 @@ def creation_options(
     }
     return {
         "rp": {"id": webauthn_origins.rp_id(context), "name": webauthn_origins.rp_name(context)},
-        "user": {"id": user_handle(entity.uid), "name": entity.name, "displayName": entity.shown_name or entity.name},
+        "user": {"id": user_handle(entity.uid), "name": entity.name, "displayName": entity.display_name or entity.name},
         "challenge": challenge,
         "pubKeyCredParams": [{"type": "public-key", "alg": number} for number in ALGORITHMS],
         "timeout": TIMEOUT_MS,

@@ -75,12 +75,12 @@ class BreachedPasswords:
     def _fetch(self, prefix: str) -> frozenset[str] | None:
         """Return the digests of the API, or None if it does not answer."""
         try:
-            answer = self._client.get(f"{self._url}/{prefix}")
-            answer.raise_for_status()
+            response = self._client.get(f"{self._url}/{prefix}")
+            response.raise_for_status()
         except httpx.HTTPError as problem:
             log.warning("the list of stolen passwords does not answer: %s", type(problem).__name__)
             return None
-        lines = (line.partition(":") for line in answer.text[:_MAX_BYTES].splitlines())
+        lines = (line.partition(":") for line in response.text[:_MAX_BYTES].splitlines())
         return frozenset(suffix.strip().upper() for suffix, _, count in lines if count.strip() not in ("", "0"))
 
     def _is_in_file(self, file: Path, digest: str) -> bool:
@@ -93,9 +93,9 @@ class BreachedPasswords:
                     lines.seek(max(0, middle - 1))
                     if middle:
                         lines.readline()  # skip to the next line start; a line that starts at `middle` counts
-                    begins = lines.tell()
+                    line_start = lines.tell()
                     line = lines.readline().decode("ascii", "replace").partition(":")[0].strip().upper()
-                    if not line or begins >= high:
+                    if not line or line_start >= high:
                         high = middle
                     elif digest.startswith(line) and len(line) >= _MIN_PREFIX_DIGITS:
                         return True

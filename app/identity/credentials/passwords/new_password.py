@@ -16,7 +16,7 @@ PROFILE_FIELDS = ("FirstName", "MiddleName", "LastName", "NickName", "ProfileNam
 
 def profile_words(account: Account) -> list[str | None]:
     """Return the account's words that its password must not contain."""
-    addresses = [held["Value"] for held in account.emails]
+    addresses = [entry["Value"] for entry in account.emails]
     return [*addresses, account.username, account.phone, *(account.profile.get(name) for name in PROFILE_FIELDS)]
 
 

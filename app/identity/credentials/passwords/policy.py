@@ -16,21 +16,21 @@ _CLASSES: tuple[tuple[str, Callable[[str], bool], PasswordRule], ...] = (
     ("require_lowercase", str.islower, PasswordRule.LOWER),
     ("require_uppercase", str.isupper, PasswordRule.UPPER),
     ("require_number", str.isdigit, PasswordRule.NUMBER),
-    ("require_symbol", lambda letter: not letter.isalnum() and not letter.isspace(), PasswordRule.SIGN),
+    ("require_symbol", lambda character: not character.isalnum() and not character.isspace(), PasswordRule.SIGN),
 )
 
 
 def broken_rules(policy: PasswordPolicy, password: str) -> list[str]:
     """Return a sentence for every rule of length and character class that the password breaks."""
-    found = []
+    sentences = []
     if len(password) < policy.min_length:
-        found.append(PASSWORD_RULE_MESSAGES[PasswordRule.LEAST].format(number=policy.min_length))
+        sentences.append(PASSWORD_RULE_MESSAGES[PasswordRule.LEAST].format(number=policy.min_length))
     if len(password) > policy.max_length:
-        found.append(PASSWORD_RULE_MESSAGES[PasswordRule.MOST].format(number=policy.max_length))
+        sentences.append(PASSWORD_RULE_MESSAGES[PasswordRule.MOST].format(number=policy.max_length))
     for setting, is_of_class, rule in _CLASSES:
-        if getattr(policy, setting) and not any(is_of_class(letter) for letter in password):
-            found.append(PASSWORD_RULE_MESSAGES[rule])
-    return found
+        if getattr(policy, setting) and not any(is_of_class(character) for character in password):
+            sentences.append(PASSWORD_RULE_MESSAGES[rule])
+    return sentences
 
 
 def refuse(policy: PasswordPolicy, password: str, words: Iterable[str | None]) -> None:

@@ -31,5 +31,5 @@ def are_correct(
         return False
     if not hides_unknown and any(question not in stored for question in given):
         raise e.UnknownSecurityQuestion
-    right = [context.hashing.is_match(stored.get(question), normalize(text)) for question, text in given.items()]
-    return all(right)
+    matches = [context.hashing.is_match(stored.get(question), normalize(text)) for question, text in given.items()]
+    return all(matches)

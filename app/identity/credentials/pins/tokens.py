@@ -17,13 +17,17 @@ from app.kit.clock import iso
 SETTING_LIFETIME: Final = timedelta(minutes=10)
 
 
-def pin_required_error(context: Context, account: Account, way: Mapping[str, Any]) -> e.PinRequired:
-    """Return the error of a complete sign-in that needs a PIN first (row U68).
+def pin_required_error(context: Context, account: Account, authentication: Mapping[str, Any]) -> e.PinRequired:
+    """Return the error of a complete sign-in that needs a PIN first (operation U68).
 
-    Its token continues the sign-in once. `way` is how that sign-in began.
+    Its token continues the sign-in once. `authentication` describes that sign-in.
     """
     token = continuation_tokens.issue(
-        context, ContinuationPurpose.PIN_SETTING, account.uid, lifetime=SETTING_LIFETIME, facts={"way": dict(way)}
+        context,
+        ContinuationPurpose.PIN_SETTING,
+        account.uid,
+        lifetime=SETTING_LIFETIME,
+        facts={"way": dict(authentication)},
     )
     context.audit.record("pin.asked", uid=account.uid)
     return e.PinRequired(data={"PINAuthToken": token.text}, commit_on_raise=True)
@@ -49,7 +53,7 @@ def find_setting_token(context: Context, text: str | None) -> tuple[Continuation
 
 
 def issue_session(context: Context, uid: str, kind: str) -> dict[str, Any]:
-    """Return `session_token` and its expiry for a login response (rows U46, U67); empty if the tenant has no PIN login.
+    """Return `session_token` and its expiry for a login response (operations U46, U67); empty if the tenant has no PIN login.
 
     `kind`: the kind of the sign-in, kept for the next one.
     """

@@ -42,24 +42,24 @@ def register_device(context: Context, req: DeviceRegistration) -> Account | None
         BadParameter: the key is invalid.
     """
     service.enabled_authenticator(context, FactorKind.PUSH)
-    held = push.by_registration_token(context, req.token)
+    pending = push.by_registration_token(context, req.token)
     push.refuse_unreachable(context, req.device_type)
     _public_key(req.public_key)
-    account = accounts.by_uid(context, held.uid)
+    account = accounts.by_uid(context, pending.uid)
     if account is None:
         raise e.WrongPushToken
     facts: dict[str, Any] = {
-        "for": held.facts.get("for"), "name": req.device_name, "type": req.device_type, "token": req.device_token,
+        "for": pending.facts.get("for"), "name": req.device_name, "type": req.device_type, "token": req.device_token,
         "key": req.public_key,
     }  # fmt: skip
     store_accounts.change(context, account.uid, {})  # lock order: the account, then its credentials
-    if not store.advance_counter(context, held, 1, facts=facts, lookup=None, sealed=None):
+    if not store.advance_counter(context, pending, 1, facts=facts, lookup=None, sealed=None):
         raise e.WrongPushToken
     if facts["for"] is None:
-        _enrol(context, account, held)
+        _enrol(context, account, pending)
         return account
     factors = replace(service.account_factors(context, account), sign_in=facts["for"])
-    push.send_request(context, factors, replace(held, facts=facts))
+    push.send_request(context, factors, replace(pending, facts=facts))
     return None
 
 
@@ -100,8 +100,8 @@ def _find_open_request(context: Context, token: str) -> tuple[ContinuationToken,
         raise e.WrongPushToken
     if request.state in _CLOSED_ERRORS:
         raise _CLOSED_ERRORS[request.state]
-    held = store.by_kind(context, request.uid, FactorKind.PUSH)
-    device = next((one for one in held if one.credential_id == request.facts["device"]), None)
+    devices = store.by_kind(context, request.uid, FactorKind.PUSH)
+    device = next((one for one in devices if one.credential_id == request.facts["device"]), None)
     if device is None:
         raise e.WrongPushToken
     return request, device
@@ -126,9 +126,9 @@ def _count_denial(context: Context, account: Account) -> None:
     context.audit.record("second_factor.denied", uid=account.uid, kind=FactorKind.PUSH, attempts=counted.attempts)
 
 
-def _enrol(context: Context, account: Account, held: Credential) -> None:
-    store.remove(context, account.uid, (FactorKind.PUSH,), except_id=held.credential_id)
-    store.mark_enrolled(context, held)
+def _enrol(context: Context, account: Account, pending: Credential) -> None:
+    store.remove(context, account.uid, (FactorKind.PUSH,), except_id=pending.credential_id)
+    store.mark_enrolled(context, pending)
     context.audit.record("second_factor.enrolled", uid=account.uid, kind=FactorKind.PUSH)
 
 

@@ -10,11 +10,11 @@ from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import store
 from app.identity.credentials.authenticators import backup_codes, security_questions
 from app.identity.credentials.authenticators.protocol import AccountFactors, Authenticator, FactorResponse
-from app.identity.credentials.authenticators.registry import AUTHENTICATORS
+from app.identity.credentials.authenticators.registry import AUTHENTICATORS, fallback_kinds
 from app.identity.credentials.one_time_tokens import attempt_limit
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
-from app.identity.credentials.second_factors import fallback_factors, trusted_browsers
+from app.identity.credentials.second_factors import trusted_browsers
 from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import store as store_accounts
 from app.identity.directory.accounts.account import Account
@@ -54,8 +54,9 @@ def account_factors(context: Context, account: Account) -> AccountFactors:
 
 
 def available_kinds(settings: TenantSettings, factors: AccountFactors | None = None) -> tuple[FactorKind, ...]:
-    """Return the kinds that a tenant has, the preferred first; none of what the person's first factor proved, and none at all
-    to whoever is asked at a risk: they prove, and enrol nothing."""
+    """Return the kinds that a tenant enables, the preferred first, without the channel that the first factor used. An account
+    that uses fallback factors at a risk gets none, because it must not enrol then.
+    """
     if factors is not None and factors.fallback_kinds:
         return ()
     left_out = SUPPLEMENTARY | ({factors.used_channel} if factors is not None else set())
@@ -63,7 +64,7 @@ def available_kinds(settings: TenantSettings, factors: AccountFactors | None = N
 
 
 def enrolled_kinds(settings: TenantSettings, factors: AccountFactors) -> tuple[FactorKind, ...]:
-    """Return the kinds with which a person can prove who they are; none where there are codes on paper alone."""
+    """Return the kinds with which the account can pass a second factor; none if it has backup codes only."""
     usable = tuple(kind for kind, one in AUTHENTICATORS.items() if one.is_on(settings) and one.is_enrolled(factors))
     return usable if set(usable) - SUPPLEMENTARY else ()
 
@@ -92,26 +93,25 @@ def required_factor(
 
     Args:
         channel: the kind whose mailbox or number the first factor used, because one mailbox does not count twice.
-        is_again: whether somebody who is signed in proves once more who they are; no browser is trusted with that.
-        is_demanded: whether one is asked because of from where it is: no browser is trusted then, and whoever enrolled nothing
-            shows what the account has (`lent`).
+        is_reauthentication: a signed-in account authenticates again; trusted browsers do not skip that.
+        is_risk_based: a risk rule requires the factor; trusted browsers do not skip it, and an account without enrolled
+            factors uses its fallback factors.
 
     Raises:
-        TwoFactorOn: the person enrolled nothing beside that; they sign in with their password.
+        TwoFactorOn: the account enrolled no kind other than `channel`; its owner must sign in with the password.
     """
     settings = context.tenant.settings
     if settings.two_factor == "disabled":
         return _fallback_requirement(context, account, channel) if is_risk_based else None
-    factors = replace(
-        account_factors(context, account), sign_in="", used_channel=channel
-    )  # not the owner's own session, and no ticket of a sign-in yet
+    # sign_in="": neither the owner's own session, nor a sign-in that has a token already
+    factors = replace(account_factors(context, account), sign_in="", used_channel=channel)
     kinds = enrolled_kinds(settings, factors)
     if kinds and not (is_reauthentication or is_risk_based) and trusted_browsers.is_trusted(context, account):
         return None
     if channel is not None and not kinds and enrolled_kinds(settings, replace(factors, used_channel=None)):
         raise e.TwoFactorOn
-    if is_risk_based and not kinds and (shown := _fallback_requirement(context, account, channel)):
-        return shown
+    if is_risk_based and not kinds and (fallback := _fallback_requirement(context, account, channel)):
+        return fallback
     if not kinds and (settings.two_factor != "required" or not available_kinds(settings, factors)):
         return None
     return RequiredFactor(factors, kinds, is_risk_based=is_risk_based)
@@ -119,7 +119,7 @@ def required_factor(
 
 def _fallback_requirement(context: Context, account: Account, channel: FactorKind | None) -> RequiredFactor | None:
     """Return the risk-based requirement of an account without enrolled factors; None if it has no fallback kind."""
-    kinds = fallback_factors.kinds(context, account, channel)
+    kinds = fallback_kinds(context, account, channel)
     return (
         RequiredFactor(
             AccountFactors(account, sign_in="", used_channel=channel, fallback_kinds=kinds), kinds, is_risk_based=True
@@ -154,10 +154,10 @@ def refuse_unavailable(context: Context, kind: FactorKind, factors: AccountFacto
 
 def enabled_authenticator(context: Context, kind: FactorKind) -> Authenticator:
     """Return the authenticator of a kind. Raises its `disabled_error`."""
-    found = AUTHENTICATORS[kind]
-    if not found.is_on(context.tenant.settings):
-        raise found.disabled_error
-    return found
+    authenticator = AUTHENTICATORS[kind]
+    if not authenticator.is_on(context.tenant.settings):
+        raise authenticator.disabled_error
+    return authenticator
 
 
 def verify_or_enrol(
@@ -176,7 +176,7 @@ def verify_or_enrol(
 
     Args:
         may_enrol: whether the response may enrol a factor that is not enrolled.
-        is_lock_open: whether a lock of the account was just opened.
+        is_lock_solved: whether the caller just solved a lock of the account.
         replaces: whether it enrols in place of an enrolled factor.
 
     Raises:
@@ -185,35 +185,34 @@ def verify_or_enrol(
         UnknownFactorToken: a concurrent response ended this sign-in, or a concurrent sign-in enrolled a factor.
         the authenticator's `disabled_error`, `not_enrolled_error`, `wrong_errors`, and the errors of sent codes.
     """
-    found = enabled_authenticator(context, kind)
-    is_new = replaces or not found.is_enrolled(factors)
+    authenticator = enabled_authenticator(context, kind)
+    is_new = replaces or not authenticator.is_enrolled(factors)
     if kind is factors.used_channel or (is_new and not may_enrol):
-        raise found.not_enrolled_error
+        raise authenticator.not_enrolled_error
     if not is_lock_solved:
         one_time_tokens.refuse_locked(context, factors.account)
     if kind is FactorKind.QUESTIONS:
         security_questions.refuse_incomplete(context, factors, response, is_new=is_new)
     attempt = None
-    if found.wrong_errors and not is_lock_solved:
+    if authenticator.wrong_errors and not is_lock_solved:
         attempt = attempt_limit.count_attempt(context, factors.account, lambda own: _refuse_ended_sign_in(own, factors))
-    apply = found.enrol if is_new else found.verify
+    apply = authenticator.enrol if is_new else authenticator.verify
     try:
         apply(context, factors, replace(response, is_lock_solved=is_lock_solved))
     except WRONG_SENT_CODE as refusal:
         context.work.rollback()
         raise attempt_limit.lock_error(context, factors.account) or refusal from None
-    except found.wrong_errors as refusal:
+    except authenticator.wrong_errors as refusal:
         context.work.rollback()
         raise _count_wrong(context, factors.account, kind, attempt, refusal) from None
     if is_new and factors.sign_in is not None:
-        _refuse_concurrent_enrolment(context, factors, found)
+        _refuse_concurrent_enrolment(context, factors, authenticator)
     if attempt is None:
         login_records.reset_failures(context.work, factors.account.uid, is_lock_solved=is_lock_solved)
     else:
         attempt_limit.record_success(context, factors.account)
-    context.audit.record(
-        "second_factor.enrolled" if is_new else "second_factor.passed", uid=factors.account.uid, kind=kind
-    )
+    event = "second_factor.enrolled" if is_new else "second_factor.passed"
+    context.audit.record(event, uid=factors.account.uid, kind=kind)
     return is_new
 
 
@@ -263,7 +262,7 @@ def _refuse_ended_sign_in(context: Context, factors: AccountFactors) -> None:
         raise e.UnknownFactorToken
 
 
-def _refuse_concurrent_enrolment(context: Context, factors: AccountFactors, found: Authenticator) -> None:
+def _refuse_concurrent_enrolment(context: Context, factors: AccountFactors, authenticator: Authenticator) -> None:
     """Roll an enrolment back if a concurrent sign-in enrolled a factor: with the password alone an attacker could enrol beside
     the owner. The account row is locked here, so the later one sees the earlier.
     """
@@ -272,7 +271,7 @@ def _refuse_concurrent_enrolment(context: Context, factors: AccountFactors, foun
     if len(now - before) > 1:
         context.work.rollback()
         context.audit.record(
-            "second_factor.refused", uid=factors.account.uid, kind=found.kind, reason="another meanwhile"
+            "second_factor.refused", uid=factors.account.uid, kind=authenticator.kind, reason="another meanwhile"
         )
         raise e.UnknownFactorToken
 

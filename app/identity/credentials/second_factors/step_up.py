@@ -30,7 +30,7 @@ def spend(context: Context, account: Account, text: str, by: StepUpMethod) -> bo
     """Use a validation token if it belongs to the account and was issued for that method. Return whether it did; of concurrent
     calls one returns True.
     """
-    found = continuation_tokens.find(context, ContinuationPurpose.STEP_UP, text)
-    is_own = found is not None and found.uid == account.uid and found.facts["by"] == by.value
+    token = continuation_tokens.find(context, ContinuationPurpose.STEP_UP, text)
+    is_own = token is not None and token.uid == account.uid and token.facts["by"] == by.value
     is_usable = account.is_active and not account.is_deleted
-    return found is not None and is_own and is_usable and continuation_tokens.spend(context, found)
+    return token is not None and is_own and is_usable and continuation_tokens.spend(context, token)

@@ -34,10 +34,10 @@ def is_trusted(context: Context, account: Account) -> bool:
     cookie = context.visit.trusted if context.visit else None
     if not cookie or not context.tenant.settings.second_factors.trusted_browser_days:
         return False
-    found = continuation_tokens.find(context, ContinuationPurpose.TRUSTED_BROWSER, cookie)
-    if found is None or found.uid != account.uid or found.is_expired(context.now):
+    token = continuation_tokens.find(context, ContinuationPurpose.TRUSTED_BROWSER, cookie)
+    if token is None or token.uid != account.uid or token.is_expired(context.now):
         return False
-    return _is_of_current_password(found, account)
+    return _is_of_current_password(token, account)
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,12 @@ def by_account(context: Context, account: Account) -> list[TrustedBrowser]:
     """Return the trusted browsers of an account, the newest first; none if the tenant disables them."""
     if not context.tenant.settings.second_factors.trusted_browser_days:
         return []
-    held = continuation_tokens.of_account(context, ContinuationPurpose.TRUSTED_BROWSER, account.uid)
-    found = [one for one in held if _is_of_current_password(one, account)]
+    tokens = continuation_tokens.of_account(context, ContinuationPurpose.TRUSTED_BROWSER, account.uid)
     return [
         TrustedBrowser(
             _browser_id(one), str(one.facts["agent"]), str(one.facts["address"]), one.created_at, one.expires_at
         )
-        for one in found
+        for one in tokens
     ]
 
 

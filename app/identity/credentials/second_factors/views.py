@@ -9,10 +9,10 @@ import segno
 from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind, Question
 from app.identity.credentials.authenticators import push
-from app.identity.credentials.authenticators.masks import mask_email, mask_phone
 from app.identity.credentials.authenticators.protocol import AccountFactors, ChallengeOptions
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.second_factors.service import RequiredFactor, available_kinds, enrolled_kinds
+from app.identity.directory.accounts.identifiers import mask_email, mask_phone
 from app.identity.platform.context import Context
 
 ENROLLED_MEMBERS = {

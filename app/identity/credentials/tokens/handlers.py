@@ -31,7 +31,7 @@ def validate(context: Context, req: contract.OwnToken) -> Token:
 
 @contract.invalidate.implements
 def invalidate(context: Context, req: contract.RevokeOwnToken) -> Posted:
-    _end(context, context.account.token_hash, req.prevent_refresh)
+    _revoke(context, context.account.token_hash, req.prevent_refresh)
     context.audit.record("token.ended", uid=context.account.uid)
     return Posted()
 
@@ -43,7 +43,7 @@ def slide(context: Context, req: contract.OwnToken) -> Token:
 
 @contract.impersonate.implements
 def impersonate(context: Context, req: contract.Impersonate) -> Token:
-    """The tokens say who acts for the account (RFC 8693 section 4.1), and so does whatever is done with them."""
+    """Issue tokens that name the actor (RFC 8693 section 4.1); the audit log names it too."""
     account = accounts.require(context, req.uid)
     if not account.is_active or account.is_deleted:
         raise e.AccountBlocked
@@ -101,13 +101,13 @@ def validate_shown(context: Context, req: contract.PresentedToken) -> Token:
 
 @contract.invalidate_shown.implements
 def invalidate_shown(context: Context, req: contract.RevokePresentedToken) -> contract.TokenRevoked:
-    """Takes a token's text, or the handle under which A30 lists it."""
+    """Accepts a token's text, or its handle in the list of operation A30."""
     if not req.access_token:
         raise e.MissingAccessToken
-    held = service.find(context, req.access_token)
-    if not _end(context, held.token_hash if held else req.access_token, req.prevent_refresh):
+    holder = service.find(context, req.access_token)
+    if not _revoke(context, holder.token_hash if holder else req.access_token, req.prevent_refresh):
         raise e.InvalidAccessToken
-    context.audit.record("token.ended", uid=held.uid if held else None)
+    context.audit.record("token.ended", uid=holder.uid if holder else None)
     return contract.TokenRevoked()
 
 
@@ -121,18 +121,18 @@ def refresh_shown(context: Context, req: contract.ExtendPresentedToken) -> Token
 
 @contract.active_sessions.implements
 def active_sessions(context: Context, req: contract.ListSessions) -> contract.ActiveSessions:
-    return contract.ActiveSessions(data=_live_tokens(context, req))
+    return contract.ActiveSessions(data=_valid_tokens(context, req))
 
 
-def _live_tokens(context: Context, req: contract.ListSessions) -> list[contract.ActiveSession]:
-    """Return the live tokens of the account that the request names.
+def _valid_tokens(context: Context, req: contract.ListSessions) -> list[contract.ActiveSession]:
+    """Return the valid tokens of the account that the request names.
 
-    Raises 1118 without a name, 905 for an unknown token, 984 for an unknown account, 1055 where nothing lives.
+    Raises 1118 without a name, 905 for an unknown token, 984 for an unknown account, 1055 if none is valid.
     """
-    held = service.by_account(context, _listed_uid(context, req))
-    if not held:
+    holders = service.by_account(context, _listed_uid(context, req))
+    if not holders:
         raise e.SessionExpired
-    return [_active_session(holder) for holder in held]
+    return [_active_session(holder) for holder in holders]
 
 
 def _listed_uid(context: Context, req: contract.ListSessions) -> str:
@@ -173,7 +173,7 @@ def _require_token(context: Context, access_token: str | None) -> TokenHolder:
     return holder
 
 
-def _end(context: Context, token_hash: str, prevent_refresh: bool) -> bool:
+def _revoke(context: Context, token_hash: str, prevent_refresh: bool) -> bool:
     return (service.revoke_both if prevent_refresh else service.revoke_access)(context, token_hash)
 
 

@@ -1,4 +1,4 @@
-"""Issues, checks, rotates and revokes tokens. Access tokens are GUIDs, opaque to everybody else (interface user.md section 6)."""
+"""Issues, checks, rotates and revokes tokens. Access tokens are GUIDs, opaque to clients (interface user.md section 6)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from app.kit import randomness
 from app.kit.operation import AnyOperation
 
 ENDS_AT, SID = "ends_at", "sid"
-"""Facts of a token: the end of its family in seconds since 1970, and the session that it outlives."""
+"""Facts of a token: the absolute end of its family in seconds since 1970, and the session that it outlives."""
 
 
 @dataclass(frozen=True)
 class IssuedTokens:
-    """Tokens just made; the only moment at which their text exists."""
+    """New tokens. Only their digests are stored."""
 
     access_token: str
     refresh_token: str | None
@@ -32,7 +32,7 @@ class IssuedTokens:
 
 @dataclass(frozen=True)
 class SpentRefreshToken:
-    """A refresh token that was good, and what it stood for."""
+    """A valid refresh token, just spent, with its grant."""
 
     uid: str | None
     client_id: str | None
@@ -65,13 +65,13 @@ def issue(
     access_token: str | None = None,
     session_ends_at: datetime | None = None,
 ) -> IssuedTokens:
-    """Make an access token and, where asked and switched on, a refresh token of the same family.
+    """Issue an access token and, if requested and enabled, a refresh token of the same family.
 
     Args:
-        session_id: the session with which they end; those that outlive it have it as `sid` in `facts` instead.
-        facts: kept with both; `ends_at` of them is the end of the family, which is set where it is absent.
+        session_id: the session with which they end; tokens that outlive a session have it as `sid` in `facts` instead.
+        facts: stored with both; its `ends_at` is the absolute end of the family, set if absent.
         access_token: a token made by the caller (a signed JWT) to store instead of a GUID.
-        session_ends_at: neither is good for longer, nor for longer than the family.
+        session_ends_at: no token expires later than this, or than the family.
     """
     settings, now = context.tenant.settings, context.now
     family = family_id or randomness.token(18)
@@ -101,35 +101,35 @@ def issue(
 
 
 def absolute_end(context: Context, facts: Mapping[str, object], since: datetime | None = None) -> datetime:
-    """Return when the last token of a family ends, however often it is refreshed or slid.
+    """Return when the last token of a family expires, however often it is refreshed or extended.
 
     Args:
-        facts: of one of its tokens; empty for a family that begins now.
-        since: when a token without that fact was issued, by a version before.
+        facts: facts of one of its tokens; empty for a new family.
+        since: when a token without that fact was issued, by an earlier version.
     """
-    kept = facts.get(ENDS_AT)
-    if isinstance(kept, int):
-        return datetime.fromtimestamp(kept, UTC)
+    ends_at = facts.get(ENDS_AT)
+    if isinstance(ends_at, int):
+        return datetime.fromtimestamp(ends_at, UTC)
     return (since or context.now) + timedelta(days=context.tenant.settings.token_absolute_days)
 
 
-def holder_of(context: Context, shown: str | None, operation: AnyOperation) -> TokenHolder:
+def holder_of(context: Context, token: str | None, operation: AnyOperation) -> TokenHolder:
     """Return the account behind an access token.
 
-    Raises 1409 on user operations, 905 and 906 where the operation names them, `invalid_token` in the OAuth family; the family's
-    `access_refused` for an application's token that lacks what the operation declares.
+    Raises 1409 on user operations, 905 and 906 if the operation declares them, `invalid_token` in the OAuth error profile; the
+    profile's `access_refused` for an application's token without the scope that the operation declares.
     """
-    found = store.access(context.work, randomness.digest(shown)) if shown else None
+    found = store.access(context.work, randomness.digest(token)) if token else None
     if found is not None and found.expires_at > context.now and found.uid is not None:
         if not may_use(context, found):
             raise operation.error_profile.access_refused or e.NotAuthenticated
-        return replace(found, token=shown or "")
+        return replace(found, token=token or "")
     if operation.error_profile is OAUTH:
         raise oauth.InvalidToken
     if found is not None and e.ExpiredAccessToken in operation.errors:
         raise e.ExpiredAccessToken
     if e.InvalidAccessToken in operation.errors:
-        raise e.InvalidAccessToken if shown else e.MissingAccessToken
+        raise e.InvalidAccessToken if token else e.MissingAccessToken
     raise e.NotAuthenticated
 
 
@@ -152,108 +152,110 @@ def may_use(context: Context, holder: TokenHolder) -> bool:
 
 
 def rotate(context: Context, refresh_token: str, *, client_id: str | None) -> SpentRefreshToken:
-    """Spend a refresh token; it works once, whoever races.
+    """Spend a refresh token. Of concurrent calls one wins.
 
-    Raises RefreshRefused. A token that was used before revokes its whole family, which outlives the refusal.
+    Raises RefreshRefused. Reuse of a token revokes its whole family, even though the request fails.
     """
     token_hash = randomness.digest(refresh_token)
-    row = store.spend_refresh(context.work, token_hash, client_id, context.now)
-    if row is not None:
-        return SpentRefreshToken(row.uid, row.client_id, row.session_id, row.scope, dict(row.facts), row.family_id)
+    spent = store.spend_refresh(context.work, token_hash, client_id, context.now)
+    if spent is not None:
+        return SpentRefreshToken(
+            spent.uid, spent.client_id, spent.session_id, spent.scope, dict(spent.facts), spent.family_id
+        )
     known = store.refresh(context.work, token_hash)
     context.work.rollback()
     if known is not None and known.used_at is not None and known.client_id == client_id:
-        with context.work.separate_transaction() as own:
-            store.delete_family(own, known.family_id)
+        with context.work.separate_transaction() as transaction:
+            store.delete_family(transaction, known.family_id)
         context.audit.record("refresh_token.reused", uid=known.uid, client_id=client_id, family=known.family_id)
         raise RefreshRefused(is_reuse=True)
     raise RefreshRefused
 
 
 def slide(context: Context, holder: TokenHolder) -> datetime:
-    """Push the access token's end a full lifetime ahead, as far as its absolute end, and return it."""
+    """Extend the access token by a full lifetime, at most to its absolute end, and return its expiry."""
     return prolong(context, holder, None)
 
 
-def find(context: Context, shown: str) -> TokenHolder | None:
-    """Return what an account's access token stands for, expired or not; None also for one that may not be used here."""
-    found = store.access(context.work, randomness.digest(shown))
+def find(context: Context, token: str) -> TokenHolder | None:
+    """Return the holder of an access token, expired or not; None also if the token may not be used at this operation."""
+    found = store.access(context.work, randomness.digest(token))
     is_usable = found is not None and may_use(context, found) and found.uid is not None
-    return replace(found, token=shown) if found is not None and is_usable else None
+    return replace(found, token=token) if found is not None and is_usable else None
 
 
 def prolong(context: Context, holder: TokenHolder, seconds: int | None) -> datetime:
-    """Let the access token end so many seconds from now, or a full lifetime, at most at its absolute end; return when."""
-    wanted = context.now + timedelta(seconds=seconds or context.tenant.settings.access_token_minutes * 60)
-    ends = min(wanted, absolute_end(context, holder.facts, holder.issued_at))
+    """Let the access token expire in `seconds` or a full lifetime, at most at its absolute end; return its expiry."""
+    requested = context.now + timedelta(seconds=seconds or context.tenant.settings.access_token_minutes * 60)
+    ends = min(requested, absolute_end(context, holder.facts, holder.issued_at))
     store.set_expiry(context.work, holder.token_hash, ends)
     return ends
 
 
 def record_step_up(context: Context, holder: TokenHolder) -> None:
-    """Note that the person behind a token stepped up just now, for every token of its family."""
+    """Record a step-up at this moment on every token of the token's family."""
     store.record_step_up(context.work, holder.token_hash, int(context.now.timestamp()))
 
 
 def revoke_access(context: Context, token_hash: str) -> bool:
-    """End one access token; returns whether it lived."""
+    """Revoke one access token. Return whether it was valid."""
     return store.delete_access(context.work, token_hash)
 
 
 def revoke_both(context: Context, token_hash: str) -> bool:
-    """End an access token and the refresh tokens that came with it; returns whether it lived."""
+    """Revoke an access token and the refresh tokens of its family. Return whether it was valid."""
     return store.delete_access_and_refresh(context.work, token_hash)
 
 
 def revoke_refresh(context: Context, refresh_token: str) -> bool:
-    """End one refresh token's rotation chain; its access tokens live on (interface account.md row A24)."""
+    """Revoke a refresh token's rotation chain. Its access tokens stay valid (interface account.md, operation A24)."""
     return store.delete_refresh(context.work, randomness.digest(refresh_token))
 
 
 def revoke_family(context: Context, family_id: str) -> None:
-    """End every token that came of one authorization."""
+    """Revoke every token of one authorization."""
     store.delete_family(context.work, family_id)
 
 
 def revoke_with_session(context: Context, session_id: str) -> None:
-    """End the tokens that end with a session; those that outlive it go on."""
+    """Revoke the tokens that end with a session, not those that outlive it."""
     store.delete_of_session(context.work, session_id)
 
 
 def revoke_session(context: Context, uid: str, session_id: str) -> None:
-    """End every token that a session of the account gave out, those that outlive it too."""
+    """Revoke every token issued in a session of the account, also those that outlive it."""
     store.delete_of_session(context.work, session_id)
     store.delete_outliving_session(context.work, uid, session_id)
 
 
 def revoke_refresh_of_account(context: Context, uid: str) -> None:
-    """End every refresh token of an account; its access tokens live on."""
+    """Revoke every refresh token of an account. Its access tokens stay valid."""
     store.delete_refresh_of_account(context.work, uid)
 
 
 def by_account(context: Context, uid: str) -> list[TokenHolder]:
-    """Return the account's live access tokens, the newest first; their text is not known."""
+    """Return the account's valid access tokens, the newest first, without their text."""
     return store.by_account(context.work, uid, context.now)
 
 
 def authorized_clients(context: Context, uid: str) -> list[AuthorizedClient]:
-    """Return which applications hold live tokens of an account."""
+    """Return the applications that have valid tokens of an account."""
     return store.authorized_clients(context.work, uid, context.now)
 
 
 def revoke_client(context: Context, uid: str, client_id: str) -> None:
-    """Delete every token that an application holds of an account."""
+    """Revoke every token that an application has of an account."""
     store.delete_of_client(context.work, uid, client_id)
 
 
 def count_program_sessions(context: Context, uid: str) -> int:
-    """Return how many live sessions an account has with programs: access tokens of the interface's own sign-ins."""
+    """Return the number of an account's sessions with programs: access tokens of the API's own sign-ins."""
     return store.count_program_sessions(context.work, uid, context.now)
 
 
 def revoke_all(context: Context, uid: str, except_session: str | None = None, except_token: str | None = None) -> None:
-    """End every token of an account, but for those that end with one session, and those that came with one access token.
+    """Revoke every token of an account, except those that end with one session and those of one access token's family.
 
-    What outlives that session ends too: a password change must also lock out a thief with an offline token.
+    Tokens that outlive that session are revoked too: a password change must also lock out an attacker with an offline token.
     """
     store.delete_all_except(context.work, uid, except_session, except_token)

@@ -7,18 +7,52 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import Column, ColumnElement, Index, String, bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
-from app.identity.credentials.tokens.tables import access_tokens, refresh_tokens
 from app.identity.platform.context import TokenHolder
+from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.identity.platform.store.unit import UnitOfWork
+
+access_tokens = tenant_table(
+    "access_tokens",
+    Column("token_hash", Id, primary_key=True),
+    Column("uid", Id),  # None: client_credentials
+    Column("client_id", String(128)),  # None: a token of the API's own sign-ins
+    Column("session_id", Id),
+    Column("family_id", Id),  # the family of its refresh token
+    Column("scope", String(1000), nullable=False, default=""),
+    Column("facts", Json, nullable=False),  # audience, issuer, provider, remember_me, agent ...
+    Column("issued_at", Instant, nullable=False),
+    Column("expires_at", Instant, nullable=False),
+    Index("ix_access_tokens_uid", "tenant_id", "uid"),
+    Index("ix_access_tokens_family", "tenant_id", "family_id"),
+    Index("ix_access_tokens_expiry", "tenant_id", "expires_at"),
+)
+
+refresh_tokens = tenant_table(
+    "refresh_tokens",
+    Column("token_hash", Id, primary_key=True),
+    Column("family_id", Id, nullable=False),  # kept by rotation; reuse revokes the whole family
+    Column("uid", Id),
+    Column("client_id", String(128)),
+    Column("session_id", Id),
+    Column("scope", String(1000), nullable=False, default=""),
+    Column("facts", Json, nullable=False),
+    Column("issued_at", Instant, nullable=False),
+    Column("expires_at", Instant, nullable=False),
+    Column("used_at", Instant),
+    Index("ix_refresh_tokens_family", "tenant_id", "family_id"),
+    Index("ix_refresh_tokens_uid", "tenant_id", "uid"),
+    Index("ix_refresh_tokens_expiry", "tenant_id", "expires_at"),
+)
+
 
 Columns = ReadOnlyColumnCollection[str, Any]
 A, R = access_tokens.c, refresh_tokens.c
-PROVED_AT = "proved_at"
-# Made once: to build a statement costs more than to run it, and every request with a token asks this.
+STEPPED_UP_AT = "proved_at"
+# Built once, because building a statement costs more than running it, and every request with a token runs this one.
 _ACCESS = select(access_tokens).where(A.tenant_id == bindparam("tenant"), A.token_hash == bindparam("hash"))
 
 _ADD_ACCESS, _ADD_REFRESH = insert(access_tokens), insert(refresh_tokens)
@@ -33,13 +67,13 @@ def add_refresh(work: UnitOfWork, row: dict[str, Any]) -> None:
 
 
 def access(work: UnitOfWork, token_hash: str) -> TokenHolder | None:
-    """Return what an access token stands for, expired or not."""
+    """Return the holder of an access token, expired or not."""
     row = work.run(_ACCESS, {"tenant": work.tenant_id, "hash": token_hash}).one_or_none()
     return _holder(row) if row is not None else None
 
 
 def by_account(work: UnitOfWork, uid: str, now: datetime) -> list[TokenHolder]:
-    """Return the live access tokens of an account, the newest first."""
+    """Return the valid access tokens of an account, the newest first."""
     where = (A.tenant_id == work.tenant_id, A.uid == uid, A.expires_at > now)
     return [
         _holder(row) for row in work.all(select(access_tokens).where(*where).order_by(A.issued_at.desc()).limit(200))
@@ -47,7 +81,7 @@ def by_account(work: UnitOfWork, uid: str, now: datetime) -> list[TokenHolder]:
 
 
 def count_program_sessions(work: UnitOfWork, uid: str, now: datetime) -> int:
-    """Count the families of live access tokens that belong to no browser's session and to no relying party."""
+    """Count the families of valid access tokens without a browser session and without a client."""
     where = (
         A.tenant_id == work.tenant_id,
         A.uid == uid,
@@ -75,7 +109,7 @@ def _holder(row: Row[Any]) -> TokenHolder:
 
 @dataclass(frozen=True)
 class AuthorizedClient:
-    """A live token of an account at an application."""
+    """An application with a valid token of an account."""
 
     client_id: str
     scope: str
@@ -83,19 +117,19 @@ class AuthorizedClient:
 
 
 def authorized_clients(work: UnitOfWork, uid: str, now: datetime) -> list[AuthorizedClient]:
-    """Return which applications hold live tokens of an account, by scope and the time of the oldest."""
+    """Return the applications with valid tokens of an account: one for each scope, with the time of its oldest token."""
     found: list[Row[Any]] = []
     for table in (refresh_tokens, access_tokens):
         c = table.c
         where = [c.tenant_id == work.tenant_id, c.uid == uid, c.client_id.is_not(None), c.expires_at > now]
         where += [c.used_at.is_(None)] if table is refresh_tokens else []
-        asked = select(c.client_id, c.scope, func.min(c.issued_at).label("since")).where(*where)
-        found += work.all(asked.group_by(c.client_id, c.scope))
+        query = select(c.client_id, c.scope, func.min(c.issued_at).label("since")).where(*where)
+        found += work.all(query.group_by(c.client_id, c.scope))
     return [AuthorizedClient(row.client_id, row.scope, row.since) for row in found]
 
 
 def delete_signed(work: UnitOfWork, client_ids: Sequence[str]) -> int:
-    """End machine tokens and the access tokens of clients that get JWTs; returns how many."""
+    """Delete machine tokens and the access tokens of clients that get JWTs. Return how many."""
     is_signed = or_(A.client_id.in_(client_ids), A.uid.is_(None))
     return work.changed(delete(access_tokens).where(A.tenant_id == work.tenant_id, A.client_id.is_not(None), is_signed))
 
@@ -107,13 +141,15 @@ def set_expiry(work: UnitOfWork, token_hash: str, ends: datetime) -> None:
 
 
 def record_step_up(work: UnitOfWork, token_hash: str, at: int) -> None:
-    """Keep the time of a step-up, in seconds since 1970, as the fact `proved_at` of all tokens of the access token's family."""
-    shown = select(A.family_id).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash).scalar_subquery()
+    """Store the time of a step-up, in seconds since 1970, as the fact `proved_at` of all tokens of the access token's family."""
+    family_id = select(A.family_id).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash).scalar_subquery()
     for table in (access_tokens, refresh_tokens):
         c = table.c
-        for row in work.all(select(c.token_hash, c.facts).where(c.tenant_id == work.tenant_id, c.family_id == shown)):
+        for row in work.all(
+            select(c.token_hash, c.facts).where(c.tenant_id == work.tenant_id, c.family_id == family_id)
+        ):
             where = (c.tenant_id == work.tenant_id, c.token_hash == row.token_hash)
-            work.run(update(table).where(*where).values(facts={**row.facts, PROVED_AT: at}))
+            work.run(update(table).where(*where).values(facts={**row.facts, STEPPED_UP_AT: at}))
 
 
 def refresh(work: UnitOfWork, token_hash: str) -> Row[Any] | None:
@@ -121,7 +157,7 @@ def refresh(work: UnitOfWork, token_hash: str) -> Row[Any] | None:
 
 
 def spend_refresh(work: UnitOfWork, token_hash: str, client_id: str | None, now: datetime) -> Row[Any] | None:
-    """Mark a live refresh token of this client used, and return it; None for every racer but one."""
+    """Mark a valid refresh token of this client used, and return it. Of concurrent calls one gets it, the other_tokens None."""
     owner = R.client_id == client_id if client_id is not None else R.client_id.is_(None)
     where = (R.tenant_id == work.tenant_id, R.token_hash == token_hash, R.used_at.is_(None), R.expires_at > now, owner)
     return work.one(update(refresh_tokens).where(*where).values(used_at=now).returning(*R))
@@ -143,7 +179,7 @@ def delete_access_and_refresh(work: UnitOfWork, token_hash: str) -> bool:
 
 
 def delete_refresh(work: UnitOfWork, token_hash: str) -> bool:
-    """Delete the whole rotation chain of a refresh token that is still good."""
+    """Delete the whole rotation chain of an unused refresh token."""
     where = (R.tenant_id == work.tenant_id, R.token_hash == token_hash, R.used_at.is_(None))
     row = work.one(select(R.family_id).where(*where))
     if row is None:
@@ -157,7 +193,7 @@ def delete_family(work: UnitOfWork, family_id: str) -> None:
 
 
 def delete_of_client(work: UnitOfWork, uid: str, client_id: str) -> None:
-    """Delete every token that an application holds of an account."""
+    """Delete every token that an application has of an account."""
     _delete(work, lambda c: [c.uid == uid, c.client_id == client_id])
 
 
@@ -167,7 +203,7 @@ def delete_of_session(work: UnitOfWork, session_id: str) -> None:
 
 
 def delete_outliving_session(work: UnitOfWork, uid: str, session_id: str) -> None:
-    """Delete every token that came of a session of the account and outlives it."""
+    """Delete every token that was issued in a session of the account and outlives it."""
     _delete(work, lambda c: [c.uid == uid, c.session_id.is_(None), c.facts["sid"].as_string() == session_id])
 
 
@@ -177,24 +213,25 @@ def delete_refresh_of_account(work: UnitOfWork, uid: str) -> None:
 
 
 def delete_all_except(work: UnitOfWork, uid: str, session_id: str | None, token_hash: str | None) -> None:
-    """Delete the tokens of an account, but for those that end with the session, and those of the token's family."""
-    shown = select(A.family_id).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash)
-    family = row[0] if token_hash and (row := work.one(shown)) else None
+    """Delete the tokens of an account, except those that end with the session and those of the token's family."""
+    query = select(A.family_id).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash)
+    family = row[0] if token_hash and (row := work.one(query)) else None
 
-    def others(c: Columns) -> list[ColumnElement[bool]]:
+    def other_tokens(c: Columns) -> list[ColumnElement[bool]]:
         where = [c.uid == uid]
         where += [c.session_id.is_distinct_from(session_id)] if session_id is not None else []
         return where + ([c.family_id.is_distinct_from(family)] if family is not None else [])
 
-    _delete(work, others)
+    _delete(work, other_tokens)
 
 
-def _delete(work: UnitOfWork, which: Callable[[Columns], list[ColumnElement[bool]]]) -> None:
-    """Delete tokens, also those of a rotation that commits meanwhile.
+def _delete(work: UnitOfWork, conditions: Callable[[Columns], list[ColumnElement[bool]]]) -> None:
+    """Delete tokens, also those of a concurrent rotation.
 
-    On PostgreSQL a statement sees what was committed when it began: it waits for the rotation that holds a row, but sees
-    that one's new rows only the next time. So refresh tokens are deleted until none is left, then access tokens.
+    On PostgreSQL a statement sees only what was committed when it began: it waits for a rotation that locks a row, but not
+    until the next statement are the rotation's new rows visible. So refresh tokens are deleted until none is left, then
+    access tokens.
     """
-    while work.changed(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, *which(R))):
+    while work.changed(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, *conditions(R))):
         pass
-    work.run(delete(access_tokens).where(A.tenant_id == work.tenant_id, *which(A)))
+    work.run(delete(access_tokens).where(A.tenant_id == work.tenant_id, *conditions(A)))

@@ -30,5 +30,5 @@ class HCaptcha:
         problems, risk = members.get("error-codes"), members.get("score")
         if isinstance(problems, list) and any(isinstance(one, str) and one in _KEY_ERRORS for one in problems):
             raise CaptchaUnavailable("hCaptcha does not accept captcha_secret")
-        is_told = isinstance(risk, int | float) and not isinstance(risk, bool)
-        return members.get("success") is True and (not is_told or float(risk or 0) <= request.threshold)
+        has_risk = isinstance(risk, int | float) and not isinstance(risk, bool)
+        return members.get("success") is True and (not has_risk or float(risk or 0) <= request.threshold)

@@ -51,13 +51,13 @@ def call(method: str, url: str, facts: dict[str, str]) -> dict[str, Any]:
     if not _CONCURRENT_CALLS.acquire(timeout=_MAX_WAIT_SECONDS):
         raise CaptchaUnavailable("too many requests wait for the captcha provider")
     try:
-        answer = _content(method, url, facts)
+        content = _content(method, url, facts)
     except httpx.HTTPError as problem:  # its text may contain the URL with the secret
         raise CaptchaUnavailable(f"the captcha provider did not answer: {type(problem).__name__}") from None
     finally:
         _CONCURRENT_CALLS.release()
     try:
-        members = from_json(answer)
+        members = from_json(content)
     except ValueError:
         members = None
     if not isinstance(members, dict):
@@ -68,10 +68,10 @@ def call(method: str, url: str, facts: dict[str, str]) -> dict[str, Any]:
 def _content(method: str, url: str, facts: dict[str, str]) -> bytes:
     arguments: dict[str, Any] = {"params": facts} if method == "GET" else {"data": facts}
     deadline, content = monotonic() + TIMEOUT_SECONDS, b""
-    with httpx.stream(method, url, timeout=TIMEOUT_SECONDS / 2, follow_redirects=False, **arguments) as answer:
-        if answer.status_code != httpx.codes.OK:
-            raise CaptchaUnavailable(f"the captcha provider answered {answer.status_code}")
-        for part in answer.iter_bytes():
+    with httpx.stream(method, url, timeout=TIMEOUT_SECONDS / 2, follow_redirects=False, **arguments) as response:
+        if response.status_code != httpx.codes.OK:
+            raise CaptchaUnavailable(f"the captcha provider answered {response.status_code}")
+        for part in response.iter_bytes():
             content += part
             if len(content) > _MAX_BYTES or monotonic() > deadline:
                 raise CaptchaUnavailable("the captcha provider's response is too long")
