@@ -1,4 +1,4 @@
-"""Gatehouse: the hub and the identity service. The only file that knows both wings."""
+"""Gatehouse: the hub and the identity service. The only file that imports both."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import httpx  # noqa: TID251 - calls the identity service in this process
 
 from app import hub, identity
 from app.contract.auth import Host
-from app.hub import hash_queue
+from app.hub import lifecycle
 from app.identity.entry.callers import host_of
 from app.identity.entry.hash_queue import HashQueueRouter
 from app.kit.admission import Application, QueueSlot, QueueSlotOf
@@ -26,7 +26,7 @@ _WITHOUT_HASH: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 def create_hub(settings: Settings) -> Application:
     """Return the hub alone; it calls the identity service at `settings.api_url`."""
     pages = hub.create_app(settings)
-    return _served(settings, pages, partial(hash_queue.queue_slot, pages))
+    return _served(settings, pages, partial(lifecycle.queue_slot, pages))
 
 
 def create_identity(settings: Settings) -> Application:
@@ -38,12 +38,12 @@ def create_identity(settings: Settings) -> Application:
 
 
 def create_both(settings: Settings) -> Application:
-    """Return both wings in one process; the hub reaches the identity service without a socket."""
+    """Return both services in one process; the hub reaches the identity service without a socket."""
     services = identity.create_services(settings)
     server = identity.create_service(services)
     service = identity.create_app(server)
     pages = hub.create_app(settings, httpx.WSGITransport(app=service, raise_app_exceptions=False), services.clock)
-    of_service, of_pages = HashQueueRouter(services, server).queue_slot, partial(hash_queue.queue_slot, pages)
+    of_service, of_pages = HashQueueRouter(services, server).queue_slot, partial(lifecycle.queue_slot, pages)
 
     def queue_slot(environ: Mapping[str, Any]) -> QueueSlot | None:
         return (of_service if front.is_for_service(environ) else of_pages)(environ)
@@ -62,8 +62,8 @@ class Dispatcher:
         self._pages = pages
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        wing = self._service if self.is_for_service(environ) else self._pages
-        return wing(environ, start_response)
+        service = self._service if self.is_for_service(environ) else self._pages
+        return service(environ, start_response)
 
     def is_for_service(self, environ: Mapping[str, Any]) -> bool:
         """Return whether the request is for the identity service."""

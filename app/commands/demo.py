@@ -72,8 +72,8 @@ def _serve(settings: Settings, bind: str, shop_port: int, people: list[Person]) 
 
 def demo_application(settings: Settings, shop_port: int, bind: str, people: list[Person]) -> Application:
     """Return the demo's application: Gatehouse, the shop, the inbox and the front page, by host."""
-    from app.demo.front import Front  # noqa: PLC0415 - loads with the wings
-    from app.demo.hosts import Hosts, names, shop_at  # noqa: PLC0415 - loads with the wings
+    from app.demo.front import Front  # noqa: PLC0415 - loads with the services
+    from app.demo.hosts import Hosts, names, shop_at  # noqa: PLC0415 - loads with the services
     from app.demo.inbox import create_inbox  # noqa: PLC0415 - as above
     from app.identity.platform.encryption import Encryption  # noqa: PLC0415 - as above
     from app.identity.platform.store.database import Database  # noqa: PLC0415 - as above

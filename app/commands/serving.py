@@ -13,10 +13,10 @@ from wsgiref.types import WSGIApplication
 
 import click
 
+from app.commands import server_metrics
 from app.commands.errors import CommandError, as_command_errors
 from app.commands.errors import settings as read_settings
-from app.commands.measuring import Measuring
-from app.commands.measuring import begin as begin_measuring
+from app.commands.server_metrics import ServerMetrics
 from app.kit import logs
 from app.kit.admission import Application
 from app.kit.clock import SystemClock
@@ -32,48 +32,49 @@ if TYPE_CHECKING:
     from app.identity.platform.store.database import Database
 
 LOOPBACK = ("127.", "localhost", "[::1]", "unix:")
-WINGS = ("both", "hub", "identity")
+ROLES = ("both", "hub", "identity")
+"""What a process serves."""
 
 
 @click.command
 @click.option("--bind", default="127.0.0.1:8000", show_default=True, help="HOST:PORT, [IPV6]:PORT or unix:/PATH.")
-@click.option("--only", type=click.Choice(WINGS[1:]), help="Serve one wing; a hub apart needs GATEHOUSE_API_URL.")
+@click.option("--only", type=click.Choice(ROLES[1:]), help="Serve one wing; a hub apart needs GATEHOUSE_API_URL.")
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 256), help="Processes.")
 def serve(bind: str, only: str | None, workers: int) -> None:
     """Serve the hub, the identity service, or both, until SIGTERM or Ctrl-C."""
     settings = read_settings()
-    wings = only or "both"
-    check_options(settings, bind, wings, workers)
+    role = only or "both"
+    check_options(settings, bind, role, workers)
     settings = replace(settings, hashes_at_once=max(1, settings.hashes_at_once // workers))
     logs.configure()
     with as_command_errors():
-        if wings != "hub":
+        if role != "hub":
             prepare_database(settings)
-        jobs = [outbox_job(settings)] if wings != "hub" and settings.is_sqlite else []
-        measuring = begin_measuring(settings, wings, workers)
+        jobs = [outbox_job(settings)] if role != "hub" and settings.is_sqlite else []
+        metrics = server_metrics.start(settings, role, workers)
         try:
-            status = run(settings, wings, bind, workers, jobs, measuring)
+            status = run(settings, role, bind, workers, jobs, metrics)
         finally:
-            measuring.close()
+            metrics.close()
         sys.exit(status)
 
 
-def run(settings: Settings, wings: str, bind: str, workers: int, jobs: list[Job], measuring: Measuring) -> int:
+def run(settings: Settings, role: str, bind: str, workers: int, jobs: list[Job], metrics: ServerMetrics) -> int:
     """Serve until the server ends; return its exit status."""
 
     def announce(address: str) -> None:
-        click.echo(f"Gatehouse serves {wings} on {address}; tenants at {settings.hub_url('NAME')}", err=True)
+        click.echo(f"Gatehouse serves {role} on {address}; tenants at {settings.hub_url('NAME')}", err=True)
 
     try:
         return serve_http(
-            lambda: application(settings, wings, measuring.observers),
+            lambda: application(settings, role, metrics.observers),
             bind=bind,
             workers=workers,
-            background=[*jobs, *measuring.jobs],
-            on_refusal=measuring.on_refusal,
-            on_end_of_worker=measuring.on_end_of_worker,
+            background=[*jobs, *metrics.jobs],
+            on_refusal=metrics.on_refusal,
+            on_worker_exit=metrics.on_worker_exit,
             reserved_paths=PATHS,
-            hash_limits=hash_limits(settings, wings),
+            hash_limits=hash_limits(settings, role),
             limits=Limits(lame_duck_seconds=settings.drain_seconds),
             on_ready=announce,
         )
@@ -81,27 +82,27 @@ def run(settings: Settings, wings: str, bind: str, workers: int, jobs: list[Job]
         raise CommandError(f"--bind {bind}: {getattr(problem, 'strerror', None) or problem}") from None
 
 
-def application(settings: Settings, wings: str, observers: tuple[RequestObserver, ...] = ()) -> Application:
+def application(settings: Settings, role: str, observers: tuple[RequestObserver, ...] = ()) -> Application:
     """Return the application: hub, identity service or both, with health checks and instrumentation."""
-    import app  # noqa: PLC0415 - the wings load here, in each worker, after the fork
+    import app  # noqa: PLC0415 - hub and identity service load here, in each worker, after the fork
 
-    wing: Application = getattr(app, f"create_{wings}")(settings)
-    wsgi: WSGIApplication = wing.wsgi
-    if wings != "hub":
-        from app.reference import Reference  # noqa: PLC0415 - loads with the wings
+    served: Application = getattr(app, f"create_{role}")(settings)
+    wsgi: WSGIApplication = served.wsgi
+    if role != "hub":
+        from app.reference import Reference  # noqa: PLC0415 - loads with the services
 
         wsgi = Reference(wsgi, settings)
     wsgi = TimeBudget(wsgi, settings.request_wait_seconds)
-    return replace(wing, wsgi=instrumented(Health(wsgi, health_checks(settings, wings)), settings, observers))
+    return replace(served, wsgi=instrumented(Health(wsgi, health_checks(settings, role)), settings, observers))
 
 
-def hash_limits(settings: Settings, wings: str) -> HashLimits:
+def hash_limits(settings: Settings, role: str) -> HashLimits:
     """Return the limit of concurrent requests that hash: two per hash, since each spends part of its time on other work.
 
     A separate hub computes no hashes; its requests wait for the identity service, which has its own queue.
     """
     threads = max(HashLimits.threads, 4 * settings.hashes_at_once)
-    return HashLimits(running=threads if wings == "hub" else 2 * settings.hashes_at_once, threads=threads)
+    return HashLimits(running=threads if role == "hub" else 2 * settings.hashes_at_once, threads=threads)
 
 
 def instrumented(
@@ -115,9 +116,9 @@ def instrumented(
     return Instrumented(wsgi, observers, Proxies.of(settings.trusted_proxies))
 
 
-def health_checks(settings: Settings, wings: str) -> dict[str, Check]:
+def health_checks(settings: Settings, role: str) -> dict[str, Check]:
     """Return the readiness checks of this process."""
-    if wings == "hub":
+    if role == "hub":
         from app.kit.client import check_reachable  # noqa: PLC0415 - only a separate hub calls over HTTP
 
         return {"identity": lambda: check_reachable(f"{settings.api_url.rstrip('/')}/health/live")}
@@ -126,9 +127,9 @@ def health_checks(settings: Settings, wings: str) -> dict[str, Check]:
     return checks(settings)
 
 
-def check_options(settings: Settings, bind: str, wings: str, workers: int) -> None:
+def check_options(settings: Settings, bind: str, role: str, workers: int) -> None:
     """Raise CommandError for options and settings that contradict each other."""
-    if settings.has_inbox and not bind.startswith(LOOPBACK) and wings != "hub":
+    if settings.has_inbox and not bind.startswith(LOOPBACK) and role != "hub":
         raise CommandError(
             "GATEHOUSE_MAIL_URL and GATEHOUSE_SMS_URL are inbox:, which anybody can read, and --bind is not a loopback address: "
             "set a mail server or bind 127.0.0.1."
@@ -140,11 +141,11 @@ def check_options(settings: Settings, bind: str, wings: str, workers: int) -> No
             refuse_missing()
         except TelemetryMissing as problem:
             raise CommandError(str(problem)) from None
-    if wings == "hub" and not settings.api_url:
+    if role == "hub" and not settings.api_url:
         raise CommandError("--only hub needs GATEHOUSE_API_URL: where the identity service is.")
-    if wings == "identity" and not settings.api_url:
+    if role == "identity" and not settings.api_url:
         click.echo("GATEHOUSE_API_URL is not set: a hub that runs apart is not answered.", err=True)
-    if workers > 1 and wings != "hub" and not settings.redis_url:
+    if workers > 1 and role != "hub" and not settings.redis_url:
         raise CommandError("--workers above 1 needs GATEHOUSE_REDIS_URL: the processes share their limits there.")
 
 

@@ -25,33 +25,33 @@ class _TenantMessages:
 
     tenants: list[str]
     tenant: str
-    look: Branding
+    branding: Branding
     mails: list[MailTemplate]
     messages: list[SmsTemplate]
-    default: str  # the tenant's language
+    default_language: str
 
 
 def install(app: Flask, database: Database) -> None:
     """Add the gallery to the inbox's application."""
-    views = Blueprint("letters", __name__, url_prefix="/gallery")
+    views = Blueprint("gallery", __name__, url_prefix="/gallery")
 
     @views.get("")
     def index() -> str:
-        dress, language = _tenant_messages(database), _language()
-        shown = [*gallery.emails(dress.look, language, dress.mails, dress.default)]
-        texts = [*gallery.text_messages(dress.look, language, dress.messages, dress.default)]
+        view, language = _tenant_messages(database), _language()
+        mails = [*gallery.emails(view.branding, language, view.mails, view.default_language)]
+        texts = [*gallery.text_messages(view.branding, language, view.messages, view.default_language)]
         return render_template(
-            "gallery.html", dress=dress, language=language, languages=LANGUAGES, mails=shown, messages=texts
+            "gallery.html", view=view, language=language, languages=LANGUAGES, mails=mails, messages=texts
         )
 
     @views.get("/mail.html")
     def mail() -> Response:
-        dress, asked = _tenant_messages(database), (request.args.get("name"), request.args.get("state"))
-        shown = gallery.emails(dress.look, _language(), dress.mails, dress.default)
-        letter = next((one.message for one in shown if (one.name, one.state) == asked), None)
-        if letter is None:
+        view, requested = _tenant_messages(database), (request.args.get("name"), request.args.get("state"))
+        samples = gallery.emails(view.branding, _language(), view.mails, view.default_language)
+        message = next((one.message for one in samples if (one.name, one.state) == requested), None)
+        if message is None:
             abort(404)
-        return Response(letter.html, mimetype="text/html", headers={"Content-Security-Policy": POLICY})
+        return Response(message.html, mimetype="text/html", headers={"Content-Security-Policy": POLICY})
 
     app.register_blueprint(views)
 
@@ -63,22 +63,22 @@ def _language() -> Language:
 def _tenant_messages(database: Database) -> _TenantMessages:
     work = UnitOfWork(database, LOOKUP_TENANT)
     try:
-        tenants = {held.name: held for held in changes.all_tenants(work)}
+        tenants = {record.name: record for record in changes.all_tenants(work)}
         name = request.args.get("tenant") or next(iter(tenants), "")
         if name not in tenants:
             abort(404)
-        held = tenants[name]
-        work.switch_tenant(held.tenant_id)
-        own = [
-            store.template_of(channel, *row)
+        record = tenants[name]
+        work.switch_tenant(record.tenant_id)
+        templates = [
+            store.template_of(channel, *content)
             for channel in (store.MAIL, store.SMS)
-            for row in store.contents(work, channel)
+            for content in store.contents(work, channel)
         ]
     finally:
         work.rollback()
-    brand = Brand.model_validate(held.brand)
-    mails = [one for one in own if isinstance(one, MailTemplate)]
-    messages = [one for one in own if isinstance(one, SmsTemplate)]
-    look = Branding(brand.display_name or name.title(), brand)
-    default = TenantSettings.model_validate(held.settings).default_locale
-    return _TenantMessages(sorted(tenants), name, look, mails, messages, default)
+    brand = Brand.model_validate(record.brand)
+    mails = [one for one in templates if isinstance(one, MailTemplate)]
+    messages = [one for one in templates if isinstance(one, SmsTemplate)]
+    branding = Branding(brand.display_name or name.title(), brand)
+    default_language = TenantSettings.model_validate(record.settings).default_locale
+    return _TenantMessages(sorted(tenants), name, branding, mails, messages, default_language)

@@ -13,7 +13,7 @@ from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
 from app.contract.errors import BadParameter, BadPostBody, Dangerous, HubRefused, TooManyRequests, UnknownTenant
-from app.hub import flask_app, hash_queue, lifecycle, oidc_client
+from app.hub import flask_app, lifecycle, oidc_client
 from app.hub import pages as page_modules
 from app.hub.encryption import CookieCipher, derive_key
 from app.hub.endpoints import federation, legacy_addresses, protocol
@@ -55,7 +55,6 @@ def create_app(settings: Settings, transport: httpx.BaseTransport | None = None,
         cookie_cipher=CookieCipher(settings.secrets),
     )
     lifecycle.install(app)
-    app.before_request(hash_queue.refuse_shed)
     for module in pkgutil.iter_modules(page_modules.__path__):
         importlib.import_module(f"{page_modules.__name__}.{module.name}")
     for views in (page_modules.pages, protocol.views, legacy_addresses.views, oidc_client.views, federation.views):

@@ -1,26 +1,57 @@
-"""Hooks around every request of the hub: the visit is set up before the view, cookies are set after it."""
+"""Hooks around every request of the hub: queue for hashing, set up the visit before the view, set cookies after it."""
 
 from __future__ import annotations
 
-from typing import Final
+import io
+from collections.abc import Mapping
+from typing import Any, Final
 
 from flask import Flask, Response, request
+from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
 
 from app.hub import locale
 from app.hub.cookies import set_cookie, set_interaction_cookie
 from app.hub.locale import LANGUAGES
 from app.hub.page import LANGUAGE_PARAMETER
-from app.hub.services import COST_HEADER, api, services
+from app.hub.pages import security_alert
+from app.hub.services import COST_HEADER, Services, api, services
 from app.hub.visit import Visit, current_visit, requested_interaction_id, set_current_visit
+from app.kit.admission import SHED, QueueSlot, Shed
+from app.kit.operation import Hashing
 
 _YEAR_SECONDS: Final = 365 * 24 * 3600
 _PATHS_WITHOUT_TENANT: Final = ("/static/", "/_gallery")
+_HASHING: Final = Hashing("sign-in", ("password", "pin", "answer"))
+"""A form hashes if one of these is in its field names (decisions/0152) ..."""
+_GENERATES_PASSWORD: Final = frozenset({security_alert.ADDRESS})
+"""... or if it generates a new password."""
+_BULK_PATHS: Final = frozenset({"/register"})
 
 
 def install(app: Flask) -> None:
     """Register the hooks."""
     app.before_request(begin_request)
+    app.before_request(refuse_shed)
     app.after_request(finish_response)
+
+
+def queue_slot(app: Flask, environ: Mapping[str, Any]) -> QueueSlot | None:
+    """Return the queue slot of a page's request; None if it computes no hash. Makes no API call."""
+    path, stream = environ["PATH_INFO"].lower(), environ["wsgi.input"]
+    body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
+    if path not in _GENERATES_PASSWORD and not _HASHING.may_hash(environ["QUERY_STRING"], body):
+        return None
+    services: Services = app.extensions["gatehouse"]
+    tenant = services.tenancy.cached_name(environ.get("HTTP_HOST", "").lower())
+    return QueueSlot(tenant, "bulk" if path in _BULK_PATHS else _HASHING.work)
+
+
+def refuse_shed() -> None:
+    """Refuse a request that the hash queue shed. Raises TooManyRequests or ServiceUnavailable."""
+    shed: Shed | None = request.environ.get(SHED)
+    if shed is not None:
+        error = TooManyRequests if shed.unavailable_status == TooManyRequests.code else ServiceUnavailable
+        raise error(retry_after=shed.retry_after_seconds)
 
 
 def begin_request() -> None:

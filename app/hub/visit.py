@@ -14,7 +14,8 @@ from app.hub import locale
 from app.hub.interaction import Interaction
 from app.hub.locale import Language, negotiate, parse_accept_language, use_language
 from app.hub.tenancy import NO_TENANT, Tenant
-from app.kit import randomness, request_ids
+from app.kit import randomness
+from app.kit.instrumentation import REQUEST_ID, new_request_id
 
 RETURN_FROM_PROVIDER: Final = "/socialauth/validate.sauth"
 """Redirect address of upstream providers; its `state` starts with the interaction's id (interface federation.md §12)."""
@@ -52,8 +53,8 @@ class Visit:
     @cached_property
     def reference(self) -> str:
         """The request id: error pages show it; log lines and audit entries of hub and identity service have it."""
-        given = request.environ.get(request_ids.ENVIRON) if has_request_context() else None
-        return given or request_ids.new()
+        given = request.environ.get(REQUEST_ID) if has_request_context() else None
+        return given or new_request_id()
 
     @property
     def binding_secret(self) -> str:

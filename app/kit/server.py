@@ -18,9 +18,9 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.utils import get_content_type
 from werkzeug.wsgi import get_content_length, get_host, get_input_stream
 
-from app.kit import request_ids
 from app.kit.admission import SHED, Shed
 from app.kit.errors import ApiError, OAuthError, declared_as
+from app.kit.instrumentation import REQUEST_ID, new_request_id
 from app.kit.operation import AnyOperation, Catalogue, Host
 from app.kit.reading import INSIDE, MOST_BODY_BYTES, RawRequest, filter_address, read_body, read_request
 from app.kit.routing import Match, Router, choose
@@ -267,7 +267,7 @@ def raw_request(environ: WSGIEnvironment) -> RawRequest:
         scheme=environ["wsgi.url_scheme"],
         too_large=too_large,
         is_inside=INSIDE in environ,
-        request_id=environ.get(request_ids.ENVIRON) or request_ids.new(),
+        request_id=environ.get(REQUEST_ID) or new_request_id(),
         shed=environ.get(SHED),
     )
 

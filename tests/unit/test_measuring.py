@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.registry import REGISTRY
 
-from app.commands.measuring import SharedFolder
+from app.commands.server_metrics import MetricsDirectory
 from app.kit import metrics
 from app.kit.serving.refusals import Reason, Refusals
 from app.kit.throttled_log import ThrottledLog
@@ -24,7 +24,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_folder_is_removed_at_the_end(temporary: Path) -> None:
-    folder = SharedFolder()
+    folder = MetricsDirectory()
     (folder.path / "counter_1.db").write_bytes(b"x")
     folder.remove()
     assert list(temporary.iterdir()) == []
@@ -33,30 +33,30 @@ def test_folder_is_removed_at_the_end(temporary: Path) -> None:
 def test_folder_of_a_killed_server_is_removed_at_the_next_start() -> None:
     process = os.fork()
     if process == 0:
-        SharedFolder()
+        MetricsDirectory()
         os._exit(0)  # as kill -9 does: nothing is cleaned
     os.waitpid(process, 0)
     abandoned = set(Path(tempfile.gettempdir()).iterdir())
     assert len(abandoned) == 1
-    folder = SharedFolder()
+    folder = MetricsDirectory()
     assert set(Path(tempfile.gettempdir()).iterdir()) == {folder.path}
     folder.remove()
 
 
 def test_folder_in_use_stays_while_one_process_of_it_lives() -> None:
     told, tell = os.pipe()
-    used = SharedFolder()
+    used = MetricsDirectory()
     worker = os.fork()
     if worker == 0:
         os.close(tell)
         os.read(told, 1)
         os._exit(0)
     os.close(used._lock)  # the parent was killed, its worker lives
-    SharedFolder().remove()
+    MetricsDirectory().remove()
     assert used.path.exists()
     os.close(tell)
     os.waitpid(worker, 0)
-    SharedFolder().remove()
+    MetricsDirectory().remove()
     assert not used.path.exists()
 
 
@@ -67,7 +67,7 @@ def test_what_others_put_there_is_left_alone(temporary: Path) -> None:
     (temporary / "gatehouse-metrics-link").symlink_to(elsewhere)
     (temporary / "gatehouse-metrics-file").write_text("")
     (temporary / "gatehouse-metrics-unlocked").mkdir()
-    SharedFolder().remove()
+    MetricsDirectory().remove()
     assert len(list(temporary.iterdir())) == 4
     assert (elsewhere / "lock").exists()
 

@@ -13,7 +13,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 import pytest
 from werkzeug.test import Client
 
-from app.commands.measuring import surface_of
+from app.commands.server_metrics import surface_of
 from app.identity.entry import health as identity_health
 from app.identity.platform.store import migrate
 from app.kit.health import Health

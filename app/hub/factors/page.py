@@ -1,10 +1,12 @@
-"""What the pages share that show an authenticator: the second factor at sign-in, and adding one to the account."""
+"""Pages with an authenticator's template: the second factor at sign-in, and its enrolment. QR codes are inline SVG paths."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, ClassVar, Final
 
+import segno
 from wtforms import HiddenField
 
 from app.contract.hub_second_factors import FactorPrompt
@@ -13,13 +15,13 @@ from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.forms import code
 from app.hub.forms.account import PasswordConfirmationForm
 from app.hub.page import Page, provider_redirect_targets
-from app.hub.parts import qr
-from app.hub.parts.qr import Qr
 
 ACCOUNT_FACTORS: Final = "/second-factors"
 ADD_FACTOR: Final = f"{ACCOUNT_FACTORS}/add"
 CHOOSE: Final = "choose"
 """Value of `do` in forms that choose a factor, and of `kind` in the address of the list."""
+_BORDER: Final = 4
+"""Width of the quiet zone in modules (ISO/IEC 18004)."""
 
 
 class ChosenForm(PasswordConfirmationForm):
@@ -63,9 +65,9 @@ class FactorPage(Page):
         return code.resend_hint(self.resend_in_seconds)
 
     @property
-    def picture(self) -> Qr:
+    def picture(self) -> QrCode:
         """The QR code that the authenticator app scans."""
-        return qr.draw(self.shown.uri or "")
+        return qr_code(self.shown.uri or "")
 
     @property
     def secret_groups(self) -> str:
@@ -82,3 +84,25 @@ def choice_redirect_targets(*kinds: str) -> tuple[str, ...]:
 def fresh_form(presentation: FactorPresentation, target: str | None = None) -> FactorForm:
     """Return the empty form of an authenticator; `target` is where a code is sent."""
     return presentation.form(formdata=None, data={"kind": presentation.kind.value, "target": target or ""})
+
+
+@dataclass(frozen=True)
+class QrCode:
+    """A QR code: `<svg viewBox="0 0 size size"><path d="path"/></svg>`, stroke width 1."""
+
+    size: int
+    path: str
+
+
+def qr_code(text: str) -> QrCode:
+    """Return the QR code of a text, with error correction level M (15 %)."""
+    matrix = segno.make(text, error="m", micro=False).matrix
+    runs: list[str] = []
+    for y, modules in enumerate(matrix):
+        x = 0
+        for is_dark, cells in groupby(modules):
+            length = len(list(cells))
+            if is_dark:
+                runs.append(f"M{x + _BORDER} {y + _BORDER}.5h{length}")
+            x += length
+    return QrCode(len(matrix) + 2 * _BORDER, "".join(runs))

@@ -1,15 +1,17 @@
-"""Forms of account pages: the password that may be required again, and the notice of a refused change."""
+"""Forms of account pages: password confirmation, PIN, security answers; and the notice of a refused change."""
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol, Self
 from urllib.parse import urlencode
 
 from flask import Response
 from flask_babel import lazy_gettext as _l
-from wtforms import HiddenField, PasswordField
+from wtforms import HiddenField, PasswordField, StringField
+from wtforms.validators import InputRequired, Length
 
 from app.contract import errors as e
+from app.contract.credential_settings import Pins
 from app.contract.hub import PersonView
 from app.hub import journey
 from app.hub.forms.base import HubForm
@@ -118,3 +120,66 @@ _NOTICES: Final[dict[type[ApiError], Notice]] = {
 def text_of(value: Any) -> str:
     """Return a profile value as a field's text."""
     return value if isinstance(value, str) else ""
+
+
+class PinForm(PasswordConfirmationForm):
+    """A new PIN, with the password if required. `one-time-code` keeps password managers from storing the PIN."""
+
+    pin = PasswordField(
+        _l("New PIN"),
+        [InputRequired(_l("Choose a PIN."))],
+        render_kw={"autocomplete": "one-time-code", "inputmode": "numeric", "dir": "ltr"},
+    )
+
+    def add_refusal(self, refusal: ApiError) -> bool:
+        """Add the refusal to its field; return whether it belongs to one."""
+        if isinstance(refusal, e.BadParameter):
+            self.add_error("pin", _PIN_REFUSED)
+            return True
+        return super().add_refusal(refusal)
+
+
+_PIN_REFUSED: Final = _l("This PIN may not be: it is too short or too long, or the first that everybody tries.")
+
+
+def pin_hint(rules: Pins) -> Any:
+    """Return the rules of a PIN as text."""
+    if rules.min_length == rules.max_length:
+        return _l("%(num)s digits, neither all the same nor in a row.", num=rules.min_length)
+    return _l(
+        "%(least)s to %(most)s digits, neither all the same nor in a row.",
+        least=rules.min_length,
+        most=rules.max_length,
+    )
+
+
+Questions = tuple[tuple[str, str], ...]
+
+
+class QuestionsForm(HubForm):
+    """A form with a field per question, built as a subclass by `of`."""
+
+    questions: ClassVar[Questions] = ()
+
+    @classmethod
+    def of(cls, questions: Questions, **given: Any) -> Self:
+        """Return the form with these questions."""
+        widgets = {
+            f"answer_{at}": StringField(
+                text,
+                [Length(max=500, message=_l("This is too long."))],
+                render_kw={"autocomplete": "off", "dir": "auto"},
+            )
+            for at, (_, text) in enumerate(questions)
+        }
+        kind: type[Self] = type("TenantsQuestions", (cls,), {**widgets, "questions": questions})
+        return kind(**given)
+
+    @property
+    def rows(self) -> list[Any]:
+        return [self[f"answer_{at}"] for at in range(len(self.questions))]
+
+    @property
+    def typed(self) -> dict[str, str]:
+        """The answers by question id."""
+        return {question: self[f"answer_{at}"].data or "" for at, (question, _) in enumerate(self.questions)}

@@ -19,7 +19,7 @@ from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import formatting
-from app.hub.parts.scopes import DEFAULT_SCOPES, Scope
+from app.hub.parts.formatting import DEFAULT_SCOPES, Scope
 from app.hub.services import api
 from app.hub.visit import current_visit
 

@@ -17,7 +17,7 @@ from app.hub.cookies import set_interaction_cookie
 from app.hub.forms.base import HubForm
 from app.hub.page import Page
 from app.hub.pages import pages
-from app.hub.parts.scopes import DEFAULT_SCOPES, Scope
+from app.hub.parts.formatting import DEFAULT_SCOPES, Scope
 from app.hub.services import api
 from app.hub.visit import current_visit
 

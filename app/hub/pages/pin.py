@@ -14,8 +14,7 @@ from app.contract import hub_pins as contract
 from app.contract.credential_settings import Pins
 from app.contract.hub import Step
 from app.hub import journey, oidc_client
-from app.hub.forms.account import NEEDED, confirmation_data, refusal_notice, require_confirmation
-from app.hub.forms.pin import PinForm, hint
+from app.hub.forms.account import NEEDED, PinForm, confirmation_data, pin_hint, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile
@@ -41,7 +40,7 @@ class PinPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, PinPage]:
-        rule, refused = hint(Pins()), PinForm()
+        rule, refused = pin_hint(Pins()), PinForm()
         refused.add_refusal(e.BadParameter())
         request_body = PinForm(data={"asks": NEEDED, "account": "ada@example.com"})
         return {
@@ -68,11 +67,11 @@ class SetPinPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, SetPinPage]:
-        rule, refused = hint(Pins(min_length=4, max_length=4)), PinForm()
+        rule, refused = pin_hint(Pins(min_length=4, max_length=4)), PinForm()
         refused.add_refusal(e.BadParameter())
         return {
             "required": cls(PinForm(), rule, relying_party="Acme Shop"),
-            "offered": cls(PinForm(), hint(Pins()), can_skip=True, relying_party="Acme Shop"),
+            "offered": cls(PinForm(), pin_hint(Pins()), can_skip=True, relying_party="Acme Shop"),
             "refused": cls(refused, rule),
             "with the password": cls(PinForm(data={"asks": NEEDED, "account": "ada@example.com"}), rule),
         }
@@ -136,13 +135,13 @@ def submit_set_pin() -> Response:
 
 
 def _own_page(form: PinForm, *, has_pin: bool, problem: Notice | None = None) -> PinPage:
-    return PinPage(form, hint(current_visit().tenant.pin), has_pin, problem)
+    return PinPage(form, pin_hint(current_visit().tenant.pin), has_pin, problem)
 
 
 def _step_page(form: PinForm, *, can_skip: bool, problem: Notice | None = None) -> SetPinPage:
     visit = current_visit()
     relying_party = visit.relying_party
-    return SetPinPage(form, hint(visit.tenant.pin), can_skip, relying_party, problem)
+    return SetPinPage(form, pin_hint(visit.tenant.pin), can_skip, relying_party, problem)
 
 
 def _has_pin(view: hub_contract.ProfileResponse) -> bool:

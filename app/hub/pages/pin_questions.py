@@ -16,9 +16,8 @@ from app.contract import errors as e
 from app.contract import hub_pins as contract
 from app.contract.credential_settings import Pins
 from app.hub import journey
+from app.hub.forms.account import PinForm, QuestionsForm, pin_hint
 from app.hub.forms.identifier import IdentifierForm, identifier_attributes
-from app.hub.forms.pin import PinForm, hint
-from app.hub.forms.security_questions import QuestionsForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
@@ -61,7 +60,7 @@ class PinQuestionsPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, PinQuestionsPage]:
         questions = (("pet", "What was the name of your first pet?"), ("town", "In which town did you grow up?"))
-        rule, short = hint(Pins()), PinAnswersForm.of(questions, data={"identifier": "ada@example.com"})
+        rule, short = pin_hint(Pins()), PinAnswersForm.of(questions, data={"identifier": "ada@example.com"})
         short.add_refusal(e.BadParameter())
         return {
             "fresh": cls(PinAnswersForm.of(questions), rule),
@@ -116,4 +115,4 @@ def _form() -> PinAnswersForm:
 
 def _page(form: PinAnswersForm, problem: Notice | None = None) -> PinQuestionsPage:
     tenant = current_visit().tenant
-    return PinQuestionsPage(form, hint(tenant.pin), tenant.identifiers, problem)
+    return PinQuestionsPage(form, pin_hint(tenant.pin), tenant.identifiers, problem)

@@ -12,8 +12,7 @@ from app.contract import errors as e
 from app.contract import hub_pins as contract
 from app.contract.credential_settings import Pins
 from app.hub import journey
-from app.hub.forms.account import refusal_notice
-from app.hub.forms.pin import PinForm, hint
+from app.hub.forms.account import PinForm, pin_hint, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import mailed_link
@@ -44,7 +43,7 @@ class ResetPinPage(mailed_link.LinkPage):
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetPinPage]:
-        rule, refused = hint(Pins()), PinForm()
+        rule, refused = pin_hint(Pins()), PinForm()
         refused.add_refusal(e.BadParameter())
         return {
             "fresh": cls(PinForm(), OPEN, "ada@example.com", "a-token", rule),
@@ -80,5 +79,5 @@ def submit_reset_pin() -> Response:
 
 def _render(form: PinForm, token: str, status: int, problem: Notice | None = None) -> Response:
     link = api()(contract.read_link, mailed_link.link_read(token))
-    rule = hint(current_visit().tenant.pin)
+    rule = pin_hint(current_visit().tenant.pin)
     return ResetPinPage(form, link.state, link.label, token, rule, problem).render(status)

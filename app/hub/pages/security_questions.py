@@ -16,11 +16,11 @@ from app.hub import journey, oidc_client
 from app.hub.forms.account import (
     NEEDED,
     PasswordConfirmationForm,
+    QuestionsForm,
     confirmation_data,
     refusal_notice,
     require_confirmation,
 )
-from app.hub.forms.security_questions import QuestionsForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile

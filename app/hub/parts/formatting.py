@@ -1,13 +1,15 @@
-"""Texts for browsers, dates and durations in the visitor's language."""
+"""Texts for browsers, dates, durations and scopes in the visitor's language."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from flask_babel import format_date, format_timedelta
 from flask_babel import lazy_gettext as _l
 
+from app.contract.auth import ACCOUNT_READ, ACCOUNT_WRITE
 from app.hub.services import services
 
 
@@ -20,8 +22,8 @@ def browser_label(browser: str | None, system: str | None) -> Any:
 
 def time_ago(instant: str) -> str:
     """Return how long ago an ISO 8601 instant was."""
-    words: str = format_timedelta(datetime.fromisoformat(instant) - services().clock.now(), add_direction=True)
-    return words
+    text: str = format_timedelta(datetime.fromisoformat(instant) - services().clock.now(), add_direction=True)
+    return text
 
 
 def format_day(instant: str | None) -> str:
@@ -33,3 +35,35 @@ def format_day(instant: str | None) -> str:
     except ValueError:
         return ""
     return day
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A requested scope."""
+
+    name: str
+    description: str = ""
+    """The tenant's own description; empty if it has none."""
+
+    @property
+    def text(self) -> Any:
+        """The description shown on the page."""
+        return self.description or _DESCRIPTIONS.get(self.name, self.name)
+
+
+_DESCRIPTIONS: Final = {
+    "openid": _l("Know that it is you"),
+    "profile": _l("See your name, picture and language"),
+    "email": _l("See your email address"),
+    "phone": _l("See your phone number"),
+    "address": _l("See your postal address"),
+    "offline_access": _l("Keep access while you are away"),
+    ACCOUNT_READ: _l("See your full profile, your consents and your passkeys"),
+    ACCOUNT_WRITE: _l(
+        "Change your profile and consents; once you confirm it’s you, also change how you sign in or delete your account"
+    ),
+}
+
+
+DEFAULT_SCOPES: Final = (Scope("openid"),)
+"""The scopes of a request without any."""

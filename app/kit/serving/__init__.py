@@ -33,7 +33,7 @@ def serve(
     background: Sequence[Job] = (),
     page: RefusalPage = plain_page,
     on_refusal: OnRefusal = ignore_refusal,
-    on_end_of_worker: Callable[[int], object] = str,
+    on_worker_exit: Callable[[int], object] = str,
     reserved_paths: Sequence[str] = (),
     on_ready: Callable[[str], object] = str,
 ) -> int:
@@ -52,7 +52,7 @@ def serve(
         on_refusal: called for each request that is refused before the application answers it; must not block.
         page: makes the body of the answers the server gives by itself.
         reserved_paths: addresses with a thread of their own each, such as those of health probes.
-        on_end_of_worker: called with the process id of a worker that has ended unexpectedly and is replaced.
+        on_worker_exit: called with the process id of a worker that has ended unexpectedly and is replaced.
         on_ready: called once with the real address, when every worker serves.
 
     Raises:
@@ -72,7 +72,7 @@ def serve(
         reserved_paths=reserved_paths,
     )
     if workers > 1:
-        return Supervisor(plan, listener, workers, background, on_end_of_worker).run(lambda: on_ready(address))
+        return Supervisor(plan, listener, workers, background, on_worker_exit).run(lambda: on_ready(address))
     run_worker(plan, listener, background=background, on_ready=lambda: on_ready(address))
     return 0
 

@@ -8,11 +8,11 @@ from http import HTTPStatus
 
 from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, HTTPScope
 
-from app.kit import request_ids
+from app.kit.instrumentation import REQUEST_ID_HEADER, new_request_id
 from app.kit.throttled_log import ThrottledLog
 
 logger = logging.getLogger("gatehouse.serving")
-_REQUEST_ID = request_ids.HEADER.lower()
+_REQUEST_ID = REQUEST_ID_HEADER.lower()
 
 RefusalPage = Callable[[int, str], tuple[str, bytes]]
 """(status, the request's Accept header) -> (content type, body): lets the caller supply its own page."""
@@ -90,7 +90,7 @@ class Refusals:
 
     def raw(self, status: int, reason: Reason) -> bytes:
         """Return the response as bytes, for a connection without a valid request."""
-        request_id = request_ids.new()
+        request_id = new_request_id()
         self.note(reason, status, request_id)
         content_type, body = self._page(status, "")
         head = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", "connection: close", "cache-control: no-store"]
@@ -104,7 +104,7 @@ class Refusals:
     ) -> None:
         """Send a refusal, then read the `unread` rest of the request, so that the client can read the response."""
         status = refusal.status
-        request_id = request_ids.new()
+        request_id = new_request_id()
         self.note(refusal.reason, status, request_id)
         accept = next((value for name, value in scope["headers"] if name == b"accept"), b"")
         content_type, body = self._page(status, accept.decode("latin-1"))

@@ -21,33 +21,33 @@ _PREFIX: Final = "gatehouse-metrics-"
 _LOCK: Final = "lock"
 
 
-def _nothing(*_facts: object) -> None:
+def _ignore(*_details: object) -> None:
     return
 
 
 @dataclass(frozen=True)
-class Measuring:
+class ServerMetrics:
     """The server's metrics hooks; empty if metrics are off."""
 
     jobs: tuple[Job, ...] = ()
     observers: tuple[RequestObserver, ...] = ()
-    on_refusal: OnRefusal = _nothing
-    on_end_of_worker: Callable[[int], object] = _nothing
+    on_refusal: OnRefusal = _ignore
+    on_worker_exit: Callable[[int], object] = _ignore
     """Called with the id of a process that has ended and is replaced."""
-    close: Callable[[], object] = field(default=_nothing)
+    close: Callable[[], object] = field(default=_ignore)
 
 
-def begin(settings: Settings, wings: str, workers: int) -> Measuring:
+def start(settings: Settings, role: str, workers: int) -> ServerMetrics:
     """Start the metrics before processes are forked; `close` ends them in the process that started them."""
     if not settings.metrics_bind:
-        return Measuring()
-    shared = SharedFolder() if workers > 1 else None
+        return ServerMetrics()
+    shared = MetricsDirectory() if workers > 1 else None
     if shared is not None:
         share_metrics(shared.path)
-    from app.kit import metrics  # noqa: PLC0415 - the library reads the shared folder at import
+    from app.kit import metrics  # noqa: PLC0415 - the library reads the shared directory at import
 
     collectors = []
-    if wings != "hub":
+    if role != "hub":
         from app.identity.platform.outbox.metrics import OutboxMetrics  # noqa: PLC0415 - as above
         from app.identity.platform.store.database import Database  # noqa: PLC0415 - a separate hub has no store
 
@@ -58,9 +58,11 @@ def begin(settings: Settings, wings: str, workers: int) -> Measuring:
         raise CommandError(f"GATEHOUSE_METRICS_BIND is {settings.metrics_bind!r}; it must be host:port.") from None
     observers, on_refusal = (metrics.request_metrics(partial(surface_of, settings)),), metrics.count_refusals()
     if shared is None:
-        return Measuring((exposition,), observers, on_refusal)
+        return ServerMetrics((exposition,), observers, on_refusal)
     path = shared.path
-    return Measuring((exposition,), observers, on_refusal, lambda process: metrics.forget(process, path), shared.remove)
+    return ServerMetrics(
+        (exposition,), observers, on_refusal, lambda process: metrics.forget(process, path), shared.remove
+    )
 
 
 def surface_of(settings: Settings, host: str) -> str:
@@ -68,7 +70,7 @@ def surface_of(settings: Settings, host: str) -> str:
     return "api" if host.lower() == settings.api_hostname else "tenant"
 
 
-class SharedFolder:
+class MetricsDirectory:
     """The metrics directory of one server, locked for as long as one of its processes runs.
 
     This lets the next server find and remove the directories of killed servers.
@@ -76,27 +78,27 @@ class SharedFolder:
 
     def __init__(self) -> None:
         _remove_abandoned(Path(tempfile.gettempdir()))
-        self.path, self._lock = _locked()
+        self.path, self._lock = _create_locked()
         while not (self.path / _LOCK).exists():  # another starting server took it for abandoned
             os.close(self._lock)
-            self.path, self._lock = _locked()
+            self.path, self._lock = _create_locked()
 
     def remove(self) -> None:
-        """Remove the folder."""
+        """Remove the directory."""
         shutil.rmtree(self.path, ignore_errors=True)
         os.close(self._lock)
 
 
-def _locked() -> tuple[Path, int]:
+def _create_locked() -> tuple[Path, int]:
     path = Path(tempfile.mkdtemp(prefix=_PREFIX))
     lock = os.open(path / _LOCK, os.O_CREAT | os.O_RDWR | os.O_EXCL, 0o600)  # forked processes share the lock
     fcntl.flock(lock, fcntl.LOCK_EX)
     return path, lock
 
 
-def _remove_abandoned(beside: Path) -> None:
-    """Remove the folders of killed servers of this user."""
-    for folder in beside.glob(f"{_PREFIX}*"):
+def _remove_abandoned(parent: Path) -> None:
+    """Remove the directories of killed servers of this user."""
+    for folder in parent.glob(f"{_PREFIX}*"):
         try:
             if folder.is_symlink() or folder.lstat().st_uid != os.geteuid():
                 continue
