@@ -29,7 +29,7 @@ hypothesis.settings.load_profile("house")
 # These meet the machine's own clock: a browser or a server process that stalls for seconds is no fault of ours. The
 # summary lists what needed a second run; races and rules of the product are never run twice.
 HERE = Path(__file__).parent
-ON_THE_CLOCK = {HERE / "load", HERE / "browser", HERE / "api" / "test_demo.py", HERE / "api" / "test_served.py"}
+ON_THE_CLOCK = {HERE / "load", HERE / "browser", HERE / "api" / "test_demo.py", HERE / "api" / "test_installation.py"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -327,7 +327,7 @@ NOT_HERE: dict[tuple[str, int], str] = {
     ("M01", 1101): "whoever has no factor enrols one, or is signed in",
     ("M01", 1220): "which accounts may sign in where: the issue of organizations",
     ("M01", 1226): "consent is asked after the second factor, at its rows",
-    ("M05", 1281): "tests/api/test_spoken_codes.py, through what cannot call",
+    ("M05", 1281): "tests/api/test_voice_codes.py, through what cannot call",
 }
 
 

@@ -26,7 +26,7 @@ def solved(acme: TenantServer, body: dict[str, Any] | None = None) -> dict[str, 
     return {"captcha_challenge": asked["Token"], "captcha_work": worked(asked["WorkSeed"], asked["WorkBits"])}
 
 
-def test_who_solves_it_registers(acme: TenantServer) -> None:
+def test_solved_captcha_registers(acme: TenantServer) -> None:
     shown = solved(acme)
     assert answered(acme.send("POST", WITH_CAPTCHA, {**BODY, **shown}, with_secret=False)) == {
         "IsPosted": True,
@@ -35,30 +35,30 @@ def test_who_solves_it_registers(acme: TenantServer) -> None:
     assert answered(acme.send("GET", MANAGE, email=ADA))["EmailVerified"] is False
 
 
-def test_it_opens_once(acme: TenantServer) -> None:
+def test_captcha_solution_works_once(acme: TenantServer) -> None:
     shown = solved(acme)
     answered(acme.send("POST", WITH_CAPTCHA, {**BODY, **shown}, with_secret=False))
     second = {**BODY, "Email": primary("b@example.test"), **shown}
     assert refused(acme.send("POST", WITH_CAPTCHA, second, with_secret=False)) == (403, 982)
 
 
-def test_what_is_mistyped_does_not_cost_it(acme: TenantServer) -> None:
+def test_malformed_registration_keeps_captcha_solution_valid(acme: TenantServer) -> None:
     shown = solved(acme)
     short = {**BODY, "BirthDate": "02-30-1990", **shown}
     assert refused(acme.send("POST", WITH_CAPTCHA, short, with_secret=False)) == (400, 968)
     assert answered(acme.send("POST", WITH_CAPTCHA, {**BODY, **shown}, with_secret=False))["IsPosted"] is True
 
 
-def test_the_older_names_of_the_body_are_no_error(acme: TenantServer) -> None:
+def test_legacy_recaptcha_fields_are_accepted(acme: TenantServer) -> None:
     older = {"recaptcha_challenge_field": "x", "recaptcha_response_field": "y"}
     assert refused(acme.send("POST", WITH_CAPTCHA, {**BODY, **older}, with_secret=False)) == (403, 982)
 
 
-def test_nobody_learns_without_it_who_has_an_account(acme: TenantServer) -> None:
+def test_taken_address_is_hidden_without_captcha(acme: TenantServer) -> None:
     acme.create(Email=primary(ADA))
     assert refused(acme.send("POST", WITH_CAPTCHA, BODY, with_secret=False)) == (403, 982)
 
 
-def test_another_tenants_does_not_open(acme: TenantServer, new_tenant_server: NewTenantServer) -> None:
+def test_captcha_of_other_tenant_is_refused(acme: TenantServer, new_tenant_server: NewTenantServer) -> None:
     other = new_tenant_server(limits=UNLIMITED, captcha={"work_bits": 8})
     assert refused(acme.send("POST", WITH_CAPTCHA, {**BODY, **solved(other)}, with_secret=False)) == (403, 982)

@@ -25,7 +25,7 @@ def listed(acme: TenantServer, kind: str = "town", **query: Any) -> list[dict[st
     return list(found)
 
 
-def test_what_is_added_is_listed_without_its_code(acme: TenantServer) -> None:
+def test_public_list_omits_record_codes(acme: TenantServer) -> None:
     assert answered(add(acme, town("Bonn", code="s3cret"), town("Ulm"))) == {"IsPosted": True}
     bonn, _ulm = listed(acme, "TOWN")
     assert set(bonn) == MEMBERS
@@ -43,7 +43,7 @@ def test_children_are_listed_under_their_parent(acme: TenantServer) -> None:
     assert refused(acme.send("GET", f"{PUBLIC}/school", with_secret=False, parentid="none")) == (403, 1156)
 
 
-def test_pages_hold_fifty_at_most(acme: TenantServer) -> None:
+def test_page_holds_at_most_fifty_records(acme: TenantServer) -> None:
     add(acme, *(town(f"T{number:02}") for number in range(60)))
     assert len(listed(acme)) == 50
     assert [one["Value"] for one in listed(acme, skip=58)] != []
@@ -51,7 +51,7 @@ def test_pages_hold_fifty_at_most(acme: TenantServer) -> None:
     assert refused(acme.send("GET", f"{PUBLIC}/town", with_secret=False, limit=51)) == (400, 908)
 
 
-def test_what_is_not_active_is_the_tenants_alone(acme: TenantServer) -> None:
+def test_inactive_record_is_hidden_from_public_list(acme: TenantServer) -> None:
     add(acme, town("Bonn", isactive=False))
     assert refused(acme.send("GET", f"{PUBLIC}/town", with_secret=False)) == (403, 1155)
     assert len(answered(acme.send("GET", f"{MANAGED}/town"))) == 1
@@ -67,12 +67,12 @@ def test_what_is_not_active_is_the_tenants_alone(acme: TenantServer) -> None:
         ({"type": "town", "key": "x", "value": "x", "parentid": "nobody"}, (403, 1154)),
     ],
 )
-def test_a_malformed_record_adds_nothing(acme: TenantServer, record: dict[str, Any], expected: tuple[int, int]) -> None:
+def test_malformed_record_adds_nothing(acme: TenantServer, record: dict[str, Any], expected: tuple[int, int]) -> None:
     assert refused(add(acme, town("Bonn"), record)) == expected
     assert refused(acme.send("GET", f"{PUBLIC}/town", with_secret=False)) == (403, 1155)
 
 
-def test_a_code_is_checked(acme: TenantServer) -> None:
+def test_record_code_is_validated(acme: TenantServer) -> None:
     add(acme, town("Bonn", code="s3cret"), town("Ulm"))
     bonn, ulm = (one["Id"] for one in listed(acme))
 
@@ -87,7 +87,7 @@ def test_a_code_is_checked(acme: TenantServer) -> None:
     assert refused(check("nobody", "s3cret")) == (403, 1150)
 
 
-def test_a_record_is_changed_and_removed(acme: TenantServer) -> None:
+def test_record_is_changed_and_removed(acme: TenantServer) -> None:
     add(acme, town("Bonn"))
     (bonn,) = listed(acme)
     changed = answered(acme.send("PUT", f"{MANAGED}/{bonn['Id']}", {"Value": "Bonn am Rhein", "Code": "new"}))
@@ -98,13 +98,13 @@ def test_a_record_is_changed_and_removed(acme: TenantServer) -> None:
     assert refused(acme.send("PUT", f"{MANAGED}/{bonn['Id']}", {"Value": "x"})) == (403, 1150)
 
 
-def test_a_list_is_removed_whole(acme: TenantServer) -> None:
+def test_deleting_a_type_removes_its_whole_list(acme: TenantServer) -> None:
     add(acme, town("Bonn"), town("Ulm"))
     assert answered(acme.send("DELETE", f"{MANAGED}/type/Town")) == {"IsDeleted": True}
     assert refused(acme.send("DELETE", f"{MANAGED}/type/town")) == (403, 1155)
 
 
-def test_another_tenants_list_does_not_exist(acme: TenantServer, globex: TenantServer) -> None:
+def test_list_of_other_tenant_is_not_found(acme: TenantServer, globex: TenantServer) -> None:
     add(acme, town("Bonn", code="s3cret"))
     (bonn,) = listed(acme)
     assert refused(globex.send("GET", f"{PUBLIC}/town", with_secret=False)) == (403, 1155)

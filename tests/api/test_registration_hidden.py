@@ -32,7 +32,7 @@ def mails(acme: TenantServer, to: str = ADA) -> list[dict[str, Any]]:
     return mails_to(acme.services, acme.tenant_id, to)
 
 
-def test_a_taken_address_is_answered_as_a_free_one(acme: TenantServer) -> None:
+def test_taken_address_gets_same_response_as_free_one(acme: TenantServer) -> None:
     acme.create(Email=primary(ADA), EmailVerified=True)
     taken, free = register(acme), register(acme, "free@example.test")
     assert (taken.status_code, taken.get_json()) == (free.status_code, free.get_json())
@@ -41,32 +41,32 @@ def test_a_taken_address_is_answered_as_a_free_one(acme: TenantServer) -> None:
     assert "vtoken" not in str(mails(acme)[-1])
 
 
-def test_the_link_of_another_tenant_opens_nothing(acme: TenantServer, new_tenant_server: NewTenantServer) -> None:
+def test_verification_link_of_other_tenant_is_refused(acme: TenantServer, new_tenant_server: NewTenantServer) -> None:
     register(acme)
     other = new_tenant_server(limits=UNLIMITED)
     shown = other.send("GET", VERIFY, with_secret=False, verificationtoken=token_in(mails(acme)[-1]))
     assert refused(shown) == (403, 1063)
 
 
-def test_the_language_and_the_page_of_the_relying_party_are_in_the_mail(new_tenant_server: NewTenantServer) -> None:
+def test_verification_mail_links_to_requested_page(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits=UNLIMITED, url_whitelist=["https://shop.example"])
     register(acme, query={"verificationurl": "https://shop.example/welcome?x=1"})
     link = link_in(mails(acme)[-1])
     assert link.startswith("https://shop.example/welcome?x=1&vtype=emailverification&vtoken=")
 
 
-def test_no_mail_is_sent_where_the_caller_wants_none(acme: TenantServer) -> None:
+def test_prevent_option_suppresses_verification_mail(acme: TenantServer) -> None:
     register(acme, query={"options": "preventverificationemail,preventverificationsms"})
     assert mails(acme) == []
 
 
-def test_no_mail_is_sent_where_nothing_is_verified(new_tenant_server: NewTenantServer) -> None:
+def test_disabled_verification_sends_no_mail(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits=UNLIMITED, email_verification="disabled")
     register(acme)
     assert mails(acme) == []
 
 
-def test_a_second_try_under_an_id_that_waits_is_told_so(new_tenant_server: NewTenantServer) -> None:
+def test_second_registration_with_pending_uid_is_refused(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits=UNLIMITED, hide_unknown_accounts=True, custom_uid=True)
     assert [register(acme, Uid=uid).status_code for uid in ("first", "second")] == [200, 200]
     assert refused(register(acme, Uid="second")) == (403, 1044)

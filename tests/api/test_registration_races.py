@@ -32,7 +32,7 @@ def accounts_of(world: Any) -> int:
         work.rollback()
 
 
-def test_of_fifty_programs_one_wins(new_tenant_server: NewTenantServer) -> None:
+def test_parallel_registrations_by_api_create_one_account(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits=UNLIMITED)
     bodies: list[dict[str, Any]] = [
         {"Password": PASSWORD, "Email": primary(SPELLINGS[number % 3]), "UserName": f"ada{number}"}
@@ -43,9 +43,7 @@ def test_of_fifty_programs_one_wins(new_tenant_server: NewTenantServer) -> None:
     assert accounts_of(acme) == 1
 
 
-def test_of_fifty_people_at_the_page_one_gets_the_account_and_all_see_the_same(
-    new_world: NewWorld, hub_app: Flask
-) -> None:
+def test_parallel_registrations_by_page_look_alike(new_world: NewWorld, hub_app: Flask) -> None:
     world = new_world(limits=UNLIMITED)
     seen = registered_by_many(world, hub_app, lambda number: {"email": SPELLINGS[number % 3]})
     assert len({(after.status, after.heading) for after in seen}) == 1
@@ -59,7 +57,7 @@ FORM = ("email", "username", "phone")
 
 
 @pytest.mark.parametrize(("typed", "members", "code"), NAMED, ids=["username"])
-def test_of_fifty_people_who_want_one_name_one_gets_it(
+def test_username_race_by_page_has_one_winner(
     new_world: NewWorld, hub_app: Flask, typed: dict[str, str], members: dict[str, str], code: int
 ) -> None:
     del members, code
@@ -72,7 +70,7 @@ def test_of_fifty_people_who_want_one_name_one_gets_it(
 
 
 @pytest.mark.parametrize(("typed", "members", "code"), NAMED, ids=["username"])
-def test_of_fifty_programs_that_want_one_name_one_gets_it(
+def test_username_race_by_api_has_one_winner(
     new_tenant_server: NewTenantServer, typed: dict[str, str], members: dict[str, str], code: int
 ) -> None:
     del typed
@@ -85,7 +83,7 @@ def test_of_fifty_programs_that_want_one_name_one_gets_it(
     assert accounts_of(acme) == 1
 
 
-def test_fifty_state_one_number_and_one_of_them_holds_it(new_tenant_server: NewTenantServer) -> None:
+def test_parallel_claims_of_one_phone_leave_one_holder(new_tenant_server: NewTenantServer) -> None:
     """A number is whose who proves it: to have stated it first keeps nobody out (tests/api/test_contested_numbers.py)."""
     acme = new_tenant_server(limits=UNLIMITED, phone_login=True, email_login=True)
     bodies = [
@@ -99,7 +97,7 @@ def test_fifty_state_one_number_and_one_of_them_holds_it(new_tenant_server: NewT
         assert len(work.all(identifiers.select().where(*where))) == 1
 
 
-def test_of_fifty_who_have_nothing_but_one_number_one_is_added(new_tenant_server: NewTenantServer) -> None:
+def test_parallel_phone_only_registrations_create_one_account(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits=UNLIMITED, phone_login=True)
     bodies: list[dict[str, Any]] = [{"Password": PASSWORD, "PhoneId": NUMBER} for _ in range(RACERS)]
     answers = all_at_once(acme, REGISTER, bodies, sott=sott_of(acme))

@@ -23,7 +23,7 @@ def account(tenant: TenantServer, **named: Any) -> dict[str, Any]:
     return answered(tenant.send("GET", MANAGE, **(named or {"email": "ada@example.test"})))
 
 
-def test_where_verification_is_required_there_is_no_session(acme: TenantServer) -> None:
+def test_required_verification_starts_no_session(acme: TenantServer) -> None:
     assert answered(register(acme, FirstName="Ada")) == {"IsPosted": True, "Data": None}
     held = account(acme)
     assert (held["FirstName"], held["EmailVerified"], held["NoOfLogins"]) == ("Ada", False, 0)
@@ -31,7 +31,7 @@ def test_where_verification_is_required_there_is_no_session(acme: TenantServer) 
 
 
 @pytest.mark.parametrize("mode", ["optional", "disabled"])
-def test_where_it_is_not_the_session_begins_at_once(new_tenant_server: NewTenantServer, mode: str) -> None:
+def test_other_verification_modes_start_session_at_once(new_tenant_server: NewTenantServer, mode: str) -> None:
     acme = new_tenant_server(limits=UNLIMITED, email_verification=mode)
     data = answered(register(acme))["Data"]
     assert set(data) == {"Profile", "access_token", "refresh_token", "expires_in"}
@@ -40,18 +40,18 @@ def test_where_it_is_not_the_session_begins_at_once(new_tenant_server: NewTenant
     assert answered(read)["Uid"] == data["Profile"]["Uid"]
 
 
-def test_fields_are_projected(new_tenant_server: NewTenantServer) -> None:
+def test_fields_parameter_limits_profile(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits=UNLIMITED, email_verification="optional")
     data = answered(register(acme, query={"fields": "Uid"}))["Data"]
     assert set(data["Profile"]) == {"Uid"}
 
 
-def test_a_username_alone_signs_in_at_once(new_tenant_server: NewTenantServer) -> None:
+def test_username_only_registration_signs_in_at_once(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits=UNLIMITED, username_login=True)
     assert answered(register(acme, None, UserName="Countess"))["Data"]["Profile"]["UserName"] == "countess"
 
 
-def test_the_page_it_came_from_is_kept_without_its_query(acme: TenantServer) -> None:
+def test_referer_is_stored_without_its_query(acme: TenantServer) -> None:
     body = {"Password": PASSWORD, "Email": EMAIL}
     answer = Client(acme.app).post(
         REGISTER,
@@ -102,7 +102,7 @@ TWO_TYPES = [{"Type": "Home"}, {"Type": "home"}]
         ({"Password": "x" * 10_000}, (400, 908)),
     ],
 )  # fmt: skip
-def test_a_malformed_registration_is_refused(
+def test_malformed_registration_is_refused(
     acme: TenantServer, members: dict[str, Any], expected: tuple[int, int]
 ) -> None:
     assert refused(register(acme, **{"Email": EMAIL, **members})) == expected
@@ -121,7 +121,7 @@ def test_a_malformed_registration_is_refused(
         ({"email_access": {"allow": ["other.test"]}}, {}, (403, 1247)),
     ],
 )
-def test_whom_the_tenant_does_not_want_is_refused(
+def test_tenant_rules_refuse_registration(
     new_tenant_server: NewTenantServer, settings: dict[str, Any], members: dict[str, Any], expected: tuple[int, int]
 ) -> None:
     acme = new_tenant_server(limits=UNLIMITED, **settings)
@@ -136,7 +136,7 @@ def test_whom_the_tenant_does_not_want_is_refused(
         {"block": ["ample.test", "eve@example.test"]},
     ],
 )
-def test_whom_the_lists_let_in_is_let_in(new_tenant_server: NewTenantServer, access: dict[str, Any]) -> None:
+def test_access_lists_admit_allowed_address(new_tenant_server: NewTenantServer, access: dict[str, Any]) -> None:
     assert answered(register(new_tenant_server(limits=UNLIMITED, email_access=access)))["IsPosted"] is True
 
 
@@ -148,9 +148,7 @@ IDNA = "xn--bcher-kva.example"
     "written", [BUECHER, "B\u00dcCHER.example", f"*.{BUECHER}", IDNA, f"ada@{BUECHER}", f"ada@{IDNA}"]
 )
 @pytest.mark.parametrize("domain", [BUECHER, IDNA])
-def test_lists_and_addresses_are_compared_as_idna(
-    new_tenant_server: NewTenantServer, written: str, domain: str
-) -> None:
+def test_access_lists_compare_domains_as_idna(new_tenant_server: NewTenantServer, written: str, domain: str) -> None:
     address = [{"Type": "Primary", "Value": f"ada@{domain}"}]
     blocks = new_tenant_server(limits=UNLIMITED, email_access={"block": [written]})
     assert refused(register(blocks, Email=address)) == (403, 1056 if "ada@" in written else 1247)
@@ -158,12 +156,12 @@ def test_lists_and_addresses_are_compared_as_idna(
     assert answered(register(allows, Email=address))["IsPosted"] is True
 
 
-def test_a_top_level_domain_beyond_ascii_is_listed(new_tenant_server: NewTenantServer) -> None:
+def test_access_list_blocks_idn_top_level_domain(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits=UNLIMITED, email_access={"block": ["\u0440\u0444"]})
     assert refused(register(acme, Email=[{"Type": "Primary", "Value": "ada@shop.xn--p1ai"}])) == (403, 1247)
 
 
-def test_what_our_pages_read_as_a_number_is_no_username(new_tenant_server: NewTenantServer) -> None:
+def test_username_that_reads_as_phone_number_is_refused(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits=UNLIMITED, phone_login=True, email_login=True)
     assert refused(register(acme, UserName="+4917012399")) == (403, 1024)
     assert refused(acme.send("GET", "/identity/v2/auth/username", with_secret=False, username="017012399")) == (
@@ -183,7 +181,7 @@ def test_what_our_pages_read_as_a_number_is_no_username(new_tenant_server: NewTe
         ({"Email": MANY, "PhoneId": "+44 20 7946 0123"}, (403, 1058)),
     ],
 )
-def test_what_another_account_has_is_taken(
+def test_taken_identifier_is_refused(
     new_tenant_server: NewTenantServer, members: dict[str, Any], expected: tuple[int, int]
 ) -> None:
     acme = new_tenant_server(limits=UNLIMITED, phone_login=True, email_login=True)
@@ -191,14 +189,14 @@ def test_what_another_account_has_is_taken(
     assert refused(register(acme, **members)) == expected
 
 
-def test_letters_that_look_alike_are_other_names(acme: TenantServer) -> None:
+def test_confusable_names_are_distinct_within_one_script(acme: TenantServer) -> None:
     acme.create(Email=EMAIL, UserName="ada")
     cyrillic = [{"Type": "Primary", "Value": "\u0430da@example.test"}]
     assert register(acme, Email=cyrillic, UserName="\u0430da").json["ErrorCode"] == 1024  # two scripts in one name
     assert answered(register(acme, Email=cyrillic, UserName="\u0430\u0434\u0430"))["IsPosted"] is True
 
 
-def test_what_only_the_tenants_servers_may_say_is_ignored(acme: TenantServer) -> None:
+def test_server_only_fields_are_ignored(acme: TenantServer) -> None:
     answered(
         register(acme, EmailVerified=True, IsActive=False, DisableLogin=True, RegistrationSource="me", Roles=["x"])
     )
@@ -239,7 +237,7 @@ GOOD: dict[str, Any] = {"FirstName": "Ada", "CustomFields": {"size": "38"}, "Acc
         ({"Password": ""}, (400, 1089), ""),
     ],
 )  # fmt: skip
-def test_the_tenants_form_is_enforced(
+def test_registration_form_rules_are_enforced(
     new_tenant_server: NewTenantServer, members: dict[str, Any], expected: tuple[int, int | None], named: str
 ) -> None:
     acme = new_tenant_server(limits=UNLIMITED, registration_form=FORM, custom_fields=["size"])
@@ -249,13 +247,13 @@ def test_the_tenants_form_is_enforced(
     assert named in answer.text
 
 
-def test_too_many_registrations_from_one_address_are_held_back(new_tenant_server: NewTenantServer) -> None:
+def test_registrations_are_limited_by_client_address(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits={"register_per_minute_per_address": 2})
     codes = [register(acme, Email=[{"Type": "Primary", "Value": f"a{n}@example.test"}]).status_code for n in range(3)]
     assert codes == [200, 200, 429]
 
 
-def test_a_page_that_is_not_on_the_list_is_refused(new_tenant_server: NewTenantServer) -> None:
+def test_verification_url_outside_allowlist_is_refused(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits=UNLIMITED, url_whitelist=["https://shop.example"])
     assert refused(register(acme, query={"verificationurl": "https://evil.example/x"})) == (403, 1249)
     assert answered(register(acme, query={"verificationurl": "https://shop.example/x"}))["IsPosted"] is True
@@ -264,7 +262,7 @@ def test_a_page_that_is_not_on_the_list_is_refused(new_tenant_server: NewTenantS
 PHONE = "+44 20 7946 0123"
 
 
-def test_a_phone_alone_waits_for_its_code(new_tenant_server: NewTenantServer) -> None:
+def test_phone_only_registration_needs_its_code(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits=UNLIMITED, phone_login=True, email_verification="disabled")
     answer = register(acme, None, PhoneId=PHONE)
     if acme.services.settings.sms_target:
@@ -275,12 +273,12 @@ def test_a_phone_alone_waits_for_its_code(new_tenant_server: NewTenantServer) ->
         assert refused(acme.send("GET", MANAGE, phone="+442079460123")) == (403, 1043)
 
 
-def test_a_phone_beside_an_email_does_not_stop_a_registration(new_tenant_server: NewTenantServer) -> None:
+def test_phone_beside_email_does_not_block_registration(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits=UNLIMITED, phone_login=True, email_verification="optional")
     assert answered(register(acme, PhoneId=PHONE))["Data"]["Profile"]["PhoneId"] == "+442079460123"
 
 
-def test_a_phone_is_wanted_without_its_message(new_tenant_server: NewTenantServer) -> None:
+def test_suppressed_sms_still_creates_pending_account(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits=UNLIMITED, phone_login=True)
     answer = register(acme, None, PhoneId=PHONE, query={"options": "preventverificationsms"})
     assert answered(answer) == {"IsPosted": True, "Data": None}

@@ -32,13 +32,13 @@ def shown(acme: TenantServer, sott: str | None, headers: dict[str, str] | None =
     return refused(Client(acme.app).post(REGISTER, json=body, query_string=asked, base_url=base, headers=headers or {}))
 
 
-def test_the_one_that_the_service_makes_is_good(acme: TenantServer) -> None:
+def test_sott_from_service_is_accepted(acme: TenantServer) -> None:
     made = answered(acme.send("GET", SOTT, timedifference=5))
     assert set(made) == {"Sott", "ExpiryTime"}
     assert shown(acme, made["Sott"]) == (200, None)
 
 
-def test_the_clock_and_the_pair_of_the_service_make_one(acme: TenantServer) -> None:
+def test_sott_from_serverinfo_times_is_accepted(acme: TenantServer) -> None:
     period = answered(acme.send("GET", SERVERINFO, with_secret=False))["Sott"]
     plain = f"{period['StartTime']}#{acme.api_key}#{period['EndTime']}".encode()
     assert shown(acme, sealed(plain, acme.api_secret)) == (200, None)
@@ -54,22 +54,22 @@ def test_the_clock_and_the_pair_of_the_service_make_one(acme: TenantServer) -> N
         "%Y/%m/%d %I:%M:%S",
     ],
 )
-def test_client_libraries_write_times_in_their_own_ways(acme: TenantServer, form: str) -> None:
+def test_time_formats_of_client_libraries_are_accepted(acme: TenantServer, form: str) -> None:
     assert shown(acme, sott_of(acme, form=form)) == (200, None)
 
 
 @pytest.mark.parametrize("name", ["X-Acme-Sott", "x-lr-SOTT"])
-def test_the_header_wins_over_the_query(acme: TenantServer, name: str) -> None:
+def test_sott_header_wins_over_query(acme: TenantServer, name: str) -> None:
     assert shown(acme, sott_of(acme), {name: "nonsense"}) == (403, 1049)
     assert shown(acme, "nonsense", {name: sott_of(acme)}) == (200, None)
 
 
-def test_none_at_all_is_another_refusal(acme: TenantServer) -> None:
+def test_missing_sott_has_its_own_error_code(acme: TenantServer) -> None:
     assert shown(acme, None) == (400, 1048)
     assert shown(acme, "", {"X-Acme-Sott": ""}) == (400, 1048)
 
 
-def test_it_holds_from_a_little_before_its_start_to_its_end(acme: TenantServer) -> None:
+def test_sott_is_valid_from_five_minutes_before_start_to_end(acme: TenantServer) -> None:
     now = acme.services.clock.now()
     for begins, minutes, expected in ((4, 10, 200), (6, 10, 403), (-11, 10, 403), (-10, 10.5, 200), (-1500, 10, 403)):
         sott = sott_of(acme, start=now + timedelta(minutes=begins), minutes=minutes)
@@ -78,7 +78,7 @@ def test_it_holds_from_a_little_before_its_start_to_its_end(acme: TenantServer) 
 
 
 @pytest.mark.parametrize("hour", [1, 12])
-def test_the_one_that_the_service_makes_has_no_second_life(acme: TenantServer, hour: int) -> None:
+def test_issued_sott_is_refused_after_its_end(acme: TenantServer, hour: int) -> None:
     clock = acme.services.clock
     assert isinstance(clock, MovableClock)
     clock.advance(hours=(hour - clock.now().hour) % 24)
@@ -88,13 +88,11 @@ def test_the_one_that_the_service_makes_has_no_second_life(acme: TenantServer, h
 
 
 @pytest.mark.parametrize(("minutes", "expected"), [(129_600, 200), (129_602, 403), (60 * 24 * 365 * 100, 403)])
-def test_none_holds_longer_than_the_longest_that_the_service_makes(
-    acme: TenantServer, minutes: int, expected: int
-) -> None:
+def test_sott_longer_than_maximum_lifetime_is_refused(acme: TenantServer, minutes: int, expected: int) -> None:
     assert shown(acme, sott_of(acme, minutes=minutes))[0] == expected
 
 
-def test_a_clock_of_twelve_hours_goes_over_noon_and_midnight(acme: TenantServer) -> None:
+def test_twelve_hour_times_work_across_noon_and_midnight(acme: TenantServer) -> None:
     clock = acme.services.clock
     assert isinstance(clock, MovableClock)
     for _ in range(2):
@@ -105,7 +103,7 @@ def test_a_clock_of_twelve_hours_goes_over_noon_and_midnight(acme: TenantServer)
         clock.advance(hours=1)
 
 
-def test_the_secret_the_key_and_every_letter_count(acme: TenantServer, globex: TenantServer) -> None:
+def test_tampered_sott_is_refused(acme: TenantServer, globex: TenantServer) -> None:
     good = sott_of(acme)
     text, _, mark = good.partition("*")
     cut = base64.b64encode(base64.b64decode(text)[:-16]).decode()
@@ -127,7 +125,7 @@ def test_the_secret_the_key_and_every_letter_count(acme: TenantServer, globex: T
     assert {shown(acme, one) for one in wrong} == {(403, 1049)}
 
 
-def test_a_plus_that_nobody_encoded_is_understood(acme: TenantServer) -> None:
+def test_unencoded_plus_in_sott_is_accepted(acme: TenantServer) -> None:
     now = acme.services.clock.now()
     made = [sott_of(acme, start=now - timedelta(seconds=second), minutes=60) for second in range(0, 2400, 4)]
     within = next(sott for sott in made if "+" in sott)
@@ -136,7 +134,7 @@ def test_a_plus_that_nobody_encoded_is_understood(acme: TenantServer) -> None:
     assert shown(acme, first.replace("+", " ")) in ((200, None), (403, 936))
 
 
-def test_it_is_not_single_use_and_many_at_once_are_no_exception(acme: TenantServer) -> None:
+def test_sott_is_reusable_in_parallel(acme: TenantServer) -> None:
     bodies: list[dict[str, Any]] = [
         {"Password": PASSWORD, "Email": primary(f"a{number}@example.test")} for number in range(8)
     ]
@@ -144,9 +142,9 @@ def test_it_is_not_single_use_and_many_at_once_are_no_exception(acme: TenantServ
     assert {answer.status_code for answer in answers} == {200}
 
 
-def test_only_the_secret_makes_one(acme: TenantServer) -> None:
+def test_issuing_sott_needs_the_api_secret(acme: TenantServer) -> None:
     assert refused(acme.send("GET", SOTT, with_secret=False)) == (400, 923)
 
 
-def test_registration_that_is_off_asks_for_no_token(new_tenant_server: NewTenantServer) -> None:
+def test_disabled_registration_is_refused_without_sott(new_tenant_server: NewTenantServer) -> None:
     assert refused(register(new_tenant_server(registration=False), query={"sott": None})) == (403, 1190)

@@ -76,7 +76,7 @@ def told(who: Somebody) -> list[str]:
     return [one["text"] for one in who.mails() if "Was it you?" in one["text"]]
 
 
-def test_the_first_sign_in_tells_nothing_and_the_same_again_neither(ada: Somebody) -> None:
+def test_familiar_sign_in_sends_no_notice(ada: Somebody) -> None:
     for _ in range(3):
         signs_in(ada)
     assert told(ada) == []
@@ -90,7 +90,7 @@ def test_the_first_sign_in_tells_nothing_and_the_same_again_neither(ada: Somebod
         (FIREFOX, "203.0.113.8", "from a new network address: Firefox, Linux · Linz, Austria · 203.0.113.8"),
     ],
 )
-def test_what_is_new_is_told_once(ada: Somebody, agent: str, address: str, says: str) -> None:
+def test_new_signal_is_notified_once(ada: Somebody, agent: str, address: str, says: str) -> None:
     signs_in(ada)
     for _ in range(2):
         signs_in(ada, agent, address)
@@ -99,7 +99,7 @@ def test_what_is_new_is_told_once(ada: Somebody, agent: str, address: str, says:
     assert "/not-me?vtoken=" in mail
 
 
-def test_what_the_tenant_does_not_watch_is_not_told(
+def test_unwatched_signal_is_not_notified(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = somebody(new_tenant_server, risk={"country": "notify"})
@@ -117,7 +117,7 @@ def test_what_the_tenant_does_not_watch_is_not_told(
     [("device", CHROME, LINZ, 1287), ("browser", CHROME, LINZ, 1168), ("city", FIREFOX, VIENNA, 1169),
      ("country", FIREFOX, PARIS, 1170), ("ip", FIREFOX, VIENNA, 1171)],
 )  # fmt: skip
-def test_a_tenant_may_refuse_what_is_new(
+def test_refuse_action_refuses_new_signal(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch, what: str, agent: str,
     address: str, code: int,
 ) -> None:  # fmt: skip
@@ -131,7 +131,7 @@ def test_a_tenant_may_refuse_what_is_new(
     signs_in(ada)
 
 
-def test_a_tenant_may_block_the_account(
+def test_block_action_blocks_account(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = somebody(new_tenant_server, risk={"country": "block"})
@@ -142,7 +142,7 @@ def test_a_tenant_may_block_the_account(
     assert len(told(ada)) == 1
 
 
-def test_a_tenant_with_second_factors_only_tells(
+def test_second_factor_tenant_only_notifies(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = somebody(new_tenant_server, risk={"country": "block"}, two_factor="optional")
@@ -152,7 +152,7 @@ def test_a_tenant_with_second_factors_only_tells(
     assert len(told(ada)) == 1
 
 
-def test_a_place_is_new_again_after_a_year_without_it(ada: Somebody) -> None:
+def test_location_is_new_again_after_a_year(ada: Somebody) -> None:
     signs_in(ada)
     signs_in(ada, address=VIENNA)
     ada.waits(days=300)
@@ -164,7 +164,7 @@ def test_a_place_is_new_again_after_a_year_without_it(ada: Somebody) -> None:
     assert len(told(ada)) == 2
 
 
-def test_the_tenants_own_template_is_sent_where_the_request_names_it(
+def test_requested_mail_template_is_used(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = somebody(new_tenant_server, risk={"city": "notify"})
@@ -183,7 +183,7 @@ BY_TEXT = {"city": "notify", "told_by": "sms"}
 @pytest.mark.parametrize(
     ("by", "sms", "mails"), [("sms", 1, 0), ("both", 1, 1), ("mail", 0, 1)]
 )  # fmt: skip
-def test_owners_are_told_by_what_the_tenant_chose(
+def test_notice_uses_channel_chosen_by_tenant(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch, by: str, sms: int, mails: int
 ) -> None:  # fmt: skip
     ada = somebody(new_tenant_server, risk={**BY_TEXT, "told_by": by}).becomes(LocalLanguage="de")
@@ -202,7 +202,7 @@ def test_owners_are_told_by_what_the_tenant_chose(
 
 @on_one_database
 @pytest.mark.parametrize("why", ["not proved", "over the limit"])
-def test_whoever_cannot_be_texted_is_mailed(
+def test_notice_falls_back_to_mail_when_sms_is_impossible(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch, why: str
 ) -> None:
     ada = somebody(new_tenant_server, risk=BY_TEXT, sending={"sms_per_day": 1})
@@ -218,7 +218,7 @@ def test_whoever_cannot_be_texted_is_mailed(
 
 
 @on_one_database
-def test_a_text_of_the_tenants_own_is_sent_where_the_request_names_it(
+def test_requested_sms_template_is_used(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = somebody(new_tenant_server, risk=BY_TEXT)

@@ -159,7 +159,7 @@ def new_line_first(apart: Apart, met: Event) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(("name", "steps"), [("in order", in_order), ("new line first", new_line_first)])
-def test_a_secret_changes_under_load(
+def test_secret_rotation_under_load_fails_no_request(
     ours: Installation, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, steps: Steps
 ) -> None:
     log = tmp_path / "log"

@@ -25,7 +25,7 @@ def told(who: Factored, kind: str = "sms") -> int:
     return len(sent_messages(who.tenant.services, who.tenant.tenant_id, kind))
 
 
-def test_a_text_message_goes_out_with_the_challenge_where_it_is_the_factor(new_tenant_server: NewTenantServer) -> None:
+def test_challenge_sends_sms_to_sms_factor(new_tenant_server: NewTenantServer) -> None:
     ada = texts(ada_of(new_tenant_server))
     before, challenge = told(ada), ada.challenged()
     assert told(ada) == before + 1
@@ -36,7 +36,7 @@ def test_a_text_message_goes_out_with_the_challenge_where_it_is_the_factor(new_t
     assert answered(login)["Profile"]["Uid"] == ada.uid
 
 
-def test_nothing_is_sent_where_another_factor_is_preferred(new_tenant_server: NewTenantServer) -> None:
+def test_preferred_factor_suppresses_code_messages(new_tenant_server: NewTenantServer) -> None:
     ada = texts(mails(ada_of(new_tenant_server))).enrols()
     before = told(ada), told(ada, "mail")
     challenge = ada.challenged()
@@ -45,7 +45,7 @@ def test_nothing_is_sent_where_another_factor_is_preferred(new_tenant_server: Ne
     assert challenge["IsOTPAuthenticatorVerified"] is challenge["IsEmailOtpAuthenticatorVerified"] is True
 
 
-def test_a_mail_goes_out_where_it_is_the_only_factor_and_there_is_one_address(
+def test_challenge_mails_code_to_only_email_factor(
     new_tenant_server: NewTenantServer,
 ) -> None:
     ada = mails(ada_of(new_tenant_server))
@@ -56,7 +56,7 @@ def test_a_mail_goes_out_where_it_is_the_only_factor_and_there_is_one_address(
     assert answered(ada.proves("email", shown, challenge["SecondFactorAuthenticationToken"]))["Profile"]
 
 
-def test_where_no_message_can_be_sent_the_other_ways_are_offered(new_tenant_server: NewTenantServer) -> None:
+def test_unavailable_sms_leaves_other_factors(new_tenant_server: NewTenantServer) -> None:
     ada = texts(ada_of(new_tenant_server))
     codes = ada.backup_codes()
     with without_sms(ada):
@@ -66,7 +66,7 @@ def test_where_no_message_can_be_sent_the_other_ways_are_offered(new_tenant_serv
         assert answered(ada.proves("backupcode", {"backupcode": codes[0]}, token))["Profile"]
 
 
-def test_a_limit_that_is_reached_leaves_the_code_that_was_sent(new_tenant_server: NewTenantServer) -> None:
+def test_exhausted_limit_keeps_last_code_valid(new_tenant_server: NewTenantServer) -> None:
     ada = texts(ada_of(new_tenant_server, sending={"sms": {"amount": 2, "minutes": 60}}))
     ada.backup_codes()
     first = ada.challenged()
@@ -77,7 +77,7 @@ def test_a_limit_that_is_reached_leaves_the_code_that_was_sent(new_tenant_server
     assert answered(ada.proves("sms", {"otp": ada.texted()}, token))["Profile"]
 
 
-def test_another_number_takes_the_place_of_the_first_once_it_is_proved(new_tenant_server: NewTenantServer) -> None:
+def test_new_number_replaces_old_one_once_verified(new_tenant_server: NewTenantServer) -> None:
     ada = texts(ada_of(new_tenant_server))
     answered(ada.own("PUT", "sms/phone", {"phoneno2fa": OTHER}))
     assert ada.own_factors()["OTPPhoneNo"].endswith(NUMBER[-2:]), "not before it is proved"
@@ -87,7 +87,7 @@ def test_another_number_takes_the_place_of_the_first_once_it_is_proved(new_tenan
     assert sent_messages(ada.tenant.services, ada.tenant.tenant_id, "sms")[-1]["to"] == OTHER
 
 
-def test_what_is_begun_with_a_token_proves_nothing_at_a_challenge(new_tenant_server: NewTenantServer) -> None:
+def test_enrolment_code_does_not_answer_challenge(new_tenant_server: NewTenantServer) -> None:
     """A thief of a session names a number of theirs: its code does not answer the challenge of the number that is there."""
     ada = texts(ada_of(new_tenant_server))
     token = ada.token()
@@ -95,7 +95,7 @@ def test_what_is_begun_with_a_token_proves_nothing_at_a_challenge(new_tenant_ser
     assert refused(ada.proves("sms", {"otp": ada.texted()}, token)) == (403, 1067)
 
 
-def test_who_writes_the_profile_moves_no_factor(new_tenant_server: NewTenantServer) -> None:
+def test_profile_update_does_not_change_factors(new_tenant_server: NewTenantServer) -> None:
     ada = questions(texts(ada_of(new_tenant_server)))
     ada.tenant.update(ada.uid, {"PhoneId": OTHER, "SecurityQuestionAnswer": {"pet": "a thief's", "city": "a thief's"}})
     ada.challenged()
@@ -106,21 +106,21 @@ def test_who_writes_the_profile_moves_no_factor(new_tenant_server: NewTenantServ
 
 
 @pytest.mark.parametrize("typed", [" GREY  owl ", "Ｇｒｅｙ Owl"])
-def test_answers_are_understood_as_people_type_them(new_tenant_server: NewTenantServer, typed: str) -> None:
+def test_security_answers_ignore_case_width_and_spacing(new_tenant_server: NewTenantServer, typed: str) -> None:
     ada = questions(ada_of(new_tenant_server))
     given = {"securityquestionanswer": [{**ANSWERS_GIVEN["securityquestionanswer"][0], "Answer": typed},
                                         ANSWERS_GIVEN["securityquestionanswer"][1]]}  # fmt: skip
     assert answered(ada.proves("verification/securityquestionanswer", given, ada.token(), "POST"))["Profile"]
 
 
-def test_a_code_goes_to_proved_addresses_alone(new_tenant_server: NewTenantServer) -> None:
+def test_code_is_mailed_to_verified_address_only(new_tenant_server: NewTenantServer) -> None:
     ada = mails(ada_of(new_tenant_server))
     ada.becomes(EmailVerified=False)
     assert refused(ada.own("GET", "email", emailid=ada.email)) == (403, 1023)
     assert refused(ada.call("M23", emailid=ada.email)) == (403, 1023)
 
 
-def test_a_code_is_for_the_address_that_it_went_to(new_tenant_server: NewTenantServer) -> None:
+def test_code_is_bound_to_its_address(new_tenant_server: NewTenantServer) -> None:
     ada = ada_of(new_tenant_server)
     second = f"second.{ada.email}"
     answered(ada.own("GET", "email", emailid=ada.email))
@@ -129,7 +129,7 @@ def test_a_code_is_for_the_address_that_it_went_to(new_tenant_server: NewTenantS
     assert answered(ada.own("PUT", "email", {"emailid": ada.email.upper(), "otp": code}))["Uid"] == ada.uid
 
 
-def test_anybody_may_ask_for_a_code_and_learns_nothing_where_that_is_hidden(new_tenant_server: NewTenantServer) -> None:
+def test_public_code_request_hides_unknown_accounts(new_tenant_server: NewTenantServer) -> None:
     ada = ada_of(new_tenant_server, hide_unknown_accounts=True)
     ada.call("M23", emailid="somebody@example.test")  # the tenant's templates are read once
     known, unknown = ada.call("M23", emailid=ada.email), ada.call("M23", emailid="nobody@example.test")
@@ -141,7 +141,7 @@ def test_anybody_may_ask_for_a_code_and_learns_nothing_where_that_is_hidden(new_
     assert costs[0] == costs[1]
 
 
-def test_whoever_asks_for_somebody_uses_up_nothing_of_theirs(new_tenant_server: NewTenantServer) -> None:
+def test_public_code_requests_leave_challenge_quota(new_tenant_server: NewTenantServer) -> None:
     ada = mails(ada_of(new_tenant_server, sending={"mails": {"amount": 3, "minutes": 60}}))
     answers = [ada.call("M23", emailid=ada.email).status_code for _ in range(5)]
     assert answers == [200, 200, 200, 403, 403]
@@ -150,7 +150,7 @@ def test_whoever_asks_for_somebody_uses_up_nothing_of_theirs(new_tenant_server: 
     assert ada.challenged()["SecondFactorAuthenticationToken"]
 
 
-def test_a_voice_reads_no_code_where_nothing_calls(new_tenant_server: NewTenantServer) -> None:
+def test_voice_option_sends_spoken_code(new_tenant_server: NewTenantServer) -> None:
     ada = ada_of(new_tenant_server)
     assert told(ada) == 0
     answered(ada.own("PUT", "sms/phone", {"phoneno2fa": NUMBER}, isvoiceotp="true"))

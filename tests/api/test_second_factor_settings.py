@@ -52,7 +52,7 @@ def held(tenant: TenantServer, service: str) -> Any:
     return tenant_secrets.secrets_of(tenant.services.encryption, found, service)
 
 
-def test_push_settings_are_stated_read_masked_and_changed(acme: TenantServer) -> None:
+def test_push_settings_are_created_masked_and_changed(acme: TenantServer) -> None:
     token = machine(acme, *ALL)
     assert refused(ask(acme, token, "GET", PUSH)) == (404, 8050)
     assert refused(ask(acme, token, "PUT", PUSH, STATED)) == (404, 8050)
@@ -65,7 +65,7 @@ def test_push_settings_are_stated_read_masked_and_changed(acme: TenantServer) ->
     assert answered(ask(acme, token, "GET", CONFIG))["IsPushAuthenticatorEnabled"] is False
 
 
-def test_what_google_gave_is_brought_to_sns_once(acme: TenantServer) -> None:
+def test_google_service_json_is_sent_to_sns_once(acme: TenantServer) -> None:
     token = machine(acme, *ALL)
     for body in (STATED, masked(), STATED):
         answered(ask(acme, token, "POST", PUSH, body))
@@ -83,13 +83,13 @@ def test_what_google_gave_is_brought_to_sns_once(acme: TenantServer) -> None:
         ("AndroidSettings", {"Enabled": True, "PlatformARN": "arn:evil"}, "AndroidSettings.PlatformARN"),
     ],
 )
-def test_what_is_malformed_is_named(acme: TenantServer, member: str, value: Any, named: str) -> None:
+def test_malformed_setting_is_named(acme: TenantServer, member: str, value: Any, named: str) -> None:
     answer = ask(acme, machine(acme, *ALL), "POST", PUSH, {**STATED, member: value})
     assert refused(answer) == (400, 7900)
     assert named in answer.text
 
 
-def test_duo_settings_are_stated_and_masked(acme: TenantServer) -> None:
+def test_duo_settings_are_saved_and_masked(acme: TenantServer) -> None:
     token = machine(acme, *ALL)
     assert refused(ask(acme, token, "GET", DUO)) == (403, 1331)
     stated = {"IsEnabled": True, "ClientId": "DIXX", "ClientSecret": "s" * 40, "ApiHost": "api-1.duosecurity.com"}
@@ -102,7 +102,7 @@ def test_duo_settings_are_stated_and_masked(acme: TenantServer) -> None:
     assert refused(ask(acme, token, "PUT", DUO, {**stated, "ApiHost": "evil.example"})) == (400, 7900)
 
 
-def test_which_factors_there_are_is_stated(acme: TenantServer) -> None:
+def test_factor_switches_are_saved(acme: TenantServer) -> None:
     token = machine(acme, *ALL)
     stated = {
         "IsSecondFactorAuthenticatorEnabled": True, "IsRequired": True, "IsAuthenticatorEnabled": True,
@@ -118,13 +118,13 @@ def test_which_factors_there_are_is_stated(acme: TenantServer) -> None:
 
 
 @pytest.mark.parametrize(("method", "path"), [("POST", PUSH), ("PUT", DUO), ("PUT", CONFIG), ("GET", PUSH)])
-def test_another_scope_does_not_do(acme: TenantServer, method: str, path: str) -> None:
+def test_other_scope_is_refused(acme: TenantServer, method: str, path: str) -> None:
     body = None if method == "GET" else STATED
     assert refused(ask(acme, machine(acme, "template:read"), method, path, body)) == (403, 6002)
 
 
 @pytest.mark.database_alone
-def test_the_secrets_are_sealed_anew_under_a_new_one(acme: TenantServer) -> None:
+def test_service_secrets_are_reencrypted_under_new_secret(acme: TenantServer) -> None:
     answered(ask(acme, machine(acme, *ALL), "POST", PUSH, STATED))
     ours = acme.services.settings
     fresh = b"another-secret-of-at-least-32-chars-x"

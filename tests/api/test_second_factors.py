@@ -20,17 +20,17 @@ def ada(new_tenant_server: NewTenantServer) -> Factored:
     return factored(new_tenant_server)
 
 
-def test_whoever_enrolled_nothing_is_signed_in_where_it_is_optional(ada: Factored) -> None:
+def test_optional_factor_lets_unenrolled_account_sign_in(ada: Factored) -> None:
     login = answered(ada.signs_in())
     assert login["SecondFactorAuthentication"] is None
     assert login["Profile"]["Uid"] == ada.uid
 
 
-def test_the_login_that_knows_of_none_is_refused_before_the_password_is_looked_at(ada: Factored) -> None:
+def test_plain_login_is_refused_before_password_check(ada: Factored) -> None:
     assert refused(ada.logs_in()) == refused(ada.logs_in("wrong")) == (403, 1176)
 
 
-def test_a_tenant_without_second_factors_refuses_the_login_that_knows_of_them(
+def test_two_factor_login_is_refused_when_factors_are_disabled(
     new_tenant_server: NewTenantServer,
 ) -> None:
     assert refused(factored(new_tenant_server, two_factor="disabled").signs_in()) == (403, 1097)
@@ -38,7 +38,7 @@ def test_a_tenant_without_second_factors_refuses_the_login_that_knows_of_them(
     assert refused(factored(new_tenant_server, second_factors=none).signs_in()) == (403, 1098)
 
 
-def test_a_challenge_is_no_session_and_shows_no_secret(ada: Factored) -> None:
+def test_challenge_holds_no_session_and_no_secret(ada: Factored) -> None:
     ada.enrols()
     answer = answered(ada.signs_in())
     assert (answer["access_token"], answer["expires_in"]) == (ZERO, "0001-01-01T00:00:00")
@@ -50,7 +50,7 @@ def test_a_challenge_is_no_session_and_shows_no_secret(ada: Factored) -> None:
     assert challenge["Email"] == [f"{first[0]}{'*' * (len(first) - 2)}{first[-1]}@e*****e.t**t"]
 
 
-def test_a_code_of_the_app_ends_the_sign_in(ada: Factored) -> None:
+def test_totp_code_completes_sign_in(ada: Factored) -> None:
     ada.enrols()
     login = answered(ada.shows_code(ada.next_code()))
     assert login["Profile"]["Uid"] == ada.uid
@@ -59,7 +59,7 @@ def test_a_code_of_the_app_ends_the_sign_in(ada: Factored) -> None:
     assert answered(asked)["NoOfLogins"] == 1
 
 
-def test_where_it_is_required_the_first_code_enrols_and_signs_in(new_tenant_server: NewTenantServer) -> None:
+def test_required_factor_is_enrolled_by_its_first_code(new_tenant_server: NewTenantServer) -> None:
     ada = factored(new_tenant_server, two_factor="required")
     challenge = ada.challenged()
     assert challenge["QRCode"].startswith("data:image/svg+xml")
@@ -70,7 +70,7 @@ def test_where_it_is_required_the_first_code_enrols_and_signs_in(new_tenant_serv
     assert ada.challenged()["IsAuthenticatorVerified"] is True
 
 
-def test_whoever_has_the_password_alone_enrols_nothing_beside_the_factor_that_is_there(ada: Factored) -> None:
+def test_password_alone_enrols_no_second_authenticator(ada: Factored) -> None:
     ada.enrols()
     ada.backup_codes()
     thief = Factored(**{**vars(ada), "app": None})
@@ -78,7 +78,7 @@ def test_whoever_has_the_password_alone_enrols_nothing_beside_the_factor_that_is
     assert refused(thief.shows_code("000000", token)) == (403, 1102)
 
 
-def test_of_two_sign_ins_that_enrol_different_factors_at_once_one_does(new_tenant_server: NewTenantServer) -> None:
+def test_parallel_enrolments_have_one_winner(new_tenant_server: NewTenantServer) -> None:
     """A thief of the password and the owner, in one moment."""
     ada = factored(new_tenant_server, two_factor="required")
     by_app, by_mail = ada.challenged(), ada.token()
@@ -93,20 +93,20 @@ def test_of_two_sign_ins_that_enrol_different_factors_at_once_one_does(new_tenan
 
 
 @pytest.mark.parametrize("shown", ["{} {}", "{}-{}", "\u2066{}{}\u2069"])
-def test_a_code_is_understood_as_people_copy_it(ada: Factored, shown: str) -> None:
+def test_code_with_separators_is_accepted(ada: Factored, shown: str) -> None:
     ada.enrols()
     code = ada.next_code()
     assert answered(ada.shows_code(shown.format(code[:3], code[3:])))["Profile"]
 
 
 @pytest.mark.parametrize("zero", ["\uff10", "\u0660", "\u06f0", "\u0966"])
-def test_digits_of_any_script_are_digits(ada: Factored, zero: str) -> None:
+def test_digits_of_any_script_are_accepted(ada: Factored, zero: str) -> None:
     ada.enrols()
     code = "".join(chr(ord(zero) + int(digit)) for digit in ada.next_code())
     assert answered(ada.shows_code(code))["Profile"]
 
 
-def test_one_step_of_drift_is_forgiven_and_two_are_not(ada: Factored) -> None:
+def test_clock_drift_of_one_step_is_accepted_and_two_refused(ada: Factored) -> None:
     ada.enrols()
     ada.waits(seconds=120)
     assert refused(ada.shows_code(ada.shows(-60))) == (403, 1102)
@@ -114,28 +114,28 @@ def test_one_step_of_drift_is_forgiven_and_two_are_not(ada: Factored) -> None:
     assert answered(ada.shows_code(ada.shows(30)))["Profile"]
 
 
-def test_a_ticket_is_used_once(ada: Factored) -> None:
+def test_continuation_token_works_once(ada: Factored) -> None:
     ada.enrols()
     token = ada.token()
     answered(ada.shows_code(ada.next_code(), token))
     assert refused(ada.shows_code(ada.next_code(), token)) == (403, 1103)
 
 
-def test_a_ticket_ends_after_ten_minutes(ada: Factored) -> None:
+def test_continuation_token_expires_after_ten_minutes(ada: Factored) -> None:
     ada.enrols()
     token = ada.token()
     ada.waits(minutes=10)
     assert refused(ada.shows_code(ada.shows(), token)) == (403, 1104)
 
 
-def test_a_new_password_ends_the_tickets_of_the_old_one(ada: Factored) -> None:
+def test_password_reset_ends_continuation_tokens(ada: Factored) -> None:
     ada.enrols()
     token = ada.token()
     answered(ada.reset(resettoken=ada.brought(), password=NEW))
     assert refused(ada.shows_code(ada.next_code(), token)) == (403, 1103)
 
 
-def test_so_does_a_password_that_the_tenant_s_server_sets(ada: Factored) -> None:
+def test_password_set_by_server_ends_continuation_tokens(ada: Factored) -> None:
     ada.enrols()
     token = ada.token()
     ada.waits(seconds=30)
@@ -143,7 +143,7 @@ def test_so_does_a_password_that_the_tenant_s_server_sets(ada: Factored) -> None
     assert refused(ada.shows_code(ada.shows(), token)) == (403, 1103)
 
 
-def test_wrong_codes_and_wrong_passwords_count_together(new_tenant_server: NewTenantServer) -> None:
+def test_wrong_codes_and_passwords_count_together(new_tenant_server: NewTenantServer) -> None:
     ada = factored(new_tenant_server, lockout={"type": "suspend", "maximum_failed_attempts": 4}).enrols()
     ada.ask("POST", {"email": ada.email, "password": "wrong"}, path="/identity/v2/auth/login/2fa")
     for _ in range(2):
@@ -154,13 +154,13 @@ def test_wrong_codes_and_wrong_passwords_count_together(new_tenant_server: NewTe
     assert refused(ada.signs_in()) == (403, 1198)
 
 
-def test_the_password_alone_does_not_begin_the_count_anew(new_tenant_server: NewTenantServer) -> None:
+def test_right_password_does_not_reset_wrong_code_count(new_tenant_server: NewTenantServer) -> None:
     ada = factored(new_tenant_server, lockout={"type": "suspend", "maximum_failed_attempts": 3}).enrols()
     answers = [refused(ada.shows_code("000000")) for _ in range(3)]
     assert answers == [(403, 1102), (403, 1102), (403, 1198)]
 
 
-def test_nor_does_a_mailed_code(new_tenant_server: NewTenantServer) -> None:
+def test_mailed_code_does_not_reset_wrong_code_count(new_tenant_server: NewTenantServer) -> None:
     lock = {"type": "suspend", "maximum_failed_attempts": 3}
     ada = factored(new_tenant_server, lockout=lock, passwordless_email=True).enrols()
     for expected in (1102, 1102, 1198):
@@ -170,7 +170,7 @@ def test_nor_does_a_mailed_code(new_tenant_server: NewTenantServer) -> None:
         assert refused(ada.shows_code("000000", token)) == (403, expected)
 
 
-def test_of_many_guesses_at_once_no_more_are_weighed_than_may_be(new_tenant_server: NewTenantServer) -> None:
+def test_parallel_guesses_stay_within_limit(new_tenant_server: NewTenantServer) -> None:
     ada = factored(new_tenant_server, lockout={"type": "suspend", "maximum_failed_attempts": 5}).enrols()
     token = ada.token()
     ada.waits(seconds=30)
@@ -179,7 +179,7 @@ def test_of_many_guesses_at_once_no_more_are_weighed_than_may_be(new_tenant_serv
     assert sum(code == 1102 for _, code in answers) == 4
 
 
-def test_backup_codes_are_made_once_and_work_once_each(ada: Factored) -> None:
+def test_backup_codes_are_issued_once_and_work_once(ada: Factored) -> None:
     assert refused(ada.own("GET", "backupcode")) == (403, 1101)
     codes = ada.enrols().backup_codes()
     assert len(set(codes)) == 10
@@ -192,7 +192,7 @@ def test_backup_codes_are_made_once_and_work_once_each(ada: Factored) -> None:
     assert answered(ada.proves("backupcode", {"backupcode": fresh[0]}, ada.token()))["Profile"]
 
 
-def test_with_the_last_factor_the_codes_on_paper_go_too(ada: Factored) -> None:
+def test_removing_last_factor_removes_backup_codes(ada: Factored) -> None:
     ada.enrols().backup_codes()
     answered(ada.own("DELETE", "totp"))
     assert answered(ada.signs_in())["SecondFactorAuthentication"] is None
@@ -200,7 +200,7 @@ def test_with_the_last_factor_the_codes_on_paper_go_too(ada: Factored) -> None:
     assert refused(ada.own("DELETE", "totp")) == (403, 1099)
 
 
-def test_a_mailbox_does_not_count_twice(new_tenant_server: NewTenantServer) -> None:
+def test_email_counts_as_one_factor_only(new_tenant_server: NewTenantServer) -> None:
     ada = factored(new_tenant_server, login_on_password_reset=True)
     MailDriver().enrol(ada)
     answer = answered(ada.reset(resettoken=ada.brought(), password=NEW))

@@ -39,7 +39,7 @@ def added(person: Person, email: str = NEW) -> None:
     answered(prove(person.server, email))
 
 
-def test_an_address_counts_only_when_it_is_proved(ada: Person) -> None:
+def test_address_counts_only_once_verified(ada: Person) -> None:
     assert answered(ask(ada)) == {"IsPosted": True}
     assert addresses(ada) == ["ada@example.test"]
     assert answered(prove(ada.server, NEW))["IsPosted"] is True
@@ -65,12 +65,12 @@ def test_an_address_counts_only_when_it_is_proved(ada: Person) -> None:
         ("x" * 10_000, "Secondary", (400, 908)),
     ],
 )
-def test_an_address_is_refused(ada: Person, email: Any, kind: Any, expected: tuple[int, int]) -> None:
+def test_invalid_address_is_refused(ada: Person, email: Any, kind: Any, expected: tuple[int, int]) -> None:
     ada.server.create(Email=[{"Type": "Primary", "Value": "grace@example.test"}])
     assert refused(ask(ada, email, kind)) in (expected, (400, 1214))
 
 
-def test_what_the_tenant_does_not_want_is_refused(new_tenant_server: NewTenantServer) -> None:
+def test_blocked_address_and_unlisted_url_are_refused(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(email_access={"block": ["evil.test", "eve@example.test"]})
     ada = Person(acme)
     assert refused(ask(ada, "x@evil.test")) == (403, 1247)
@@ -78,12 +78,12 @@ def test_what_the_tenant_does_not_want_is_refused(new_tenant_server: NewTenantSe
     assert refused(ask(ada, NEW, verificationurl="https://evil.test/")) == (403, 1249)
 
 
-def test_who_has_no_verified_address_adds_none(ada: Person) -> None:
+def test_account_without_verified_address_adds_none(ada: Person) -> None:
     ada.server.update(ada.uid, {"EmailVerified": False})
     assert refused(ask(ada)) == (403, 1177)
 
 
-def test_where_accounts_are_hidden_a_taken_address_is_answered_as_a_free_one(
+def test_hidden_accounts_answer_taken_address_as_free(
     new_tenant_server: NewTenantServer,
 ) -> None:
     acme = new_tenant_server(hide_unknown_accounts=True)
@@ -93,7 +93,7 @@ def test_where_accounts_are_hidden_a_taken_address_is_answered_as_a_free_one(
     assert "vtoken" not in mails(acme, "grace@example.test")[-1]["text"]
 
 
-def test_of_two_accounts_that_prove_one_address_one_gets_it(ada: Person) -> None:
+def test_parallel_verifications_of_one_address_have_one_winner(ada: Person) -> None:
     grace = Person(ada.server)
     answered(ask(ada))
     first = token_for(ada.server, NEW)
@@ -108,7 +108,7 @@ def test_of_two_accounts_that_prove_one_address_one_gets_it(ada: Person) -> None
     assert sorted([NEW in addresses(ada), NEW in addresses(grace)]) == [False, True]
 
 
-def test_of_fifty_parallel_uses_of_one_link_one_wins(ada: Person) -> None:
+def test_parallel_uses_of_one_link_have_one_winner(ada: Person) -> None:
     answered(ask(ada))
     token = token_for(ada.server, NEW)
     send = ada.server.send
@@ -120,7 +120,7 @@ def test_of_fifty_parallel_uses_of_one_link_one_wins(ada: Person) -> None:
     assert addresses(ada) == ["ada@example.test", NEW]
 
 
-def test_an_address_is_removed_and_both_are_told(ada: Person) -> None:
+def test_removed_address_is_notified_and_free_again(ada: Person) -> None:
     added(ada)
     assert answered(ada.send("DELETE", EMAIL, {"email": NEW.upper()})) == {"IsDeleted": True}
     assert addresses(ada) == ["ada@example.test"]
@@ -130,7 +130,7 @@ def test_an_address_is_removed_and_both_are_told(ada: Person) -> None:
     assert other["Email"][0]["Value"] == NEW
 
 
-def test_the_next_address_takes_the_place_of_a_removed_primary_one(ada: Person) -> None:
+def test_next_address_replaces_removed_primary(ada: Person) -> None:
     added(ada)
     answered(ada.send("DELETE", EMAIL, {"email": "ada@example.test"}))
     profile = answered(ada.send("GET", OWN))
@@ -142,11 +142,11 @@ def test_the_next_address_takes_the_place_of_a_removed_primary_one(ada: Person) 
     ("email", "expected"),
     [("", (400, 1038)), ("x", (400, 1038)), ("grace@example.test", (403, 1023)), ("ada@example.test", (403, 1005))],
 )
-def test_a_removal_is_refused(ada: Person, email: str, expected: tuple[int, int]) -> None:
+def test_invalid_removal_is_refused(ada: Person, email: str, expected: tuple[int, int]) -> None:
     assert ada.refusal("DELETE", EMAIL, {"email": email}) == expected
 
 
-def test_a_removed_address_resets_nothing(ada: Person) -> None:
+def test_removal_ends_links_sent_to_address(ada: Person) -> None:
     """Links and codes that went there are over."""
     answered(ask(ada))
     token = token_for(ada.server, NEW)
@@ -155,7 +155,7 @@ def test_a_removed_address_resets_nothing(ada: Person) -> None:
     assert refused(ada.server.send("GET", EMAIL, with_secret=False, verificationtoken=token))[0] == 403
 
 
-def test_both_at_once_never_leave_an_account_without_an_address(ada: Person) -> None:
+def test_parallel_removals_leave_one_address(ada: Person) -> None:
     added(ada)
     with ThreadPoolExecutor(2) as pool:
         outcomes = list(

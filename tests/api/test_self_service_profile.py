@@ -58,7 +58,7 @@ def entries(server: TenantServer) -> list[str]:
     return [row.event for row in rows]
 
 
-def test_what_is_said_changes_and_the_rest_stays(ada: Person) -> None:
+def test_update_changes_only_the_fields_sent(ada: Person) -> None:
     profile = ada.update({"LastName": "King", "Country": {"Name": "United Kingdom"}})
     assert (profile["FirstName"], profile["FullName"]) == ("Ada", "Ada King")
     assert profile["Country"]["Code"] == "GB"
@@ -66,11 +66,11 @@ def test_what_is_said_changes_and_the_rest_stays(ada: Person) -> None:
     assert "event.UpdateProfile" in entries(ada.server)
 
 
-def test_only_the_asked_fields_are_answered(ada: Person) -> None:
+def test_fields_parameter_limits_answer(ada: Person) -> None:
     assert ada.update({"LastName": "King"}, fields="LastName") == {"LastName": "King"}
 
 
-def test_what_only_servers_may_say_changes_nothing(ada: Person) -> None:
+def test_server_only_fields_are_ignored(ada: Person) -> None:
     body = {"IsActive": False, "EmailVerified": False, "RegistrationSource": "x", "Roles": ["admin"], "Uid": "0" * 32}
     before = answered(ada.send("GET", OWN))
     after = ada.update({**body, "ExternalUserLoginId": "x", "NoOfLogins": 99, "PrivacyPolicy": {"Version": "1"}})
@@ -78,7 +78,7 @@ def test_what_only_servers_may_say_changes_nothing(ada: Person) -> None:
     assert [after[name] for name in same] == [before[name] for name in same]
 
 
-def test_elements_are_removed_and_nulls_clear_only_where_asked(ada: Person) -> None:
+def test_delete_op_removes_elements_and_nulls_need_nullsupport(ada: Person) -> None:
     ada.update({"Addresses": [{"Type": "Home", "City": "London"}, {"Type": "Work", "City": "Leeds"}]})
     left = ada.update({"Addresses": [{"Type": "home", "op": "delete"}]})["Addresses"]
     assert [one["Type"] for one in left] == ["Work"]
@@ -111,20 +111,20 @@ def test_elements_are_removed_and_nulls_clear_only_where_asked(ada: Person) -> N
         ({"FirstName": ["a"]}, (400, 908)),
     ],
 )
-def test_a_malformed_change_is_refused(ada: Person, body: dict[str, Any], expected: tuple[int, int]) -> None:
+def test_malformed_update_is_refused(ada: Person, body: dict[str, Any], expected: tuple[int, int]) -> None:
     assert ada.refusal("PUT", OWN, body) == expected
     assert answered(ada.send("GET", OWN))["FirstName"] == "Ada"
 
 
-def test_the_body_is_asked_for(ada: Person) -> None:
+def test_missing_body_is_refused(ada: Person) -> None:
     assert ada.refusal("PUT", OWN) == (400, 1079)
 
 
-def test_another_tenants_token_is_none(ada: Person, globex: TenantServer) -> None:
+def test_token_of_other_tenant_is_refused(ada: Person, globex: TenantServer) -> None:
     assert refused(globex.send("PUT", OWN, {"FirstName": "Eve"}, bearer=ada.token)) == (401, 1409)
 
 
-def test_the_tenants_form_holds(new_tenant_server: NewTenantServer) -> None:
+def test_tenant_form_is_enforced(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(registration_form=FORM, custom_fields=["shoe"], minimum_age=18)
     ada = Person(acme, FirstName="Ada")
     assert ada.update({"Company": "Globex", "CustomFields": {"shoe": "38"}})["CustomFields"] == {"shoe": "38"}
@@ -135,7 +135,7 @@ def test_the_tenants_form_holds(new_tenant_server: NewTenantServer) -> None:
     assert ada.refusal("PUT", OWN, {"BirthDate": "12-10-2020"}) == (403, 1163)
 
 
-def test_security_answers_are_changed_but_not_their_questions(new_tenant_server: NewTenantServer) -> None:
+def test_security_answers_change_but_not_their_questions(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(security_questions={"pet": "First pet?", "town": "Home town?"})
     ada = Person(acme)
     before = answered(ada.send("PUT", OWN, {"securityquestionanswer": {"pet": "Rex"}}))
@@ -147,7 +147,7 @@ def test_security_answers_are_changed_but_not_their_questions(new_tenant_server:
     assert entries(acme).count("security_answers.changed") == 2
 
 
-def test_an_account_without_an_address_may_say_one(acme: TenantServer, ada: Person) -> None:
+def test_account_without_address_may_add_one(acme: TenantServer, ada: Person) -> None:
     grace = Person(acme, UserName="grace")
     assert grace.refusal("PUT", OWN, {"Email": [{"Type": "Primary", "Value": ada.email.upper()}]}) == (403, 936)
     profile = grace.update({"Email": [{"Type": "Primary", "Value": "grace@example.test"}]})
@@ -156,14 +156,14 @@ def test_an_account_without_an_address_may_say_one(acme: TenantServer, ada: Pers
     assert len(mails(acme, "grace@example.test")) == 1
 
 
-def test_an_address_on_the_refuse_list_is_refused(new_tenant_server: NewTenantServer) -> None:
+def test_blocked_address_is_refused(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(email_access={"block": ["eve@example.test", "evil.test"]})
     grace = Person(acme, UserName="grace")
     for address, expected in (("Eve@example.test", (403, 1056)), ("x@mail.evil.test", (403, 1247))):
         assert grace.refusal("PUT", OWN, {"Email": [{"Type": "Primary", "Value": address}]}) == expected
 
 
-def test_a_new_password_ends_what_else_is_open_and_is_told(ada: Person) -> None:
+def test_new_password_ends_other_sessions_and_is_notified(ada: Person) -> None:
     other = str(ada.server.tokens(ada.uid)["access_token"])
     ada.update({"Password": "Quartz-harbor-17"})
     assert answered(ada.send("GET", OWN))["Uid"] == ada.uid
@@ -185,12 +185,12 @@ def test_a_new_password_ends_what_else_is_open_and_is_told(ada: Person) -> None:
         ("x" * 10_000, (400, 908)),
     ],
 )
-def test_a_username_is_refused(ada: Person, username: str | None, expected: tuple[int, int]) -> None:
+def test_invalid_username_is_refused(ada: Person, username: str | None, expected: tuple[int, int]) -> None:
     ada.server.create(UserName="grace")
     assert ada.refusal("PUT", "/identity/v2/auth/username", {"username": username}) == expected
 
 
-def test_a_username_changes_and_its_owner_is_told(ada: Person) -> None:
+def test_username_change_is_notified(ada: Person) -> None:
     assert answered(ada.send("PUT", "/identity/v2/auth/username", {"username": "Countess"})) == {"IsPosted": True}
     assert answered(ada.send("GET", OWN))["UserName"] == "countess"
     assert len(mails(ada.server, ada.email)) == 1
@@ -198,7 +198,7 @@ def test_a_username_changes_and_its_owner_is_told(ada: Person) -> None:
     assert ada.server.create(UserName="ada")["UserName"] == "ada"
 
 
-def test_a_name_of_another_script_is_another_name(ada: Person) -> None:
+def test_confusable_username_is_distinct_within_one_script(ada: Person) -> None:
     """Cyrillic letters look like ours and are not: they take nothing from anybody, and do not stand beside ours."""
     grace = Person(ada.server, UserName="grace")
     assert grace.refusal("PUT", "/identity/v2/auth/username", {"username": "\u0430da"}) == (403, 1024)

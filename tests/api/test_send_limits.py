@@ -47,7 +47,7 @@ def subjects(acme: TenantServer, to: str, start: str) -> int:
 
 
 @pytest.mark.parametrize("hides", [True, False])
-def test_who_asks_for_names_that_nobody_has_takes_no_recovery_away(make: Make, hides: bool, hub_app: Flask) -> None:
+def test_unknown_spellings_leave_reset_quota(make: Make, hides: bool, hub_app: Flask) -> None:
     acme = make(hide_unknown_accounts=hides)
     acme.create(Email=primary(ADA), EmailVerified=True)
     for number in range(4):
@@ -58,7 +58,7 @@ def test_who_asks_for_names_that_nobody_has_takes_no_recovery_away(make: Make, h
     assert sent(acme) == 1
 
 
-def test_accounts_of_strangers_in_her_mailbox_take_no_recovery_away(make: Make) -> None:
+def test_unverified_accounts_leave_reset_quota(make: Make) -> None:
     """However many mails that is: her address is proved, and theirs are not."""
     acme = make(sending={"mails_in_all": {"amount": 6, "minutes": 1440}})
     acme.create(Email=primary(ADA), EmailVerified=True)
@@ -71,7 +71,7 @@ def test_accounts_of_strangers_in_her_mailbox_take_no_recovery_away(make: Make) 
 
 
 @pytest.mark.parametrize("hides", [True, False])
-def test_accounts_of_strangers_in_her_mailbox_keep_her_from_no_registration(make: Make, hides: bool) -> None:
+def test_unverified_accounts_leave_registration_quota(make: Make, hides: bool) -> None:
     acme = make(hide_unknown_accounts=hides, sending={"mails_in_all": {"amount": 6, "minutes": 1440}})
     for number in range(8):
         register(acme, spelled(number))
@@ -80,7 +80,7 @@ def test_accounts_of_strangers_in_her_mailbox_keep_her_from_no_registration(make
     assert len(sent_messages(acme.services, acme.tenant_id)) == 6 + 1
 
 
-def test_an_account_gets_three_resets_a_day_by_whichever_name(make: Make) -> None:
+def test_account_gets_three_resets_a_day_over_all_names(make: Make) -> None:
     acme = make()
     acme.create(Email=primary("Ada+shop@example.test"), UserName="ada", EmailVerified=True)
     for body in ({"email": "ada+SHOP@example.test"}, {"username": "ada"}, {"email": "ada+shop@example.test"}):
@@ -89,7 +89,7 @@ def test_an_account_gets_three_resets_a_day_by_whichever_name(make: Make) -> Non
 
 
 @pytest.mark.parametrize("is_taken", [True, False])
-def test_whose_an_address_is_does_not_show_in_how_many_may_be_asked_for(make: Make, is_taken: bool) -> None:
+def test_verification_quota_hides_taken_addresses(make: Make, is_taken: bool) -> None:
     """Of five an hour; an owner who is told instead of asked counts to whoever wanted the address."""
     acme = make(hide_unknown_accounts=True)
     if is_taken:
@@ -102,7 +102,7 @@ def test_whose_an_address_is_does_not_show_in_how_many_may_be_asked_for(make: Ma
         assert said.status_code == (200 if number < 5 else 403)
 
 
-def test_strangers_use_up_no_notices(make: Make) -> None:
+def test_unverified_accounts_leave_notice_quota(make: Make) -> None:
     acme = make()
     ada = acme.create(Email=primary(ADA), UserName="ada", EmailVerified=True)
     for number in range(2):
@@ -113,7 +113,7 @@ def test_strangers_use_up_no_notices(make: Make) -> None:
     assert subjects(acme, ADA, "Your username") == 1
 
 
-def test_alarms_bomb_no_mailbox_that_nobody_proved(make: Make) -> None:
+def test_security_alerts_respect_quota_of_unverified_mailbox(make: Make) -> None:
     acme = make(sending={"mails_in_all": {"amount": 4, "minutes": 1440}})
     ada = acme.create(Email=primary(ADA), EmailVerified=True)
     for number in range(3):
@@ -126,7 +126,7 @@ def test_alarms_bomb_no_mailbox_that_nobody_proved(make: Make) -> None:
     assert sent(acme) == 5
 
 
-def test_an_address_that_is_taken_away_is_told_as_the_proved_one_that_it_was(make: Make) -> None:
+def test_removed_address_is_notified_as_verified(make: Make) -> None:
     acme = make(sending={"mails_in_all": {"amount": 1, "minutes": 1440}})
     both = [*primary(ADA), {"Type": "Secondary", "Value": "countess@example.test"}]
     ada = acme.create(Email=both, EmailVerified=True)

@@ -43,7 +43,7 @@ def left(acme: TenantServer, body: dict[str, Any]) -> timedelta:
     return datetime.fromisoformat(body["expires_in"]) - acme.services.clock.now()
 
 
-def test_the_owner_reads_what_the_token_is(acme: TenantServer, issued: dict[str, Any]) -> None:
+def test_token_information_names_provider_and_expiry(acme: TenantServer, issued: dict[str, Any]) -> None:
     token = issued["access_token"]
     assert answered(acme.send("GET", OWN, bearer=token)) == {
         "provider": "Email",
@@ -53,28 +53,26 @@ def test_the_owner_reads_what_the_token_is(acme: TenantServer, issued: dict[str,
     assert answered(acme.send("GET", f"{OWN}/validate", bearer=token))["expires_in"] == issued["expires_in"]
 
 
-def test_a_token_is_read_from_the_query_too(acme: TenantServer, issued: dict[str, Any]) -> None:
+def test_token_is_accepted_in_query(acme: TenantServer, issued: dict[str, Any]) -> None:
     assert (
         answered(acme.send("GET", PROFILE, with_secret=False, access_token=issued["access_token"]))["FirstName"]
         == "Ada"
     )
 
 
-def test_an_ended_token_opens_nothing_but_its_refresh_token_lives_on(
-    acme: TenantServer, issued: dict[str, Any]
-) -> None:
+def test_invalidated_token_keeps_its_refresh_token(acme: TenantServer, issued: dict[str, Any]) -> None:
     token = issued["access_token"]
     assert answered(acme.send("GET", f"{OWN}/invalidate", bearer=token)) == {"IsPosted": True}
     assert refused(acme.send("GET", PROFILE, bearer=token)) == (401, 1409)
     assert answered(acme.send("GET", REFRESH, refresh_token=issued["refresh_token"]))["access_token"] != token
 
 
-def test_prevent_refresh_ends_the_refresh_token_too(acme: TenantServer, issued: dict[str, Any]) -> None:
+def test_prevent_refresh_ends_refresh_token_too(acme: TenantServer, issued: dict[str, Any]) -> None:
     answered(acme.send("GET", f"{OWN}/invalidate", bearer=issued["access_token"], preventRefresh="true"))
     assert refused(acme.send("GET", REFRESH, refresh_token=issued["refresh_token"])) == (403, 1217)
 
 
-def test_a_sliding_token_stays_the_same_and_lives_longer(acme: TenantServer, issued: dict[str, Any]) -> None:
+def test_sliding_token_keeps_value_and_lives_longer(acme: TenantServer, issued: dict[str, Any]) -> None:
     token = issued["access_token"]
     where = access_tokens.c.token_hash == randomness.digest(token)
     with UnitOfWork(acme.services.database, acme.tenant_id).separate_transaction() as work:
@@ -85,22 +83,20 @@ def test_a_sliding_token_stays_the_same_and_lives_longer(acme: TenantServer, iss
     assert left(acme, slid) > timedelta(minutes=14)
 
 
-def test_an_expired_token_is_told_so_only_where_it_can_slide(acme: TenantServer, issued: dict[str, Any]) -> None:
+def test_expired_token_is_reported_only_when_sliding(acme: TenantServer, issued: dict[str, Any]) -> None:
     token = issued["access_token"]
     expire(acme, token)
     assert refused(acme.send("GET", f"{OWN}/sliding_token", bearer=token)) == (403, 906)
     assert refused(acme.send("GET", OWN, bearer=token)) == (401, 1409)
 
 
-def test_no_token_is_1409_in_lower_camel_case(acme: TenantServer) -> None:
+def test_missing_token_is_1409_in_lower_camel_case(acme: TenantServer) -> None:
     answer = acme.send("GET", PROFILE, with_secret=False)
     assert answer.status_code == 401
     assert answer.get_json()["errorCode"] == 1409
 
 
-def test_a_token_of_another_tenant_opens_nothing(
-    acme: TenantServer, globex: TenantServer, issued: dict[str, Any]
-) -> None:
+def test_token_of_other_tenant_is_refused(acme: TenantServer, globex: TenantServer, issued: dict[str, Any]) -> None:
     token = issued["access_token"]
     assert refused(globex.send("GET", PROFILE, bearer=token)) == (401, 1409)
     assert refused(globex.send("GET", f"{SHOWN}/validate", access_token=token)) == (403, 905)
@@ -109,27 +105,29 @@ def test_a_token_of_another_tenant_opens_nothing(
     assert answered(acme.send("GET", PROFILE, bearer=token))["FirstName"] == "Ada"
 
 
-def test_a_refresh_token_gives_two_new_values_once(acme: TenantServer, issued: dict[str, Any]) -> None:
+def test_refresh_token_works_once_and_rotates(acme: TenantServer, issued: dict[str, Any]) -> None:
     fresh = answered(acme.send("GET", REFRESH, refresh_token=issued["refresh_token"]))
     assert {fresh["access_token"], fresh["refresh_token"]}.isdisjoint({issued["access_token"], issued["refresh_token"]})
     assert refused(acme.send("GET", REFRESH, refresh_token=issued["refresh_token"])) == (403, 1217)
 
 
-def test_a_refresh_token_that_comes_twice_ends_its_whole_family(acme: TenantServer, issued: dict[str, Any]) -> None:
+def test_reused_refresh_token_revokes_its_family(acme: TenantServer, issued: dict[str, Any]) -> None:
     fresh = answered(acme.send("GET", REFRESH, refresh_token=issued["refresh_token"]))
     refused(acme.send("GET", REFRESH, refresh_token=issued["refresh_token"]))
     assert refused(acme.send("GET", REFRESH, refresh_token=fresh["refresh_token"])) == (403, 1217)
     assert refused(acme.send("GET", PROFILE, bearer=fresh["access_token"])) == (401, 1409)
 
 
-def test_a_revoked_refresh_token_leaves_the_access_token(acme: TenantServer, issued: dict[str, Any]) -> None:
+def test_revoked_refresh_token_leaves_access_token(acme: TenantServer, issued: dict[str, Any]) -> None:
     assert answered(acme.send("GET", f"{REFRESH}/revoke", refresh_token=issued["refresh_token"])) == {"IsDeleted": True}
     assert refused(acme.send("GET", f"{REFRESH}/revoke", refresh_token=issued["refresh_token"])) == (403, 1217)
     assert refused(acme.send("GET", REFRESH, refresh_token=issued["refresh_token"])) == (403, 1217)
     assert answered(acme.send("GET", PROFILE, bearer=issued["access_token"]))["FirstName"] == "Ada"
 
 
-def test_all_refresh_tokens_of_an_account_end_at_once(acme: TenantServer, uid: str, issued: dict[str, Any]) -> None:
+def test_all_refresh_tokens_of_account_are_revoked_together(
+    acme: TenantServer, uid: str, issued: dict[str, Any]
+) -> None:
     other = acme.tokens(uid)
     assert answered(acme.send("DELETE", f"{MANAGE}/{uid}/access_token/refresh/revoke")) == {"IsDeleted": True}
     for token in (issued, other):
@@ -137,7 +135,7 @@ def test_all_refresh_tokens_of_an_account_end_at_once(acme: TenantServer, uid: s
     assert refused(acme.send("DELETE", f"{MANAGE}/nobody/access_token/refresh/revoke")) == (403, 984)
 
 
-def test_the_server_validates_ends_and_prolongs_a_token(acme: TenantServer, issued: dict[str, Any]) -> None:
+def test_server_validates_prolongs_and_invalidates_token(acme: TenantServer, issued: dict[str, Any]) -> None:
     token = issued["access_token"]
     assert answered(acme.send("GET", f"{SHOWN}/validate", access_token=token))["expires_in"] == issued["expires_in"]
     longer = answered(acme.send("GET", f"{SHOWN}/refresh", access_token=token, expiresin=7200))
@@ -147,7 +145,7 @@ def test_the_server_validates_ends_and_prolongs_a_token(acme: TenantServer, issu
 
 
 @pytest.mark.parametrize("carrier", ["secret", "apisecret"])
-def test_a_token_is_prolonged_with_the_secret_alone(
+def test_token_is_prolonged_with_secret_alone(
     acme: TenantServer, globex: TenantServer, issued: dict[str, Any], carrier: str
 ) -> None:
     def ask(secret: str | None, **query: Any) -> Any:
@@ -163,7 +161,7 @@ def test_a_token_is_prolonged_with_the_secret_alone(
     assert refused(ask(acme.api_secret, apikey="00000000-0000-4000-8000-000000000000")) == (403, 901)
 
 
-def test_a_secret_that_two_tenants_share_needs_the_key(
+def test_secret_shared_by_two_tenants_needs_the_key(
     acme: TenantServer, globex: TenantServer, issued: dict[str, Any]
 ) -> None:
     held = {"api_secret_hash": secret_digest(acme.api_secret)}
@@ -176,31 +174,31 @@ def test_a_secret_that_two_tenants_share_needs_the_key(
 
 
 @pytest.mark.parametrize("what", ["validate", "invalidate", "refresh"])
-def test_a_token_must_be_shown(acme: TenantServer, what: str) -> None:
+def test_missing_or_unknown_token_is_refused(acme: TenantServer, what: str) -> None:
     assert refused(acme.send("GET", f"{SHOWN}/{what}")) == (400, 1060)
     assert refused(acme.send("GET", f"{SHOWN}/{what}", access_token="nonsense")) == (403, 905)
 
 
-def test_older_paths_take_key_and_secret(acme: TenantServer, issued: dict[str, Any]) -> None:
+def test_legacy_key_and_secret_parameters_are_accepted(acme: TenantServer, issued: dict[str, Any]) -> None:
     names = {"apikey": None, "apisecret": None, "key": acme.api_key, "secret": acme.api_secret}
     response = acme.send("GET", f"{SHOWN}/validate", access_token=issued["access_token"], **names)
     assert answered(response)["access_token"] == issued["access_token"]
 
 
-def test_an_expired_token_is_906_to_the_server_and_not_brought_back(acme: TenantServer, issued: dict[str, Any]) -> None:
+def test_expired_token_cannot_be_prolonged_by_server(acme: TenantServer, issued: dict[str, Any]) -> None:
     expire(acme, issued["access_token"])
     assert refused(acme.send("GET", f"{SHOWN}/validate", access_token=issued["access_token"])) == (403, 906)
     assert refused(acme.send("GET", f"{SHOWN}/refresh", access_token=issued["access_token"])) == (403, 905)
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "x", "99999999999"])
-def test_a_life_that_cannot_be_is_refused(acme: TenantServer, issued: dict[str, Any], seconds: str) -> None:
+def test_invalid_lifetime_is_refused(acme: TenantServer, issued: dict[str, Any], seconds: str) -> None:
     answer = acme.send("GET", f"{SHOWN}/refresh", access_token=issued["access_token"], expiresin=seconds)
     assert refused(answer) == (400, 908)
     assert "expiresin" in answer.get_json()["Description"]
 
 
-def test_nobody_is_impersonated_who_may_not_sign_in(acme: TenantServer, uid: str) -> None:
+def test_closed_account_cannot_be_impersonated(acme: TenantServer, uid: str) -> None:
     address = f"{MANAGE}/access_token"
     assert refused(acme.send("GET", address, uid="nobody")) == (403, 984)
     acme.update(uid, {"DisableLogin": True})
@@ -209,11 +207,11 @@ def test_nobody_is_impersonated_who_may_not_sign_in(acme: TenantServer, uid: str
     assert refused(acme.send("GET", address, uid=uid)) == (403, 991)
 
 
-def test_impersonation_is_not_counted_as_a_sign_in(acme: TenantServer, uid: str, issued: dict[str, Any]) -> None:
+def test_impersonation_is_not_counted_as_sign_in(acme: TenantServer, uid: str, issued: dict[str, Any]) -> None:
     assert acme.read(uid)["NoOfLogins"] == 0
 
 
-def test_live_tokens_are_listed_under_handles_that_end_but_open_nothing(acme: TenantServer, uid: str) -> None:
+def test_active_session_handles_only_invalidate(acme: TenantServer, uid: str) -> None:
     tokens = [acme.tokens(uid)["access_token"] for _ in range(2)]
     listed = answered(acme.send("GET", f"{SHOWN}/activesession", accountid=uid))
     handles = [entry["AccessToken"] for entry in listed["data"]]
@@ -225,7 +223,7 @@ def test_live_tokens_are_listed_under_handles_that_end_but_open_nothing(acme: Te
     assert refused(acme.send("GET", f"{SHOWN}/activesession", accountid=uid)) == (403, 1055)
 
 
-def test_a_live_token_says_in_words_where_it_was_given_out(acme: TenantServer, uid: str) -> None:
+def test_active_session_names_its_device(acme: TenantServer, uid: str) -> None:
     agent = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 Version/18.5 Safari/604.1"
     base = f"http://{acme.services.settings.api_hostname}"
     shown = {"apikey": acme.api_key, "apisecret": acme.api_secret, "uid": uid}
@@ -235,9 +233,7 @@ def test_a_live_token_says_in_words_where_it_was_given_out(acme: TenantServer, u
     assert said == {"Browser": "Safari", "Device": "iPhone", "Os": "iOS", "DeviceType": "phone"}
 
 
-def test_live_tokens_are_found_by_token_account_and_profile(
-    acme: TenantServer, uid: str, issued: dict[str, Any]
-) -> None:
+def test_active_sessions_are_found_by_token_and_account(acme: TenantServer, uid: str, issued: dict[str, Any]) -> None:
     address = f"{SHOWN}/activesession"
     for named in ({"token": issued["access_token"]}, {"profileid": acme.read(uid)["ID"]}):
         assert len(answered(acme.send("GET", address, **named))["data"]) == 1
@@ -249,7 +245,7 @@ def test_live_tokens_are_found_by_token_account_and_profile(
 
 
 @pytest.mark.parametrize("by", ["sliding", "prolonging", "refreshing"])
-def test_interface_token_has_an_absolute_end(new_tenant_server: NewTenantServer, by: str) -> None:
+def test_token_has_an_absolute_expiry(new_tenant_server: NewTenantServer, by: str) -> None:
     tenant = new_tenant_server(token_absolute_days=2, access_token_minutes=1_000, refresh_token_minutes=2_000)
     held = tenant.tokens(str(tenant.create()["Uid"]))
     begun = tenant.services.clock.now()
@@ -269,7 +265,7 @@ def test_interface_token_has_an_absolute_end(new_tenant_server: NewTenantServer,
         assert refused(tenant.send("GET", REFRESH, refresh_token=held["refresh_token"])) == (403, 1217)
 
 
-def test_refresh_token_is_good_for_60_days_by_default(new_tenant_server: NewTenantServer) -> None:
+def test_refresh_token_is_valid_for_60_days_by_default(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server()
     uid = str(tenant.create()["Uid"])
     in_time, late = (tenant.tokens(uid)["refresh_token"] for _ in range(2))

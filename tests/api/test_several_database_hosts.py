@@ -39,7 +39,7 @@ def in_query(url: str, *ports: int) -> str:
 
 
 @pytest.mark.parametrize("spelled", [before_path, in_query])
-def test_a_dead_host_is_passed_over(spelled: Any, postgres_server: Postgres, fresh_postgres: PostgresUrls) -> None:
+def test_dead_host_is_skipped(spelled: Any, postgres_server: Postgres, fresh_postgres: PostgresUrls) -> None:
     dead, alive = free_port(), postgres_server.port
     settings = read(
         {
@@ -77,7 +77,7 @@ def signs_in(ours: Installation, email: str) -> bool:
     return bool(ours.send("POST", LOGIN, {"email": email, "password": PASSWORD}).status_code == 200)
 
 
-def test_a_promoted_standby_takes_over_without_a_restart(
+def test_promoted_standby_takes_over_without_restart(
     own_postgres: Postgres, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     urls = own_postgres.database("gatehouse")

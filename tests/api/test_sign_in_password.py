@@ -88,7 +88,7 @@ def locking(new: NewTenantServer, kind: str, **settings: Any) -> Customer:
 
 
 @pytest.mark.parametrize("kind", ["email", "username", "phone"])
-def test_any_identifier_opens_the_account(every_kind: Customer, kind: str) -> None:
+def test_any_identifier_signs_in(every_kind: Customer, kind: str) -> None:
     login = answered(every_kind.logs_in(**{kind: getattr(every_kind, kind)}))
     assert login["Profile"]["Uid"] == every_kind.uid
     assert login["expires_in"].endswith("Z")
@@ -97,18 +97,18 @@ def test_any_identifier_opens_the_account(every_kind: Customer, kind: str) -> No
 
 
 @pytest.mark.parametrize("spelt", [str.upper, str.title, " {} ".format, "\t{}".format, "{}\u00a0".format])
-def test_letter_case_and_space_of_an_email_do_not_matter(every_kind: Customer, spelt: Callable[[str], str]) -> None:
+def test_case_and_outer_space_of_email_are_ignored(every_kind: Customer, spelt: Callable[[str], str]) -> None:
     login = answered(every_kind.logs_in(email=spelt(every_kind.email)))
     assert login["Profile"]["Uid"] == every_kind.uid
 
 
-def test_space_within_an_email_is_no_other_spelling_of_it(every_kind: Customer) -> None:
+def test_space_within_email_is_refused(every_kind: Customer) -> None:
     name, _, domain = every_kind.email.partition("@")
     for spelt in (f"{name} @{domain}", f"{name[:1]} {name[1:]}@{domain}"):
         assert refused(every_kind.logs_in(email=spelt))[0] in (400, 403)
 
 
-def test_exactly_one_identifier_is_expected(every_kind: Customer) -> None:
+def test_exactly_one_identifier_is_required(every_kind: Customer) -> None:
     assert refused(every_kind.logs_in(email="", username="")) == (400, 908)
     assert refused(every_kind.logs_in(email=every_kind.email, phone=every_kind.phone)) == (400, 908)
 
@@ -117,7 +117,7 @@ def test_exactly_one_identifier_is_expected(every_kind: Customer) -> None:
     "email", ["nonsense", "a@", "@example.test", "a b@example.test", "a@example", "x" * 300 + "@a.b"]
 )
 @pytest.mark.parametrize("hides", [True, False])
-def test_what_cannot_be_an_email_is_told(new_tenant_server: NewTenantServer, email: str, hides: bool) -> None:
+def test_malformed_email_is_refused(new_tenant_server: NewTenantServer, email: str, hides: bool) -> None:
     customer = a_customer(new_tenant_server(hide_unknown_accounts=hides))
     assert refused(customer.logs_in(email=email)) == (400, 1038)
 
@@ -143,7 +143,7 @@ REFUSED_KINDS = [
 
 
 @pytest.mark.parametrize(("settings", "kind", "code"), REFUSED_KINDS)
-def test_an_identifier_that_is_switched_off_is_refused(
+def test_disabled_identifier_kind_is_refused(
     new_tenant_server: NewTenantServer, settings: dict[str, bool], kind: str, code: int
 ) -> None:
     customer = a_customer(new_tenant_server(**settings))
@@ -153,7 +153,7 @@ def test_an_identifier_that_is_switched_off_is_refused(
 # Locks.
 
 
-def test_a_suspension_says_until_when_and_ends_by_itself(new_tenant_server: NewTenantServer) -> None:
+def test_suspension_reports_its_end_and_expires(new_tenant_server: NewTenantServer) -> None:
     customer = locking(new_tenant_server, "suspend")
     customer.fails(3)
     locked = customer.logs_in()
@@ -166,7 +166,7 @@ def test_a_suspension_says_until_when_and_ends_by_itself(new_tenant_server: NewT
     assert customer.tenant.read(customer.uid)["IsLoginLocked"] is False
 
 
-def test_a_suspension_that_is_over_starts_a_new_count(new_tenant_server: NewTenantServer) -> None:
+def test_expired_suspension_starts_a_new_count(new_tenant_server: NewTenantServer) -> None:
     customer = locking(new_tenant_server, "suspend")
     customer.fails(3)
     clock: Any = customer.tenant.services.clock
@@ -175,7 +175,7 @@ def test_a_suspension_that_is_over_starts_a_new_count(new_tenant_server: NewTena
     answered(customer.logs_in())
 
 
-def test_a_captcha_is_asked_for(new_tenant_server: NewTenantServer) -> None:
+def test_locked_account_needs_captcha(new_tenant_server: NewTenantServer) -> None:
     customer = locking(new_tenant_server, "captcha")
     customer.fails(3)
     assert refused(customer.logs_in()) == (403, 1132)
@@ -183,7 +183,7 @@ def test_a_captcha_is_asked_for(new_tenant_server: NewTenantServer) -> None:
     assert customer.logs_in(**{"g-recaptcha-response": "believe me"}).status_code == 403
 
 
-def test_a_security_answer_opens_the_lock(new_tenant_server: NewTenantServer) -> None:
+def test_security_answer_unlocks_sign_in(new_tenant_server: NewTenantServer) -> None:
     customer = locking(new_tenant_server, "security_question", security_questions={"pet": "Your first pet?"})
     customer.tenant.update(customer.uid, {"SecurityQuestionAnswer": {"pet": "Grey Owl"}})
     customer.fails(3)
@@ -197,7 +197,7 @@ def test_a_security_answer_opens_the_lock(new_tenant_server: NewTenantServer) ->
 
 
 @pytest.mark.parametrize("hides", [False, True])
-def test_a_question_that_nobody_answered_suspends_unless_that_would_tell(
+def test_unanswered_question_suspends_unless_accounts_are_hidden(
     new_tenant_server: NewTenantServer, hides: bool
 ) -> None:
     questions = {"security_questions": {"pet": "Your first pet?"}, "hide_unknown_accounts": hides}
@@ -212,7 +212,7 @@ def test_a_question_that_nobody_answered_suspends_unless_that_would_tell(
     assert refused(customer.logs_in()) == (403, 1148)
 
 
-def test_a_block_stays_until_an_administrator_ends_it(new_tenant_server: NewTenantServer) -> None:
+def test_block_lasts_until_administrator_ends_it(new_tenant_server: NewTenantServer) -> None:
     customer = locking(new_tenant_server, "block")
     customer.fails(3)
     assert refused(customer.logs_in()) == (403, 991)
@@ -226,19 +226,19 @@ def test_a_block_stays_until_an_administrator_ends_it(new_tenant_server: NewTena
 
 
 @pytest.mark.parametrize("lockout", [{"type": "none"}, {"type": "suspend", "maximum_failed_attempts": 0}])
-def test_a_tenant_may_lock_nobody(new_tenant_server: NewTenantServer, lockout: dict[str, Any]) -> None:
+def test_disabled_lockout_never_locks(new_tenant_server: NewTenantServer, lockout: dict[str, Any]) -> None:
     customer = a_customer(new_tenant_server(lockout=lockout, limits=UNLIMITED))
     customer.fails(8)
     answered(customer.logs_in())
 
 
-def test_each_refusal_says_how_many_tries_are_left(new_tenant_server: NewTenantServer) -> None:
+def test_refusal_reports_attempts_left(new_tenant_server: NewTenantServer) -> None:
     customer = locking(new_tenant_server, "suspend")
     said = [customer.logs_in(WRONG).get_json()["Description"] for _ in range(3)]
     assert [text.rstrip(".")[-1] for text in said] == ["2", "1", "0"]
 
 
-def test_a_success_zeroes_the_count(new_tenant_server: NewTenantServer) -> None:
+def test_successful_sign_in_resets_failure_count(new_tenant_server: NewTenantServer) -> None:
     customer = locking(new_tenant_server, "suspend")
     for _ in range(3):
         customer.fails(2)
@@ -249,7 +249,7 @@ def test_a_success_zeroes_the_count(new_tenant_server: NewTenantServer) -> None:
 # Who may not, though the password is right.
 
 
-def test_a_closed_account_is_refused(acme: TenantServer) -> None:
+def test_closed_account_is_refused(acme: TenantServer) -> None:
     customer = a_customer(acme)
     for closing, code in (({"IsActive": False}, 991), ({"IsActive": True, "DisableLogin": True}, 1130)):
         acme.update(customer.uid, closing)
@@ -259,20 +259,20 @@ def test_a_closed_account_is_refused(acme: TenantServer) -> None:
     answered(customer.logs_in())
 
 
-def test_an_unverified_identifier_is_refused(new_tenant_server: NewTenantServer) -> None:
+def test_unverified_identifier_is_refused(new_tenant_server: NewTenantServer) -> None:
     customer = a_customer(new_tenant_server(email_login=True, phone_login=True))
     customer.tenant.update(customer.uid, {"EmailVerified": False, "PhoneIdVerified": False})
     assert refused(customer.logs_in()) == (403, 970)
     assert refused(customer.logs_in(phone=customer.phone)) == (403, 1066)
 
 
-def test_an_unverified_email_is_enough_where_the_tenant_says_so(new_tenant_server: NewTenantServer) -> None:
+def test_optional_verification_admits_unverified_email(new_tenant_server: NewTenantServer) -> None:
     customer = a_customer(new_tenant_server(email_verification="optional"))
     customer.tenant.update(customer.uid, {"EmailVerified": False})
     answered(customer.logs_in())
 
 
-def test_the_limit_of_sessions_holds(new_tenant_server: NewTenantServer, identity_app: Flask) -> None:
+def test_session_limit_is_enforced(new_tenant_server: NewTenantServer, identity_app: Flask) -> None:
     customer = a_customer(new_tenant_server(session_limit=1))
     browser = Browser(customer.tenant.services, Client(identity_app), customer.tenant.name)
     browser.sign_in(None, customer.email, PASSWORD)
@@ -281,7 +281,7 @@ def test_the_limit_of_sessions_holds(new_tenant_server: NewTenantServer, identit
     answered(customer.logs_in())
 
 
-def test_a_good_sign_in_says_whether_the_password_meets_the_rules_of_today(new_tenant_server: NewTenantServer) -> None:
+def test_sign_in_reports_password_policy_compliance(new_tenant_server: NewTenantServer) -> None:
     customer = a_customer(new_tenant_server())
     where = (accounts.c.tenant_id == customer.tenant.tenant_id, accounts.c.uid == customer.uid)
     with UnitOfWork(customer.tenant.services.database, customer.tenant.tenant_id).separate_transaction() as work:
@@ -294,7 +294,7 @@ def test_a_good_sign_in_says_whether_the_password_meets_the_rules_of_today(new_t
     assert answered(customer.logs_in())["Profile"]["IsSecurePassword"] is False
 
 
-def test_no_password_is_called_secure_where_nobody_looks(new_tenant_server: NewTenantServer) -> None:
+def test_unchecked_password_is_never_reported_secure(new_tenant_server: NewTenantServer) -> None:
     customer = a_customer(new_tenant_server(password_policy={"common_check": False}))
     assert answered(customer.logs_in())["Profile"]["IsSecurePassword"] is False
 
@@ -302,12 +302,12 @@ def test_no_password_is_called_secure_where_nobody_looks(new_tenant_server: NewT
 # What strangers learn.
 
 
-def test_an_unknown_account_is_told_unless_the_tenant_hides_it(acme: TenantServer) -> None:
+def test_unknown_account_is_reported_unless_hidden(acme: TenantServer) -> None:
     assert refused(a_customer(acme).logs_in(email="nobody@example.test")) == (403, 938)
 
 
 @pytest.mark.parametrize("kind", ["suspend", "captcha", "security_question", "block", "none"])
-def test_a_hidden_unknown_account_answers_as_a_known_one(new_tenant_server: NewTenantServer, kind: str) -> None:
+def test_hidden_unknown_account_answers_like_known_one(new_tenant_server: NewTenantServer, kind: str) -> None:
     customer = locking(new_tenant_server, kind, hide_unknown_accounts=True)
     for _ in range(5):
         known, unknown = customer.logs_in(WRONG), customer.logs_in(WRONG, email="nobody@example.test")
@@ -324,7 +324,7 @@ def test_a_hidden_unknown_account_answers_as_a_known_one(new_tenant_server: NewT
 
 @pytest.mark.parametrize("kind", ["suspend", "captcha", "security_question", "block"])
 @pytest.mark.parametrize("later", [{"seconds": 601}, {"days": 2}], ids=["after the suspension", "two days later"])
-def test_the_lock_of_a_hidden_unknown_account_ends_when_a_known_one_s_does(
+def test_lock_of_hidden_unknown_account_ends_alike(
     new_tenant_server: NewTenantServer, kind: str, later: dict[str, float]
 ) -> None:
     customer = locking(new_tenant_server, kind, hide_unknown_accounts=True)
@@ -338,13 +338,13 @@ def test_the_lock_of_a_hidden_unknown_account_ends_when_a_known_one_s_does(
     assert (known == (401, 966)) is (kind == "suspend")
 
 
-def test_an_account_of_another_tenant_is_unknown(acme: TenantServer, globex: TenantServer) -> None:
+def test_account_of_other_tenant_is_unknown(acme: TenantServer, globex: TenantServer) -> None:
     customer = a_customer(acme)
     assert refused(replace(customer, tenant=globex).logs_in()) == (403, 938)
     assert customer.row().failed_attempts == 0
 
 
-def test_neither_hash_nor_password_is_answered_or_kept_in_the_books(acme: TenantServer) -> None:
+def test_hash_and_password_never_reach_response_or_audit(acme: TenantServer) -> None:
     customer = a_customer(acme)
     good, bad = customer.logs_in(), customer.logs_in(WRONG)
     books = str([tuple(entry) for entry in customer.events()])
@@ -355,7 +355,7 @@ def test_neither_hash_nor_password_is_answered_or_kept_in_the_books(acme: Tenant
     assert answered(good)["access_token"] not in books
 
 
-def test_a_refusal_leaves_its_trace(acme: TenantServer) -> None:
+def test_refusal_is_recorded_in_audit_log(acme: TenantServer) -> None:
     customer = a_customer(acme)
     customer.fails(1)
     told = [entry for entry in customer.events() if entry.event == "sign_in.refused"]
@@ -366,7 +366,7 @@ def test_a_refusal_leaves_its_trace(acme: TenantServer) -> None:
     assert customer.events()[-1].facts["reason"] == "unknown"
 
 
-def test_who_asks_too_often_waits(new_tenant_server: NewTenantServer) -> None:
+def test_sign_ins_are_limited_by_client_address(new_tenant_server: NewTenantServer) -> None:
     customer = a_customer(new_tenant_server(limits={"sign_in_per_minute_per_address": 3}))
     for _ in range(3):
         answered(customer.logs_in())
@@ -379,7 +379,7 @@ def test_who_asks_too_often_waits(new_tenant_server: NewTenantServer) -> None:
 # How passwords are kept.
 
 
-def test_a_stale_hash_is_made_anew_at_the_next_good_sign_in(acme: TenantServer) -> None:
+def test_stale_hash_is_renewed_at_next_sign_in(acme: TenantServer) -> None:
     customer = a_customer(acme)
     before = customer.row().password_hash
     answered(customer.logs_in())

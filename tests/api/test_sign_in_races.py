@@ -60,9 +60,7 @@ def victim_of(new_tenant_server: NewTenantServer) -> Callable[..., Victim]:
 
 
 @pytest.mark.parametrize("kind", CODES)
-def test_of_thirty_guesses_at_once_as_many_are_weighed_as_the_tenant_allows(
-    victim_of: Callable[..., Victim], kind: str
-) -> None:
+def test_parallel_guesses_stop_at_the_threshold(victim_of: Callable[..., Victim], kind: str) -> None:
     victim = victim_of(kind)
     told = Counter(victim.guesses([WRONG] * 30))
     assert told == {(401, 966): MOST, (403, CODES[kind]): 30 - MOST}
@@ -70,7 +68,7 @@ def test_of_thirty_guesses_at_once_as_many_are_weighed_as_the_tenant_allows(
 
 
 @pytest.mark.parametrize("hides", [True, False])
-def test_a_hidden_unknown_account_is_guessed_at_alike(victim_of: Callable[..., Victim], hides: bool) -> None:
+def test_parallel_guesses_at_unknown_account_look_alike(victim_of: Callable[..., Victim], hides: bool) -> None:
     victim = victim_of("suspend", hide_unknown_accounts=hides)
     told = Counter(victim.guesses([WRONG] * 20, email="nobody@example.test"))
     expected = {(401, 966): MOST, (403, 1198): 20 - MOST} if hides else {(403, 938): 20}
@@ -101,7 +99,7 @@ def locked_meanwhile(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Serv
 
 @pytest.mark.parametrize("kind", CODES)
 @pytest.mark.parametrize("hides", [True, False])
-def test_a_guess_that_comes_too_late_is_answered_alike_right_or_wrong(
+def test_guess_during_lock_hides_whether_it_was_right(
     services: Services,
     victim_of: Callable[..., Victim],
     locked_meanwhile: Callable[[Services, Victim], None],
@@ -116,7 +114,7 @@ def test_a_guess_that_comes_too_late_is_answered_alike_right_or_wrong(
     assert told == [(403, CODES[kind])] * 2
 
 
-def test_good_sign_ins_at_once_all_succeed_and_are_all_counted(victim_of: Callable[..., Victim]) -> None:
+def test_parallel_good_sign_ins_are_all_counted(victim_of: Callable[..., Victim]) -> None:
     victim = victim_of("suspend")
     with ThreadPoolExecutor(12) as pool:
         for answer in pool.map(victim.guess, [PASSWORD] * 12):
@@ -124,7 +122,7 @@ def test_good_sign_ins_at_once_all_succeed_and_are_all_counted(victim_of: Callab
     assert victim.tenant.read(victim.uid)["NoOfLogins"] == 12
 
 
-def test_sign_ins_at_once_that_renew_a_stale_hash_all_succeed(victim_of: Callable[..., Victim]) -> None:
+def test_parallel_sign_ins_renewing_stale_hash_all_succeed(victim_of: Callable[..., Victim]) -> None:
     victim = victim_of("suspend")
     tenant = victim.tenant
     stale = PasswordHasher(time_cost=1, memory_cost=64, parallelism=2).hash(PASSWORD)

@@ -24,7 +24,7 @@ def other_than(number: str) -> str:
 
 
 @pytest.mark.parametrize(("begin", "row", "settings"), BY_PROGRAM)
-def test_a_click_alone_signs_no_asker_in(
+def test_click_without_number_signs_nobody_in(
     new_tenant_server: NewTenantServer, begin: Begin, row: str, settings: dict[str, bool]
 ) -> None:
     """An attacker asks in the account holder's name, the account holder opens the link, the attacker polls."""
@@ -40,7 +40,7 @@ def test_a_click_alone_signs_no_asker_in(
 
 
 @pytest.mark.parametrize(("begin", "row", "settings"), BY_PROGRAM)
-def test_after_three_wrong_numbers_the_device_waits_in_vain(
+def test_three_wrong_numbers_deny_pending_login(
     new_tenant_server: NewTenantServer, begin: Begin, row: str, settings: dict[str, bool]
 ) -> None:
     who = somebody(new_tenant_server, **settings)
@@ -52,7 +52,7 @@ def test_after_three_wrong_numbers_the_device_waits_in_vain(
     assert refused(poll(who, held)) == DENIED
 
 
-def test_who_asks_beside_the_owner_is_not_let_in_by_the_owners_code(new_tenant_server: NewTenantServer) -> None:
+def test_owners_code_does_not_sign_in_parallel_request(new_tenant_server: NewTenantServer) -> None:
     """Both ask, the newest code is the attacker's: the number on the owner's device is not that of the attacker's."""
     who = somebody(new_tenant_server, **SMART, phone_login=True)
     own, strange = guid(), guid()
@@ -64,7 +64,7 @@ def test_who_asks_beside_the_owner_is_not_let_in_by_the_owners_code(new_tenant_s
     assert refused(poll(who, strange)) == WAITS
 
 
-def test_the_tenants_server_may_do_without_the_number(new_tenant_server: NewTenantServer) -> None:
+def test_tenant_server_may_omit_number(new_tenant_server: NewTenantServer) -> None:
     who = somebody(new_tenant_server, **SMART)
     held = guid()
     begun = who.managed("U55", email=who.email, clientguid=held)
@@ -73,13 +73,13 @@ def test_the_tenants_server_may_do_without_the_number(new_tenant_server: NewTena
     assert answered(poll(who, held))["Profile"]["Uid"] == who.uid
 
 
-def test_a_wrong_secret_frees_nobody_from_the_number(new_tenant_server: NewTenantServer) -> None:
+def test_wrong_secret_does_not_omit_number(new_tenant_server: NewTenantServer) -> None:
     who = somebody(new_tenant_server, **SMART)
     assert refused(start(who, apisecret=guid())) == (401, 902)
     assert refused(start(who, apisecret=who.tenant.api_key)) == (401, 902)
 
 
-def test_a_number_of_one_device_opens_no_other(new_tenant_server: NewTenantServer) -> None:
+def test_number_of_one_device_confirms_no_other(new_tenant_server: NewTenantServer) -> None:
     who = somebody(new_tenant_server, **SMART)
     (first, link), (second, newer) = asked(who), asked(who)
     if link.number != newer.number:

@@ -41,14 +41,14 @@ NESTED = {
 }
 
 
-def test_every_member_is_there(acme: TenantServer) -> None:
+def test_every_member_is_present(acme: TenantServer) -> None:
     body = answered(acme.send("GET", APPINFO, with_secret=False))
     assert set(MEMBERS.split()) - set(body) == set()
     for name, members in NESTED.items():
         assert set(body[name]) == set(members.split()), name
 
 
-def test_settings_are_shown_under_the_interfaces_names(new_tenant_server: NewTenantServer) -> None:
+def test_settings_use_names_of_the_interface(new_tenant_server: NewTenantServer) -> None:
     server = new_tenant_server(
         email_verification="optional",
         phone_login=True,
@@ -85,7 +85,7 @@ def test_settings_are_shown_under_the_interfaces_names(new_tenant_server: NewTen
     assert body["ApiRequestSigningConfig"]["Mode"] == "Strict"
 
 
-def test_providers_are_named_with_where_they_begin(new_tenant_server: NewTenantServer) -> None:
+def test_providers_are_listed_with_their_endpoints(new_tenant_server: NewTenantServer) -> None:
     elsewhere = {"key": "a", "issuer": "https://id.example.com"}
     stated = {"google": {"key": "g"}, "github": {"key": "h", "is_active": False}, "apple-2": elsewhere}
     server = new_tenant_server(connections=stated, account_linking=False, no_callback_login=True)
@@ -96,14 +96,14 @@ def test_providers_are_named_with_where_they_begin(new_tenant_server: NewTenantS
     assert (body["IsDisabledAccountLinking"], body["IsNoCallbackForSocialLogin"]) == (True, True)
 
 
-def test_the_form_asks_for_what_sign_in_accepts(new_tenant_server: NewTenantServer) -> None:
+def test_default_form_follows_sign_in_settings(new_tenant_server: NewTenantServer) -> None:
     server = new_tenant_server(phone_login=True, email_login=False)
     form = answered(server.send("GET", APPINFO, with_secret=False))["RegistrationFormSchema"]
     assert [element["name"] for element in form] == ["phoneid", "password"]
     assert "min_length[10]" in form[1]["rules"]
 
 
-def test_the_form_that_the_tenant_stated_is_published_in_its_order(new_tenant_server: NewTenantServer) -> None:
+def test_configured_form_is_published_in_order(new_tenant_server: NewTenantServer) -> None:
     form = [
         {"name": "first_name", "required": True, "max_length": 40, "label": {"en": "Your name", "de": "Ihr Name"}},
         {"name": "email", "required": True},
@@ -123,7 +123,7 @@ def test_the_form_that_the_tenant_stated_is_published_in_its_order(new_tenant_se
     assert shown[2]["options"] == [{"value": "m", "text": "Medium"}]
 
 
-def test_what_mails_hold_follows_the_tenants_templates(new_tenant_server: NewTenantServer) -> None:
+def test_verification_types_follow_mail_templates(new_tenant_server: NewTenantServer) -> None:
     server = new_tenant_server()
 
     def shown() -> set[str]:
@@ -142,19 +142,19 @@ def test_what_mails_hold_follows_the_tenants_templates(new_tenant_server: NewTen
     assert shown() == {"Registration", "AddEmail"}
 
 
-def test_nothing_secret_is_shown(acme: TenantServer) -> None:
+def test_no_secret_is_published(acme: TenantServer) -> None:
     text = acme.send("GET", APPINFO, with_secret=False).text
     assert acme.api_secret not in text
     assert acme.tenant_id not in text
 
 
 @pytest.mark.parametrize("path", [APPINFO, SERVERINFO])
-def test_the_key_is_asked_for(acme: TenantServer, path: str) -> None:
+def test_api_key_is_required(acme: TenantServer, path: str) -> None:
     assert refused(acme.send("GET", path, apikey=None)) == (400, 908)
     assert refused(acme.send("GET", path, apikey="00000000-0000-4000-8000-000000000000")) == (403, 901)
 
 
-def test_the_clock_gives_a_pair_for_a_sott(acme: TenantServer) -> None:
+def test_serverinfo_returns_times_for_sott(acme: TenantServer) -> None:
     body = answered(acme.send("GET", SERVERINFO, with_secret=False, timedifference=5))
     period = body["Sott"]
     start, end = (datetime.fromisoformat(period[name]) for name in ("StartTime", "EndTime"))
@@ -164,7 +164,7 @@ def test_the_clock_gives_a_pair_for_a_sott(acme: TenantServer) -> None:
 
 
 @pytest.mark.parametrize("minutes", ["0", "-5", "many", "9" * 30])
-def test_a_period_that_cannot_be_is_refused(acme: TenantServer, minutes: str) -> None:
+def test_invalid_time_difference_is_refused(acme: TenantServer, minutes: str) -> None:
     answer = acme.send("GET", SERVERINFO, with_secret=False, timedifference=minutes)
     assert refused(answer) == (400, 908)
     assert "timedifference" in answer.get_json()["Description"]

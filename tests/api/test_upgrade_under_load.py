@@ -123,7 +123,7 @@ class Client:
         assert answer.status == 200, (answer.status, answer.content)
 
 
-def test_an_upgrade_under_load_fails_no_request(
+def test_upgrade_under_load_fails_no_request(
     ours: Installation,
     next_version: Path,
     fresh_postgres: PostgresUrls,

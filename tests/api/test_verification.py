@@ -57,7 +57,7 @@ def coded(new_tenant_server: NewTenantServer, **settings: Any) -> World:
     return World(new_tenant_server(limits=OPEN, email_verification_codes=True, **settings))
 
 
-def test_the_mail_is_sent_again_and_its_link_verifies(world: World) -> None:
+def test_resent_mail_link_verifies_address(world: World) -> None:
     assert answered(world.resend()) == {"IsPosted": True}
     assert world.profile["EmailVerified"] is False
     done = answered(world.ask("GET", EMAIL, verificationtoken=token_in(world.asking[-1])))
@@ -66,21 +66,21 @@ def test_the_mail_is_sent_again_and_its_link_verifies(world: World) -> None:
     answered(world.sign_in())
 
 
-def test_an_older_mail_leads_to_our_page(world: World) -> None:
+def test_default_link_leads_to_hub_page(world: World) -> None:
     answered(world.resend())
     link = link_in(world.asking[-1])
     assert link.startswith(f"http://{world.tenant.name}.{world.tenant.services.settings.hub_domain}/verify?")
     assert "vtype=emailverification&vtoken=" in link
 
 
-def test_a_link_is_used_once(world: World) -> None:
+def test_link_works_once(world: World) -> None:
     answered(world.resend())
     token = token_in(world.asking[-1])
     answered(world.ask("GET", EMAIL, verificationtoken=token))
     assert refused(world.ask("GET", EMAIL, verificationtoken=token)) == (403, 974)
 
 
-def test_a_head_request_uses_nothing_up(world: World) -> None:
+def test_head_request_does_not_use_up_link(world: World) -> None:
     answered(world.resend())
     token = token_in(world.asking[-1])
     for _ in range(2):
@@ -89,9 +89,7 @@ def test_a_head_request_uses_nothing_up(world: World) -> None:
     answered(world.ask("GET", EMAIL, verificationtoken=token))
 
 
-def test_a_link_that_is_over_or_replaced_or_cut_or_foreign_is_refused(
-    world: World, new_tenant_server: NewTenantServer
-) -> None:
+def test_expired_replaced_cut_or_foreign_link_is_refused(world: World, new_tenant_server: NewTenantServer) -> None:
     answered(world.resend())
     first = token_in(world.asking[-1])
     answered(world.resend())
@@ -107,7 +105,7 @@ def test_a_link_that_is_over_or_replaced_or_cut_or_foreign_is_refused(
     assert world.profile["EmailVerified"] is False
 
 
-def test_a_link_of_an_address_that_was_verified_by_others_or_closed_leads_nowhere(world: World) -> None:
+def test_link_is_refused_for_verified_or_closed_account(world: World) -> None:
     answered(world.resend())
     token = token_in(world.asking[-1])
     world.tenant.update(world.uid, {"EmailVerified": True})
@@ -116,13 +114,13 @@ def test_a_link_of_an_address_that_was_verified_by_others_or_closed_leads_nowher
     assert refused(world.ask("GET", EMAIL, verificationtoken=token)) == (403, 979)
 
 
-def test_neither_token_nor_email_names_the_token(world: World) -> None:
+def test_missing_token_is_named(world: World) -> None:
     response = world.ask("GET", EMAIL)
     assert refused(response) == (400, 908)
     assert "verificationtoken" in response.get_json()["Description"]
 
 
-def test_resending_is_refused_as_the_interface_says(world: World, new_tenant_server: NewTenantServer) -> None:
+def test_invalid_resend_is_refused(world: World, new_tenant_server: NewTenantServer) -> None:
     assert refused(world.resend("nobody@example.test")) == (403, 938)
     assert refused(world.resend("no address")) == (400, 1038)
     assert refused(world.resend(verificationurl="https://evil.example/")) == (403, 1249)
@@ -134,7 +132,7 @@ def test_resending_is_refused_as_the_interface_says(world: World, new_tenant_ser
     assert world.mails == off.mails == []
 
 
-def test_the_link_leads_to_an_allowed_page_of_the_relying_party(new_tenant_server: NewTenantServer) -> None:
+def test_link_leads_to_allowed_page_of_application(new_tenant_server: NewTenantServer) -> None:
     world = World(new_tenant_server(url_whitelist=["https://shop.example/app"], limits=OPEN))
     answered(world.resend(verificationurl="https://shop.example/app/verify?from=mail"))
     assert link_in(world.asking[-1]).startswith(
@@ -143,7 +141,7 @@ def test_the_link_leads_to_an_allowed_page_of_the_relying_party(new_tenant_serve
     assert refused(world.resend(verificationurl="https://shop.example/application")) == (403, 1249)
 
 
-def test_where_unknown_accounts_are_hidden_nobody_learns_who_has_one(new_tenant_server: NewTenantServer) -> None:
+def test_resend_hides_unknown_accounts(new_tenant_server: NewTenantServer) -> None:
     world = World(new_tenant_server(hide_unknown_accounts=True, limits=OPEN))
     known, unknown = world.resend(), world.resend("nobody@example.test")
     world.tenant.update(world.uid, {"EmailVerified": True})
@@ -151,7 +149,7 @@ def test_where_unknown_accounts_are_hidden_nobody_learns_who_has_one(new_tenant_
     assert known.get_json() == unknown.get_json() == verified.get_json() == {"IsPosted": True}
 
 
-def test_a_code_verifies_by_address_and_by_id(new_tenant_server: NewTenantServer) -> None:
+def test_code_verifies_by_address_and_by_id(new_tenant_server: NewTenantServer) -> None:
     for by_id in (False, True):
         world = coded(new_tenant_server)
         named = answered(world.resend())
@@ -163,14 +161,14 @@ def test_a_code_verifies_by_address_and_by_id(new_tenant_server: NewTenantServer
         assert refused(world.ask("PUT", EMAIL, {"otp": code, **who})) == (403, 1186)
 
 
-def test_a_code_in_the_query_verifies_too(new_tenant_server: NewTenantServer) -> None:
+def test_code_in_query_verifies(new_tenant_server: NewTenantServer) -> None:
     world = coded(new_tenant_server)
     answered(world.resend())
     answered(world.ask("GET", EMAIL, otp=code_in(world.asking[-1]), email=ADA))
     assert world.profile["EmailVerified"] is True
 
 
-def test_codes_are_refused_as_the_interface_says(new_tenant_server: NewTenantServer, world: World) -> None:
+def test_invalid_codes_are_refused(new_tenant_server: NewTenantServer, world: World) -> None:
     assert refused(world.ask("PUT", EMAIL, {"otp": "123456", "email": ADA})) == (403, 1237)
     asked = coded(new_tenant_server, lockout={"type": "none"})
     assert refused(asked.ask("PUT", EMAIL, {"otp": "123456"})) == (400, 908)
@@ -193,7 +191,7 @@ def test_codes_are_refused_as_the_interface_says(new_tenant_server: NewTenantSer
 @pytest.mark.parametrize(
     ("kind", "code"), [("suspend", 1198), ("captcha", 1132), ("security_question", 1148), ("block", 991)]
 )
-def test_wrong_codes_lock_as_wrong_passwords_do(new_tenant_server: NewTenantServer, kind: str, code: int) -> None:
+def test_wrong_codes_lock_like_wrong_passwords(new_tenant_server: NewTenantServer, kind: str, code: int) -> None:
     world = coded(new_tenant_server, lockout={"type": kind, "maximum_failed_attempts": 3})
     answered(world.resend())
     right = code_in(world.asking[-1])
@@ -204,7 +202,7 @@ def test_wrong_codes_lock_as_wrong_passwords_do(new_tenant_server: NewTenantServ
     assert refused(world.sign_in()) == (403, code)
 
 
-def test_a_security_answer_opens_the_lock_of_a_code(new_tenant_server: NewTenantServer) -> None:
+def test_security_answer_unlocks_code_verification(new_tenant_server: NewTenantServer) -> None:
     world = coded(
         new_tenant_server,
         lockout={"type": "security_question", "maximum_failed_attempts": 1},
@@ -220,7 +218,7 @@ def test_a_security_answer_opens_the_lock_of_a_code(new_tenant_server: NewTenant
     assert world.profile["IsLoginLocked"] is False
 
 
-def test_whoever_verifies_is_signed_in_where_the_tenant_wants_it(new_tenant_server: NewTenantServer) -> None:
+def test_verification_signs_in_where_configured(new_tenant_server: NewTenantServer) -> None:
     world = coded(new_tenant_server, login_on_email_verification=True)
     answered(world.resend())
     done = answered(world.ask("GET", EMAIL, verificationtoken=token_in(world.asking[-1]), fields="Uid"))
@@ -229,14 +227,14 @@ def test_whoever_verifies_is_signed_in_where_the_tenant_wants_it(new_tenant_serv
     assert answered(own)["EmailVerified"] is True
 
 
-def test_a_locked_account_is_verified_but_not_signed_in(new_tenant_server: NewTenantServer) -> None:
+def test_locked_account_is_verified_but_not_signed_in(new_tenant_server: NewTenantServer) -> None:
     world = coded(new_tenant_server, login_on_email_verification=True)
     answered(world.resend())
     world.tenant.update(world.uid, {"DisableLogin": True})
     assert answered(world.ask("GET", EMAIL, verificationtoken=token_in(world.asking[-1])))["Data"] is None
 
 
-def test_all_sessions_end_where_the_tenant_wants_it(new_tenant_server: NewTenantServer) -> None:
+def test_verification_ends_sessions_where_configured(new_tenant_server: NewTenantServer) -> None:
     world = World(new_tenant_server(logout_on_email_verification=True, limits=OPEN))
     held = world.tenant.tokens(world.uid)["access_token"]
     answered(world.resend())
@@ -244,7 +242,7 @@ def test_all_sessions_end_where_the_tenant_wants_it(new_tenant_server: NewTenant
     assert world.tenant.send("GET", "/identity/v2/auth/account", bearer=held).status_code == 401
 
 
-def test_a_welcome_is_mailed_once(world: World) -> None:
+def test_each_verification_sends_one_welcome(world: World) -> None:
     answered(world.resend())
     answered(world.ask("GET", EMAIL, verificationtoken=token_in(world.asking[-1])))
     assert len(world.mails) == 2
@@ -254,7 +252,7 @@ def test_a_welcome_is_mailed_once(world: World) -> None:
     assert len(world.mails) == 3
 
 
-def test_the_signed_in_account_has_its_mail_sent(new_tenant_server: NewTenantServer) -> None:
+def test_signed_in_account_requests_its_own_mail(new_tenant_server: NewTenantServer) -> None:
     world = coded(new_tenant_server, email_verification="optional")
     token = world.tenant.tokens(world.uid)["access_token"]
     sent = answered(world.tenant.send("GET", OWN, bearer=token))
@@ -265,7 +263,7 @@ def test_the_signed_in_account_has_its_mail_sent(new_tenant_server: NewTenantSer
     assert refused(world.ask("GET", OWN)) == (401, 1409)
 
 
-def test_a_refused_sign_in_mails_again_within_the_limits(world: World) -> None:
+def test_refused_sign_in_resends_mail_within_limits(world: World) -> None:
     assert refused(world.sign_in()) == (403, 970)
     assert len(world.asking) == 1
     over = [refused(world.sign_in()) for _ in range(12)]
@@ -275,24 +273,24 @@ def test_a_refused_sign_in_mails_again_within_the_limits(world: World) -> None:
     answered(world.sign_in())
 
 
-def test_a_wrong_password_mails_nothing(world: World) -> None:
+def test_wrong_password_sends_no_mail(world: World) -> None:
     refused(world.ask("POST", LOGIN, {"email": ADA, "password": "wrong"}))
     assert world.mails == []
 
 
-def test_a_foreign_page_is_never_mailed_by_a_sign_in(world: World) -> None:
+def test_unlisted_page_is_never_mailed(world: World) -> None:
     assert refused(world.sign_in(verificationurl="https://evil.example/")) == (403, 970)
     assert "evil" not in str(world.asking[-1])
 
 
 @pytest.mark.parametrize("mode", ["optional", "disabled"])
-def test_only_the_required_mode_keeps_people_out(new_tenant_server: NewTenantServer, mode: str) -> None:
+def test_other_modes_admit_unverified_address(new_tenant_server: NewTenantServer, mode: str) -> None:
     world = World(new_tenant_server(email_verification=mode, limits=OPEN))
     answered(world.sign_in())
     assert world.mails == []
 
 
-def test_an_unverified_phone_gets_a_code_again(new_tenant_server: NewTenantServer) -> None:
+def test_unverified_phone_gets_another_code(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(phone_login=True, limits=OPEN)
     tenant.create(PhoneId="+4915123456789")
     body = {"phone": "+4915123456789", "password": PASSWORD}
@@ -302,7 +300,7 @@ def test_an_unverified_phone_gets_a_code_again(new_tenant_server: NewTenantServe
     assert len(sent_messages(tenant.services, tenant.tenant_id, "sms")) == 1
 
 
-def test_names_that_are_taken_are_said_to_be(new_tenant_server: NewTenantServer) -> None:
+def test_availability_reports_taken_identifiers(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(phone_login=True, username_login=True, limits=OPEN)
     tenant.create(Email=[{"Type": "Primary", "Value": ADA}], PhoneId="+4915123456789", UserName="ada")
     ask = lambda path, **query: tenant.send("GET", path, with_secret=False, **query)  # noqa: E731 - one line a row
@@ -320,17 +318,17 @@ def test_names_that_are_taken_are_said_to_be(new_tenant_server: NewTenantServer)
     assert refused(ask(USERNAME, username="a b")) == (403, 1204)
 
 
-def test_phones_are_not_looked_up_where_nobody_signs_in_with_one(acme: TenantServer) -> None:
+def test_phone_lookup_is_refused_without_phone_login(acme: TenantServer) -> None:
     assert refused(acme.send("GET", PHONE, phone="+4915123456789")) == (403, 1074)
 
 
-def test_look_ups_are_limited_by_address(new_tenant_server: NewTenantServer) -> None:
+def test_availability_is_limited_by_client_address(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(limits={"availability_per_minute_per_address": 3})
     said = [tenant.send("GET", EMAIL, email=f"{n}@example.test").status_code for n in range(4)]
     assert said == [200, 200, 200, 429]
 
 
-def test_every_row_is_stated() -> None:
+def test_every_operation_is_declared() -> None:
     stated = [
         one.documentation for one in vars(contract).values() if isinstance(one, Operation) and one.documentation.row
     ]

@@ -30,7 +30,7 @@ def answer(world: World, identity_app: Server, hub_app: Flask, method: str, path
         ("POST", "/.well-known/openid-configuration", {"GET"}),
     ],
 )
-def test_a_program_on_a_tenant_s_host_is_told_the_right_method(
+def test_wrong_method_on_tenant_host_names_allowed_ones(
     world: World, identity_app: Server, hub_app: Flask, method: str, path: str, allowed: set[str]
 ) -> None:
     refused = answer(world, identity_app, hub_app, method, path)
@@ -40,24 +40,24 @@ def test_a_program_on_a_tenant_s_host_is_told_the_right_method(
         assert (refused.json or {})["error"] == "invalid_request"
 
 
-def test_what_nobody_knows_is_still_a_page(world: World, identity_app: Server, hub_app: Flask) -> None:
+def test_unknown_path_on_tenant_host_is_a_page(world: World, identity_app: Server, hub_app: Flask) -> None:
     assert "give this number" in answer(world, identity_app, hub_app, "GET", "/api/oidc/tokens").text
 
 
-def test_the_interface_refuses_in_its_own_form(acme: TenantServer) -> None:
+def test_wrong_method_on_api_host_gets_interface_error(acme: TenantServer) -> None:
     refused = acme.send("PATCH", "/identity/v2/auth/login")
     assert (refused.status_code, (refused.json or {})["ErrorCode"]) == (405, 405)
     assert refused.headers["Allow"] == "POST"
 
 
-def test_an_unknown_address_has_none_of_the_interface_s_codes(acme: TenantServer) -> None:
+def test_unknown_api_path_has_no_error_code(acme: TenantServer) -> None:
     refused = acme.send("GET", "/identity/v2/auth/nothing")
     assert (refused.status_code, refused.content_type) == (404, "application/json")
     assert (refused.json or {})["Message"] == "Not found"
     assert "ErrorCode" not in (refused.json or {})
 
 
-def test_a_probe_only_looks() -> None:
+def test_health_probe_allows_get_and_head_only() -> None:
     probe = Client(Health(Flask(__name__), {}))
     refused = probe.post("/health/live")
     assert (refused.status_code, refused.headers["Allow"]) == (405, "GET, HEAD")
@@ -65,7 +65,7 @@ def test_a_probe_only_looks() -> None:
         assert answered.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_no_address_of_the_pages_is_the_service_s(identity_app: Server, hub_app: Flask) -> None:
+def test_page_paths_never_belong_to_identity_service(identity_app: Server, hub_app: Flask) -> None:
     """The dispatcher and the rules of `gatehouse routes --proxy` tell the wings apart by path alone."""
     spelt = [
         re.sub(r"<[^>]+>", "x", re.sub(r"<any\((\w+).*?\)[^>]*>", r"\1", rule.rule))

@@ -35,7 +35,7 @@ def run(provider: Provider, visitor: Visitor) -> dict[str, Any]:
     raise AssertionError(f"the relying party ended with {program.returncode}")
 
 
-def test_openid_client_signs_in_refreshes_revokes_and_signs_out(provider: Provider, visitor: Visitor) -> None:
+def test_openid_client_completes_the_whole_flow(provider: Provider, visitor: Visitor) -> None:
     held = run(provider, visitor)
     assert held["claims"]["iss"] == provider.issuer
     assert held["claims"]["aud"] == provider.client_id

@@ -3,7 +3,7 @@
 from tests.conformance.visitor import Visitor
 
 
-def test_the_profile_page_signs_in_through_the_front_door(hub_url: str, visitor: Visitor) -> None:
+def test_profile_page_signs_in_by_authorization_code(hub_url: str, visitor: Visitor) -> None:
     back = visitor.arrive(f"{hub_url}/profile", f"{hub_url}/callback/profile")
     assert "code=" in back
     assert "iss=" in back

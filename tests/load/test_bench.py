@@ -23,18 +23,18 @@ def a_page(body: bytes) -> Answer:
     return Answer("/login", 200, HTTPMessage(), body)
 
 
-def test_a_form_is_found_by_its_field_and_filled_by_meaning() -> None:
+def test_form_is_found_by_field_and_filled_by_meaning() -> None:
     form = form_of(a_page(PAGE), "current-password")
     assert form.action == "/login?attempt=1"
     assert form.filled(username="ada", current_password="x") == {"csrf": "c", "email": "ada", "password": "x"}
 
 
-def test_a_page_without_the_form_is_not_measured() -> None:
+def test_page_without_the_form_is_not_measured() -> None:
     with pytest.raises(Unexpected, match="no form"):
         form_of(a_page(b"<p>Down for maintenance</p>"), "current-password")
 
 
-def test_what_a_browser_fetches_leaves_out_what_is_inline() -> None:
+def test_inline_resources_are_not_fetched() -> None:
     assert linked_from(a_page(PAGE)) == ["/static/a.css", "/static/b.js"]
 
 
@@ -48,7 +48,7 @@ def test_what_a_browser_fetches_leaves_out_what_is_inline() -> None:
         (1.0, {}, "aim reached"),
     ],
 )
-def test_a_line_is_held_against_bar_and_aim(cpu_ms: float, counts: dict[str, float], verdict: str) -> None:
+def test_line_is_compared_with_limit_and_aim(cpu_ms: float, counts: dict[str, float], verdict: str) -> None:
     line = Spent(cpu_ms, 1.0, counts).line("userinfo", Budget(bar=4, aim=2, counts={"sql": 2}))
     assert verdict in printed([line])
 
@@ -62,7 +62,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server.stop()
 
 
-def test_cpu_is_counted_for_the_server_and_not_for_us(bare: Server) -> None:
+def test_cpu_time_excludes_the_client(bare: Server) -> None:
     visitor = Visitor(bare.port, "bare.localhost")
 
     def three_times(_: int) -> None:
@@ -74,11 +74,11 @@ def test_cpu_is_counted_for_the_server_and_not_for_us(bare: Server) -> None:
     assert 1.5 < spent.ratio < 8  # three bare views cost about three bare views
 
 
-def test_memory_is_that_of_a_python_process(bare: Server) -> None:
+def test_memory_is_within_range_of_a_python_process(bare: Server) -> None:
     assert 10 < bare.memory_mb() < 500
 
 
-def test_costs_are_added_up_over_answers() -> None:
+def test_costs_are_summed_over_responses() -> None:
     visitor = Visitor(1, "bare.localhost")
     headers: Message = HTTPMessage()
     headers["X-Gatehouse-Cost"] = "api=2; sql=5; commits=1; hashes=1; signatures=0"

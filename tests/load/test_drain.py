@@ -20,7 +20,7 @@ ARRIVAL_SECONDS = 0.5  # in which a busy machine has taken in what was sent
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("workers", [1, 2])
-def test_what_is_in_flight_and_in_line_is_answered(
+def test_running_and_queued_requests_are_answered(
     serving: Callable[..., Served], workers: int, number: signal.Signals
 ) -> None:
     served = serving(workers=workers, threads=1)
@@ -34,7 +34,7 @@ def test_what_is_in_flight_and_in_line_is_answered(
     assert served.wait() == 0
 
 
-def test_half_a_request_may_still_become_whole(served: Served) -> None:
+def test_partial_request_may_still_complete(served: Served) -> None:
     request = post("/length", b"hello")
     with served.connect(request[:20]) as in_head, served.connect(request[:-2]) as in_body:
         time.sleep(ARRIVAL_SECONDS)
@@ -47,7 +47,7 @@ def test_half_a_request_may_still_become_whole(served: Served) -> None:
     assert served.wait() == 0
 
 
-def test_half_a_request_that_stays_half_is_told_to_come_back(serving: Callable[..., Served]) -> None:
+def test_stalled_partial_request_gets_503(serving: Callable[..., Served]) -> None:
     served = serving(limits={"drain_arrival_seconds": 0.2})
     request = post("/length", b"hello")
     with served.connect(request[:20]) as in_head, served.connect(request[:-2]) as in_body:
@@ -58,7 +58,7 @@ def test_half_a_request_that_stays_half_is_told_to_come_back(serving: Callable[.
     assert served.wait() == 0
 
 
-def test_a_request_on_a_kept_connection_is_answered_while_the_door_closes(served: Served) -> None:
+def test_kept_connection_is_answered_during_shutdown(served: Served) -> None:
     with served.connect(get("/")) as client:
         read_answer(client)
         served.process.send_signal(signal.SIGTERM)
@@ -69,7 +69,7 @@ def test_a_request_on_a_kept_connection_is_answered_while_the_door_closes(served
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_no_answer_breaks_under_load(serving: Callable[..., Served], workers: int) -> None:
+def test_no_response_breaks_under_load(serving: Callable[..., Served], workers: int) -> None:
     """Clients that ask without pause see whole answers, then a closed door: never a reset after a request was sent."""
     served = serving(workers=workers, threads=2)
     broken: list[str] = []
@@ -102,7 +102,7 @@ def test_no_answer_breaks_under_load(serving: Callable[..., Served], workers: in
     assert broken == []
 
 
-def test_work_without_end_does_not_hold_the_process(serving: Callable[..., Served]) -> None:
+def test_endless_request_does_not_block_shutdown(serving: Callable[..., Served]) -> None:
     served = serving(limits={"drain_seconds": 1.0, "drain_arrival_seconds": 0.5})
     with served.connect(get("/slow/600.0")):
         time.sleep(ARRIVAL_SECONDS)
@@ -111,7 +111,7 @@ def test_work_without_end_does_not_hold_the_process(serving: Callable[..., Serve
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_background_jobs_run_once_and_are_told_to_stop(serving: Callable[..., Served], workers: int) -> None:
+def test_background_jobs_start_once_and_stop(serving: Callable[..., Served], workers: int) -> None:
     served = serving(workers=workers)
     served.get("/")
     served.process.send_signal(signal.SIGTERM)
@@ -119,7 +119,7 @@ def test_background_jobs_run_once_and_are_told_to_stop(serving: Callable[..., Se
     assert served.said == ["job started", "job stopped"]
 
 
-def test_a_background_job_that_falls_is_started_again(serving: Callable[..., Served]) -> None:
+def test_crashed_background_job_is_restarted(serving: Callable[..., Served]) -> None:
     served = serving(job_falls=True)
     assert served.process.stdout is not None
     while served.said.count("job started") < 2:
@@ -129,7 +129,7 @@ def test_a_background_job_that_falls_is_started_again(serving: Callable[..., Ser
     assert served.said[-1] == "job stopped"
 
 
-def test_a_server_outlives_the_process_that_started_it(tmp_path: Path) -> None:
+def test_server_outlives_its_parent_process(tmp_path: Path) -> None:
     """As after `nohup gatehouse serve &` and a logout."""
     out = tmp_path / "out"
     command = [sys.executable, "-m", "tests.load.application", "{}"]
@@ -151,14 +151,14 @@ def test_a_server_outlives_the_process_that_started_it(tmp_path: Path) -> None:
         os.kill(process, signal.SIGTERM)
 
 
-def test_workers_end_when_their_supervisor_is_killed(serving: Callable[..., Served]) -> None:
+def test_workers_end_when_supervisor_is_killed(serving: Callable[..., Served]) -> None:
     served = serving(workers=2)
     workers = Path(f"/proc/{served.process.pid}/task/{served.process.pid}/children").read_text().split()
     served.process.kill()
     assert eventually(lambda: not any(is_running(worker) for worker in workers))
 
 
-def test_a_socket_file_is_served_too(serving: Callable[..., Served], tmp_path: Path) -> None:
+def test_unix_socket_is_served(serving: Callable[..., Served], tmp_path: Path) -> None:
     served = serving(bind=f"unix:{tmp_path / 'gatehouse.sock'}")
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(served.host)
@@ -171,7 +171,7 @@ def is_running(process: str) -> bool:
     return stat.exists() and ") Z" not in stat.read_text()
 
 
-def test_a_fallen_worker_is_replaced(serving: Callable[..., Served]) -> None:
+def test_crashed_worker_is_replaced(serving: Callable[..., Served]) -> None:
     served = serving(workers=2)
     path = f"/proc/{served.process.pid}/task/{served.process.pid}/children"
     for worker in Path(path).read_text().split():
@@ -186,7 +186,7 @@ def ready(served: Served) -> int:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_lame_duck_says_it_leaves_and_answers_everything_else(serving: Callable[..., Served], workers: int) -> None:
+def test_lame_duck_fails_readiness_and_serves_the_rest(serving: Callable[..., Served], workers: int) -> None:
     served = serving(workers=workers, limits={"lame_duck_seconds": 3600})
     assert ready(served) == 200
     served.process.terminate()
@@ -197,20 +197,20 @@ def test_lame_duck_says_it_leaves_and_answers_everything_else(serving: Callable[
     assert served.wait() == 0
 
 
-def test_door_closes_when_the_lame_duck_time_is_over(serving: Callable[..., Served]) -> None:
+def test_listener_closes_after_lame_duck_time(serving: Callable[..., Served]) -> None:
     served = serving(workers=2, limits={"lame_duck_seconds": 0.3})
     served.process.terminate()
     assert served.wait() == 0
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_ctrl_c_is_no_lame_duck(serving: Callable[..., Served], workers: int) -> None:
+def test_ctrl_c_skips_lame_duck(serving: Callable[..., Served], workers: int) -> None:
     served = serving(workers=workers, limits={"lame_duck_seconds": 3600})
     os.killpg(served.process.pid, signal.SIGINT)  # as a terminal does: the parent and its workers
     assert served.wait() == 0
 
 
-def test_what_does_not_finish_in_time_is_answered_503(serving: Callable[..., Served]) -> None:
+def test_unfinished_requests_get_503_at_drain_deadline(serving: Callable[..., Served]) -> None:
     """One request runs, one waits for a thread, one waits for its turn to hash: each is told to come back, none gets 500."""
     served = serving(threads=1, hash_limits={"running": 1, "threads": 1}, limits={"drain_seconds": 0.5})
     asked = [served.connect(get("/slow/30")) for _ in range(2)]

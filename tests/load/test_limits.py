@@ -23,9 +23,7 @@ def is_closed(client: socket.socket) -> bool:
 
 
 @pytest.mark.parametrize("half", [HALF_HEAD, HALF_BODY, b""], ids=["heads", "bodies", "silence"])
-def test_ordinary_requests_are_answered_while_many_clients_are_slow(
-    serving: Callable[..., Served], half: bytes
-) -> None:
+def test_slow_clients_do_not_block_ordinary_requests(serving: Callable[..., Served], half: bytes) -> None:
     served = serving(threads=2)
     slow = [served.connect(half) for _ in range(SLOW_CLIENTS)]
     for _ in range(20):
@@ -36,7 +34,7 @@ def test_ordinary_requests_are_answered_while_many_clients_are_slow(
         client.close()
 
 
-def test_a_head_that_does_not_end_is_given_up(serving: Callable[..., Served]) -> None:
+def test_unfinished_head_times_out(serving: Callable[..., Served]) -> None:
     served = serving(limits={"head_seconds": 0.5})
     with served.connect(HALF_HEAD) as client:
         client.settimeout(0.1)
@@ -57,19 +55,19 @@ def test_a_head_that_does_not_end_is_given_up(serving: Callable[..., Served]) ->
     assert status(answer) == 408
 
 
-def test_a_silent_connection_is_closed_without_a_word(serving: Callable[..., Served]) -> None:
+def test_silent_connection_is_closed_without_response(serving: Callable[..., Served]) -> None:
     served = serving(limits={"head_seconds": 0.5})
     assert served.ask(b"") == b""
 
 
-def test_a_second_head_on_a_connection_has_its_own_time_and_no_more(serving: Callable[..., Served]) -> None:
+def test_second_head_on_connection_has_its_own_timeout(serving: Callable[..., Served]) -> None:
     served = serving(limits={"head_seconds": 1.0})
     with served.connect(get("/") + HALF_HEAD) as client:
         assert read_answer(client).endswith(b"ordinary")
         assert status(read_all(client)) == 408
 
 
-def test_a_body_that_does_not_end_is_given_up(serving: Callable[..., Served]) -> None:
+def test_unfinished_body_times_out(serving: Callable[..., Served]) -> None:
     served = serving(limits={"body_seconds": 0.5})
     with served.connect(HALF_BODY) as client:
         answer = read_answer(client)
@@ -78,26 +76,26 @@ def test_a_body_that_does_not_end_is_given_up(serving: Callable[..., Served]) ->
 
 
 @pytest.mark.parametrize("framing", ["Content-Length: 3000000", "Transfer-Encoding: chunked"])
-def test_a_body_over_the_bound_is_refused_in_the_words_of_the_application(served: Served, framing: str) -> None:
+def test_oversized_body_gets_413_of_application(served: Served, framing: str) -> None:
     body = b"2dc6c0\r\n" + b"x" * 3_000_000 + b"\r\n0\r\n\r\n" if "chunked" in framing else b"x" * 3_000_000
     answer = served.ask(f"POST /length HTTP/1.1\r\nHost: acme.localhost\r\n{framing}\r\n\r\n".encode() + body)
     assert status(answer) == 413
     assert b"exceeds the capacity limit" in answer  # werkzeug's page, which the application may replace
 
 
-def test_a_body_over_the_bound_is_refused_before_it_is_sent(served: Served) -> None:
+def test_oversized_body_is_refused_before_it_is_sent(served: Served) -> None:
     request = post("/length", b"", "Expect: 100-continue").replace(b"Content-Length: 0", b"Content-Length: 10000000")
     with served.connect(request) as client:
         assert status(read_answer(client)) == 413
 
 
-def test_some_addresses_take_larger_bodies(serving: Callable[..., Served]) -> None:
+def test_configured_path_accepts_larger_body(serving: Callable[..., Served]) -> None:
     served = serving(limits={"body_bytes": 1000, "body_bytes_under": {"/length": 5000}})
     assert served.ask(post("/length", b"x" * 4000, "Connection: close")).endswith(b"4000")
     assert status(served.ask(post("/length", b"x" * 6000))) == 413
 
 
-def test_memory_for_bodies_is_bounded_over_all_clients(serving: Callable[..., Served]) -> None:
+def test_body_memory_is_bounded_over_all_clients(serving: Callable[..., Served]) -> None:
     served = serving(limits={"held_body_bytes": 150_000})
     begun = post("/length", b"x" * 100_000)[:-1]
     with served.connect(begun) as first, served.connect(begun) as second:
@@ -108,20 +106,20 @@ def test_memory_for_bodies_is_bounded_over_all_clients(serving: Callable[..., Se
     assert 503 in answers
 
 
-def test_a_head_over_the_bound_is_refused(served: Served) -> None:
+def test_oversized_head_is_refused(served: Served) -> None:
     assert status(served.get("/", "X-Large: " + "x" * 40_000)) == 431
     assert status(served.get("/", *(f"X-{number}: x" for number in range(200)))) == 431
     assert status(served.get("/", "X-Large: " + "x" * 20_000)) == 200
 
 
-def test_a_head_that_grows_without_end_is_refused_on_the_way(served: Served) -> None:
+def test_endless_head_is_refused_while_it_grows(served: Served) -> None:
     with served.connect(HALF_HEAD) as client:
         for _ in range(8):
             client.sendall(b"x" * 5000)
         assert status(read_all(client)) == 431
 
 
-def test_when_too_many_requests_wait_the_next_is_told_to_come_back(serving: Callable[..., Served]) -> None:
+def test_full_queue_gets_503_with_retry_after(serving: Callable[..., Served]) -> None:
     served = serving(threads=1, limits={"waiting": 3, "retry_after_seconds": 7})
     asked = [served.connect(get("/slow/0.5", "Connection: close")) for _ in range(12)]
     answers = [read_all(client) for client in asked]
@@ -131,7 +129,7 @@ def test_when_too_many_requests_wait_the_next_is_told_to_come_back(serving: Call
     assert served.get("/").endswith(b"ordinary")
 
 
-def test_pages_are_answered_while_everything_else_waits(serving: Callable[..., Served]) -> None:
+def test_pages_are_answered_while_other_requests_wait(serving: Callable[..., Served]) -> None:
     served = serving(threads=4, limits={"waiting": 30})
     waiting = [served.connect(post("/slow/3.0", b"")) for _ in range(20)]
     assert served.get("/").endswith(b"ordinary")
@@ -140,13 +138,13 @@ def test_pages_are_answered_while_everything_else_waits(serving: Callable[..., S
         client.close()
 
 
-def test_what_waits_beside_the_pages_has_its_turn(serving: Callable[..., Served]) -> None:
+def test_other_requests_beside_pages_complete(serving: Callable[..., Served]) -> None:
     served = serving(threads=4)
     asked = [served.connect(post("/slow/0.1", b"", "Connection: close")) for _ in range(12)]
     assert all(read_all(client).endswith(b"slow but whole") for client in asked)
 
 
-def test_hashing_in_many_threads_keeps_the_memory_of_one(serving: Callable[..., Served]) -> None:
+def test_hashing_in_many_threads_keeps_memory_of_one(serving: Callable[..., Served]) -> None:
     served = serving(threads=16)
     asked = [served.connect(post("/hash", b"", "Connection: close")) for _ in range(48)]
     assert all(status(read_all(client)) == 200 for client in asked)
@@ -155,7 +153,7 @@ def test_hashing_in_many_threads_keeps_the_memory_of_one(serving: Callable[..., 
     )  # KiB; 12 threads with a heap each keep 19,456 more
 
 
-def test_a_refused_request_does_not_keep_its_connection(serving: Callable[..., Served]) -> None:
+def test_refused_request_closes_its_connection(serving: Callable[..., Served]) -> None:
     served = serving(threads=1, limits={"waiting": 1})
     asked = [served.connect(get("/slow/15.0")) for _ in range(6)]
 
@@ -170,14 +168,14 @@ def test_a_refused_request_does_not_keep_its_connection(serving: Callable[..., S
         client.close()
 
 
-def test_a_request_whose_client_left_the_line_is_not_computed(serving: Callable[..., Served]) -> None:
+def test_request_of_a_disconnected_client_is_skipped(serving: Callable[..., Served]) -> None:
     served = serving(threads=1, limits={"waiting": 100})
     for _ in range(50):
         served.connect(get("/slow/1.0")).close()
     assert served.get("/").endswith(b"ordinary")  # within our patience: fifty seconds of work were dropped
 
 
-def test_a_new_client_takes_the_place_of_the_one_that_has_waited_longest(serving: Callable[..., Served]) -> None:
+def test_new_client_replaces_longest_waiting_one(serving: Callable[..., Served]) -> None:
     served = serving(limits={"connections": 5})
     slow = [served.connect(HALF_HEAD) for _ in range(5)]
     assert eventually(lambda: status(served.get("/")) == 200)
@@ -186,7 +184,7 @@ def test_a_new_client_takes_the_place_of_the_one_that_has_waited_longest(serving
         client.close()
 
 
-def test_beyond_the_connections_a_client_is_told_to_come_back(serving: Callable[..., Served]) -> None:
+def test_connections_over_the_limit_get_503(serving: Callable[..., Served]) -> None:
     served = serving(threads=8, limits={"connections": 5})
     busy = [served.connect(get("/slow/1.0", "Connection: close")) for _ in range(5)]
     answer = served.get("/")
@@ -195,7 +193,7 @@ def test_beyond_the_connections_a_client_is_told_to_come_back(serving: Callable[
     assert [status(read_all(client)) for client in busy] == [200] * 5
 
 
-def test_a_client_that_does_not_take_its_answer_is_cut_off(serving: Callable[..., Served]) -> None:
+def test_client_that_stops_reading_is_disconnected(serving: Callable[..., Served]) -> None:
     served = serving(limits={"send_seconds": 0.5})
     with socket.create_connection((served.host, served.port)) as client:
         client.sendall(get("/large"))
@@ -213,7 +211,7 @@ def test_a_client_that_does_not_take_its_answer_is_cut_off(serving: Callable[...
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_a_reserved_path_is_answered_while_all_threads_hang(serving: Callable[..., Served], method: str) -> None:
+def test_reserved_path_is_answered_while_threads_hang(serving: Callable[..., Served], method: str) -> None:
     served = serving(threads=4, reserved_paths=["/"], limits={"waiting": 30})
     ask = get if method == "GET" else lambda path: post(path, b"")
     hanging = [served.connect(ask("/slow/6.0")) for _ in range(20)]
@@ -223,7 +221,7 @@ def test_a_reserved_path_is_answered_while_all_threads_hang(serving: Callable[..
         client.close()
 
 
-def test_every_refusal_of_the_server_bears_an_id(serving: Callable[..., Served]) -> None:
+def test_server_refusals_have_request_ids(serving: Callable[..., Served]) -> None:
     served = serving(threads=1, limits={"head_seconds": 0.3, "held_body_bytes": 1000})
     asked = [b"GET / HTTP/1.1\r\n\r\n", b"nonsense\r\n\r\n", get("/")[:-2], post("/length", b"x" * 2000)]
     answers = [served.ask(request) for request in asked]
@@ -233,7 +231,7 @@ def test_every_refusal_of_the_server_bears_an_id(serving: Callable[..., Served])
     assert len({found[0] for found in ids}) == len(ids)
 
 
-def test_every_refusal_of_the_server_is_counted_with_its_reason(serving: Callable[..., Served]) -> None:
+def test_server_refusals_are_counted_by_reason(serving: Callable[..., Served]) -> None:
     limits = {"head_seconds": 0.3, "held_body_bytes": 1000, "waiting": 1}
     served = serving(threads=1, limits=limits)
     assert status(served.ask(b"GET / HTTP/1.1\r\n\r\n")) == 400

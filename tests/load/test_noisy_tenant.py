@@ -82,7 +82,7 @@ async def token(port: int) -> tuple[int, bytes]:
     return await ask(port, "acme", "/api/oidc/token", form.encode(), *fields)
 
 
-def test_quiet_tenant_is_served_in_the_first_round(served: Installation) -> None:
+def test_quiet_tenant_is_served_in_first_round(served: Installation) -> None:
     """One hash at a time, 24 sign-ins of one tenant in line, then one of another and a client that asks for a token."""
     order: list[str] = []
 
@@ -109,7 +109,7 @@ def test_quiet_tenant_is_served_in_the_first_round(served: Installation) -> None
     assert since[: since.index("token")].count("noisy") <= 3, since
 
 
-def drill_of_a_tenant_at_twenty_times_its_share(served: Installation, capsys: pytest.CaptureFixture[str]) -> None:
+def drill_tenant_at_twenty_times_its_share(served: Installation, capsys: pytest.CaptureFixture[str]) -> None:
     alone, _ = run_coroutine(measured(served.port, is_noisy=False))
     beside, answered = run_coroutine(measured(served.port, is_noisy=True))
     with capsys.disabled():
@@ -121,8 +121,8 @@ def drill_of_a_tenant_at_twenty_times_its_share(served: Installation, capsys: py
 
 
 if DRILL_SECONDS:
-    test_drill = drill_of_a_tenant_at_twenty_times_its_share
-    del test_quiet_tenant_is_served_in_the_first_round
+    test_drill = drill_tenant_at_twenty_times_its_share
+    del test_quiet_tenant_is_served_in_first_round
 
 
 async def measured(port: int, *, is_noisy: bool) -> tuple[dict[str, list[float]], Counter[str]]:

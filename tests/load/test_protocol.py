@@ -11,7 +11,7 @@ def environ_of(answer: bytes) -> dict[str, Any]:
     return seen
 
 
-def test_the_environment_says_where_the_request_came_from(served: Served) -> None:
+def test_environ_describes_the_request(served: Served) -> None:
     seen = environ_of(served.get("/environ/?a=b%20c"))
     assert seen["REMOTE_ADDR"] == "127.0.0.1"
     assert seen["wsgi.url_scheme"] == "http"
@@ -21,63 +21,63 @@ def test_the_environment_says_where_the_request_came_from(served: Served) -> Non
     assert seen["SERVER_PORT"] == str(served.port)
 
 
-def test_a_path_arrives_byte_by_byte(served: Served) -> None:
+def test_path_arrives_unchanged(served: Served) -> None:
     seen = environ_of(served.get("/environ/%C3%BC%FF%2F"))
     assert seen["PATH_INFO"].encode("latin-1") == b"/environ/\xc3\xbc\xff/"
 
 
-def test_repeated_fields_are_joined_and_cookies_by_semicolons(served: Served) -> None:
+def test_repeated_fields_are_joined_and_cookies_by_semicolon(served: Served) -> None:
     seen = environ_of(served.get("/environ/", "X-Two: 1", "X-Two: 2", "Cookie: a=1", "Cookie: b=2"))
     assert (seen["HTTP_X_TWO"], seen["HTTP_COOKIE"]) == ("1,2", "a=1; b=2")
 
 
-def test_a_field_with_underscores_cannot_pose_as_one_with_hyphens(served: Served) -> None:
+def test_underscore_header_cannot_spoof_hyphenated_header(served: Served) -> None:
     seen = environ_of(served.get("/environ/", "X_Forwarded_For: 10.0.0.1"))
     assert "HTTP_X_FORWARDED_FOR" not in seen
 
 
-def test_no_answer_tells_which_server_this_is(served: Served) -> None:
+def test_responses_omit_server_header(served: Served) -> None:
     for path in ("/", "/raise", "/nowhere"):
         assert b"\r\nserver:" not in served.get(path).lower()
 
 
-def test_every_cookie_of_an_answer_has_a_line_of_its_own(served: Served) -> None:
+def test_each_cookie_has_its_own_header_line(served: Served) -> None:
     assert served.get("/cookies").lower().count(b"\r\nset-cookie:") == 2
 
 
-def test_head_is_answered_with_the_length_and_without_the_body(served: Served) -> None:
+def test_head_response_has_length_and_no_body(served: Served) -> None:
     answer = served.ask(b"HEAD / HTTP/1.1\r\nHost: acme.localhost\r\nConnection: close\r\n\r\n")
     assert status(answer) == 200
     assert b"content-length: 8" in answer.lower()
     assert answer.endswith(b"\r\n\r\n")
 
 
-def test_a_failure_outside_the_application_is_a_500(served: Served) -> None:
+def test_failure_outside_the_application_is_a_500(served: Served) -> None:
     answer = served.get("/raise")
     assert status(answer) == 500
     assert b"outside of everything" not in answer
 
 
-def test_requests_sent_at_once_are_answered_in_order(served: Served) -> None:
+def test_pipelined_requests_are_answered_in_order(served: Served) -> None:
     with served.connect(get("/slow/0.2") + get("/") + get("/cookies", "Connection: close")) as client:
         answers = read_all(client)
     assert answers.count(b"HTTP/1.1 200") == 3
     assert answers.index(b"slow but whole") < answers.index(b"ordinary") < answers.index(b"two cookies")
 
 
-def test_a_connection_serves_one_request_after_the_other(served: Served) -> None:
+def test_connection_serves_consecutive_requests(served: Served) -> None:
     with served.connect() as client:
         for body in (b"a" * 3, b"b" * 70_000, b""):
             client.sendall(post("/length", body))
             assert read_answer(client).endswith(str(len(body)).encode())
 
 
-def test_a_chunked_body_arrives_whole(served: Served) -> None:
+def test_chunked_body_arrives_complete(served: Served) -> None:
     head = b"POST /length HTTP/1.1\r\nHost: acme.localhost\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
     assert served.ask(head + b"5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n").endswith(b"\r\n\r\n11")
 
 
-def test_a_client_that_expects_it_is_told_to_continue(served: Served) -> None:
+def test_expect_header_gets_100_continue(served: Served) -> None:
     request = post("/length", b"hello", "Expect: 100-continue")
     with served.connect(request[:-5]) as client:
         assert client.recv(65536).startswith(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -85,33 +85,33 @@ def test_a_client_that_expects_it_is_told_to_continue(served: Served) -> None:
         assert read_answer(client).endswith(b"5")
 
 
-def test_a_request_without_a_host_or_with_two_is_refused(served: Served) -> None:
+def test_missing_or_duplicate_host_is_refused(served: Served) -> None:
     assert status(served.ask(b"GET / HTTP/1.1\r\n\r\n")) == 400
     assert status(served.ask(get("/", "Host: globex.localhost"))) == 400
 
 
-def test_a_body_with_two_lengths_is_refused(served: Served) -> None:
+def test_body_with_two_lengths_is_refused(served: Served) -> None:
     assert status(served.ask(post("/length", b"hello", "Transfer-Encoding: chunked"))) == 400
     assert status(served.ask(post("/length", b"hello", "Content-Length: 6"))) == 400
 
 
-def test_an_offer_to_upgrade_is_answered_as_if_it_were_none(served: Served) -> None:
+def test_upgrade_offer_is_ignored(served: Served) -> None:
     answer = served.ask(get("/", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABk"))
     assert status(answer) == 200
     assert b"connection: close" in answer
 
 
-def test_a_stream_arrives_while_it_is_made_and_ends_when_the_client_leaves(served: Served) -> None:
+def test_stream_starts_early_and_ends_with_its_client(served: Served) -> None:
     with served.connect(get("/stream")) as client:
         assert b"transfer-encoding: chunked" in client.recv(65536)
     assert served.get("/closed").endswith(b"True")
 
 
-def test_a_stream_that_breaks_is_not_taken_for_a_whole_one(served: Served) -> None:
+def test_broken_stream_has_no_final_chunk(served: Served) -> None:
     answer = served.get("/broken-stream")
     assert b"the first half" in answer
     assert not answer.endswith(b"0\r\n\r\n")
 
 
-def test_a_large_answer_arrives_whole(served: Served) -> None:
+def test_large_response_arrives_complete(served: Served) -> None:
     assert served.get("/large").count(b"x") >= 30_000_000

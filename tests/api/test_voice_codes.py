@@ -58,7 +58,7 @@ def texts(who: Somebody) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("row", ASKED)
 @pytest.mark.parametrize("way", ["inbox:", "twilio://AC1:x@127.0.0.1?from=%2B15550100&voice=%2B15550101"])
-def test_a_code_is_read_out_digit_by_digit(new_tenant_server: NewTenantServer, row: str, way: str) -> None:
+def test_voice_code_is_read_digit_by_digit(new_tenant_server: NewTenantServer, row: str, way: str) -> None:
     who = somebody(new_tenant_server, **PHONE)
     with through(who, way):
         ASKED[row](who)
@@ -72,23 +72,21 @@ def test_a_code_is_read_out_digit_by_digit(new_tenant_server: NewTenantServer, r
 
 @pytest.mark.parametrize("row", ASKED)
 @pytest.mark.parametrize("way", ["https://gateway.example/send", "twilio://AC1:x@127.0.0.1?from=%2B15550100"])
-def test_where_nothing_calls_it_is_refused_and_nothing_is_sent(
-    new_tenant_server: NewTenantServer, row: str, way: str
-) -> None:
+def test_sender_without_voice_refuses_and_sends_nothing(new_tenant_server: NewTenantServer, row: str, way: str) -> None:
     who = somebody(new_tenant_server, **PHONE)
     with through(who, way):
         assert refused(ASKED[row](who)) == (403, 1281)
         assert texts(who) == []
 
 
-def test_a_number_that_nobody_has_is_answered_alike(new_tenant_server: NewTenantServer) -> None:
+def test_unknown_number_gets_same_refusal(new_tenant_server: NewTenantServer) -> None:
     who = somebody(new_tenant_server, **PHONE, hide_unknown_accounts=True)
     with through(who, "https://gateway.example/send"):
         known, unknown = (who.call("U35", {"phone": phone}, **VOICE) for phone in (who.phone, OTHER))
     assert refused(known) == refused(unknown) == (403, 1281)
 
 
-def test_without_the_wish_it_is_texted(new_tenant_server: NewTenantServer) -> None:
+def test_code_is_texted_without_voice_option(new_tenant_server: NewTenantServer) -> None:
     who = somebody(new_tenant_server, **PHONE)
     answered(who.call("U35", {"phone": who.phone}, isvoiceotp="false"))
     assert "spoken" not in texts(who)[-1]

@@ -35,7 +35,7 @@ def rotated(services: Services) -> int:
     return count
 
 
-def test_a_mail_that_waits_arrives_and_its_link_works(services: Services, new_tenant_server: NewTenantServer) -> None:
+def test_queued_mail_and_its_link_survive_rotation(services: Services, new_tenant_server: NewTenantServer) -> None:
     customer = a_customer(new_tenant_server)
     token = customer.token()
     assert rotated(services) == 2  # the API secret is the other
@@ -49,7 +49,7 @@ def test_a_mail_that_waits_arrives_and_its_link_works(services: Services, new_te
     answered(customer.logs_in(NEW))
 
 
-def test_the_code_of_a_choice_is_still_known(services: Services, acme: TenantServer) -> None:
+def test_registration_data_code_survives_rotation(services: Services, acme: TenantServer) -> None:
     path = "/identity/v2/manage/registrationdata"
     answered(acme.send("POST", path, {"Data": [{"type": "town", "key": "b", "value": "Bonn", "code": "s3cret"}]}))
     assert rotated(services) == 2
@@ -57,7 +57,7 @@ def test_the_code_of_a_choice_is_still_known(services: Services, acme: TenantSer
     assert town["Code"] == "s3cret"  # type: ignore[index]  # a list
 
 
-def test_a_pin_is_still_known(services: Services, new_tenant_server: NewTenantServer) -> None:
+def test_pin_survives_rotation(services: Services, new_tenant_server: NewTenantServer) -> None:
     ada = pinned(somebody(new_tenant_server, **PINS))
     token = session(ada)
     assert rotated(services) >= 2
@@ -65,7 +65,7 @@ def test_a_pin_is_still_known(services: Services, new_tenant_server: NewTenantSe
 
 
 @pytest.mark.parametrize("lines", [(SECRET, NEXT), (NEXT, SECRET)])
-def test_a_code_that_was_sent_before_opens_beside_the_new_line(
+def test_sent_code_is_valid_beside_new_secret(
     services: Services, new_tenant_server: NewTenantServer, lines: tuple[bytes, ...]
 ) -> None:
     customer = a_customer(new_tenant_server)
@@ -75,7 +75,7 @@ def test_a_code_that_was_sent_before_opens_beside_the_new_line(
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-def test_a_lock_outlives_the_new_line(services: Services, new_tenant_server: NewTenantServer, is_there: bool) -> None:
+def test_lockout_survives_new_secret(services: Services, new_tenant_server: NewTenantServer, is_there: bool) -> None:
     """For an account and for an unknown identifier: the responses are indistinguishable."""
     lockout = {"type": "suspend", "suspend_seconds": 600, "maximum_failed_attempts": 3}
     customer = a_customer(new_tenant_server, hide_unknown_accounts=True, lockout=lockout)
@@ -89,9 +89,7 @@ def test_a_lock_outlives_the_new_line(services: Services, new_tenant_server: New
     assert refused(customer.logs_in()) == (403, 1198)
 
 
-def test_what_lies_under_an_unknown_line_is_answered_503(
-    services: Services, new_tenant_server: NewTenantServer
-) -> None:
+def test_data_under_unknown_secret_is_answered_503(services: Services, new_tenant_server: NewTenantServer) -> None:
     """Another process has sealed it already under a line that this one learns by its restart."""
     customer = a_customer(new_tenant_server)
     services.encryption = Encryption((NEXT, SECRET))

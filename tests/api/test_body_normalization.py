@@ -34,7 +34,7 @@ MANAGED, PUBLIC = "/identity/v2/manage/registrationdata", "/identity/v2/auth/reg
         ({"AcceptPrivacyPolicy": None, "Terms": "true"}, (403, 1196)),
     ],
 )  # fmt: skip
-def test_a_registration_is_weighed_by_what_is_kept_of_it(
+def test_registration_rules_apply_to_normalized_body(
     new_tenant_server: NewTenantServer, members: dict[str, Any], expected: tuple[int, int]
 ) -> None:
     acme = new_tenant_server(limits=UNLIMITED, registration_form=FORM, custom_fields=["shoe"])
@@ -43,7 +43,7 @@ def test_a_registration_is_weighed_by_what_is_kept_of_it(
     assert refused(register(acme, None, **stated)) == expected
 
 
-def test_a_change_is_weighed_by_what_is_kept_of_it(new_tenant_server: NewTenantServer) -> None:
+def test_update_rules_apply_to_normalized_body(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(registration_form=FORM, custom_fields=["shoe"])
     ada = Person(acme, FirstName="Ada", CustomFields={"shoe": "38"})
     for body in ({"FirstName": "Augusta", "firstname": "Ada"}, {"City": "cologne", "city": "bonn"}):
@@ -52,7 +52,7 @@ def test_a_change_is_weighed_by_what_is_kept_of_it(new_tenant_server: NewTenantS
     assert ada.update({"CustomFields": None})["CustomFields"] == {"shoe": "38"}
 
 
-def test_a_choice_with_a_code_is_not_taken_by_a_second_spelling(new_tenant_server: NewTenantServer) -> None:
+def test_duplicate_spelling_does_not_bypass_code(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits=UNLIMITED)
     school = {"type": "school", "key": "a", "value": "A", "code": "s3cret"}
     answered(acme.send("POST", MANAGED, {"Data": [school]}))
@@ -75,7 +75,7 @@ LONG = "a" + "\u0300\u0316" * 300
 """To bring a text of two such marks in turn into its normal form costs the square of its length."""
 
 
-def test_an_answer_is_as_long_as_people_answer(asking: TenantServer) -> None:
+def test_overlong_security_answer_is_refused(asking: TenantServer) -> None:
     answers = {"pet": LONG}
     assert refused(register(asking, SecurityQuestionAnswer=answers)) == (400, 908)
     ada = Person(asking, SecurityQuestionAnswer={"pet": "Rex"})

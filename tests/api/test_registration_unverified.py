@@ -35,7 +35,7 @@ def signed_up(acme: TenantServer, email: str | None = None, **members: Any) -> s
     return str(answered(register(acme, email, **members))["Data"]["access_token"])
 
 
-def test_an_address_that_is_only_stated_is_never_the_accounts(acme: TenantServer) -> None:
+def test_unverified_address_never_counts_as_account_address(acme: TenantServer) -> None:
     token = signed_up(acme, UserName="eve")
     told = answered(acme.send("PUT", OWN, {"Email": TWO}, bearer=token))["Data"]
     assert (told["Email"], told["EmailVerified"]) == ([], False)
@@ -49,7 +49,7 @@ def test_an_address_that_is_only_stated_is_never_the_accounts(acme: TenantServer
     assert not shown["email_verified"]
 
 
-def test_the_second_address_of_a_registration_waits_for_its_own_proof(acme: TenantServer) -> None:
+def test_second_address_of_registration_stays_unverified(acme: TenantServer) -> None:
     token = signed_up(acme, Email=TWO)
     assert refused(acme.send("DELETE", EMAIL, {"email": EVE}, bearer=token))[0] == 403
     profile = answered(acme.send("GET", OWN, bearer=token))
@@ -61,7 +61,7 @@ def test_the_second_address_of_a_registration_waits_for_its_own_proof(acme: Tena
     assert answered(acme.send("GET", MANAGE, email=EVE))["EmailVerified"] is True
 
 
-def test_a_stated_address_is_the_accounts_once_it_is_proved(acme: TenantServer) -> None:
+def test_added_address_belongs_to_account_once_verified(acme: TenantServer) -> None:
     token = signed_up(acme, UserName="ada")
     answered(acme.send("PUT", OWN, {"Email": primary(ADA)}, bearer=token))
     answered(prove(acme, ADA))
@@ -70,7 +70,7 @@ def test_a_stated_address_is_the_accounts_once_it_is_proved(acme: TenantServer) 
     assert refused(acme.send("DELETE", EMAIL, {"email": ADA}, bearer=token))[0] == 403
 
 
-def test_of_two_accounts_that_state_an_address_the_first_proof_counts(acme: TenantServer) -> None:
+def test_first_verification_wins_address_of_two_accounts(acme: TenantServer) -> None:
     for name in ("ada", "eve"):
         answered(acme.send("PUT", OWN, {"Email": primary(ADA)}, bearer=signed_up(acme, UserName=name)))
     links = [token_in(one) for one in mails_to(acme.services, acme.tenant_id, ADA)]
@@ -78,7 +78,7 @@ def test_of_two_accounts_that_state_an_address_the_first_proof_counts(acme: Tena
     assert refused(acme.send("GET", EMAIL, with_secret=False, verificationtoken=links[1])) == (403, 936)
 
 
-def test_the_last_proved_address_stays(acme: TenantServer) -> None:
+def test_last_verified_address_cannot_be_removed(acme: TenantServer) -> None:
     made = acme.create(Email=TWO)
     acme.update(made["Uid"], {"EmailVerified": True})
     token = str(acme.tokens(made["Uid"])["access_token"])
@@ -87,7 +87,7 @@ def test_the_last_proved_address_stays(acme: TenantServer) -> None:
     assert acme.read(made["Uid"])["EmailVerified"] is True
 
 
-def test_ten_addresses_are_the_most(acme: TenantServer) -> None:
+def test_eleven_addresses_are_refused(acme: TenantServer) -> None:
     many = [{"Type": "Work", "Value": f"a{number}@example.test"} for number in range(11)]
     assert refused(register(acme, None, Email=many)) == (400, 908)
     token = signed_up(acme, UserName="eve")
@@ -99,7 +99,7 @@ def reset(acme: TenantServer, address: str, password: str) -> Any:
     return acme.send("PUT", FORGOT, {"resettoken": token_of(acme, address), "password": password}, with_secret=False)
 
 
-def test_who_resets_by_the_first_proof_inherits_no_way_in(acme: TenantServer) -> None:
+def test_reset_by_first_verifier_drops_earlier_access(acme: TenantServer) -> None:
     victim, thief = "vic9@corp.test", "att9@evil.test"
     two = [{"Type": "Primary", "Value": victim}, {"Type": "Secondary", "Value": thief}]
     token = signed_up(acme, Email=two, UserName="vic9", PhoneId="+4930123499")
@@ -117,7 +117,7 @@ def test_who_resets_by_the_first_proof_inherits_no_way_in(acme: TenantServer) ->
     assert refused(acme.send("POST", LOGIN, {"email": victim, "password": PASSWORD}, with_secret=False))[0] == 401
 
 
-def test_the_first_proof_drops_every_other_address(acme: TenantServer) -> None:
+def test_first_verification_drops_other_addresses(acme: TenantServer) -> None:
     signed_up(acme, Email=TWO)
     link = token_of(acme, EVE)
     answered(prove(acme, CFO))

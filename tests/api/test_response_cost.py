@@ -32,7 +32,7 @@ def cost(who: Subject, row: str, given: dict[str, str]) -> str:
 
 
 @pytest.mark.parametrize("what", ASKED)
-def test_all_names_cost_the_same(new_tenant_server: NewTenantServer, what: str) -> None:
+def test_wrong_code_costs_the_same_for_every_account_state(new_tenant_server: NewTenantServer, what: str) -> None:
     tenant = new_tenant_server(**HIDING)
     row, given = ASKED[what]
     states = ("known", "unverified", "registered", "blocked", "unknown")

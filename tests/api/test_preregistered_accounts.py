@@ -39,7 +39,7 @@ def owner_comes(eve: Keyed) -> None:
     assert answer.status_code == 200 or refused(answer) == (403, 1226), answer.text
 
 
-def test_the_passkey_of_who_registered_opens_nothing_once_the_mailbox_signed_in(
+def test_preregistered_passkey_ends_at_first_mailbox_login(
     new_tenant_server: NewTenantServer,
 ) -> None:
     eve, _ = strange(new_tenant_server)
@@ -48,7 +48,7 @@ def test_the_passkey_of_who_registered_opens_nothing_once_the_mailbox_signed_in(
     assert refused(eve.is_offered()) == (403, 1323)
 
 
-def test_nor_does_a_sign_in_that_waited_for_a_consent(new_tenant_server: NewTenantServer) -> None:
+def test_mailbox_login_ends_pending_consent_of_others(new_tenant_server: NewTenantServer) -> None:
     eve, waits = strange(new_tenant_server, **asked("FirstLogin"))
     assert refused(waits) == (403, 1226)
     owner_comes(eve)
@@ -56,7 +56,7 @@ def test_nor_does_a_sign_in_that_waited_for_a_consent(new_tenant_server: NewTena
     assert refused(eve.call("U83", given("FirstLogin"), consenttoken=token)) == (403, 1229)
 
 
-def test_what_one_sign_in_was_shown_to_scan_is_not_shown_to_the_next(new_tenant_server: NewTenantServer) -> None:
+def test_each_sign_in_gets_its_own_totp_secret(new_tenant_server: NewTenantServer) -> None:
     """Whoever has the password alone may begin; the owner who goes on must not put the thief's seed into the app."""
     ada = factored(new_tenant_server, two_factor="required")
     seen, own = ada.challenged(), ada.challenged()
@@ -69,7 +69,7 @@ def test_what_one_sign_in_was_shown_to_scan_is_not_shown_to_the_next(new_tenant_
     assert refused(ada.shows_code(ada.shows(), seen["SecondFactorAuthenticationToken"])) == (403, 1102)
 
 
-def test_a_new_password_ends_what_was_begun(new_tenant_server: NewTenantServer) -> None:
+def test_new_password_ends_begun_enrolments(new_tenant_server: NewTenantServer) -> None:
     ada, phone = with_push(new_tenant_server)
     seen = ada.own_factors()
     assert ada.own_factors()["ManualEntryCode"] == seen["ManualEntryCode"], "pages are reloaded"
@@ -92,7 +92,7 @@ def claimed(make: NewTenantServer) -> Keyed:
     return ada
 
 
-def test_a_reset_that_claims_an_account_does_not_go_around_its_passkey(new_tenant_server: NewTenantServer) -> None:
+def test_claiming_reset_does_not_bypass_passkey(new_tenant_server: NewTenantServer) -> None:
     """Confirmed on a telephone, it may be two people's: the one of the mailbox must not get past the second factor."""
     ada = claimed(new_tenant_server)
     body = {"email": VICTIM, "password": NEW}
@@ -105,7 +105,7 @@ def test_a_reset_that_claims_an_account_does_not_go_around_its_passkey(new_tenan
 
 
 @pytest.mark.parametrize("two_factor", ["disabled", "required"])
-def test_an_alarm_leaves_no_thief_a_passkey_of_before(
+def test_security_alert_reset_removes_earlier_passkey(
     new_tenant_server: NewTenantServer, hub_app: Flask, two_factor: str
 ) -> None:
     """Added first, it has an alarm of its own; the newest mail is the one that people open."""

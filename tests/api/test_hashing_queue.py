@@ -61,11 +61,11 @@ def get(app: Application, path: str, base: str) -> None:
     Client(app).get(path, base_url=base)
 
 
-def test_every_stated_operation_exists_and_changes_something() -> None:
+def test_no_hashing_operation_is_a_get() -> None:
     assert [one.name for one in CATALOGUE if one.hashing and one.method in ("GET", "HEAD")] == []
 
 
-def test_unknown_tenants_share_one_line(settings: Settings) -> None:
+def test_unknown_tenants_share_one_queue(settings: Settings) -> None:
     fresh = create_both(settings)
     for key in (KEY, "99999999-2222-3333-4444-555555555555", "x" * 500):
         assert place(fresh, f"{LOGIN}?apikey={key}", API, json={}) == QueueSlot("", "sign-in")
@@ -74,7 +74,7 @@ def test_unknown_tenants_share_one_line(settings: Settings) -> None:
         assert place(fresh, "/login", f"http://{host}.localhost:8000", data=form) == QueueSlot("", "sign-in")
 
 
-def test_known_tenant_has_one_line_whatever_names_it(both: Application) -> None:
+def test_known_tenant_has_one_queue_by_every_name(both: Application) -> None:
     get(both, "/login", ACME)
     Client(both).post(f"{LOGIN}?apikey={KEY}", base_url=API, json={})
     get(both, "/.well-known/openid-configuration", ACME)
@@ -89,7 +89,7 @@ def test_known_tenant_has_one_line_whatever_names_it(both: Application) -> None:
 
 
 @pytest.mark.parametrize("grant", ["client_credentials", "refresh_token", "authorization_code"])
-def test_tokens_and_pages_wait_for_no_hash(both: Application, grant: str) -> None:
+def test_requests_without_hash_skip_queue(both: Application, grant: str) -> None:
     assert place(both, "/api/oidc/token", ACME, data={"grant_type": grant, "client_secret": "s3cret"}) is None
     assert place(both, "/api/oidc/introspect", ACME, data={"token": "password"}) is None
     assert place(both, "/consent", ACME, data={"csrf": "x"}) is None
@@ -104,13 +104,13 @@ def test_tokens_and_pages_wait_for_no_hash(both: Application, grant: str) -> Non
         b"x=" + b"y" * 100_000,
     ],
 )  # fmt: skip
-def test_no_spelling_takes_a_hash_past_the_line(both: Application, body: bytes) -> None:
+def test_encoded_grant_type_does_not_skip_queue(both: Application, body: bytes) -> None:
     found = place(both, "/api/oidc/token", ACME, data=body)
     assert found is not None
     assert found.work == "sign-in"
 
 
-def test_undeclared_hash_does_not_hold_a_thread() -> None:
+def test_undeclared_hash_does_not_block_a_thread() -> None:
     limiter, token = HashLimiter(1), may_wait.set(False)
     try:
         with limiter.place("acme"), pytest.raises(HashingBusy), limiter.place("acme"):
@@ -127,25 +127,25 @@ def shed(app: Application, path: str, base: str, status: int, **sent: Any) -> An
 
 
 @pytest.mark.parametrize(("status", "code"), [(429, 429), (503, 950)])
-def test_operation_that_is_shed_answers_the_interfaces_body(both: Application, status: int, code: int) -> None:
+def test_shed_operation_gets_interface_error_body(both: Application, status: int, code: int) -> None:
     body = shed(both, f"{LOGIN}?apikey={KEY}", API, status, json={"email": "ada@example.com", "password": "x"}).json
     assert (body["ErrorCode"], body["Description"]) == (code, "Too many requests are waiting. Try again later.")
 
 
 @pytest.mark.parametrize(("status", "error"), [(429, "temporarily_unavailable"), (503, "server_error")])
-def test_grant_that_is_shed_answers_as_oauth_does(both: Application, status: int, error: str) -> None:
+def test_shed_grant_gets_oauth_error(both: Application, status: int, error: str) -> None:
     body = shed(both, "/api/oidc/token", ACME, status, data={"grant_type": "password"}).json
     assert body["error"] == error
     assert set(body) == {"error", "error_description"}
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_form_that_is_shed_leads_to_a_page_in_the_visitors_language(both: Application, status: int) -> None:
+def test_shed_form_gets_page_in_visitor_language(both: Application, status: int) -> None:
     answer = shed(both, "/login", ACME, status, data={"password": "x"}, headers={"Accept-Language": "de"})
     assert 'lang="de"' in answer.text
 
 
-def test_hub_apart_knows_its_tenants_once_they_were_visited(settings: Settings) -> None:
+def test_separate_hub_queues_unknown_tenants_together(settings: Settings) -> None:
     apart = create_hub(replace(settings, api_url="http://127.0.0.1:9"))
     assert place(apart, "/login", ACME, data={"password": "x"}) == QueueSlot("", "sign-in")
     assert place(apart, "/register", ACME, data={"password": "x"}) == QueueSlot("", "bulk")

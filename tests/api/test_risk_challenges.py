@@ -64,7 +64,7 @@ def texts(who: Somebody) -> list[dict[str, Any]]:
     return sent_messages(who.tenant.services, who.tenant.tenant_id, "sms")
 
 
-def test_a_mailed_code_ends_the_sign_in_and_the_place_is_known_from_then_on(new_tenant_server: NewTenantServer) -> None:
+def test_mailed_code_completes_login_and_remembers_location(new_tenant_server: NewTenantServer) -> None:
     ada = at_home(new_tenant_server)
     token = demanded(elsewhere(ada), 1166)["SecondFactorAuthenticationToken"]
     assert told(ada) == []
@@ -76,7 +76,7 @@ def test_a_mailed_code_ends_the_sign_in_and_the_place_is_known_from_then_on(new_
     signs_in(ada, CHROME, VIENNA)
 
 
-def test_of_many_who_show_the_code_at_once_one_comes_in(new_tenant_server: NewTenantServer) -> None:
+def test_parallel_uses_of_one_code_have_one_winner(new_tenant_server: NewTenantServer) -> None:
     ada = at_home(new_tenant_server)
     token = demanded(elsewhere(ada), 1166)["SecondFactorAuthenticationToken"]
     code = code_in(ada.mailed())
@@ -85,14 +85,14 @@ def test_of_many_who_show_the_code_at_once_one_comes_in(new_tenant_server: NewTe
 
 
 @on_one_database
-def test_whoever_has_not_the_password_learns_and_sends_nothing(new_tenant_server: NewTenantServer) -> None:
+def test_wrong_password_sends_no_code(new_tenant_server: NewTenantServer) -> None:
     ada = at_home(new_tenant_server)
     assert refused(elsewhere(ada, password="wrong")) == (401, 966)
     assert ada.mails() == []
 
 
 @on_one_database
-def test_however_often_the_password_is_shown_one_code_is_sent_in_half_a_minute(
+def test_repeated_challenges_send_one_code_per_half_minute(
     new_tenant_server: NewTenantServer,
 ) -> None:
     ada = at_home(new_tenant_server)
@@ -105,9 +105,7 @@ def test_however_often_the_password_is_shown_one_code_is_sent_in_half_a_minute(
 
 
 @pytest.mark.parametrize("row", ["U63", "M04"])
-def test_a_texted_code_ends_it_at_the_phones_own_row_and_with_the_token(
-    new_tenant_server: NewTenantServer, row: str
-) -> None:
+def test_texted_code_completes_login_by_either_operation(new_tenant_server: NewTenantServer, row: str) -> None:
     ada = at_home(new_tenant_server, **TEXTED)
     token = demanded(elsewhere(ada), 1167)["SecondFactorAuthenticationToken"]
     (text,) = texts(ada)
@@ -121,7 +119,7 @@ def test_a_texted_code_ends_it_at_the_phones_own_row_and_with_the_token(
     assert refused(by_row(code_in(text)))[0] == 403
 
 
-def test_answers_end_it_where_they_come_with_the_password(new_tenant_server: NewTenantServer) -> None:
+def test_security_answers_complete_login_with_password(new_tenant_server: NewTenantServer) -> None:
     ada = at_home(new_tenant_server, **ASKED)
     asked = demanded(elsewhere(ada), 1165)["SecurityQuestions"]
     assert [one["QuestionId"] for one in asked] == ["pet"]
@@ -135,14 +133,14 @@ def test_answers_end_it_where_they_come_with_the_password(new_tenant_server: New
 
 
 @on_one_database
-def test_whoever_has_nothing_that_could_be_asked_comes_in_and_is_told(new_tenant_server: NewTenantServer) -> None:
+def test_account_without_possible_challenge_is_notified(new_tenant_server: NewTenantServer) -> None:
     ada = at_home(new_tenant_server, **NOTHING)
     answered(elsewhere(ada))
     assert len(told(ada)) == 1
 
 
 @on_one_database
-def test_what_the_tenant_did_not_look_at_before_is_new_for_nobody(new_tenant_server: NewTenantServer) -> None:
+def test_newly_watched_signal_does_not_challenge_known_account(new_tenant_server: NewTenantServer) -> None:
     ada = somebody(new_tenant_server, risk={"browser": "notify"})
     signs_in(ada)
     ada.tenant.change_settings(risk={"browser": "notify", "ip": "demand"})
@@ -160,7 +158,7 @@ def test_what_the_tenant_did_not_look_at_before_is_new_for_nobody(new_tenant_ser
     ],
     ids=["PIN", "mailed link", "texted code"],
 )  # fmt: skip
-def test_it_holds_whatever_the_first_factor_was(
+def test_challenge_follows_every_first_factor(
     new_tenant_server: NewTenantServer, settings: dict[str, Any], comes: Any, prefers: str
 ) -> None:
     ada = pinned(somebody(new_tenant_server, **{**BY_PLACE, **settings}))
@@ -175,7 +173,7 @@ def test_it_holds_whatever_the_first_factor_was(
 
 
 @on_one_database
-def test_a_mailed_code_buys_no_other_round_of_guesses_at_the_texted_one(new_tenant_server: NewTenantServer) -> None:
+def test_new_mailed_codes_do_not_reset_sms_attempts(new_tenant_server: NewTenantServer) -> None:
     lock = {"type": "suspend", "maximum_failed_attempts": 3}
     ada = at_home(new_tenant_server, passwordless_email=True, lockout=lock, **TEXTED)
     for expected in (1067, 1067, 1198):
@@ -186,7 +184,7 @@ def test_a_mailed_code_buys_no_other_round_of_guesses_at_the_texted_one(new_tena
 
 
 @on_one_database
-def test_a_mailbox_that_was_proved_just_now_is_not_asked_again_where_there_is_nothing_else(
+def test_fresh_email_factor_is_not_challenged_again(
     new_tenant_server: NewTenantServer,
 ) -> None:
     ada = at_home(new_tenant_server, passwordless_email=True)
@@ -195,7 +193,7 @@ def test_a_mailbox_that_was_proved_just_now_is_not_asked_again_where_there_is_no
 
 
 @on_one_database
-def test_a_passkey_that_verified_its_user_is_two_factors(new_tenant_server: NewTenantServer) -> None:
+def test_user_verifying_passkey_counts_as_two_factors(new_tenant_server: NewTenantServer) -> None:
     ada = keyed(new_tenant_server, **BY_PLACE).has_passkey()
     signs_in(ada)
     moved(ada)
@@ -203,7 +201,7 @@ def test_a_passkey_that_verified_its_user_is_two_factors(new_tenant_server: NewT
 
 
 @on_one_database
-def test_where_factors_are_optional_a_demand_enrols_none(new_tenant_server: NewTenantServer) -> None:
+def test_challenge_enrols_no_optional_factor(new_tenant_server: NewTenantServer) -> None:
     ada = factored(new_tenant_server, **BY_PLACE)
     answered(asks(ada, path=LOGIN_2FA))
     moved(ada)
@@ -222,7 +220,7 @@ def test_where_factors_are_optional_a_demand_enrols_none(new_tenant_server: NewT
 
 
 @on_one_database
-def test_whoever_enrolled_a_factor_proves_that_one_and_nothing_less(new_tenant_server: NewTenantServer) -> None:
+def test_enrolled_factor_replaces_fallback_challenge(new_tenant_server: NewTenantServer) -> None:
     ada = factored(new_tenant_server, **BY_PLACE).enrols()
     token = ada.token()
     assert refused(proved(ada, "email", {"emailid": ada.email}, token, "POST")) == (403, 1256)
@@ -230,7 +228,7 @@ def test_whoever_enrolled_a_factor_proves_that_one_and_nothing_less(new_tenant_s
 
 
 @on_one_database
-def test_what_was_lent_is_over_once_its_owner_enrols_a_factor(new_tenant_server: NewTenantServer) -> None:
+def test_fallback_challenge_ends_once_factor_is_enrolled(new_tenant_server: NewTenantServer) -> None:
     ada = factored(new_tenant_server, **BY_PLACE)
     answered(asks(ada, path=LOGIN_2FA))
     moved(ada)
@@ -241,7 +239,7 @@ def test_what_was_lent_is_over_once_its_owner_enrols_a_factor(new_tenant_server:
 
 
 @on_one_database
-def test_a_factor_that_the_tenant_switches_off_meanwhile_lets_nobody_enrol_another(
+def test_disabled_fallback_factor_allows_no_enrolment(
     new_tenant_server: NewTenantServer,
 ) -> None:
     ada = factored(new_tenant_server, **BY_PLACE)

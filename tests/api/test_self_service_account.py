@@ -57,7 +57,7 @@ def login(ada: Person) -> Any:
 
 
 @pytest.mark.database_alone
-def test_the_link_marks_the_account_and_the_cleaning_removes_it(person: NewPerson) -> None:
+def test_deletion_link_marks_account_and_cleanup_removes_it(person: NewPerson) -> None:
     ada = person(deletion_days=3)
     token = asked_to_leave(ada)
     assert confirm(ada.server, token, "HEAD").status_code == 200
@@ -74,14 +74,14 @@ def test_the_link_marks_the_account_and_the_cleaning_removes_it(person: NewPerso
     assert ada.server.create(Email=[{"Type": "Primary", "Value": ada.email}])["Uid"] != ada.uid
 
 
-def test_without_a_time_to_think_everything_goes_at_once(person: NewPerson) -> None:
+def test_zero_deletion_days_remove_account_at_once(person: NewPerson) -> None:
     ada = person(deletion_days=0)
     answered(confirm(ada.server, asked_to_leave(ada)))
     assert refused(ada.server.send("GET", f"{MANAGE}/{ada.uid}")) == (403, 984)
 
 
 @pytest.mark.database_alone
-def test_a_server_keeps_an_account_that_is_on_its_way_out(person: NewPerson) -> None:
+def test_server_keeps_account_pending_deletion(person: NewPerson) -> None:
     ada = person()
     answered(confirm(ada.server, asked_to_leave(ada)))
     assert ada.server.update(ada.uid, {"IsDeleted": False})["IsDeleted"] is False
@@ -94,14 +94,14 @@ def test_a_server_keeps_an_account_that_is_on_its_way_out(person: NewPerson) -> 
 @pytest.mark.parametrize(
     "changed", [lambda token: token[:-1], lambda token: token + "x", lambda _: "x", lambda token: token * 5]
 )
-def test_a_broken_link_deletes_nothing(person: NewPerson, changed: Callable[[str], str]) -> None:
+def test_broken_deletion_link_is_refused(person: NewPerson, changed: Callable[[str], str]) -> None:
     ada = person()
     token = asked_to_leave(ada)
     assert refused(confirm(ada.server, changed(token)))[1] in (1119, 908)
     assert ada.send("GET", OWN).status_code == 200
 
 
-def test_a_link_of_another_tenant_or_kind_deletes_nothing(person: NewPerson, globex: TenantServer) -> None:
+def test_link_of_other_tenant_or_purpose_deletes_nothing(person: NewPerson, globex: TenantServer) -> None:
     ada = person()
     token = asked_to_leave(ada)
     assert refused(confirm(globex, token)) == (403, 1119)
@@ -111,7 +111,7 @@ def test_a_link_of_another_tenant_or_kind_deletes_nothing(person: NewPerson, glo
     assert refused(confirm(ada.server, other)) == (403, 1119)
 
 
-def test_a_link_works_once_and_an_older_one_no_more(person: NewPerson) -> None:
+def test_deletion_link_works_once_and_replaces_older_one(person: NewPerson) -> None:
     ada = person()
     older, token = asked_to_leave(ada), asked_to_leave(ada)
     assert refused(confirm(ada.server, older)) == (403, 975)
@@ -119,7 +119,7 @@ def test_a_link_works_once_and_an_older_one_no_more(person: NewPerson) -> None:
     assert refused(confirm(ada.server, token)) == (403, 974)
 
 
-def test_of_fifty_parallel_uses_of_one_link_one_wins(person: NewPerson) -> None:
+def test_parallel_uses_of_one_link_have_one_winner(person: NewPerson) -> None:
     ada = person()
     token = asked_to_leave(ada)
     with ThreadPoolExecutor(10) as pool:
@@ -129,7 +129,7 @@ def test_of_fifty_parallel_uses_of_one_link_one_wins(person: NewPerson) -> None:
     assert entries(ada.server).count("account.leaves") == 1
 
 
-def test_who_has_no_verified_address_is_not_mailed(person: NewPerson, new_tenant_server: NewTenantServer) -> None:
+def test_account_without_verified_address_gets_no_link(person: NewPerson, new_tenant_server: NewTenantServer) -> None:
     grace = Person(new_tenant_server(), UserName="grace")
     assert grace.refusal("DELETE", OWN) == (403, 1340)
     ada = person()
@@ -138,7 +138,7 @@ def test_who_has_no_verified_address_is_not_mailed(person: NewPerson, new_tenant
     assert person(email="eve@example.test").refusal("DELETE", OWN, deleteurl="https://evil.test/") == (403, 1249)
 
 
-def test_a_code_by_sms_deletes(person: NewPerson) -> None:
+def test_sms_code_deletes_account(person: NewPerson) -> None:
     ada = person()
     assert ada.refusal("GET", f"{OWN}/otp") == (403, 1292)
     assert ada.refusal("POST", DELETE, {"otp": "123456"}) == (403, 1292)
@@ -158,7 +158,7 @@ def test_a_code_by_sms_deletes(person: NewPerson) -> None:
     assert ada.refusal("GET", OWN) == (401, 1409)
 
 
-def test_an_outdated_policy_stops_reading_writing_and_signing_in(person: NewPerson) -> None:
+def test_outdated_policy_blocks_reading_writing_and_login(person: NewPerson) -> None:
     ada = person(privacy_policy=POLICY)
     assert ada.refusal("GET", OWN) == (403, 1194)
     assert ada.refusal("PUT", OWN, {"FirstName": "Ada"}) == (403, 1194)
@@ -174,7 +174,7 @@ def test_an_outdated_policy_stops_reading_writing_and_signing_in(person: NewPers
     assert "privacy_policy.accepted" in entries(ada.server)
 
 
-def test_the_history_tells_what_was_accepted(person: NewPerson) -> None:
+def test_policy_history_lists_acceptances(person: NewPerson) -> None:
     ada = person(privacy_policy={**POLICY, "mode": "moderated"})
     assert answered(ada.send("GET", HISTORY)) == {"Uid": ada.uid, "Current": None, "History": []}
     ada.server.update(ada.uid, {"PrivacyPolicy": {"Version": "1.0"}})
@@ -185,15 +185,13 @@ def test_the_history_tells_what_was_accepted(person: NewPerson) -> None:
     assert login(ada).status_code == 200
 
 
-def test_without_a_policy_there_is_nothing_to_accept(person: NewPerson) -> None:
+def test_tenant_without_policy_refuses_acceptance(person: NewPerson) -> None:
     ada = person()
     assert ada.refusal("GET", ACCEPT) == (403, 1195)
     assert ada.refusal("GET", HISTORY) == (403, 1195)
 
 
-def test_a_welcome_is_sent_as_often_as_it_is_asked_for_within_the_limits(
-    person: NewPerson, new_tenant_server: NewTenantServer
-) -> None:
+def test_welcome_mail_is_sent_on_each_request(person: NewPerson, new_tenant_server: NewTenantServer) -> None:
     ada = person()
     for _ in range(2):
         assert answered(ada.send("GET", "/identity/v2/auth/account/sendwelcomeemail")) == {"IsPosted": True}
@@ -210,7 +208,7 @@ def locked(ada: Person) -> None:
         ada.server.send("POST", "/identity/v2/auth/login", {"email": ada.email, "password": "wrong"}, with_secret=False)
 
 
-def test_a_security_answer_unlocks(person: NewPerson) -> None:
+def test_security_answer_unlocks_account(person: NewPerson) -> None:
     ada = person(
         lockout={"type": "security_question", "maximum_failed_attempts": 2}, security_questions={"pet": "First pet?"}
     )
@@ -224,19 +222,19 @@ def test_a_security_answer_unlocks(person: NewPerson) -> None:
     assert login(ada).status_code == 200
 
 
-def test_a_pause_is_waited_for(person: NewPerson) -> None:
+def test_suspension_cannot_be_unlocked_early(person: NewPerson) -> None:
     ada = person(lockout={"type": "suspend", "maximum_failed_attempts": 2}, security_questions={"pet": "First pet?"})
     locked(ada)
     assert ada.refusal("PUT", UNLOCK, {"securityanswer": {"pet": "Rex"}}) == (403, 1198)
 
 
-def test_a_captcha_that_is_not_solved_unlocks_nothing(person: NewPerson) -> None:
+def test_unsolved_captcha_unlocks_nothing(person: NewPerson) -> None:
     ada = person(lockout={"type": "captcha", "maximum_failed_attempts": 2})
     locked(ada)
     assert ada.refusal("PUT", UNLOCK, {"captcha_challenge": "x", "captcha_work": "1"}) == (403, 982)
 
 
-def test_registration_keeps_what_was_accepted_and_refuses_a_no(person: NewPerson) -> None:
+def test_registration_stores_policy_and_refuses_rejection(person: NewPerson) -> None:
     server = person(privacy_policy=POLICY, email_verification="disabled").server
     sott = answered(server.send("GET", f"{MANAGE}/sott"))["Sott"]
     body = {"Email": [{"Type": "Primary", "Value": "fresh@example.test"}], "Password": PASSWORD}

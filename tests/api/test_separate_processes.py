@@ -64,20 +64,20 @@ def sign_in(apart: Apart) -> httpx.Response:
     return apart.page("POST", "/login", data=sent, headers={"Cookie": cookies})
 
 
-def test_a_person_signs_in_where_the_wings_run_apart(apart: Apart) -> None:
+def test_person_signs_in_across_separate_processes(apart: Apart) -> None:
     answer = sign_in(apart)
     assert answer.status_code == 303
     assert "gatehouse-session" in answer.headers["Set-Cookie"]
 
 
-def test_what_was_heard_between_the_wings_opens_nothing(apart: Apart) -> None:
+def test_replayed_hub_calls_are_refused(apart: Apart) -> None:
     sign_in(apart)
     heard = [request for request in apart.tap.requests() if b" /hub/" in request[:20]]
     assert any(request.startswith(b"POST /hub/sign-in ") for request in heard)
     assert {apart.tap.repeat(request) for request in heard} == {403}
 
 
-def test_hub_calls_stand_on_no_public_host(apart: Apart) -> None:
+def test_hub_calls_are_absent_from_public_hosts(apart: Apart) -> None:
     sign_in(apart)
     call = next(request for request in apart.tap.requests() if request.startswith(b"POST /hub/sign-in "))
     inside = f"127.0.0.1:{apart.tap.port}".encode()
@@ -92,7 +92,7 @@ def test_hub_calls_stand_on_no_public_host(apart: Apart) -> None:
     assert apart.service("/hub/tenant", inside.decode()).status_code == 403
 
 
-def test_one_id_names_a_request_in_both_wings(apart: Apart) -> None:
+def test_one_request_id_appears_in_both_processes(apart: Apart) -> None:
     form = apart.page("GET", "/login")
     sent = {**Forms(form.text).found[0].fields, "identifier": "ada@example.test", "password": "wrong"}
     cookies = "; ".join(f"{name}={value}" for name, value in form.cookies.items())

@@ -122,7 +122,7 @@ def deliver_all(ours: Installation, database: Database) -> None:
         clock.advance(seconds=timedelta(hours=2).total_seconds())
 
 
-def test_whoever_was_told_of_an_account_has_it_and_its_mail_after_a_kill(
+def test_killed_processes_lose_no_acknowledged_account_or_mail(
     ours: Installation, database: Database, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ours.mail.says_thanks.clear()  # the first mail is taken, and nobody is told before the kill
@@ -157,7 +157,7 @@ def signs_in(ours: Installation, email: str) -> Any:
     return ours.send("POST", LOGIN, {"email": email, "password": PASSWORD})
 
 
-def test_while_the_mail_server_is_down_nothing_is_lost_and_later_all_arrives_once(
+def test_mail_server_outage_delivers_every_mail_once_later(
     ours: Installation, database: Database, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before, during = [address(number) for number in range(4)], [address(number) for number in range(4, 10)]

@@ -102,20 +102,20 @@ def within(seconds: float, is_so: Callable[[], bool]) -> float:
     raise AssertionError(f"not so within {seconds} s")
 
 
-def test_a_tenant_made_while_it_serves_is_there(ours: Installation) -> None:
+def test_tenant_created_at_runtime_is_served(ours: Installation) -> None:
     assert ours.get("/login", "initech").status_code == 404
     assert "api_key" in ours.apply("initech", "Initech")
     within(6, lambda: ours.get("/login", "initech").status_code == 200)
 
 
-def test_a_change_is_seen_by_every_process_within_five_seconds(ours: Installation) -> None:
+def test_change_reaches_every_process_within_five_seconds(ours: Installation) -> None:
     ours.apply("acme", "Acme")
     within(6, lambda: "Acme" in ours.get("/login").text)
     ours.apply("acme", "Acme & Sons")
     within(5.5, lambda: all("Acme &amp; Sons" in ours.get("/login").text for _ in range(20)))
 
 
-def test_a_removed_tenant_is_gone(ours: Installation) -> None:
+def test_removed_tenant_is_gone(ours: Installation) -> None:
     ours.apply("hooli", "Hooli")
     within(6, lambda: ours.get("/login", "hooli").status_code == 200)
     ours.command("tenant", "remove", "hooli", "--yes")
@@ -127,7 +127,7 @@ def listens(port: int) -> bool:
         return tried.connect_ex(("127.0.0.1", port)) == 0
 
 
-def test_metrics_count_what_all_processes_answered(ours: Installation) -> None:
+def test_metrics_count_requests_of_all_processes(ours: Installation) -> None:
     def counted() -> int:
         text = httpx.get(f"http://127.0.0.1:{ours.metrics_port}/metrics").text
         found = re.findall(
@@ -142,12 +142,12 @@ def test_metrics_count_what_all_processes_answered(ours: Installation) -> None:
     assert counted() == before + 30
 
 
-def test_the_metrics_are_not_on_the_public_port(ours: Installation) -> None:
+def test_metrics_are_absent_from_public_port(ours: Installation) -> None:
     assert ours.get("/metrics").status_code == 404
     assert ours.get("/metrics", "api").status_code == 404
 
 
-def test_a_database_that_goes_and_comes_back_needs_no_restart(ours: Installation, database: Postgres) -> None:
+def test_database_restart_needs_no_process_restart(ours: Installation, database: Postgres) -> None:
     discovery = "/.well-known/openid-configuration"
     database.stop()
     try:
@@ -161,7 +161,7 @@ def test_a_database_that_goes_and_comes_back_needs_no_restart(ours: Installation
     within(20, lambda: all(ours.get(discovery).status_code == 200 for _ in range(10)))
 
 
-def test_the_log_is_json_and_tells_no_secret(ours: Installation) -> None:
+def test_log_is_json_without_secrets(ours: Installation) -> None:
     ours.get("/?apikey=S3CRET-KEY&access_token=S3CRET-TOKEN")
     log = (ours.folder / "log").read_text()
     assert '"path": "/health/ready"' in log
