@@ -14,8 +14,7 @@ from app.identity.authentication.federation import service as connections
 from app.identity.authentication.federation import token_handoff as programs
 from app.identity.authentication.federation.service import Connection
 from app.identity.authentication.passwordless import redemption
-from app.identity.authentication.sign_in import interactions, required_actions, sessions
-from app.identity.authentication.sign_in import service as sign_in
+from app.identity.authentication.sign_in import eligibility, interactions, required_actions, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -24,7 +23,6 @@ from app.identity.directory.accounts import first_verification, identifiers, lin
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.account_lookup import Identifier
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
@@ -244,7 +242,7 @@ def _entered(context: Context, interaction: Interaction, account: Account, *, is
     if after is not None:
         return after
     one_time_tokens.refuse_locked(context, account)
-    refusal = sign_in.sign_in_refusal(context, account, Identifier("email", ""))
+    refusal = eligibility.refusal(context, account, "email")
     if isinstance(refusal, e.EmailUnverified):
         shown = (identity_linking.FEDERATED,)
         return verification.begin(context, interaction, account.email or "", account, is_sent=False, methods=shown)

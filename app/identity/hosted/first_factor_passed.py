@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract.hub import Next, Step
-from app.identity.authentication.sign_in import interactions, risks, second_factor, sessions
+from app.identity.authentication.sign_in import eligibility, interactions, risks, second_factor, sessions
 from app.identity.authentication.sign_in import service as sign_in
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.second_factor import Authentication
@@ -32,7 +32,7 @@ def enter(
         )
     except e.TwoFactorOn:
         return None
-    may = sign_in.try_complete_sign_in if wanted is None else sign_in.can_sign_in
+    may = sign_in.try_complete_sign_in if wanted is None else eligibility.can_sign_in
     if not may(context, account, authentication.kind):
         return None
     return onward(context, interaction, account, authentication, wanted)

@@ -9,7 +9,7 @@ from app.contract.groups import Posted
 from app.contract.hub import Next, Step
 from app.contract.hub_account import SessionRenewal
 from app.identity.authentication.recovery.handlers import spend_limits
-from app.identity.authentication.sign_in import identifiers, interactions, second_factor, sessions
+from app.identity.authentication.sign_in import eligibility, identifiers, interactions, second_factor, sessions
 from app.identity.authentication.sign_in import service as sign_in_service
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.passkeys import management, recovery
@@ -24,7 +24,6 @@ from app.identity.credentials.passkeys.options import DISCOVERABLE, DISCOVERABLE
 from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.account_lookup import Identifier
 from app.identity.directory.tenants import webauthn_origins
 from app.identity.hosted import (
     account_settings,
@@ -63,7 +62,7 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
         return waits
     authentication = Authentication(methods, remember=first_factor_passed.remembering(context, req.remember))
     one_time_tokens.refuse_locked(context, account)
-    refusal = sign_in_service.sign_in_refusal(context, account, Identifier("email", ""))
+    refusal = eligibility.refusal(context, account, "email")
     if isinstance(refusal, e.EmailUnverified) and account.email:
         going_on = interaction if interaction is not None and not interaction.is_done else None
         return verification.begin(

@@ -19,8 +19,7 @@ from app.identity.authentication.passwordless import methods, redemption, sendin
 from app.identity.authentication.passwordless.methods import DEVICE, MAIL, SMS
 from app.identity.authentication.passwordless.sending import SIGN_IN, SMART_LOGIN, SendOptions
 from app.identity.authentication.passwordless.smart_login import State
-from app.identity.authentication.sign_in import interactions, sessions
-from app.identity.authentication.sign_in import service as sign_in
+from app.identity.authentication.sign_in import eligibility, interactions, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.sign_in.sessions import BrowserSession
@@ -171,7 +170,7 @@ def entered(
     if after is not None:
         return after
     one_time_tokens.refuse_locked(context, account)
-    if (refusal := sign_in.sign_in_refusal(context, account, Identifier(authentication.kind, ""))) is not None:
+    if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:
         raise refusal
     known = account.email or account.username or account.phone
     return Next(

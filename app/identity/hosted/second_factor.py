@@ -81,7 +81,7 @@ def prove(context: Context, req: contract.FactorAnswer) -> Next:
     )
     is_new = not second_factors.enrolled_kinds(context.tenant.settings, found.person)
     try:
-        found = second_factor.prove(context, found, req.kind, answer)
+        found = second_factor.verify(context, found, req.kind, answer)
         if interaction is not None and _is_step_up(interaction):
             return _confirmed(context, interaction, found)
         account = second_factor.finish(context, found)

@@ -34,7 +34,7 @@ from app.kit.clock import iso
 
 DEFAULT_OPTIONS: Final = ChallengeOptions()
 _IDENTIFIER_KINDS: Final = ("email", "username", "phone")
-"""Any other kind of sign-in is named by its provider."""
+"""The kinds of sign-in that name no provider."""
 
 
 def complete(
@@ -45,13 +45,13 @@ def complete(
     fields: str | None = None,
     options: ChallengeOptions = DEFAULT_OPTIONS,
 ) -> FactorLogin:
-    """Sign in an account that passed one factor other than a password. Call it before any write that a refusal must
-    undo.
+    """Sign in an account that passed one factor other than a password. Call it before any write that a refusal must undo.
 
     `authentication.methods` with `mfa` count as two factors, such as a passkey that verified its user.
 
-    Raises AccountBlocked, LoginDisabled, EmailUnverified, PhoneUnverified, PrivacyPolicyOutdated, TooManySessions;
-    TwoFactorOn where the only second factor is the one that was just used as the first.
+    Raises:
+        AccountBlocked, LoginDisabled, EmailUnverified, PhoneUnverified, PrivacyPolicyOutdated, TooManySessions.
+        TwoFactorOn: the only second factor was just used as the first.
     """
     required = (
         None
@@ -65,17 +65,17 @@ def complete(
 
 
 def try_single_factor(context: Context, account: Account, authentication: Authentication) -> bool:
-    """Record a sign-in by one factor that is no password, where one factor is enough.
+    """Record a sign-in by one factor other than a password, where one factor is enough.
 
     Returns False where the account may not sign in, needs a second factor, or must first accept a policy or consent.
     """
     try:
-        is_enough = risks.required_factor(
+        is_sufficient = risks.required_factor(
             context, account, authentication.channel
         ) is None and tenant_requirements.are_met(context, account)
     except e.TwoFactorOn:
         return False
-    return is_enough and service.try_complete_sign_in(
+    return is_sufficient and service.try_complete_sign_in(
         context, account, authentication.kind, suppress_webhook=authentication.suppress_webhook
     )
 
@@ -98,9 +98,10 @@ def challenge(
 
 
 def send_code(context: Context, required: RequiredFactor, options: ChallengeOptions) -> dict[str, Any]:
-    """Send a code by SMS or mail where that is the factor, and return the response members that state it.
+    """Send a code by SMS or mail where that is the factor, and return the response members that report it.
 
-    Raises why no SMS could be sent where the account has no other factor: 1071, 1123, 1149, 1281.
+    Raises:
+        NoSmsConfiguration, VoiceOtpOff, SmsLimitReached, SharedSmsLimitReached: the account has no other factor.
     """
     kinds = tuple(kind for kind in required.kinds if kind not in second_factors.SUPPLEMENTARY)
     kind = kinds[0] if kinds else None
@@ -108,17 +109,17 @@ def send_code(context: Context, required: RequiredFactor, options: ChallengeOpti
     if kind is None or not (kind is FactorKind.SMS or is_email):
         return {}
     try:
-        shown = AUTHENTICATORS[kind].challenge(context, required.factors, options)
+        sent = AUTHENTICATORS[kind].challenge(context, required.factors, options)
     except second_factor.SEND_ERRORS as reason:
         if len(required.kinds) == 1 and not is_email:
             raise
         context.audit.record("second_factor.not_sent", uid=required.factors.account.uid, reason=type(reason).__name__)
         return {}
-    if shown.sent_to is None:
+    if sent.sent_to is None:
         return {}
     if is_email:
-        return {"email_otp_status": EmailSent(email=shown.sent_to)}
-    return {"otp_status": SmsSent(account_sid=messaging.account_sid(context), sid=shown.sid or "")}
+        return {"email_otp_status": EmailSent(email=sent.sent_to)}
+    return {"otp_status": SmsSent(account_sid=messaging.account_sid(context), sid=sent.sid or "")}
 
 
 def begin_session(
@@ -129,10 +130,10 @@ def begin_session(
     *,
     after: Requirement | None = None,
 ) -> FactorLogin:
-    """Begin an API session for a complete, recorded sign-in; raises the first unmet requirement after the one just met."""
+    """Begin an API session for a complete, recorded sign-in; raises the first unmet requirement after `after`."""
     tenant_requirements.refuse_unmet(context, account, authentication, after)
-    by_provider = {} if authentication.kind in _IDENTIFIER_KINDS else {"provider": authentication.kind}
-    issued = service.issue_tokens(context, account, authentication.methods, **by_provider)
+    provider = {} if authentication.kind in _IDENTIFIER_KINDS else {"provider": authentication.kind}
+    issued = service.issue_tokens(context, account, authentication.methods, **provider)
     displayed = account if after is None else replace(account, logins=account.logins - 1)  # already counted
     profile = accounts.signed_in_profile(context, displayed)
     return FactorLogin(

@@ -1,4 +1,4 @@
-"""Operations that verify an email address by a link or a code, and then end sessions or begin one."""
+"""Operations that verify an email address by a link or a code, and then end sessions or begin a session."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from app.kit.limits import Rate
 
 @contract.by_link.implements
 def by_link(context: Context, req: contract.VerifyByLink) -> contract.Verified:
-    """A HEAD request, as mail scanners send it, uses nothing up."""
-    shown = locks.LockSolution()
+    """Leave the token unused on a HEAD request, which mail scanners send."""
+    solution = locks.LockSolution()
     if not req.verification_token:
-        proof = _spend_code(context, req.otp or "", req.email, req.uuid, shown)
+        token = _spend_code(context, req.otp or "", req.email, req.uuid, solution)
     elif not one_time_tokens.has_link_form(req.verification_token):
         raise e.WrongVerificationLink
     elif context.raw.method == "HEAD":
@@ -36,18 +36,18 @@ def by_link(context: Context, req: contract.VerifyByLink) -> contract.Verified:
         return contract.Verified()
     else:
         _refuse_contested(context, verification.peek(context, req.verification_token), e.ClosedLink)
-        proof = verification.spend_link(context, req.verification_token)
-    return _confirm(context, proof, req)
+        token = verification.spend_link(context, req.verification_token)
+    return _confirm(context, token, req)
 
 
 @contract.by_code.implements
 def by_code(context: Context, req: contract.VerifyByCode) -> contract.Verified:
-    shown = locks.LockSolution(req.security_answer, captcha.from_parameters(req))
-    return _confirm(context, _spend_code(context, req.otp, req.email, req.uuid, shown), req)
+    solution = locks.LockSolution(req.security_answer, captcha.from_parameters(req))
+    return _confirm(context, _spend_code(context, req.otp, req.email, req.uuid, solution), req)
 
 
 def end_sessions_if_configured(context: Context, account: Account) -> None:
-    """End every session of the account, where the tenant requires that when an address is verified."""
+    """End every session of the account, if the tenant requires that after the verification of an address."""
     if context.tenant.settings.logout_on_email_verification:
         sessions.end_all(context, account.uid)
         tokens.revoke_all(context, account.uid)
@@ -55,15 +55,15 @@ def end_sessions_if_configured(context: Context, account: Account) -> None:
 
 
 def _spend_code(
-    context: Context, code: str, email: str | None, code_id: str | None, shown: locks.LockSolution
+    context: Context, code: str, email: str | None, code_id: str | None, solution: locks.LockSolution
 ) -> OneTimeToken:
     settings = context.tenant.settings
     if not settings.email_verification_codes:
         raise e.EmailCodesOff
     if not email and not code_id:
         raise e.BadParameter.names("email")
-    if most := settings.limits.sign_in_per_minute_per_address:
-        context.spend("verification_code", Rate(most, 60), context.network)
+    if limit := settings.limits.sign_in_per_minute_per_address:
+        context.spend("verification_code", Rate(limit, 60), context.network)
     sent = one_time_tokens.find_code(context, Purpose.EMAIL, code_id) if code_id else None
     address = sent.subject if sent else (email or "")
     if not sent and email and not accounts.is_email(email):
@@ -73,48 +73,48 @@ def _spend_code(
     uid = sent.uid if sent else _pending_uid(lookup)
     if uid is None or (lookup.holder is None and not hides):
         raise e.UnknownAccount if email else e.WrongMailCode
-    is_open, subject = solve_lock(context, lookup, shown), names.normalize(EMAIL, address)
+    is_lock_solved, subject = solve_lock(context, lookup, solution), names.normalize(EMAIL, address)
     kind = sent.kind if sent else one_time_tokens.purpose_of_newest_code(context, verification.KINDS, uid, subject)
-    proof = one_time_tokens.check_code(
-        context, kind, uid, code, subject=subject, errors=MAIL_CODE, is_lock_solved=is_open,
+    token = one_time_tokens.check_code(
+        context, kind, uid, code, subject=subject, errors=MAIL_CODE, is_lock_solved=is_lock_solved,
         identifier=lookup.identifier if hides else None,
     )  # fmt: skip
-    _refuse_contested(context, proof, e.ClosedMailCode)
-    one_time_tokens.spend_checked_code(context, proof, errors=MAIL_CODE, is_lock_solved=is_open)
-    return proof
+    _refuse_contested(context, token, e.ClosedMailCode)
+    one_time_tokens.spend_checked_code(context, token, errors=MAIL_CODE, is_lock_solved=is_lock_solved)
+    return token
 
 
-def _refuse_contested(context: Context, proof: OneTimeToken, refusal: type[ApiError]) -> None:
-    """Refuse without using the token up where several registered with the address: only our page asks for the password."""
-    if proof.kind is Purpose.EMAIL and pending_accounts.is_contested(context, proof.subject):
-        context.audit.record("verification.refused", uid=proof.uid, reason="contested")
+def _refuse_contested(context: Context, token: OneTimeToken, refusal: type[ApiError]) -> None:
+    """Refuse an address that several accounts registered, without using the token up: only our page asks for the password."""
+    if token.kind is Purpose.EMAIL and pending_accounts.is_contested(context, token.subject):
+        context.audit.record("verification.refused", uid=token.uid, reason="contested")
         raise refusal
 
 
 def _pending_uid(lookup: AccountLookup) -> str | None:
-    """Return the id of the account whose address awaits verification: no account's, where none does and that is hidden."""
+    """Return the uid of the account with this unverified address; NOBODY where there is none and that is hidden."""
     account = lookup.holder
     if lookup.is_hidden and (account is None or verification.is_verified(account, lookup.identifier.value)):
         return one_time_tokens.NOBODY
     return account.uid if account else None
 
 
-def solve_lock(context: Context, lookup: AccountLookup, shown: locks.LockSolution) -> bool:
-    """Return whether a lock was just opened; raises the lock's refusal, or that of a wrong answer."""
+def solve_lock(context: Context, lookup: AccountLookup, solution: locks.LockSolution) -> bool:
+    """Return whether the solution opened a lock; raises the lock's refusal, or that of a wrong answer."""
     lock = account_lookup.lock_of(context, lookup)
     if lock is None:
         return False
     context.work.release_connection()
-    if not locks.solve(context, lookup, lock, shown):
+    if not locks.solve(context, lookup, lock, solution):
         raise locks.with_lock_challenge(context, lookup, lock, e.WrongQuestionOrAnswer())
     return True
 
 
 def _confirm(
-    context: Context, proof: OneTimeToken, req: contract.VerifyByLink | contract.VerifyByCode
+    context: Context, token: OneTimeToken, req: contract.VerifyByLink | contract.VerifyByCode
 ) -> contract.Verified:
     account = verification.confirm(
-        context, proof, suppress_webhook=req.suppress_webhook, template=req.welcome_email_template
+        context, token, suppress_webhook=req.suppress_webhook, template=req.welcome_email_template
     )
     end_sessions_if_configured(context, account)
     authentication = Authentication(("otp",), channel=FactorKind.EMAIL, suppress_webhook=req.suppress_webhook)

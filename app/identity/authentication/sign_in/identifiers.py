@@ -1,4 +1,4 @@
-"""Which identifier a sign-in names, and whether the tenant allows that kind (interface user.md section 2)."""
+"""The identifier of a sign-in, and the kinds that the tenant allows (interface user.md section 2)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ from app.identity.directory.accounts.account_lookup import Identifier
 def from_request(settings: TenantSettings, req: PasswordLogin) -> Identifier:
     """Return the one identifier of a request.
 
-    Raises 908 for none or several, the refusal of a disabled kind, 1038 for a malformed email. The form of a username
-    or a phone number is not checked: the interface has no code for it here, so a malformed one is an unknown one.
+    The form of a username or a phone number is not checked, because the interface has no error for it here.
+
+    Raises:
+        BadParameter: 908, none or several.
+        UsernameLoginOff and others: the kind is disabled.
+        MalformedEmail: 1038.
     """
     given = [(kind, value) for kind in ("email", "username", "phone") if (value := getattr(req, kind))]
     if not given:

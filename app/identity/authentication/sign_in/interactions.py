@@ -14,7 +14,7 @@ from app.identity.platform.context import Context
 from app.kit import randomness
 
 LIFETIME = timedelta(minutes=10)  # the pending federated request (interface federation.md section 4)
-ENDED = "ended"  # the member of an interaction's request that states how it ended
+ENDED = "ended"  # the member of an interaction's request that records its outcome
 A = interactions.c
 
 
@@ -33,9 +33,7 @@ class Interaction:
 
 @dataclass(frozen=True)
 class InteractionIds:
-    """The id and browser secret of an interaction that is not stored yet: a mail may contain the id before the
-    interaction is needed.
-    """
+    """The id and browser secret of an interaction that is not stored yet, because a mail may contain the id first."""
 
     interaction_id: str
     binding: str = field(repr=False)
@@ -68,15 +66,13 @@ def begin(
 
 
 def find(context: Context, interaction_id: str) -> Interaction | None:
-    """Return the interaction if it is live and this browser began it; a copied address does not let another browser take
-    part.
-    """
+    """Return the interaction if it is live and this browser began it; a copied address is useless to another browser."""
     where = (A.tenant_id == context.tenant.tenant_id, A.attempt_hash == randomness.digest(interaction_id))
     row = context.work.one(select(interactions).where(*where))
     if row is None or row.expires_at <= context.now:
         return None
-    shown = randomness.digest(context.visit.binding) if context.visit and context.visit.binding else ""
-    if not hmac.compare_digest(shown, row.binding_hash):
+    binding_hash = randomness.digest(context.visit.binding) if context.visit and context.visit.binding else ""
+    if not hmac.compare_digest(binding_hash, row.binding_hash):
         return None
     return Interaction(
         interaction_id, row.kind, dict(row.request), row.session_id, row.is_done, row.created_at, row.expires_at
@@ -128,9 +124,9 @@ def lock(context: Context, interaction: Interaction) -> Interaction:
 
 def finish(context: Context, interaction: Interaction, **ended: Any) -> bool:
     """End the interaction and record how it `ended`; returns False where another tab or a second submit ended it before."""
-    noted = {**interaction.request, ENDED: ended}
+    request = {**interaction.request, ENDED: ended}
     change = update(interactions).where(*_where(context, interaction), A.is_done.is_(False))
-    return context.work.changed(change.values(is_done=True, request=noted)) > 0
+    return context.work.changed(change.values(is_done=True, request=request)) > 0
 
 
 def _where(context: Context, interaction: Interaction) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Account locks after too many failures: what opens one, and what its refusal contains (interface user.md section 2.1)."""
+"""Account locks after too many failures: their solutions and refusals (interface user.md section 2.1)."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ CAPTCHA, QUESTION, BLOCK = "Captcha", "SecurityQuestion", "Block"
 
 @dataclass(frozen=True)
 class LockSolution:
-    """What a request presents beside the password to open a lock."""
+    """The captcha or security answer with which a request opens a lock."""
 
     security_answer: Mapping[str, str] | None = None
     captcha: captcha.SubmittedCaptcha = field(default_factory=captcha.SubmittedCaptcha)
 
 
-def solve(context: Context, lookup: AccountLookup, lock: Lock, proof: LockSolution) -> bool:
-    """Return whether the solution opens the lock, as `_check_solution` does; a refused try is audited."""
+def solve(context: Context, lookup: AccountLookup, lock: Lock, solution: LockSolution) -> bool:
+    """Return whether the solution opens the lock, as `_check_solution` does; audit a refusal."""
     try:
-        return _check_solution(context, lookup, lock, proof)
+        return _check_solution(context, lookup, lock, solution)
     except ApiError as refusal:
-        named = {"uid": lookup.account.uid} if lookup.account else {}
-        context.audit.record("sign_in.refused", **named, reason="locked", lock=lock.kind, code=refusal.code)
+        uid = {"uid": lookup.account.uid} if lookup.account else {}
+        context.audit.record("sign_in.refused", **uid, reason="locked", lock=lock.kind, code=refusal.code)
         raise
 
 
-def _check_solution(context: Context, lookup: AccountLookup, lock: Lock, proof: LockSolution) -> bool:
+def _check_solution(context: Context, lookup: AccountLookup, lock: Lock, solution: LockSolution) -> bool:
     """Return whether the solution opens the lock; False for a wrong security answer, which the caller counts.
 
     Raises:
-        TooManyRequests: the tries at this lock are used up.
+        TooManyRequests: too many tries at this lock.
         WrongCaptcha, WrongSecondCaptcha, CaptchaUnavailable: the captcha is not solved.
         UnknownSecurityQuestion: the account has no answer to the question, and the tenant does not hide who has an
         account.
@@ -50,20 +50,20 @@ def _check_solution(context: Context, lookup: AccountLookup, lock: Lock, proof: 
         solution.
     """
     settings = context.tenant.settings
-    if lock.kind == CAPTCHA and not proof.captcha.is_empty:
+    if lock.kind == CAPTCHA and not solution.captcha.is_empty:
         if settings.limits.captcha_tries_per_hour_per_account:
             rate = Rate(settings.limits.captcha_tries_per_hour_per_account, 3600)
             context.spend("captcha_try", rate, lookup.key)
-        captcha.require_solved(context, proof.captcha)
+        captcha.require_solved(context, solution.captcha)
         return True
-    if lock.kind == QUESTION and proof.security_answer:
+    if lock.kind == QUESTION and solution.security_answer:
         context.spend(
             "security_answer",
             Rate(settings.lockout.security_answer_attempts, settings.lockout.suspend_seconds),
             lookup.key,
         )
-        kept = lookup.account.security_answers if lookup.account else {}
-        return security_answers.are_correct(context, kept, proof.security_answer, hides_unknown=lookup.is_hidden)
+        answers = lookup.account.security_answers if lookup.account else {}
+        return security_answers.are_correct(context, answers, solution.security_answer, hides_unknown=lookup.is_hidden)
     raise lock_refusal(context, lookup, lock)
 
 
@@ -81,10 +81,10 @@ def lock_refusal(context: Context, lookup: AccountLookup, lock: Lock) -> ApiErro
 
 def with_lock_challenge(context: Context, lookup: AccountLookup, lock: Lock, refusal: ApiError) -> ApiError:
     """Return the error with the lock's challenge as its data, so that a client can show it at once."""
-    asked = contract.Lock(
+    challenge = contract.Lock(
         captcha=captcha.challenge(context) if lock.kind == CAPTCHA else None,
         question_id=question_for(context, lookup) if lock.kind == QUESTION and context.visit is not None else None,
     )
-    if data := asked.to_data():
+    if data := challenge.to_data():
         refusal.data = {**(refusal.data or {}), **data}
     return refusal

@@ -1,4 +1,4 @@
-"""Operations that set a password without a mailed token: by the current password, and by the tenant's servers."""
+"""Operations that set a password without a mailed token: by the current password, or by a server of the tenant."""
 
 from __future__ import annotations
 
@@ -29,10 +29,12 @@ def change_own(context: Context, req: contract.ChangePassword) -> Posted:
         raise e.UnknownUid
     if not req.new_password:
         raise e.BadParameter.names("newpassword")
-    shown = locks.LockSolution(req.security_answer, captcha.from_parameters(req))
+    solution = locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     if not account.is_locked_now:  # a captcha is valid once, and a locked account needs it for the lock
         require_captcha(context, req, "change_password")
-    changed = change(context, account, req.old_password, req.new_password, shown, suppress_webhook=req.suppress_webhook)
+    changed = change(
+        context, account, req.old_password, req.new_password, solution, suppress_webhook=req.suppress_webhook
+    )
     end_sessions_and_tokens(
         context, changed, except_session=context.account.session_id, except_token=context.account.token_hash
     )
@@ -40,7 +42,13 @@ def change_own(context: Context, req: contract.ChangePassword) -> Posted:
 
 
 def change(
-    context: Context, account: Account, old: str, new: str, shown: locks.LockSolution, *, suppress_webhook: bool = False
+    context: Context,
+    account: Account,
+    current_password: str,
+    new: str,
+    solution: locks.LockSolution,
+    *,
+    suppress_webhook: bool = False,
 ) -> Account:
     """Change the account's password by its current one. The caller ends the other sessions.
 
@@ -49,22 +57,23 @@ def change(
 
     Raises:
         WrongCurrentPassword: 967.
-        AccountBlocked, and the refusals of a lock and of the policy.
+        AccountBlocked: 991.
+        and the refusals of a lock and of the policy.
     """
     refuse_closed(account)
     lock = login_records.lock_of(account)
     context.work.release_connection()
-    is_open = lock is not None and _solve_lock(context, account, lock, shown)
-    if not context.hashing.is_match(account.password_hash, old):
+    is_lock_solved = lock is not None and _solve_lock(context, account, lock, solution)
+    if not context.hashing.is_match(account.password_hash, current_password):
         _count_failure(context, account)
         context.audit.record("password.change_refused", uid=account.uid)
         raise e.WrongCurrentPassword
-    hashed = new_password.check_and_hash(context, account, new)
-    fresh = new_password.lock_account(context, account)
-    if fresh.password_hash != account.password_hash:
+    password_hash = new_password.check_and_hash(context, account, new)
+    locked = new_password.lock_account(context, account)
+    if locked.password_hash != account.password_hash:
         raise e.WrongCurrentPassword
     return new_password.write(
-        context, fresh, hashed, suppress_webhook=suppress_webhook, event=EVENT, opens_lock=is_open
+        context, locked, password_hash, suppress_webhook=suppress_webhook, event=EVENT, opens_lock=is_lock_solved
     )
 
 
@@ -80,28 +89,30 @@ def set_password(context: Context, req: contract.SetPassword) -> contract.Passwo
         raise e.PasswordRequired.names("password")
     if account.password_hash is None:
         raise e.NoEmailProfile
-    hashed = new_password.check_and_hash(context, account, req.password)
-    fresh = store.change(context, account.uid, {})  # a blocked account gets it too, and stays blocked
-    if fresh is None:
+    password_hash = new_password.check_and_hash(context, account, req.password)
+    locked = store.change(context, account.uid, {})  # a blocked account gets the password too and stays blocked
+    if locked is None:
         raise e.UnknownUid
-    after = new_password.write(context, fresh, hashed, suppress_webhook=req.suppress_webhook, event="SetPassword")
-    end_sessions_and_tokens(context, after)
-    return _response(after)
+    changed = new_password.write(
+        context, locked, password_hash, suppress_webhook=req.suppress_webhook, event="SetPassword"
+    )
+    end_sessions_and_tokens(context, changed)
+    return _response(changed)
 
 
-def _solve_lock(context: Context, account: Account, lock: Lock, shown: locks.LockSolution) -> bool:
+def _solve_lock(context: Context, account: Account, lock: Lock, solution: locks.LockSolution) -> bool:
     lookup = AccountLookup(
         context, Identifier("email", account.email or account.username or ""), account, is_hidden=False
     )
-    if locks.solve(context, lookup, lock, shown):
+    if locks.solve(context, lookup, lock, solution):
         return True
     _count_failure(context, account)
     raise locks.with_lock_challenge(context, lookup, lock, e.WrongQuestionOrAnswer())
 
 
 def _count_failure(context: Context, account: Account) -> None:
-    with context.work.separate_transaction() as own:
-        failure = login_records.count_failure(own, account, context.tenant.settings, context.now)
+    with context.work.separate_transaction() as transaction:
+        failure = login_records.count_failure(transaction, account, context.tenant.settings, context.now)
     if failure.is_locked:
         context.audit.record("account.locked", uid=account.uid, lock=context.tenant.settings.lockout.type)
 

@@ -33,8 +33,8 @@ RESET = Purpose.RESET_PASSWORD
 
 def spend_limit(context: Context) -> None:
     """Count an attempt to set a new password against this address; raises 429."""
-    if most := context.tenant.settings.limits.reset_per_minute_per_address:
-        context.spend("reset", Rate(most, 60), context.network)
+    if limit := context.tenant.settings.limits.reset_per_minute_per_address:
+        context.spend("reset", Rate(limit, 60), context.network)
 
 
 @contract.reset.implements
@@ -42,10 +42,10 @@ def reset(context: Context, req: contract.Reset) -> contract.PasswordReset:
     spend_limit(context)
     if req.otp is None and req.email is None and req.username is None:
         return _by_link(context, req)
-    name, otp, password = _read_code_request(req)
-    if req.email is not None and not accounts.is_email(name):
+    identifier, otp, password = _read_code_request(req)
+    if req.email is not None and not accounts.is_email(identifier):
         raise e.MalformedEmail
-    lookup = recipient.find(context, "email" if req.email is not None else "username", name)
+    lookup = recipient.find(context, "email" if req.email is not None else "username", identifier)
     refuse_foreign_token(context, lookup.holder)
     return _response(
         context, _by_code(context, lookup, sending.MAIL, otp, password, req), suppress_webhook=req.suppress_webhook
@@ -72,36 +72,41 @@ def reset_by_answer(context: Context, req: contract.ResetByAnswer) -> contract.P
     spend_limit(context)
     require_captcha(context, req, "forgot_password")
     account = verify_answers(context, _read_identifier(context, req), req.security_answer or {})
-    hashed = new_password.check_and_hash(context, account, password)
-    fresh = new_password.lock_account(context, account)
-    after = set_password(
-        context, fresh, hashed, suppress_webhook=req.suppress_webhook, template=req.reset_password_email_template
+    password_hash = new_password.check_and_hash(context, account, password)
+    locked = new_password.lock_account(context, account)
+    changed = set_password(
+        context,
+        locked,
+        password_hash,
+        suppress_webhook=req.suppress_webhook,
+        template=req.reset_password_email_template,
     )
-    return _response(context, after, FactorKind.QUESTIONS, suppress_webhook=req.suppress_webhook)
+    return _response(context, changed, FactorKind.QUESTIONS, suppress_webhook=req.suppress_webhook)
 
 
-def require_answers(context: Context, shown: Mapping[str, str] | None) -> None:
+def require_answers(context: Context, answers: Mapping[str, str] | None) -> None:
     """Raise SecurityQuestionsOff, and BadParameter where the request contains no answers."""
     if not context.tenant.settings.security_questions:
         raise e.SecurityQuestionsOff
-    if not shown:
+    if not answers:
         raise e.BadParameter.names("securityanswer")
 
 
-def verify_answers(context: Context, lookup: AccountLookup, shown: Mapping[str, str]) -> Account:
-    """Return the account whose every answer is presented. Attempts have their own limit, right ones included.
+def verify_answers(context: Context, lookup: AccountLookup, answers: Mapping[str, str]) -> Account:
+    """Return the account if all of its security answers are given. The limit counts right answers too.
 
-    Raises UnknownAccount, AccountBlocked, NoSecurityAnswers, UnknownSecurityQuestion, WrongSecurityAnswer,
-    WrongQuestionOrAnswer, TooManyRequests.
+    Raises:
+        UnknownAccount, AccountBlocked, NoSecurityAnswers, UnknownSecurityQuestion, WrongSecurityAnswer,
+        WrongQuestionOrAnswer, TooManyRequests.
     """
     account, lockout = _account_with_answers(lookup), context.tenant.settings.lockout
     context.spend("reset_by_answer", Rate(lockout.security_answer_attempts, lockout.suspend_seconds), lookup.key)
     context.work.release_connection()
-    kept = account.security_answers if account else {}
-    if not security_answers.are_correct(context, kept, shown, hides_unknown=lookup.is_hidden) or account is None:
+    stored = account.security_answers if account else {}
+    if not security_answers.are_correct(context, stored, answers, hides_unknown=lookup.is_hidden) or account is None:
         context.audit.record("password.reset_refused", uid=account.uid if account else None, reason="security answer")
-        raise e.WrongSecurityAnswer if len(shown) == 1 else e.WrongQuestionOrAnswer
-    if set(shown) < set(account.security_answers):
+        raise e.WrongSecurityAnswer if len(answers) == 1 else e.WrongQuestionOrAnswer
+    if set(answers) < set(account.security_answers):
         raise e.WrongQuestionOrAnswer("Every question that the account answered must be answered.")
     return account
 
@@ -109,21 +114,21 @@ def verify_answers(context: Context, lookup: AccountLookup, shown: Mapping[str, 
 def _by_code(
     context: Context,
     lookup: AccountLookup,
-    by: str,
+    channel: str,
     code: str,
     password: str,
     req: contract.Reset | contract.ResetBySms,
 ) -> Account:
-    """Use a code for a new password. For an account that recovery does not reach, each code is wrong at the same cost."""
-    account, errors = recipient.reachable_account(lookup, by), MAIL_CODE if by == sending.MAIL else SMS_CODE
+    """Set a new password by a code. Where no code was sent, every code is wrong, at the same cost."""
+    account, errors = recipient.reachable_account(lookup, channel), MAIL_CODE if channel == sending.MAIL else SMS_CODE
     if account is not None and account.password_hash is None and not lookup.is_hidden:
         raise e.NoEmailProfile
-    proof, is_open = check_code(context, lookup, account, code, by, errors, _lock_solution(req))
+    token, is_lock_solved = check_code(context, lookup, account, code, channel, errors, _lock_solution(req))
     if account is None:
         raise errors.wrong
     if account.password_hash is None:
         raise e.NoEmailProfile
-    return reset_with_code(context, account, proof, password, errors, req, is_open=is_open)
+    return reset_with_code(context, account, token, password, errors, req, is_lock_solved=is_lock_solved)
 
 
 def check_code(
@@ -131,9 +136,9 @@ def check_code(
     lookup: AccountLookup,
     account: Account | None,
     code: str,
-    by: str,
+    channel: str,
     errors: CodeErrors,
-    shown: locks.LockSolution,
+    solution: locks.LockSolution,
     *,
     kind: Purpose = RESET,
 ) -> tuple[OneTimeToken, bool]:
@@ -144,85 +149,95 @@ def check_code(
 
     Raises:
         the refusals of a lock, of its solution, and of the code.
-        LockedDuringStep: 1264, this attempt locked the account without an end.
+        LockedDuringStep: 1264, this try locked the account indefinitely.
     """
     lock = account_lookup.lock_of(context, lookup)
-    is_open = lock is not None and _solve_lock(context, lookup, lock, shown)
+    is_lock_solved = lock is not None and _solve_lock(context, lookup, lock, solution)
     uid, subject = (
-        (account.uid, by) if account else (one_time_tokens.NOBODY, sending.unknown_subject(lookup.identifier.value))
+        (account.uid, channel)
+        if account
+        else (one_time_tokens.NOBODY, sending.unknown_subject(lookup.identifier.value))
     )
-    name = lookup.identifier if lookup.is_hidden else None
+    identifier = lookup.identifier if lookup.is_hidden else None
     try:
-        proof = one_time_tokens.check_code(
-            context, kind, uid, code, subject=subject, errors=errors, is_lock_solved=is_open, identifier=name
+        token = one_time_tokens.check_code(
+            context,
+            kind,
+            uid,
+            code,
+            subject=subject,
+            errors=errors,
+            is_lock_solved=is_lock_solved,
+            identifier=identifier,
         )
     except errors.wrong:
-        after = account_lookup.lock_of(
-            context, account_lookup.find(context, lookup.identifier, is_hidden=lookup.is_hidden)
-        )
-        if lock is None and after is not None and after.until is None:
+        fresh_lookup = account_lookup.find(context, lookup.identifier, is_hidden=lookup.is_hidden)
+        new_lock = account_lookup.lock_of(context, fresh_lookup)
+        if lock is None and new_lock is not None and new_lock.until is None:
             raise e.LockedDuringStep from None
         raise
-    return proof, is_open
+    return token, is_lock_solved
 
 
 def reset_with_code(
     context: Context,
     account: Account,
-    proof: OneTimeToken,
+    token: OneTimeToken,
     password: str,
     errors: CodeErrors,
     req: contract.Reset | contract.ResetBySms,
     *,
-    is_open: bool,
+    is_lock_solved: bool,
 ) -> Account:
-    """Use a checked code for a new password; a refused password leaves it unused."""
-    hashed = new_password.check_and_hash(context, account, password)
+    """Set a new password by a checked code; a refused password leaves the code unused."""
+    password_hash = new_password.check_and_hash(context, account, password)
     try:
-        fresh = new_password.lock_account(context, account, proof)
+        locked = new_password.lock_account(context, account, token)
     except e.ExpiredLink:
         raise errors.closed from None
-    one_time_tokens.spend_checked_code(context, proof, errors=errors, is_lock_solved=is_open)
+    one_time_tokens.spend_checked_code(context, token, errors=errors, is_lock_solved=is_lock_solved)
     return set_password(
-        context, fresh, hashed, suppress_webhook=req.suppress_webhook, template=req.reset_password_email_template,
-        proved_email=proof.facts.get("email"), opens_lock=True,
+        context, locked, password_hash, suppress_webhook=req.suppress_webhook, template=req.reset_password_email_template,
+        proved_email=token.facts.get("email"), opens_lock=True,
     )  # fmt: skip
 
 
 def reset_with_link(
-    context: Context, token: str, password: str, *, suppress_webhook: bool = False, template: str | None = None
+    context: Context, text: str, password: str, *, suppress_webhook: bool = False, template: str | None = None
 ) -> tuple[Account, OneTimeToken]:
-    """Use a link for a new password; a refused password leaves it unused. One of several concurrent calls wins.
+    """Set a new password by a link; a refused password leaves the link unused. Of concurrent calls one succeeds.
 
-    A link opens a lock of failed attempts: it cannot be guessed, and its holder reads the mailbox. It does not
+    A link opens a lock of failed attempts, because it cannot be guessed and its holder reads the mailbox. It does not
     unblock an account.
 
-    Raises UnknownLink, UsedLink, ExpiredLink, AccountBlocked and the refusals of the policy.
+    Raises:
+        UnknownLink, UsedLink, ExpiredLink, AccountBlocked.
+        and the refusals of the policy.
     """
-    peeked = one_time_tokens.peek_link(context, RESET, token)
-    account = accounts.by_uid(context, peeked.uid)
+    unspent = one_time_tokens.peek_link(context, RESET, text)
+    account = accounts.by_uid(context, unspent.uid)
     refuse_foreign_token(context, account)
     if account is None:
         raise e.UnknownLink
     refuse_closed(account)
-    hashed = new_password.check_and_hash(context, account, password)
-    fresh = new_password.lock_account(context, account, peeked)
-    proof = one_time_tokens.spend_link(context, RESET, token)
-    after = set_password(
+    password_hash = new_password.check_and_hash(context, account, password)
+    locked = new_password.lock_account(context, account, unspent)
+    token = one_time_tokens.spend_link(context, RESET, text)
+    changed = set_password(
         context,
-        fresh,
-        hashed,
+        locked,
+        password_hash,
         suppress_webhook=suppress_webhook,
         template=template,
-        proved_email=proof.facts.get("email"),
+        proved_email=token.facts.get("email"),
         opens_lock=True,
     )
-    return after, proof
+    return changed, token
 
 
 def set_password(
     context: Context,
-    fresh: Account,
+    locked: Account,
     password_hash: str,
     *,
     suppress_webhook: bool = False,
@@ -230,13 +245,13 @@ def set_password(
     proved_email: str | None = None,
     opens_lock: bool = False,
 ) -> Account:
-    """Write the new password of a locked account row, and end all its sessions and tokens."""
-    after = new_password.write(
-        context, fresh, password_hash, suppress_webhook=suppress_webhook, event=EVENT, proved_email=proved_email, opens_lock=opens_lock,
+    """Write the new password of an account whose row is locked, and end its sessions and tokens."""
+    changed = new_password.write(
+        context, locked, password_hash, suppress_webhook=suppress_webhook, event=EVENT, proved_email=proved_email, opens_lock=opens_lock,
         template=template,
     )  # fmt: skip
-    end_sessions_and_tokens(context, after)
-    return after
+    end_sessions_and_tokens(context, changed)
+    return changed
 
 
 def end_sessions_and_tokens(
@@ -245,13 +260,13 @@ def end_sessions_and_tokens(
     """End the account's sessions and tokens, except those of the caller that changed the password."""
     sessions.end_all(context, account.uid, except_session)
     tokens.revoke_all(context, account.uid, except_session, except_token)
-    begun = (
+    purposes = (
         ContinuationPurpose.SECOND_FACTOR,
         ContinuationPurpose.CONSENT,
         ContinuationPurpose.PIN_SETTING,
         ContinuationPurpose.SMART_LOGIN,
     )
-    continuation_tokens.revoke_all(context, account.uid, *begun, ContinuationPurpose.TRUSTED_BROWSER)
+    continuation_tokens.revoke_all(context, account.uid, *purposes, ContinuationPurpose.TRUSTED_BROWSER)
     context.audit.record("sessions.ended", uid=account.uid, reason="password")
 
 
@@ -259,10 +274,10 @@ def _by_link(context: Context, req: contract.Reset) -> contract.PasswordReset:
     if not req.reset_token and not req.password:
         raise e.BadParameter("The password and resettoken are required parameters.")
     token, password = require_parameter("resettoken", req.reset_token), require_parameter("password", req.password)
-    after, _ = reset_with_link(
+    changed, _ = reset_with_link(
         context, token, password, suppress_webhook=req.suppress_webhook, template=req.reset_password_email_template
     )
-    return _response(context, after, suppress_webhook=req.suppress_webhook)
+    return _response(context, changed, suppress_webhook=req.suppress_webhook)
 
 
 def _read_code_request(req: contract.Reset) -> tuple[str, str, str]:
@@ -294,18 +309,19 @@ def _lock_solution(req: contract.Reset | contract.ResetBySms) -> locks.LockSolut
 
 
 def _read_identifier(context: Context, req: contract.ResetByAnswer) -> AccountLookup:
-    given = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
-    if len(given) != 1:
-        raise e.BadParameter.names("email") if not given else e.BadParameter("Exactly one identifier is expected.")
+    kinds = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
+    if len(kinds) != 1:
+        raise e.BadParameter.names("email") if not kinds else e.BadParameter("Exactly one identifier is expected.")
     if req.email and not accounts.is_email(req.email):
         raise e.MalformedEmail
-    return recipient.find(context, given[0], getattr(req, given[0]))
+    return recipient.find(context, kinds[0], getattr(req, kinds[0]))
 
 
 def _account_with_answers(lookup: AccountLookup) -> Account | None:
-    """Return the account whose answers may reset it; None where a missing account is hidden.
+    """Return the account that its security answers may reset; None where a missing account is hidden.
 
-    Raises UnknownAccount, AccountBlocked, NoSecurityAnswers.
+    Raises:
+        UnknownAccount, AccountBlocked, NoSecurityAnswers.
     """
     account = lookup.account
     if lookup.is_hidden:
@@ -318,26 +334,24 @@ def _account_with_answers(lookup: AccountLookup) -> Account | None:
     return account
 
 
-def _solve_lock(context: Context, lookup: AccountLookup, lock: Lock, shown: locks.LockSolution) -> bool:
-    """Return True where the solution opens the lock; else raise. One wrong answer is reported as such, one of several is
-    not.
-    """
+def _solve_lock(context: Context, lookup: AccountLookup, lock: Lock, solution: locks.LockSolution) -> bool:
+    """Return True if the solution opens the lock; else raise, naming a wrong answer only where a single one was given."""
     context.work.release_connection()
-    if locks.solve(context, lookup, lock, shown):
+    if locks.solve(context, lookup, lock, solution):
         return True
     account_lookup.count_failure(context, lookup)
-    is_one = len(shown.security_answer or {}) == 1 and not lookup.is_hidden
+    is_single = len(solution.security_answer or {}) == 1 and not lookup.is_hidden
     raise locks.with_lock_challenge(
-        context, lookup, lock, e.WrongSecurityAnswer() if is_one else e.WrongQuestionOrAnswer()
+        context, lookup, lock, e.WrongSecurityAnswer() if is_single else e.WrongQuestionOrAnswer()
     )
 
 
 def _response(
     context: Context, account: Account, channel: FactorKind = FactorKind.EMAIL, *, suppress_webhook: bool
 ) -> contract.PasswordReset:
-    """Sign in where the tenant configured it and a single factor suffices; every other requirement of a sign-in applies."""
-    is_wanted = context.tenant.settings.login_on_password_reset
+    """Sign in if the tenant configured that and a single factor suffices; every other requirement of a sign-in applies."""
+    is_enabled = context.tenant.settings.login_on_password_reset
     authentication = Authentication(("otp",), channel=channel, suppress_webhook=suppress_webhook)
-    if not is_wanted or not completion.try_single_factor(context, account, authentication):
+    if not is_enabled or not completion.try_single_factor(context, account, authentication):
         return contract.PasswordReset()
     return contract.PasswordReset(data=completion.to_login(completion.begin_session(context, account, authentication)))

@@ -1,4 +1,4 @@
-"""Phone verification by code, and the session that it begins (user.md rows U63, U64)."""
+"""Phone verification by code, and the session that it may begin (user.md rows U63, U64)."""
 
 from __future__ import annotations
 
@@ -31,58 +31,60 @@ def verify(context: Context, req: contract.VerifyPhone) -> contract.PhoneVerifie
         return contract.PhoneVerified(is_posted=True)
     phone = phone_handlers.parse_phone(req.phone)
     holder = phone_handlers.verifiable_account(context, phone)
-    if (found := risk_challenges.pending_sms_sign_in(context, holder.uid if holder is not None else None)) is not None:
-        return _complete_risk_challenge(context, found, phone, req)
+    if (
+        pending := risk_challenges.pending_sms_sign_in(context, holder.uid if holder is not None else None)
+    ) is not None:
+        return _complete_risk_challenge(context, pending, phone, req)
     return _sign_in(context, _verify_without_session(context, phone, holder, req), req)
 
 
 def _verify_own(context: Context, account: Account, req: contract.VerifyPhone) -> None:
-    """Verify the number of the signed-in account; its session proves the account, so its other credentials stay."""
+    """Verify the number of the signed-in account; because of the session its other credentials stay."""
     if phones.requested_number(context, account) is not None:
-        proof = phones.spend_requested_code(context, account, req.otp or "")
+        token = phones.spend_requested_code(context, account, req.otp or "")
     elif account.phone is None or account.phone_verified:
         raise e.PhoneVerifiedOrNoToken
     else:
-        proof = phones.spend_code(context, account.uid, account.phone, req.otp or "")
-    phones.confirm(context, proof, knows_password=True, suppress_webhook=req.suppress_webhook)
+        token = phones.spend_code(context, account.uid, account.phone, req.otp or "")
+    phones.confirm(context, token, knows_password=True, suppress_webhook=req.suppress_webhook)
 
 
 def _verify_without_session(context: Context, phone: str, holder: Account | None, req: contract.VerifyPhone) -> Account:
-    hides = context.tenant.settings.hide_unknown_accounts
-    lookup = account_lookup.find(context, Identifier("phone", phone), is_hidden=hides)
+    is_hidden = context.tenant.settings.hide_unknown_accounts
+    lookup = account_lookup.find(context, Identifier("phone", phone), is_hidden=is_hidden)
     lookup = replace(lookup, holder=holder)
-    if lookup.holder is None and not hides:
+    if lookup.holder is None and not is_hidden:
         raise e.UnknownPhone
-    is_open = email_verification.solve_lock(
+    is_lock_solved = email_verification.solve_lock(
         context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     )
     uid = lookup.holder.uid if lookup.holder is not None else phones.NOBODY
-    proof = phones.spend_code(
-        context, uid, phone, req.otp or "", is_lock_solved=is_open, name=lookup.identifier if hides else None
+    token = phones.spend_code(
+        context, uid, phone, req.otp or "", is_lock_solved=is_lock_solved, name=lookup.identifier if is_hidden else None
     )
-    return phones.confirm(context, proof, suppress_webhook=req.suppress_webhook)
+    return phones.confirm(context, token, suppress_webhook=req.suppress_webhook)
 
 
 def _complete_risk_challenge(
     context: Context, pending: PendingSignIn, phone: str, req: contract.VerifyPhone
 ) -> contract.PhoneVerified:
-    """Complete a sign-in that a risk stopped, by the code that was sent for it (interface mfa.md section 9)."""
-    hides = context.tenant.settings.hide_unknown_accounts
-    lookup = AccountLookup(context, Identifier("phone", phone), pending.account, hides)
-    is_open = email_verification.solve_lock(
+    """Complete a sign-in that a risk stopped, by the code sent for it (interface mfa.md section 9)."""
+    is_hidden = context.tenant.settings.hide_unknown_accounts
+    lookup = AccountLookup(context, Identifier("phone", phone), pending.account, is_hidden)
+    is_lock_solved = email_verification.solve_lock(
         context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     )
     one_time_tokens.spend_code(
-        context, Purpose.FACTOR_SMS, pending.account.uid, req.otp or "", subject=phone, errors=SMS_CODE, is_lock_solved=is_open,
-        identifier=lookup.identifier if hides else None,
+        context, Purpose.FACTOR_SMS, pending.account.uid, req.otp or "", subject=phone, errors=SMS_CODE, is_lock_solved=is_lock_solved,
+        identifier=lookup.identifier if is_hidden else None,
     )  # fmt: skip
     methods = (*pending.authentication.methods, "sms", second_factor.MFA)
     authentication = replace(
-        pending.authentication, methods=methods, opens_lock=is_open, suppress_webhook=req.suppress_webhook
+        pending.authentication, methods=methods, opens_lock=is_lock_solved, suppress_webhook=req.suppress_webhook
     )
     try:
         account = second_factor.finish(context, replace(pending, authentication=authentication))
-    except (e.UnknownFactorToken, e.LockedDuringStep):  # a concurrent request was quicker
+    except (e.UnknownFactorToken, e.LockedDuringStep):  # a concurrent request succeeded first
         raise e.ClosedSmsCode from None
     return contract.PhoneVerified.model_construct(
         **dict(completion.begin_session(context, account, authentication, req.fields_))

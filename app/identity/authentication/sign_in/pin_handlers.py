@@ -11,8 +11,7 @@ from app.contract.second_factors.challenge import FactorLogin
 from app.contract.sign_in import Login
 from app.identity.authentication.recovery import pin_handlers as forgotten
 from app.identity.authentication.recovery import recipient, sending
-from app.identity.authentication.sign_in import completion, locks, password_reset, tenant_requirements
-from app.identity.authentication.sign_in import service as sign_in
+from app.identity.authentication.sign_in import completion, eligibility, locks, password_reset, tenant_requirements
 from app.identity.authentication.sign_in.password_reset import require_parameter
 from app.identity.authentication.sign_in.second_factor import Authentication, from_facts
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
@@ -34,17 +33,19 @@ METHOD = "pin"  # RFC 8176
 
 @contract.with_pin.implements
 def with_pin(context: Context, req: contract.PinLogin) -> FactorLogin:
-    """Begin a new session by the PIN; the right PIN uses up the presented session token."""
+    """Begin a new session by the PIN; the right PIN uses up the session token."""
     settings = context.tenant.settings
     service.refuse_disabled(settings)
     if not settings.pin.login:
         raise e.PinLoginOff
-    shown, session = require_parameter("pin", req.pin), pin_tokens.find_session(context, req.session_token)
+    pin, session = require_parameter("pin", req.pin), pin_tokens.find_session(context, req.session_token)
     account = accounts.by_uid(context, session.uid)
     if account is None:
         raise e.UnknownSessionToken
-    service.check(context, account, shown, e.WrongPin)
-    store.change(context, account.uid, {})  # every request locks the account before its tokens, against deadlocks
+    service.check(context, account, pin, e.WrongPin)
+    store.change(
+        context, account.uid, {}
+    )  # lock the account before its tokens, as every request does, against deadlocks
     pin_tokens.spend_session(context, session)
     authentication = Authentication(
         (METHOD,), str(session.facts.get("kind") or "email"), suppress_webhook=req.suppress_webhook
@@ -63,22 +64,22 @@ def end_session(context: Context, req: contract.EndPinSession) -> Posted:
 
 @contract.set_first.implements
 def set_first(context: Context, req: contract.SetPinAtLogin) -> Login:
-    """A refused PIN uses nothing up; of several concurrent calls, one begins the session."""
+    """Continue a sign-in that requires a PIN; a refused PIN leaves the token unused. Of concurrent calls one succeeds."""
     service.refuse_disabled(context.tenant.settings)
     if not req.pin_auth_token:
         raise e.BadParameter.names("pinauthtoken")
-    ticket, account = pin_tokens.find_setting_token(context, req.pin_auth_token)
+    token, account = pin_tokens.find_setting_token(context, req.pin_auth_token)
     if not req.pin:
         raise e.PinMissing
     one_time_tokens.refuse_locked(context, account)
-    authentication = from_facts(ticket.facts["way"])
-    if (closed := sign_in.sign_in_refusal(context, account, Identifier(authentication.kind, ""))) is not None:
-        raise closed
-    hashed = service.hash_new_pin(context, req.pin)
+    authentication = from_facts(token.facts["way"])
+    if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:
+        raise refusal
+    pin_hash = service.hash_new_pin(context, req.pin)
     store.change(context, account.uid, {})  # as above
-    if not continuation_tokens.spend(context, ticket):
+    if not continuation_tokens.spend(context, token):
         raise e.UnknownPinToken
-    account = service.set_pin(context, account, hashed, service.SET, suppress_webhook=req.suppress_webhook)
+    account = service.set_pin(context, account, pin_hash, service.SET, suppress_webhook=req.suppress_webhook)
     return completion.to_login(
         completion.begin_session(context, account, authentication, after=tenant_requirements.PIN)
     )
@@ -96,16 +97,18 @@ def change(context: Context, req: contract.ChangePin) -> Posted:
 def change_pin(context: Context, account: Account, old: str, new: str, *, suppress_webhook: bool = False) -> Account:
     """Change the account's PIN by its current one.
 
-    Raises NoPin, WrongCurrentPin, BadParameter, and the refusals of a lock.
+    Raises:
+        NoPin, WrongCurrentPin, BadParameter.
+        and the refusals of a lock.
     """
     if not account.has_pin:
         raise e.NoPin
-    hashed = service.hash_new_pin(context, new, "newpin")
+    pin_hash = service.hash_new_pin(context, new, "newpin")
     service.check(context, account, old, e.WrongCurrentPin)
-    fresh = store.change(context, account.uid, {})
-    if fresh is None or fresh.pin != account.pin:
+    locked = store.change(context, account.uid, {})
+    if locked is None or locked.pin != account.pin:
         raise e.WrongCurrentPin
-    return service.set_pin(context, fresh, hashed, service.CHANGED, suppress_webhook=suppress_webhook)
+    return service.set_pin(context, locked, pin_hash, service.CHANGED, suppress_webhook=suppress_webhook)
 
 
 @contract.reset_by_token.implements
@@ -121,20 +124,21 @@ def reset_by_token(context: Context, req: contract.ResetPinByToken) -> Posted:
 
 
 def reset_with_link(context: Context, token: str, new: str, *, suppress_webhook: bool = False) -> Account:
-    """Use a link for a new PIN; a refused PIN leaves it unused. One of several concurrent calls wins.
+    """Set a new PIN by a link; a refused PIN leaves the link unused. Of concurrent calls one succeeds.
 
-    Raises UnknownLink, UsedLink, ExpiredLink, AccountBlocked, NoPin and BadParameter.
+    Raises:
+        UnknownLink, UsedLink, ExpiredLink, AccountBlocked, NoPin, BadParameter.
     """
-    peeked = one_time_tokens.peek_link(context, Purpose.RESET_PIN, token)
-    account = accounts.by_uid(context, peeked.uid)
+    unspent = one_time_tokens.peek_link(context, Purpose.RESET_PIN, token)
+    account = accounts.by_uid(context, unspent.uid)
     if account is None:
         raise e.UnknownLink
     _require_pin(account)
-    if not sending.is_still_recipient(account, peeked):
+    if not sending.is_still_recipient(account, unspent):
         raise e.ExpiredLink
-    hashed = service.hash_new_pin(context, new)
+    pin_hash = service.hash_new_pin(context, new)
     one_time_tokens.spend_link(context, Purpose.RESET_PIN, token)
-    return reset_pin(context, account, hashed, suppress_webhook=suppress_webhook)
+    return reset_pin(context, account, pin_hash, suppress_webhook=suppress_webhook)
 
 
 @contract.reset_by_code.implements
@@ -143,19 +147,21 @@ def reset_by_code(context: Context, req: contract.ResetPinByCode) -> Posted:
     otp, new = require_parameter("otp", req.otp), require_parameter("pin", req.pin)
     password_reset.spend_limit(context)
     lookup = _read_identifier(context, req)
-    by, errors = (sending.SMS, SMS_CODE) if lookup.identifier.kind == "phone" else (sending.MAIL, MAIL_CODE)
-    account, shown = (
-        forgotten.reachable_account(lookup, by),
+    channel, errors = (sending.SMS, SMS_CODE) if lookup.identifier.kind == "phone" else (sending.MAIL, MAIL_CODE)
+    account, pin = (
+        forgotten.reachable_account(lookup, channel),
         locks.LockSolution(req.security_answer, captcha.from_parameters(req)),
     )
-    proof, is_open = password_reset.check_code(context, lookup, account, otp, by, errors, shown, kind=Purpose.RESET_PIN)
+    proof, is_lock_solved = password_reset.check_code(
+        context, lookup, account, otp, channel, errors, pin, kind=Purpose.RESET_PIN
+    )
     if account is None:
         raise errors.wrong
     if not sending.is_still_recipient(account, proof):
         raise errors.closed
-    hashed = service.hash_new_pin(context, new)
-    one_time_tokens.spend_checked_code(context, proof, errors=errors, is_lock_solved=is_open)
-    reset_pin(context, account, hashed, suppress_webhook=req.suppress_webhook)
+    pin_hash = service.hash_new_pin(context, new)
+    one_time_tokens.spend_checked_code(context, proof, errors=errors, is_lock_solved=is_lock_solved)
+    reset_pin(context, account, pin_hash, suppress_webhook=req.suppress_webhook)
     return Posted()
 
 
@@ -176,15 +182,14 @@ def reset_by_answer_and_username(context: Context, req: contract.ResetPinByAnswe
     return _by_answer(context, Identifier("username", require_parameter("username", req.username)), req)
 
 
-def reset_pin(context: Context, account: Account, hashed: str, *, suppress_webhook: bool = False) -> Account:
-    """Write a new PIN in place of a forgotten one, and end what the old one could continue.
+def reset_pin(context: Context, account: Account, pin_hash: str, *, suppress_webhook: bool = False) -> Account:
+    """Replace a forgotten PIN, and end the account's PIN sessions and step-ups.
 
-    PIN sessions and step-ups end, so that a thief who reads the account's mails on a stolen phone cannot continue
-    them.
+    An attacker who reads the account's mails on a stolen phone cannot continue them.
     """
-    after = service.set_pin(context, account, hashed, service.RESET, suppress_webhook=suppress_webhook)
+    changed = service.set_pin(context, account, pin_hash, service.RESET, suppress_webhook=suppress_webhook)
     continuation_tokens.revoke_all(context, account.uid, ContinuationPurpose.PIN_SESSION, ContinuationPurpose.STEP_UP)
-    return after
+    return changed
 
 
 def _by_answer(context: Context, name: Identifier, req: contract.ResetPinByAnswer) -> Posted:
@@ -197,16 +202,17 @@ def _by_answer(context: Context, name: Identifier, req: contract.ResetPinByAnswe
     return Posted()
 
 
-def reset_with_answers(context: Context, lookup: AccountLookup, shown: Mapping[str, str], hashed: str) -> Account:
-    """Write the PIN of an account whose every security answer is presented.
+def reset_with_answers(context: Context, lookup: AccountLookup, pin: Mapping[str, str], pin_hash: str) -> Account:
+    """Replace the PIN of an account if all of its security answers are given.
 
-    Raises what `password_reset.verify_answers` raises, AccountBlocked, NoPin.
+    Raises:
+        NoPin, and the errors of `password_reset.verify_answers`.
     """
-    return reset_pin(context, _verify_answers(context, lookup, shown), hashed)
+    return reset_pin(context, _verify_answers(context, lookup, pin), pin_hash)
 
 
-def _verify_answers(context: Context, lookup: AccountLookup, shown: Mapping[str, str]) -> Account:
-    account = password_reset.verify_answers(context, lookup, shown)
+def _verify_answers(context: Context, lookup: AccountLookup, pin: Mapping[str, str]) -> Account:
+    account = password_reset.verify_answers(context, lookup, pin)
     _require_pin(account)
     return account
 
@@ -218,11 +224,11 @@ def _require_pin(account: Account) -> None:
 
 
 def _read_identifier(context: Context, req: contract.ResetPinByCode) -> AccountLookup:
-    named = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
-    if not named:
+    kinds = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
+    if not kinds:
         raise e.BadParameter.names(req.type)
-    if len(named) > 1:
+    if len(kinds) > 1:
         raise e.BadParameter("Exactly one identifier is expected.")
     if req.email and not accounts.is_email(req.email):
         raise e.MalformedEmail
-    return recipient.find(context, named[0], getattr(req, named[0]))
+    return recipient.find(context, kinds[0], getattr(req, kinds[0]))

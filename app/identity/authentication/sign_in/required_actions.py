@@ -21,22 +21,22 @@ def next_step(context: Context, session: BrowserSession, account: Account | None
     asks_pin = settings.pin.is_on and (settings.pin.required or settings.pin.ask_on_login)
     if not (privacy_policy.is_strict(settings) or settings.consent_forms or settings.ask_required_fields or asks_pin):
         return None
-    held = account or accounts.by_uid(context, session.uid)
-    if held is None:
+    account = account or accounts.by_uid(context, session.uid)
+    if account is None:
         return None
-    if privacy_policy.must_accept(settings.privacy_policy, held, context.now):
+    if privacy_policy.must_accept(settings.privacy_policy, account, context.now):
         return Next(step=Step.PRIVACY_POLICY)
-    if forms := consent_forms.due_forms(context, held, session.authenticated_at):
+    if forms := consent_forms.due_forms(context, account, session.authenticated_at):
         return Next(
             step=Step.CONSENT_FORMS,
             consents=[form.event for form in forms],
-            agreed=sorted(consents.accepted_options(consents.of_account(held))),
+            agreed=sorted(consents.accepted_options(consents.of_account(account))),
         )
-    if pins.must_set_pin(context, held):
+    if pins.must_set_pin(context, account):
         return Next(step=Step.PIN)
-    if lacking := missing_fields(context, held) if settings.ask_required_fields else []:
+    if lacking := missing_fields(context, account) if settings.ask_required_fields else []:
         return Next(step=Step.MISSING_FIELDS, missing=lacking)
-    return Next(step=Step.PIN, can_skip=True) if pins.is_offered(context, held) else None
+    return Next(step=Step.PIN, can_skip=True) if pins.is_offered(context, account) else None
 
 
 def blocks_account_pages(context: Context, session: BrowserSession, account: Account) -> bool:
@@ -50,7 +50,7 @@ def missing_fields(context: Context, account: Account) -> list[str]:
     custom: dict[str, Any] = account.profile.get("CustomFields") or {}
     lacking = []
     for field in registration_form.fields_of(context.tenant.settings):
-        held = account.profile.get(field.member) if field.member else custom.get(field.name.removeprefix("cf_"))
-        if field.required and (field.member or field.is_custom) and held in (None, ""):
+        value = account.profile.get(field.member) if field.member else custom.get(field.name.removeprefix("cf_"))
+        if field.required and (field.member or field.is_custom) and value in (None, ""):
             lacking.append(field.name)
     return lacking

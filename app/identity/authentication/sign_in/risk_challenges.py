@@ -40,7 +40,8 @@ def sign_in_or_challenge(
     Raises:
         RiskTextedCode, RiskMailedCode: a code was sent, now or a moment ago.
         RiskAsksQuestions: the answers are required beside the password.
-        WrongQuestionOrAnswer: the answers are wrong, and count. The refusals of a lock.
+        WrongQuestionOrAnswer: the answers are wrong, and count.
+        The refusals of a lock.
         MailLimitReached, SmsLimitReached, SharedSmsLimitReached: no code could be sent.
     """
     pending, unsent = second_factor.begin(context, required, authentication), None
@@ -60,28 +61,29 @@ def sign_in_or_challenge(
 
 
 def pending_sms_sign_in(context: Context, uid: str | None) -> PendingSignIn | None:
-    """Return the sign-in of this account that waits for an SMS code because of a risk; None where there is none.
+    """Return the account's sign-in that a risk stopped and an SMS code continues; None where there is none.
 
-    An unknown account costs the same query as a known one; a tenant that demands nothing costs none.
+    An unknown account costs the same query as a known one; a tenant without demands costs none.
     """
     if not context.tenant.settings.risk.demands:
         return None
-    for ticket in continuation_tokens.of_account(
+    for token in continuation_tokens.of_account(
         context, ContinuationPurpose.SECOND_FACTOR, uid or continuation_tokens.NO_ACCOUNT
     ):
-        if FactorKind.SMS in ticket.facts.get(second_factor.DEMANDED_FACTORS, ()):
+        if FactorKind.SMS in token.facts.get(second_factor.DEMANDED_FACTORS, ()):
             with suppress(e.UnknownFactorToken):  # the password changed meanwhile
-                return second_factor.resume(context, ticket)
+                return second_factor.resume(context, token)
     return None
 
 
 def _with_answers(context: Context, pending: PendingSignIn, req: PasswordLogin) -> Login:
-    """Verify the security answers after the password; the password's records are committed first, because a wrong answer
-    rolls back.
+    """Verify the security answers after the password.
+
+    The records of the password are committed first, because a wrong answer rolls back.
     """
     context.work.commit()
     try:
-        pending = second_factor.prove(
+        pending = second_factor.verify(
             context, pending, FactorKind.QUESTIONS, FactorResponse(answers=req.security_answer or {})
         )
     except e.TooFewAnswers:
@@ -93,13 +95,13 @@ def _with_answers(context: Context, pending: PendingSignIn, req: PasswordLogin) 
 
 
 def _send(context: Context, pending: PendingSignIn, kind: FactorKind, req: PasswordLogin) -> None:
-    """Send a code, at most one in 30 seconds however often the password is presented."""
+    """Send a code, at most one in 30 seconds however often the password is submitted."""
     if any(resend_delay.of_account(context, (second_factors.CODE_PURPOSES[kind],), pending.account.uid).values()):
         return
     account, email = pending.account, None
     if kind is FactorKind.EMAIL:
-        held = email_code.verified_addresses(account)
-        email = account.email if account.email in held else held[0]
+        verified = email_code.verified_addresses(account)
+        email = account.email if account.email in verified else verified[0]
     options = ChallengeOptions(
         req.rba_otp_sms_template, req.rba_one_click_email_template, req.is_voice_otp, email=email
     )
@@ -107,12 +109,14 @@ def _send(context: Context, pending: PendingSignIn, kind: FactorKind, req: Passw
 
 
 def _challenge_data(context: Context, pending: PendingSignIn) -> dict[str, Any]:
-    """Return what continues the sign-in: the challenge token, its expiry, and the questions."""
+    """Return the data that continue the sign-in: the challenge token, its expiry, and the questions."""
     data: dict[str, Any] = {
         "SecondFactorAuthenticationToken": pending.token.text, "ExpireIn": iso(pending.token.expires_at)
     }  # fmt: skip
     if FactorKind.QUESTIONS in pending.person.fallback_kinds:
         texts = context.tenant.settings.security_questions
-        asked = AUTHENTICATORS[FactorKind.QUESTIONS].describe(context, pending.person).questions
-        data["SecurityQuestions"] = [{"QuestionId": one, "Question": texts.get(one, one)} for one in asked]
+        questions = AUTHENTICATORS[FactorKind.QUESTIONS].describe(context, pending.person).questions
+        data["SecurityQuestions"] = [
+            {"QuestionId": question, "Question": texts.get(question, question)} for question in questions
+        ]
     return data

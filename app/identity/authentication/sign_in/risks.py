@@ -1,8 +1,7 @@
-"""Risk-based authentication: unfamiliar devices, browsers, places and addresses of a sign-in (interface mfa.md section
-9, decisions/0106).
+"""Risk-based authentication: unfamiliar devices, browsers, places and addresses of a sign-in (mfa.md section 9).
 
-Known origins are remembered as digests. By the tenant's settings a new one is notified, refused, or demands a second
-factor.
+Known origins are stored as digests. By the tenant's settings a new origin is notified or refused, or demands a second factor
+(decisions/0106).
 """
 
 from __future__ import annotations
@@ -43,46 +42,47 @@ _RENEW_AFTER: Final = timedelta(days=7)  # so that daily use does not write dail
 
 
 def refuse_new_origin(context: Context, account: Account) -> None:
-    """Refuse a password sign-in from a new origin where the tenant says so and has no second factors, and notify the
-    account.
+    """Refuse a password sign-in from a new origin, and notify the account, as the tenant configured.
 
-    Call it before anything is written.
+    Tenants with second factors demand one instead. Call it before anything is written.
 
     Raises:
         NewDevice, NewBrowser, NewCity, NewCountry, NewAddress: the first new signal.
-        RiskBlocked: the account is blocked now.
+        RiskBlocked: the account was blocked.
     """
     settings = context.tenant.settings
-    fresh = _new_signals(context, account, "refuse", "block") if settings.two_factor == "disabled" else []
-    if not fresh:
+    new_signals = _new_signals(context, account, "refuse", "block") if settings.two_factor == "disabled" else []
+    if not new_signals:
         return
-    is_blocked = any(getattr(settings.risk, name) == "block" for name in fresh)
-    with context.work.separate_transaction() as own:
-        apart = replace(context, work=own, outbox=Outbox(own, context.services.clock, context.services.encryption))
+    is_blocked = any(getattr(settings.risk, name) == "block" for name in new_signals)
+    with context.work.separate_transaction() as transaction:
+        separate = replace(
+            context, work=transaction, outbox=Outbox(transaction, context.services.clock, context.services.encryption)
+        )
         if is_blocked:
-            accounts.change(apart, account.uid, {"is_active": False})
-        _notify(apart, account, fresh[0])
+            accounts.change(separate, account.uid, {"is_active": False})
+        _notify(separate, account, new_signals[0])
     context.audit.record(
-        "sign_in.refused", uid=account.uid, reason="elsewhere", new=",".join(fresh), blocked=is_blocked
+        "sign_in.refused", uid=account.uid, reason="elsewhere", new=",".join(new_signals), blocked=is_blocked
     )
-    raise e.RiskBlocked if is_blocked else _REFUSALS[fresh[0]]
+    raise e.RiskBlocked if is_blocked else _REFUSALS[new_signals[0]]
 
 
 def required_factor(context: Context, account: Account, channel: FactorKind | None = None) -> RequiredFactor | None:
-    """Return the factor required after one factor was passed: by the rules of second factors, or demanded by a new
-    origin.
+    """Return the second factor that the tenant's rules require or a new origin demands; None where there is none.
 
-    Raises as `second_factors.required` does.
+    Raises:
+        the errors of `second_factors.required_factor`.
     """
-    fresh = _new_signals(context, account, "demand")
+    new_signals = _new_signals(context, account, "demand")
     is_reauthentication = sessions.current_of(context, account.uid) is not None
-    found = second_factors.required_factor(
-        context, account, channel, is_reauthentication=is_reauthentication, is_risk_based=bool(fresh)
+    factor = second_factors.required_factor(
+        context, account, channel, is_reauthentication=is_reauthentication, is_risk_based=bool(new_signals)
     )
-    if fresh:
-        outcome = "nothing to ask" if found is None else "asked"
-        context.audit.record("sign_in.demanded", uid=account.uid, new=",".join(fresh), outcome=outcome)
-    return found
+    if new_signals:
+        outcome = "nothing to ask" if factor is None else "asked"
+        context.audit.record("sign_in.demanded", uid=account.uid, new=",".join(new_signals), outcome=outcome)
+    return factor
 
 
 def remember_origin(context: Context, account: Account) -> None:
@@ -90,92 +90,91 @@ def remember_origin(context: Context, account: Account) -> None:
 
     Reads and writes nothing where the tenant watches no signal. Call it after the account's row is locked.
     """
-    stated = context.tenant.settings.risk
-    if not stated.watched:
+    settings = context.tenant.settings.risk
+    if not settings.watched:
         return
-    seen, held = _signals(context), _remembered(context, account)
-    lifetime = timedelta(days=stated.remembered_days)
-    for name in stated.watched:
-        known = held.get(_digest(account, name, seen[name]))
+    signals, remembered = _signals(context), _remembered(context, account)
+    lifetime = timedelta(days=settings.remembered_days)
+    for name in settings.watched:
+        known = remembered.get(_digest(account, name, signals[name]))
         if known is None or known.created_at + _RENEW_AFTER <= context.now:
-            text = _signal_text(account, name, seen[name])
+            text = _signal_text(account, name, signals[name])
             continuation_tokens.renew(context, ContinuationPurpose.SEEN, account.uid, text, lifetime, {_SIGNAL: name})
-    if fresh := _unseen(account, stated.watched, seen, held):
-        context.audit.record("sign_in.elsewhere", uid=account.uid, new=",".join(fresh))
-        _notify(context, account, fresh[0])
+    if new_signals := _unseen(account, settings.watched, signals, remembered):
+        context.audit.record("sign_in.elsewhere", uid=account.uid, new=",".join(new_signals))
+        _notify(context, account, new_signals[0])
 
 
 def _new_signals(context: Context, account: Account, *actions: Action) -> list[str]:
-    """Return the new signals for which the tenant configured one of these actions. Reads nothing where it configured
-    none.
-    """
+    """Return the new signals for which the tenant configured one of these actions; read nothing if it configured none."""
     risk = context.tenant.settings.risk
-    stated = [name for name in risk.watched if getattr(risk, name) in actions]
-    return _unseen(account, stated, _signals(context), _remembered(context, account)) if stated else []
+    names = [name for name in risk.watched if getattr(risk, name) in actions]
+    return _unseen(account, names, _signals(context), _remembered(context, account)) if names else []
 
 
 def _unseen(
-    account: Account, names: Iterable[str], seen: dict[str, str], held: dict[str, ContinuationToken]
+    account: Account, names: Iterable[str], signals: dict[str, str], remembered: dict[str, ContinuationToken]
 ) -> list[str]:
     """Return the signals never seen before, in the interface's order.
 
-    Skips unknown values, and signals that have no remembered value to compare with: at the first sign-in, or the
-    first since the tenant watches that signal.
+    Skips unknown values, and signals without a remembered value: at the first sign-in, or the first since the tenant
+    watches that signal.
     """
-    remembered = {one.facts.get(_SIGNAL) for one in held.values()}
+    known_names = {token.facts.get(_SIGNAL) for token in remembered.values()}
     return [
         name
         for name in names
-        if seen[name] and name in remembered and _digest(account, name, seen[name]) not in held
+        if signals[name] and name in known_names and _digest(account, name, signals[name]) not in remembered
     ]  # fmt: skip
 
 
 def _notify(context: Context, account: Account, name: str) -> None:
-    """Notify the account on the tenant's channel; by mail as well where no SMS could be sent."""
+    """Notify the account on the tenant's channel; by mail if no SMS could be sent."""
     mail, sms = _MESSAGES[name]
-    by, device = context.tenant.settings.risk.told_by, _describe_device(context)
+    channel, device = context.tenant.settings.risk.told_by, _describe_device(context)
     template = _template(context, name, "sms")
-    is_texted = by != "mail" and notifications.notify_by_sms(context, sms, account, template=template, device=device)
-    if by != "sms" or not is_texted:
+    is_texted = channel != "mail" and notifications.notify_by_sms(
+        context, sms, account, template=template, device=device
+    )
+    if channel != "sms" or not is_texted:
         template = _template(context, name, "email")
         notifications.notify_with_alert_link(context, mail, account.email, account, template=template, device=device)
 
 
 def _remembered(context: Context, account: Account) -> dict[str, ContinuationToken]:
     return {
-        one.ticket_hash: one for one in continuation_tokens.of_account(context, ContinuationPurpose.SEEN, account.uid)
+        token.ticket_hash: token
+        for token in continuation_tokens.of_account(context, ContinuationPurpose.SEEN, account.uid)
     }
 
 
-def _signal_text(account: Account, name: str, seen: str) -> str:
-    return f"{account.uid} {name} {seen}"
+def _signal_text(account: Account, name: str, value: str) -> str:
+    return f"{account.uid} {name} {value}"
 
 
-def _digest(account: Account, name: str, seen: str) -> str:
-    return randomness.digest(_signal_text(account, name, seen))
+def _digest(account: Account, name: str, value: str) -> str:
+    return randomness.digest(_signal_text(account, name, value))
 
 
 def _signals(context: Context) -> dict[str, str]:
-    agent, place = parse_user_agent(context.agent), context.services.locations.place_of(context.address)
+    agent, location = parse_user_agent(context.agent), context.services.locations.place_of(context.address)
     return {
-        "device": " ".join(one for one in (agent.device_type, agent.system) if one),
-        "browser": " ".join(one for one in (agent.browser, agent.system) if one),
-        "city": f"{place.city}, {place.country}" if place.city else "",
-        "country": place.country,
+        "device": " ".join(part for part in (agent.device_type, agent.system) if part),
+        "browser": " ".join(part for part in (agent.browser, agent.system) if part),
+        "city": f"{location.city}, {location.country}" if location.city else "",
+        "country": location.country,
         "ip": context.network,
     }
 
 
 def _describe_device(context: Context) -> str:
-    agent, place = parse_user_agent(context.agent), context.services.locations.place_of(context.address)
-    named = ", ".join(one for one in (agent.browser, agent.system) if one)
-    where = ", ".join(one for one in (place.city, place.country) if one)
-    return " · ".join(one for one in (named, where, context.address) if one)
+    agent, location = parse_user_agent(context.agent), context.services.locations.place_of(context.address)
+    client = ", ".join(part for part in (agent.browser, agent.system) if part)
+    place = ", ".join(part for part in (location.city, location.country) if part)
+    return " · ".join(part for part in (client, place, context.address) if part)
 
 
-def _template(context: Context, name: str, by: str) -> str | None:
-    """Return the tenant's template that the request names for this message:
-    `rba{browser,city,country,ip}{email,sms}template`.
-    """
-    asked = {key.lower(): value for key, value in context.raw.query_pairs}
-    return asked.get(f"rba{name}{by}template", "")[:100] or None
+def _template(context: Context, name: str, channel: str) -> str | None:
+    """Return the template that the request names for this message: `rba{browser,city,country,ip}{email,sms}template`."""
+    query = {key.lower(): value for key, value in context.raw.query_pairs}
+    return query.get(f"rba{name}{channel}template", "")[:100] or None

@@ -1,7 +1,6 @@
 """A sign-in between its first factor and its session: the continuation token, the second factor, and the end.
 
-The interface calls the token SecondFactorAuthenticationToken (mfa.md section 1); an interaction of the hub holds one
-too.
+The interface calls the token SecondFactorAuthenticationToken (mfa.md section 1); an interaction of the hub has one too.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any, Final
 from app.contract import errors as e
 from app.contract.messages import MailKind
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.authentication.sign_in import locks, service
+from app.identity.authentication.sign_in import eligibility, locks, service
 from app.identity.credentials import notifications
 from app.identity.credentials.authenticators.protocol import (
     AccountFactors,
@@ -58,7 +57,7 @@ class Authentication:
 
     methods: tuple[str, ...]  # amr (RFC 8176), in the order passed
     kind: str = "email"  # of the identifier that named the account
-    channel: FactorKind | None = None  # where the code was sent: a second code there is no second factor
+    channel: FactorKind | None = None  # where a code was sent: a second code there is no second factor
     opens_lock: bool = False  # the first factor came with the solution of a lock
     remember: bool = False
     suppress_webhook: bool = False
@@ -83,7 +82,7 @@ class PendingSignIn:
 
 
 def begin(context: Context, required: RequiredFactor, authentication: Authentication) -> PendingSignIn:
-    """Store that the first factor is passed, for ten minutes."""
+    """Store the passed first factor for ten minutes."""
     uid = required.factors.account.uid
     facts: dict[str, Any] = {
         "way": to_facts(authentication),
@@ -91,33 +90,33 @@ def begin(context: Context, required: RequiredFactor, authentication: Authentica
     }
     if required.is_risk_based:
         facts[DEMANDED_FACTORS] = list(required.factors.fallback_kinds)
-    ticket = continuation_tokens.issue(context, ContinuationPurpose.SECOND_FACTOR, uid, lifetime=LIFETIME, facts=facts)
-    return PendingSignIn(ticket, replace(required.factors, sign_in=ticket.ticket_hash), authentication)
+    token = continuation_tokens.issue(context, ContinuationPurpose.SECOND_FACTOR, uid, lifetime=LIFETIME, facts=facts)
+    return PendingSignIn(token, replace(required.factors, sign_in=token.ticket_hash), authentication)
 
 
-def resume(context: Context, ticket: ContinuationToken | None) -> PendingSignIn:
-    """Return the pending sign-in that a continuation token stands for.
+def resume(context: Context, token: ContinuationToken | None) -> PendingSignIn:
+    """Return the pending sign-in of a continuation token.
 
     Raises:
         UnknownFactorToken, ExpiredFactorToken: the token is unknown, used, or expired.
         AccountBlocked, LoginDisabled and others: the account may no longer sign in.
     """
-    if ticket is None:
+    if token is None:
         raise e.UnknownFactorToken
-    if ticket.is_expired(context.now):
+    if token.is_expired(context.now):
         raise e.ExpiredFactorToken
-    account = accounts.by_uid(context, ticket.uid)
-    if account is None or ticket.facts.get("password_changed_at") != iso(account.password_changed_at):
+    account = accounts.by_uid(context, token.uid)
+    if account is None or token.facts.get("password_changed_at") != iso(account.password_changed_at):
         raise e.UnknownFactorToken  # a new password ends the sign-ins that began with the old one
-    known = replace(second_factors.account_factors(context, account), sign_in=ticket.ticket_hash)
-    authentication = from_facts(ticket.facts["way"])
-    if fallback_kinds := ticket.facts.get(DEMANDED_FACTORS):
+    factors = replace(second_factors.account_factors(context, account), sign_in=token.ticket_hash)
+    authentication = from_facts(token.facts["way"])
+    if fallback_kinds := token.facts.get(DEMANDED_FACTORS):
         if context.tenant.settings.two_factor != "disabled" and second_factors.enrolled_kinds(
-            context.tenant.settings, known
+            context.tenant.settings, factors
         ):
             raise e.UnknownFactorToken  # the account enrolled a factor meanwhile, which is now required
-        known = replace(known, credentials=(), fallback_kinds=tuple(FactorKind(kind) for kind in fallback_kinds))
-    return PendingSignIn(ticket, replace(known, used_channel=authentication.channel), authentication)
+        factors = replace(factors, credentials=(), fallback_kinds=tuple(FactorKind(kind) for kind in fallback_kinds))
+    return PendingSignIn(token, replace(factors, used_channel=authentication.channel), authentication)
 
 
 def challenge(
@@ -125,22 +124,25 @@ def challenge(
 ) -> tuple[PendingSignIn, FactorChallenge]:
     """Send the code of a factor, or begin to enrol it.
 
-    Raises TooManyRequests within 30 seconds of the last message; a mistyped number or address may be corrected at
-    once.
+    A mistyped number or address may be corrected at once.
+
+    Raises:
+        TooManyRequests: the last message was sent less than 30 seconds ago.
     """
-    one = second_factors.enabled_authenticator(context, kind)
-    is_enrolled = one.is_enrolled(pending.person)
+    authenticator = second_factors.enabled_authenticator(context, kind)
+    is_enrolled = authenticator.is_enrolled(pending.person)
     sent, target = dict(pending.token.facts.get("sent") or {}), options.phone or options.email
-    last = sent.get(kind.value) or _NEVER_SENT
-    is_same = is_enrolled or not target or target == last.get("to") or _digest(target) == last.get("target")
-    if is_same and (left := resend_delay.seconds_left(context, last["at"])):
-        raise e.TooManyRequests(retry_after_seconds=left)
-    shown = (one.challenge if is_enrolled else one.begin_enrolment)(context, pending.person, options)
-    if shown.sent_to is None:
-        return pending, shown
+    previous = sent.get(kind.value) or _NEVER_SENT
+    is_same = is_enrolled or not target or target == previous.get("to") or _digest(target) == previous.get("target")
+    if is_same and (remaining := resend_delay.seconds_left(context, previous["at"])):
+        raise e.TooManyRequests(retry_after_seconds=remaining)
+    send = authenticator.challenge if is_enrolled else authenticator.begin_enrolment
+    result = send(context, pending.person, options)
+    if result.sent_to is None:
+        return pending, result
     now = int(context.now.timestamp())
-    sent[kind.value] = {"at": now, "to": shown.sent_to, "target": _digest(target)}
-    return replace(pending, token=continuation_tokens.add_facts(context, pending.token, sent=sent)), shown
+    sent[kind.value] = {"at": now, "to": result.sent_to, "target": _digest(target)}
+    return replace(pending, token=continuation_tokens.add_facts(context, pending.token, sent=sent)), result
 
 
 def send_preferred(
@@ -153,14 +155,16 @@ def send_preferred(
     if prompt_device(context, pending, kinds):
         return pending
     kind = kinds[0] if kinds else None
-    if kind not in second_factors.CODE_PURPOSES or (to := AUTHENTICATORS[kind].hint(pending.person)) is None:
+    if kind not in second_factors.CODE_PURPOSES or (target := AUTHENTICATORS[kind].hint(pending.person)) is None:
         return pending
-    left = max(
+    remaining = max(
         resend_delay.of_account(context, (second_factors.CODE_PURPOSES[kind],), pending.account.uid).values(), default=0
     )
-    if left:
-        last = {"at": int(context.now.timestamp()) - resend_delay.SECONDS + left, "to": to}
-        return replace(pending, token=continuation_tokens.add_facts(context, pending.token, sent={kind.value: last}))
+    if remaining:
+        previous = {"at": int(context.now.timestamp()) - resend_delay.SECONDS + remaining, "to": target}
+        return replace(
+            pending, token=continuation_tokens.add_facts(context, pending.token, sent={kind.value: previous})
+        )
     try:
         return challenge(context, pending, kind, options)[0]
     except SEND_ERRORS as reason:
@@ -169,9 +173,7 @@ def send_preferred(
 
 
 def prompt_device(context: Context, pending: PendingSignIn, kinds: tuple[FactorKind, ...]) -> bool:
-    """Prompt the account's device where push is preferred, and return whether it is. A failed prompt leaves the other
-    factors.
-    """
+    """Prompt the account's device and return True where push is preferred; after a failed prompt other factors remain."""
     if kinds[:1] != (FactorKind.PUSH,):
         return False
     try:
@@ -181,26 +183,26 @@ def prompt_device(context: Context, pending: PendingSignIn, kinds: tuple[FactorK
     return True
 
 
-def prove(
+def verify(
     context: Context,
     pending: PendingSignIn,
     kind: FactorKind,
-    answer: FactorResponse,
-    shown: locks.LockSolution | None = None,
+    response: FactorResponse,
+    solution: locks.LockSolution | None = None,
 ) -> PendingSignIn:
-    """Use a proof; call it before anything is written. Whoever enrolled nothing yet enrols by it, and nobody else.
+    """Verify a second factor; an account without any factor enrols this one. Call it before anything is written.
 
     Raises:
         LockedDuringStep: 1264, the account was locked since; begin again at the first factor.
-        LockedForCaptcha, LockedForSecurityQuestion, LockedForAWhile, AccountBlocked: this very try locked it.
-        and what `factors.prove` raises.
+        LockedForCaptcha, LockedForSecurityQuestion, LockedForAWhile, AccountBlocked: this try locked the account.
+        and the errors of `second_factors.verify_or_enrol`.
     """
     authentication = replace(
         pending.authentication,
-        opens_lock=pending.authentication.opens_lock or _solves_lock(context, pending.account, shown),
+        opens_lock=pending.authentication.opens_lock or _solves_lock(context, pending.account, solution),
     )
     if second_factors.verify_or_enrol(
-        context, pending.person, kind, answer, may_enrol=can_enrol(context, pending), is_lock_solved=authentication.opens_lock
+        context, pending.person, kind, response, may_enrol=can_enrol(context, pending), is_lock_solved=authentication.opens_lock
     ):  # fmt: skip
         notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, pending.account, kind)
     methods = dict.fromkeys((*authentication.methods, *AUTHENTICATORS[kind].amr, MFA))
@@ -208,9 +210,7 @@ def prove(
 
 
 def can_enrol(context: Context, pending: PendingSignIn) -> bool:
-    """Return whether a first proof enrols the factor: only for an account without any factor, and not for a factor
-    demanded by risk.
-    """
+    """Return whether a verification enrols the factor: for an account without factors, unless a risk demands this one."""
     return not (
         pending.person.fallback_kinds
         or second_factors.enrolled_kinds(context.tenant.settings, replace(pending.person, used_channel=None))
@@ -218,17 +218,19 @@ def can_enrol(context: Context, pending: PendingSignIn) -> bool:
 
 
 def finish(context: Context, pending: PendingSignIn) -> Account:
-    """Use the continuation token up and record the sign-in. One of several concurrent calls wins.
+    """Use up the continuation token and record the sign-in. Of concurrent calls one succeeds.
 
-    Raises UnknownFactorToken, LockedDuringStep, and why the account may not sign in.
+    Raises:
+        UnknownFactorToken, LockedDuringStep.
+        and the reason why the account may not sign in.
     """
     account, authentication = pending.account, pending.authentication
-    refusal = service.sign_in_refusal(context, account, Identifier(authentication.kind, ""))
+    refusal = eligibility.refusal(context, account, authentication.kind)
     if refusal is not None:
         raise refusal
-    opens = authentication.opens_lock
+    is_lock_solved = authentication.opens_lock
     if not login_records.record_login(
-        context.work, account.uid, account.password_hash, context.now, is_lock_solved=opens, new_hash=None
+        context.work, account.uid, account.password_hash, context.now, is_lock_solved=is_lock_solved, new_hash=None
     ):
         raise e.LockedDuringStep
     if not continuation_tokens.spend(context, pending.token):
@@ -237,24 +239,24 @@ def finish(context: Context, pending: PendingSignIn) -> Account:
     return account
 
 
-def _solves_lock(context: Context, account: Account, shown: locks.LockSolution | None) -> bool:
-    """Return whether the solution opens the account's lock; a lock that stays closed restarts the sign-in."""
+def _solves_lock(context: Context, account: Account, solution: locks.LockSolution | None) -> bool:
+    """Return whether the solution opens the account's lock; any other lock restarts the sign-in."""
     lock = login_records.lock_of(account)
     if lock is None:
         return False
     can_open = lock.kind in (locks.CAPTCHA, locks.QUESTION)
-    if shown is None or not can_open or (shown.captcha.is_empty and not shown.security_answer):
+    if solution is None or not can_open or (solution.captcha.is_empty and not solution.security_answer):
         raise e.LockedDuringStep
     lookup = AccountLookup(context, Identifier("email", account.email or account.uid), account, is_hidden=False)
     context.work.release_connection()
-    if not locks.solve(context, lookup, lock, shown):
+    if not locks.solve(context, lookup, lock, solution):
         account_lookup.count_failure(context, lookup)
         raise locks.with_lock_challenge(context, lookup, lock, e.WrongQuestionOrAnswer())
     return True
 
 
 def channel_for(methods: Sequence[str]) -> FactorKind | None:
-    """Return where the first factor of a session was sent, by its `amr`: the same channel is no second factor."""
+    """Return the channel of a session's first factor, by its `amr`: the same channel is no second factor."""
     return _CHANNELS.get(methods[0]) if methods else None
 
 

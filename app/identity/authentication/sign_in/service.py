@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from app.contract import errors as e
-from app.identity.authentication.sign_in import breached_password, deletion_revert, identifiers, locks, risks, sessions
+from app.identity.authentication.recovery import sending
+from app.identity.authentication.recovery.sending import ResetOptions
+from app.identity.authentication.sign_in import eligibility, identifiers, locks, risks
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
@@ -15,22 +17,24 @@ from app.identity.credentials.passwords import new_password
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import IssuedTokens
-from app.identity.directory.accounts import account_lookup, login_records, unknown_identifiers
+from app.identity.directory.accounts import account_lookup, login_records, store, unknown_identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
 from app.identity.directory.accounts.login_records import Failure, Lock
 from app.identity.directory.accounts.service import Account
 from app.identity.platform import events
 from app.identity.platform.context import Context
+from app.identity.platform.outbox.queue import Outbox
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
 
 PASSWORD = "pwd"  # RFC 8176
+BREACHED_FLAG = "is_password_breached"
 
 
 @dataclass(frozen=True)
 class PasswordVerified:
-    """An account whose password was right. Where a second factor is `required`, no sign-in is recorded yet."""
+    """An account whose password is right. Where a second factor is `required`, no sign-in is recorded yet."""
 
     account: Account
     required: RequiredFactor | None = None
@@ -41,18 +45,21 @@ def verify(
     context: Context,
     identifier: Identifier,
     password: str,
-    proof: LockSolution,
+    solution: LockSolution,
     *,
     hides_unknown: bool,
     options: VerificationOptions | None = None,
     suppress_webhook: bool = False,
 ) -> PasswordVerified:
-    """Return the account that this password opens, and record the sign-in unless a second factor is required.
+    """Return the account with this password, and record the sign-in unless a second factor is required.
 
-    Spends one hash whether or not the account exists. With `hides_unknown`, an unknown account answers as a known one
-    does, locks included; so does an account that was registered with an address nobody verified. Where the address or
-    the number is not verified yet, the verification is sent again as `options` say, within the limits; None sends
-    nothing. `suppress_webhook` sends no event.
+    Spends one hash whether or not the account exists.
+
+    Args:
+        solution: opens a lock of failed attempts, if the account has one.
+        hides_unknown: answer for an unknown account, or one with an unverified address, as for a known one, locks included.
+        options: how to send the verification of an unverified address or number again; None sends nothing.
+        suppress_webhook: emit no event.
 
     Raises:
         TooManyRequests: the address or the tenant reached its limit.
@@ -61,53 +68,70 @@ def verify(
         LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: too many failures.
         WrongCaptcha, WrongQuestionOrAnswer and others of `locks.solve`: the solution does not open the lock.
         PasswordBreached, PasswordResetMailed: the password is right, and is in a list of breached passwords.
-        LoginDisabled, EmailUnverified, PhoneUnverified, TooManySessions: the password is right, but the account may
-        not sign in.
-        MailLimitReached, SmsLimitReached, SharedSmsLimitReached, NoSmsConfiguration: the verification that `options`
-            ask for could not be sent; programs get this error, hosted pages do not.
+        LoginDisabled, EmailUnverified, PhoneUnverified, TooManySessions: the password is right, but the account may not
+            sign in.
+        MailLimitReached, SmsLimitReached, SharedSmsLimitReached, NoSmsConfiguration: the verification of `options` could
+            not be sent; programs get this error, hosted pages do not.
     """
-    settings = context.tenant.settings
     _spend_limits(context)
-    identifiers.refuse_disabled_kind(settings, identifier.kind)
+    identifiers.refuse_disabled_kind(context.tenant.settings, identifier.kind)
     lookup = account_lookup.find(context, identifier, is_hidden=hides_unknown)
-    account = lookup.account
-    lock = account_lookup.lock_of(context, lookup)
-    context.work.release_connection()
-    is_answered = lock is not None and _solve_lock(context, lookup, lock, proof)
-    is_match = context.hashing.is_match(account.password_hash if account else None, password)
-    if account is None or not is_match:
-        raise _wrong_credentials(context, lookup, lock if is_answered else None)
-    new_hash = None
-    if account.password_hash and context.hashing.is_stale(account.password_hash):
-        new_hash = context.hashing.hash(password)
-    _refuse_disallowed(context, lookup, identifier, lock if is_answered else None, options)
-    breached_password.refuse_breached(context, account, password)
+    solved = _solve_lock(context, lookup, solution)
+    account = _verify_password(context, lookup, password, solved)
+    new_hash = _rehash_if_stale(context, account, password)
+    _refuse_ineligible(context, lookup, solved, options)
+    refuse_breached(context, account, password)
     risks.refuse_new_origin(context, account)
     required = risks.required_factor(context, account)
-    is_admitted = _record_login(
-        context, account, password, new_hash, answered=is_answered, is_complete=required is None
-    )
-    if not is_admitted:
+    is_solved, is_complete = solved is not None, required is None
+    if not _record_login(context, account, password, new_hash, is_lock_solved=is_solved, is_complete=is_complete):
         context.audit.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
-        raise _present_lock_refusal(context, lookup, is_answered) or e.WrongCredentials()
-    is_secure = new_password.meets_policy(settings.password_policy, password, new_password.profile_words(account))
-    account = accounts.record_password_strength(context, account, is_secure=is_secure)
-    if required is None:
+        raise _current_lock_refusal(context, lookup, solved) or e.WrongCredentials()
+    account = _record_password_strength(context, account, password)
+    if is_complete:
         notify_sign_in(context, account, suppress_webhook=suppress_webhook)
-    return PasswordVerified(account, required, is_answered)
+    return PasswordVerified(account, required, is_solved)
+
+
+def _solve_lock(context: Context, lookup: AccountLookup, solution: LockSolution) -> Lock | None:
+    """Return the lock that the solution opened; None for an account without a lock.
+
+    Raises the lock's refusal otherwise; a wrong security answer is counted.
+    """
+    lock = account_lookup.lock_of(context, lookup)
+    context.work.release_connection()
+    if lock is None or locks.solve(context, lookup, lock, solution):
+        return lock
+    account_lookup.count_failure(context, lookup)
+    context.audit.record("sign_in.refused", **_audit_uid(lookup), reason="security answer")
+    raise locks.with_lock_challenge(context, lookup, lock, e.WrongQuestionOrAnswer())
+
+
+def _verify_password(context: Context, lookup: AccountLookup, password: str, solved: Lock | None) -> Account:
+    account = lookup.account
+    is_match = context.hashing.is_match(account.password_hash if account else None, password)
+    if account is None or not is_match:
+        raise _wrong_credentials(context, lookup, solved)
+    return account
+
+
+def _rehash_if_stale(context: Context, account: Account, password: str) -> str | None:
+    """Return a hash with the current parameters; None where the stored one has them."""
+    if account.password_hash and context.hashing.is_stale(account.password_hash):
+        return context.hashing.hash(password)
+    return None
 
 
 def _record_login(
-    context: Context, account: Account, password: str, new_hash: str | None, *, answered: bool, is_complete: bool
+    context: Context, account: Account, password: str, new_hash: str | None, *, is_lock_solved: bool, is_complete: bool
 ) -> bool:
-    """Record the sign-in on the account; return False where the account changed meanwhile and no longer admits it.
+    """Record the sign-in on the account; return False where a concurrent change no longer permits it.
 
-    Where two sign-ins renew a stale hash at the same moment, the second verifies the password against the hash of the
-    first.
+    Where two concurrent sign-ins renew a stale hash, the second verifies the password against the hash of the first.
     """
-    more: dict[str, Any] = {"is_lock_solved": answered, "is_complete": is_complete}
+    flags: dict[str, Any] = {"is_lock_solved": is_lock_solved, "is_complete": is_complete}
     if login_records.record_login(
-        context.work, account.uid, account.password_hash, context.now, new_hash=new_hash, **more
+        context.work, account.uid, account.password_hash, context.now, new_hash=new_hash, **flags
     ):
         return True
     if new_hash is None:
@@ -118,8 +142,14 @@ def _record_login(
     if renewed is None or not context.hashing.is_match(renewed.password_hash, password):
         return False
     return login_records.record_login(
-        context.work, renewed.uid, renewed.password_hash, context.now, new_hash=None, **more
+        context.work, renewed.uid, renewed.password_hash, context.now, new_hash=None, **flags
     )
+
+
+def _record_password_strength(context: Context, account: Account, password: str) -> Account:
+    policy, words = context.tenant.settings.password_policy, new_password.profile_words(account)
+    is_secure = new_password.meets_policy(policy, password, words)
+    return accounts.record_password_strength(context, account, is_secure=is_secure)
 
 
 def notify_sign_in(context: Context, account: Account, *, suppress_webhook: bool) -> None:
@@ -128,16 +158,11 @@ def notify_sign_in(context: Context, account: Account, *, suppress_webhook: bool
     risks.remember_origin(context, account)
 
 
-def can_sign_in(context: Context, account: Account, kind: str = "email") -> bool:
-    """Return whether an account may sign in by an identifier of this kind."""
-    return not account.is_locked_now and sign_in_refusal(context, account, Identifier(kind, "")) is None
-
-
 def try_complete_sign_in(
     context: Context, account: Account, kind: str = "email", *, suppress_webhook: bool = False
 ) -> bool:
     """Record a complete sign-in that used no password; return False where the account may not sign in."""
-    if not can_sign_in(context, account, kind):
+    if not eligibility.can_sign_in(context, account, kind):
         return False
     if not login_records.record_login(
         context.work, account.uid, account.password_hash, context.now, is_lock_solved=False, new_hash=None
@@ -148,9 +173,9 @@ def try_complete_sign_in(
 
 
 def complete_sign_in(context: Context, account: Account, kind: str, *, suppress_webhook: bool = False) -> None:
-    """Record a complete sign-in. Raises why the account may not sign in: 991, 1130, 1194, 1338 and others."""
+    """Record a complete sign-in that used no password; raises the reason why the account may not sign in (991, 1130, 1194, 1338)."""
     one_time_tokens.refuse_locked(context, account)
-    if (refusal := sign_in_refusal(context, account, Identifier(kind, ""))) is not None:
+    if (refusal := eligibility.refusal(context, account, kind)) is not None:
         raise refusal
     if not login_records.record_login(
         context.work, account.uid, account.password_hash, context.now, is_lock_solved=False, new_hash=None
@@ -168,20 +193,6 @@ def issue_tokens(
     return tokens.issue(context, uid=account.uid, facts=facts)
 
 
-def _is_over_session_limit(context: Context, account: Account) -> bool:
-    """Return whether the account has as many live sessions as it may have."""
-    limit = account.sessions_allowed
-    if not limit:
-        return False
-    gives_way = sessions.current_of(context, account.uid)
-    held = [
-        one
-        for one in sessions.of_account(context, account.uid)
-        if one.client_id is None and (gives_way is None or one.session_id != gives_way.session_id)
-    ]
-    return len(held) + tokens.count_program_sessions(context, account.uid) >= limit
-
-
 def _spend_limits(context: Context) -> None:
     limits = context.tenant.settings.limits
     if limits.sign_in_per_minute_per_address:
@@ -190,30 +201,21 @@ def _spend_limits(context: Context) -> None:
         context.spend("sign_in_tenant", Rate(limits.sign_in_per_minute, 60))
 
 
-def _solve_lock(context: Context, lookup: AccountLookup, lock: Lock, proof: LockSolution) -> bool:
-    """Return True where the solution opens the lock; else raise the refusal, and count a wrong security answer."""
-    if locks.solve(context, lookup, lock, proof):
-        return True
-    account_lookup.count_failure(context, lookup)
-    context.audit.record("sign_in.refused", **_audit_uid(lookup), reason="security answer")
-    raise locks.with_lock_challenge(context, lookup, lock, e.WrongQuestionOrAnswer())
-
-
 def _audit_uid(lookup: AccountLookup) -> dict[str, str]:
     return {"uid": lookup.account.uid} if lookup.account else {}
 
 
-def _present_lock_refusal(context: Context, lookup: AccountLookup, is_answered: bool) -> ApiError | None:
-    """Return the lock's error where other requests used up the tries while this password was being verified."""
-    if is_answered:
+def _current_lock_refusal(context: Context, lookup: AccountLookup, solved: Lock | None) -> ApiError | None:
+    """Return the error of a lock that concurrent requests caused while this password was verified."""
+    if solved is not None:
         return None
-    present = accounts.by_uid(context, lookup.account.uid) if lookup.account else None
-    lock = login_records.lock_of(present) if present else unknown_identifiers.lock_of(context, lookup.name_hashes)
+    current = accounts.by_uid(context, lookup.account.uid) if lookup.account else None
+    lock = login_records.lock_of(current) if current else unknown_identifiers.lock_of(context, lookup.name_hashes)
     return locks.lock_refusal(context, lookup, lock) if lock else None
 
 
-def _wrong_credentials(context: Context, lookup: AccountLookup, answered: Lock | None) -> ApiError:
-    """Count the failure. A wrong password after the last try answers as a right one would, so it reveals nothing."""
+def _wrong_credentials(context: Context, lookup: AccountLookup, solved: Lock | None) -> ApiError:
+    """Count the failure and return its error. After the last try a wrong password is refused like a right one."""
     if lookup.account is None and not lookup.is_hidden:
         context.audit.record("sign_in.refused", reason="unknown")
         return e.UnknownAccount()
@@ -222,60 +224,73 @@ def _wrong_credentials(context: Context, lookup: AccountLookup, answered: Lock |
     reason = "password" if lookup.account else "unknown"
     context.audit.record("sign_in.refused", **_audit_uid(lookup), reason=reason, attempts=failure.attempts)
     is_late = failure.is_locked and failure.attempts > lockout.maximum_failed_attempts
-    if is_late and (late := _present_lock_refusal(context, lookup, answered is not None)):
-        return late
-    if failure.is_locked and lookup.account and answered is None:
+    if is_late and (lock_refusal := _current_lock_refusal(context, lookup, solved)):
+        return lock_refusal
+    if failure.is_locked and lookup.account and solved is None:
         context.audit.record("account.locked", uid=lookup.account.uid, lock=lockout.type)
     if not lookup.is_hidden and lockout.maximum_failed_attempts and lockout.type != "none":
         left = max(0, lockout.maximum_failed_attempts - failure.attempts)
         return e.WrongCredentials(f"Identifier and password do not match. Attempts left: {left}.")
-    return _with_lock_challenge(context, lookup, answered, failure, e.WrongCredentials())
+    return _with_lock_challenge(context, lookup, solved, failure, e.WrongCredentials())
 
 
 def _with_lock_challenge(
-    context: Context, lookup: AccountLookup, answered: Lock | None, failure: Failure, refusal: ApiError
+    context: Context, lookup: AccountLookup, solved: Lock | None, failure: Failure, refusal: ApiError
 ) -> ApiError:
-    """Add the lock that the next try meets, so that hosted pages can show it at once."""
+    """Add the challenge of the lock that the next try needs, so that hosted pages can show it at once."""
     if context.visit is None or not failure.is_locked:
         return refusal
     return locks.with_lock_challenge(
-        context, lookup, answered or Lock(login_records.LOCK_TYPES[context.tenant.settings.lockout.type]), refusal
+        context, lookup, solved or Lock(login_records.LOCK_TYPES[context.tenant.settings.lockout.type]), refusal
     )
 
 
-def _refuse_disallowed(
-    context: Context,
-    lookup: AccountLookup,
-    identifier: Identifier,
-    answered: Lock | None,
-    options: VerificationOptions | None,
+def _refuse_ineligible(
+    context: Context, lookup: AccountLookup, solved: Lock | None, options: VerificationOptions | None
 ) -> None:
-    """Raise why the account may not sign in although the password is right; a lock set meanwhile comes first."""
-    refusal = sign_in_refusal(context, lookup.account, identifier) if lookup.account else None
-    if refusal is not None:
-        late = _present_lock_refusal(context, lookup, answered is not None)
-        if late is None and lookup.account and options is not None:
-            unsent = verification.send_after_refusal(context, lookup.account, refusal, options)
-            late = (
-                unsent if context.visit is None and not lookup.is_hidden else None
-            )  # 970 and 1066 state that a message was sent
-        raise late or (
-            locks.with_lock_challenge(context, lookup, answered, refusal) if answered and context.visit else refusal
-        )
+    """Raise the reason why the account may not sign in with the right password; a concurrent lock comes first.
+
+    970 and 1066 state that a verification was sent, so a program gets the error of a failed one instead.
+    """
+    account = lookup.account
+    refusal = eligibility.refusal(context, account, lookup.identifier.kind) if account else None
+    if account and refusal is not None:
+        other = _current_lock_refusal(context, lookup, solved)
+        if other is None and options is not None:
+            unsent = verification.send_after_refusal(context, account, refusal, options)
+            other = unsent if context.visit is None and not lookup.is_hidden else None
+        if other is None and solved and context.visit:
+            other = locks.with_lock_challenge(context, lookup, solved, refusal)
+        raise other or refusal
     context.work.release_connection()
 
 
-def sign_in_refusal(context: Context, account: Account, identifier: Identifier) -> ApiError | None:
-    """Return why an account may not sign in by an identifier of this kind; None where it may."""
-    if account.is_deleted and account.leaves_at is not None and account.is_active and context.visit is not None:
-        return deletion_revert.refusal(context, account)
-    if not account.is_active or account.is_deleted:
-        return e.AccountBlocked()
-    if account.login_disabled:
-        return e.LoginDisabled()
-    if identifier.kind == "phone" and not account.phone_verified:
-        return e.PhoneUnverified()
-    needs_email = identifier.kind != "phone" and context.tenant.settings.email_verification == "required"
-    if needs_email and account.email and not account.email_verified:
-        return e.EmailUnverified()
-    return e.TooManySessions() if _is_over_session_limit(context, account) else None
+def refuse_breached(context: Context, account: Account, password: str) -> None:
+    """Refuse a right password that is in a list of breached passwords (interface limits.md section 5).
+
+    Call it before anything is written. A password is looked up once; the account stores the result.
+
+    Raises:
+        PasswordBreached: 1316, the tenant requires a reset; the reset mail was just sent.
+        PasswordResetMailed: 1317, the reset mail was sent at an earlier sign-in.
+    """
+    action = context.tenant.settings.password_policy.breached
+    if action == "off":
+        return
+    if account.private.get(BREACHED_FLAG):
+        if action == "change":
+            raise e.PasswordResetMailed
+        return
+    context.work.release_connection()
+    if not context.services.breached_passwords.has(password):
+        return
+    context.audit.record("password.breached", uid=account.uid, action=action)
+    with context.work.separate_transaction() as work:
+        separate = replace(context, work=work, outbox=Outbox(work, context.services.clock, context.services.encryption))
+        locked = store.change(separate, account.uid, {})
+        if locked is not None:
+            store.change(separate, account.uid, {"private": {**locked.private, BREACHED_FLAG: True}})
+    if action in ("notify", "change"):
+        sending.send_separately(context, account, ResetOptions())
+    if action == "change":
+        raise e.PasswordBreached

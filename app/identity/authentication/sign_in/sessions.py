@@ -1,4 +1,4 @@
-"""Browser sessions: an opaque cookie at the hub, everything else in this table."""
+"""Browser sessions: the hub has an opaque cookie, the table has everything else."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BY_COOKIE = select(sessions).where(S.tenant_id == bindparam("tenant"), S.sessio
 _BY_ID = select(S.expires_at, S.client_id).where(
     S.tenant_id == bindparam("tenant"), S.session_id == bindparam("session"), S.expires_at > bindparam("now")
 )
-# Ending a session waits for requests that issue tokens in it, and then revokes those (SQLite has one writer at a time anyway).
+# Ending a session waits for requests that issue tokens in it, and then revokes those (SQLite has a single writer).
 _LOCKED_BY_ID = _BY_ID.with_for_update(read=True, key_share=True)
 _AUTHENTICATION_TIMES = select(S.authenticated_at, S.created_at, S.methods).where(
     S.tenant_id == bindparam("tenant"),
@@ -65,11 +65,11 @@ class BrowserSession:
 
 def current(context: Context) -> BrowserSession | None:
     """Return the session of this visit if it is live: neither idle too long nor past its absolute end."""
-    shown = context.visit.session if context.visit else None
-    if not shown:
+    cookie = context.visit.session if context.visit else None
+    if not cookie:
         return None
-    asked = {"tenant": context.tenant.tenant_id, "hash": randomness.digest(shown)}
-    row = context.work.run(_BY_COOKIE, asked).one_or_none()
+    parameters = {"tenant": context.tenant.tenant_id, "hash": randomness.digest(cookie)}
+    row = context.work.run(_BY_COOKIE, parameters).one_or_none()
     if row is None:
         return None
     session = _from_row(row)
@@ -87,8 +87,8 @@ def current_of(context: Context, uid: str) -> BrowserSession | None:
 
 def lock_expiry(context: Context, session_id: str) -> datetime | None:
     """Return the absolute end of a live session and lock it until the commit; None where it is over."""
-    asked = {"tenant": context.tenant.tenant_id, "session": session_id, "now": context.now}
-    row = context.work.run(_LOCKED_BY_ID, asked).one_or_none()
+    parameters = {"tenant": context.tenant.tenant_id, "session": session_id, "now": context.now}
+    row = context.work.run(_LOCKED_BY_ID, parameters).one_or_none()
     return row.expires_at if row is not None else None
 
 
@@ -97,33 +97,38 @@ def extend_on_refresh(context: Context, session_id: str, lifetime: timedelta) ->
 
     A session that an application's grant began is extended by each refresh.
     """
-    asked = {"tenant": context.tenant.tenant_id, "session": session_id, "now": context.now}
-    row = context.work.run(_BY_ID, asked).one_or_none()
+    parameters = {"tenant": context.tenant.tenant_id, "session": session_id, "now": context.now}
+    row = context.work.run(_BY_ID, parameters).one_or_none()
     if row is None or row.client_id is None:
         return row.expires_at if row is not None else None
     where = (S.tenant_id == context.tenant.tenant_id, S.session_id == session_id)
     until = context.now + lifetime
-    held = context.work.changed(update(sessions).where(*where).values(seen_at=context.now, expires_at=until))
-    return until if held else None
+    is_extended = context.work.changed(update(sessions).where(*where).values(seen_at=context.now, expires_at=until))
+    return until if is_extended else None
 
 
 def authenticated_at(context: Context, holder: TokenHolder) -> datetime | None:
-    """Return when the account behind a token last authenticated; None where nothing states it (impersonation).
+    """Return when the account behind a token last authenticated; None where it is unknown (impersonation).
 
     This is the latest of the sign-in that the token was issued for, a step-up with a token of its family, and a
-    sign-in or step-up of its browser session. A provider that signs a browser in silently authenticates nobody, and
-    an application can send browsers there by itself; so a federated sign-in counts only where it renewed a session,
-    which requires a new authentication at the provider.
+    sign-in or step-up of its browser session. A provider may sign a browser in silently, and an application can send
+    browsers there by itself; so a federated sign-in counts only where it renewed a session, which requires a new
+    authentication at the provider.
     """
     names = (STEPPED_UP_AT,) if _is_federated(holder.facts.get("amr")) else ("auth_time", STEPPED_UP_AT)
-    stated = [holder.facts.get(name) for name in names]
-    times = [datetime.fromtimestamp(at, UTC) for at in stated if isinstance(at, int)]
+    timestamps = [holder.facts.get(name) for name in names]
+    times = [datetime.fromtimestamp(at, UTC) for at in timestamps if isinstance(at, int)]
     session_id = holder.session_id or holder.facts.get(tokens.SID)
     if session_id is not None:
-        asked = {"tenant": context.tenant.tenant_id, "session": session_id, "account": holder.uid, "now": context.now}
+        parameters = {
+            "tenant": context.tenant.tenant_id,
+            "session": session_id,
+            "account": holder.uid,
+            "now": context.now,
+        }
         times += [
             row.authenticated_at
-            for row in context.work.run(_AUTHENTICATION_TIMES, asked)
+            for row in context.work.run(_AUTHENTICATION_TIMES, parameters)
             if row.authenticated_at > row.created_at or not _is_federated(row.methods)
         ]
     return max(times, default=None)
@@ -141,9 +146,7 @@ def touch(context: Context, session: BrowserSession) -> None:
 
 
 def start(context: Context, uid: str, methods: tuple[str, ...], remember: bool) -> tuple[BrowserSession, str]:
-    """Begin a session under a new id and return it with its cookie. The session of the old cookie ends, against session
-    fixation.
-    """
+    """Begin a session and return it with its cookie; the session of the old cookie ends, against session fixation."""
     if context.visit and context.visit.session:
         where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == randomness.digest(context.visit.session))
         ended = context.work.one(delete(sessions).where(*where).returning(S.session_id))
@@ -156,8 +159,8 @@ def start_for_grant(
     context: Context, uid: str, methods: tuple[str, ...], client_id: str, lifetime: timedelta
 ) -> BrowserSession:
     """Begin a session without a browser for an application's grant; it is listed and ended like others."""
-    begun, _ = _insert(context, uid, methods, lifetime, remember=True, client_id=client_id)
-    return begun
+    session, _ = _insert(context, uid, methods, lifetime, remember=True, client_id=client_id)
+    return session
 
 
 def _insert(
@@ -187,8 +190,8 @@ def _insert(
         "client_id": client_id,
     }
     context.work.run(insert(sessions), row)
-    held = {name: value for name, value in row.items() if name != "tenant_id"}
-    return BrowserSession(**{**held, "methods": methods, "relying_parties": ()}), text
+    fields = {name: value for name, value in row.items() if name != "tenant_id"}
+    return BrowserSession(**{**fields, "methods": methods, "relying_parties": ()}), text
 
 
 def renew(

@@ -1,4 +1,4 @@
-"""What a tenant requires of an account after a complete sign-in: its privacy policy, its consent forms, a PIN."""
+"""The requirements of a tenant after a complete sign-in: its privacy policy, its consent forms, a PIN."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def are_met(context: Context, account: Account, after: Requirement | None = None
 def refuse_unmet(
     context: Context, account: Account, authentication: Authentication, after: Requirement | None = None
 ) -> None:
-    """Raise the first unmet requirement; the sign-in continues only by the token of that refusal."""
+    """Raise the first unmet requirement; the sign-in continues only with the token of that refusal."""
     for requirement in _remaining(after):
         if requirement.is_unmet(context, account):
             raise requirement.refusal(context, account, authentication)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from app.contract import errors as e
 from app.contract.messages import MailKind, SmsKind
 from app.identity.authentication.recovery import sending
-from app.identity.authentication.sign_in import deletion_revert, sessions
+from app.identity.authentication.sign_in import eligibility, sessions
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import SMS_CODE, OneTimeToken, Purpose
@@ -152,7 +152,7 @@ def delete(context: Context, uid: str, *, suppress_webhook: bool = False) -> Acc
 
 def revert_by_token(context: Context, token: str) -> bool:
     """Revert a deletion by the token of a refused sign-in; return whether there was one."""
-    uid = deletion_revert.uid_from_token(context, token)
+    uid = eligibility.uid_from_revert_token(context, token)
     return uid is not None and revert(context, uid)
 
 

@@ -9,7 +9,7 @@ from app.contract.second_factors import email, questions, sms
 from app.contract.second_factors.account import OwnFactor
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.recovery import recipient
-from app.identity.authentication.sign_in.second_factors.sent_codes import texted
+from app.identity.authentication.sign_in.second_factors.sent_codes import sms_sent
 from app.identity.authentication.verification import phone_handlers
 from app.identity.credentials.authenticators import email_code
 from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorResponse
@@ -47,7 +47,7 @@ def set_number(context: Context, req: sms.OwnNumber) -> SmsSent:
     if not req.phone_no_2fa:
         raise e.BadParameter.names("phoneno2fa")
     options = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
-    return texted(context, AUTHENTICATORS[FactorKind.SMS].begin_enrolment(context, known, options))
+    return sms_sent(context, AUTHENTICATORS[FactorKind.SMS].begin_enrolment(context, known, options))
 
 
 @email.mail_own_code.implements

@@ -14,7 +14,7 @@ log = logging.getLogger("gatehouse.locations")
 
 
 class ListFormat:
-    """Any text file."""
+    """Reads any file as text."""
 
     def reads(self, file: Path) -> bool:  # noqa: ARG002 - the protocol's signature
         return True
@@ -28,11 +28,11 @@ class ListedLocations:
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is no text, or none of its lines names a network.
+        ValueError: the file is not text, or no line names a network.
     """
 
     def __init__(self, file: Path) -> None:
-        found = []
+        entries = []
         try:
             lines = list(csv.reader(file.read_text(encoding="utf-8").splitlines()))
         except (UnicodeDecodeError, csv.Error):
@@ -43,22 +43,22 @@ class ListedLocations:
             except (ValueError, IndexError):
                 log.warning("line %d of the file of locations names no network", number)
                 continue
-            named = [one.strip() for one in (*line[1:3], "", "")]
+            fields = [text.strip() for text in (*line[1:3], "", "")]
             key = (network.version, int(network.network_address))
-            found.append((key, int(network.broadcast_address), Place(named[1], named[0])))
-        if lines and not found:
+            entries.append((key, int(network.broadcast_address), Place(fields[1], fields[0])))
+        if lines and not entries:
             raise ValueError("no line of it names a network, as 203.0.113.0/24,Austria,Linz does")
-        found.sort(key=lambda one: one[0])
-        self._begins = [one[0] for one in found]
-        self._rest = [one[1:] for one in found]
+        entries.sort(key=lambda entry: entry[0])
+        self._starts = [entry[0] for entry in entries]
+        self._ends = [entry[1:] for entry in entries]
 
     def place_of(self, address: str) -> Place:
         try:
-            asked = ip_address(address)
+            parsed = ip_address(address)
         except ValueError:
             return UNKNOWN_PLACE
-        at = bisect_right(self._begins, (asked.version, int(asked))) - 1
-        if at < 0 or self._begins[at][0] != asked.version:
+        at = bisect_right(self._starts, (parsed.version, int(parsed))) - 1
+        if at < 0 or self._starts[at][0] != parsed.version:
             return UNKNOWN_PLACE
-        end, place = self._rest[at]
-        return place if int(asked) <= end else UNKNOWN_PLACE
+        end, place = self._ends[at]
+        return place if int(parsed) <= end else UNKNOWN_PLACE

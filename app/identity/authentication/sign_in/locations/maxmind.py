@@ -1,6 +1,4 @@
-"""Locations from a database in the MaxMind DB format (version 2.0): GeoLite2 City, GeoIP2 City, DB-IP City Lite and
-others.
-"""
+"""Locations from a database in the MaxMind DB format 2.0, such as GeoLite2 City, GeoIP2 City and DB-IP City Lite."""
 
 from __future__ import annotations
 
@@ -23,17 +21,18 @@ class MaxmindFormat:
     """A file with the format's marker near its end."""
 
     def reads(self, file: Path) -> bool:
-        with file.open("rb") as held:
-            held.seek(max(0, held.seek(0, os.SEEK_END) - _MAX_FROM_END))
-            return _MARKER in held.read()
+        with file.open("rb") as stream:
+            stream.seek(max(0, stream.seek(0, os.SEEK_END) - _MAX_FROM_END))
+            return _MARKER in stream.read()
 
     def open(self, file: Path) -> Locations:
         return MaxmindLocations(file)
 
 
 class MaxmindLocations:
-    """A database mapped into memory and shared by all processes. Replace the file by renaming a newer one, never by
-    writing into it.
+    """A database mapped into memory and shared by all processes.
+
+    Replace the file by renaming a newer one, never by writing into it.
 
     Raises:
         OSError: the file cannot be read.
@@ -49,12 +48,12 @@ class MaxmindLocations:
 
     def place_of(self, address: str) -> Place:
         try:
-            asked = ip_address(address)
+            parsed = ip_address(address)
         except ValueError:
             return UNKNOWN_PLACE
-        if asked.version == 6 and not self._has_ipv6:
+        if parsed.version == 6 and not self._has_ipv6:
             return UNKNOWN_PLACE
-        record = self._reader.get(asked)
+        record = self._reader.get(parsed)
         return (
             Place(_name(record.get("city")), _name(record.get("country")))
             if isinstance(record, dict)

@@ -22,7 +22,7 @@ _BUILT_IN: Final[tuple[LocationFormat, ...]] = (MaxmindFormat(), ListFormat())
 
 
 class FailSafeLocations:
-    """Locations whose failures never fail a sign-in: an error gives an unknown place."""
+    """Locations whose failures never fail a sign-in: after an error the place is unknown."""
 
     def __init__(self, source: Locations) -> None:
         self._source = source
@@ -30,12 +30,12 @@ class FailSafeLocations:
 
     def place_of(self, address: str) -> Place:
         try:
-            asked = ip_address(address)
+            parsed = ip_address(address)
         except ValueError:
             return UNKNOWN_PLACE
-        mapped = asked.ipv4_mapped if asked.version == 6 else None
+        mapped = parsed.ipv4_mapped if parsed.version == 6 else None
         try:
-            return self._source.place_of(str(mapped or asked))
+            return self._source.place_of(str(mapped or parsed))
         except Exception:
             if not self._is_logged:
                 log.exception("the source of locations failed; this is told once")
@@ -44,14 +44,12 @@ class FailSafeLocations:
 
 
 def locations(file: str) -> Locations:
-    """Return the operator's locations. Raises SettingsError, which stops the start, where the file is unreadable or
-    damaged.
-    """
+    """Return the operator's locations; raises SettingsError, which stops the start, if the file is unreadable or damaged."""
     if not file:
         return NoLocations()
     path = Path(file)
     try:
-        return FailSafeLocations(next(one for one in _formats() if one.reads(path)).open(path))
+        return FailSafeLocations(next(known for known in _formats() if known.reads(path)).open(path))
     except OSError as problem:
         raise SettingsError(f"GATEHOUSE_LOCATIONS_FILE cannot be read: {problem.strerror}.") from None
     except ValueError as problem:
@@ -59,8 +57,8 @@ def locations(file: str) -> Locations:
 
 
 def _formats() -> Iterator[LocationFormat]:
-    for point in entry_points(group=GROUP):
-        yield point.load()()
+    for entry_point in entry_points(group=GROUP):
+        yield entry_point.load()()
     yield from _BUILT_IN
 
 

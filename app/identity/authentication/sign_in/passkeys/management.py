@@ -25,82 +25,84 @@ _MAX_NAME_LENGTH = 60
 
 
 def begin_adding(
-    context: Context, account: Account, wanted: CreationPreferences = DEFAULT_PREFERENCES
+    context: Context, account: Account, preferences: CreationPreferences = DEFAULT_PREFERENCES
 ) -> dict[str, Any]:
     """Return the creation options of another passkey. Raises PasskeyNeedsEmail, PasskeyMisconfigured, TooManyRequests."""
     if not account.email:
         raise e.PasskeyNeedsEmail
-    held = store.by_account(context, account.uid)
-    return ceremonies.begin_registration(context, CeremonyUse.ADD, user_entity(account), held, wanted)
+    existing = store.by_account(context, account.uid)
+    return ceremonies.begin_registration(context, CeremonyUse.ADD, user_entity(account), existing, preferences)
 
 
 def add(context: Context, account: Account, credential: PresentedCredential, name: str = "") -> Credential:
     """Store another passkey, and notify the account by mail. Raises PasskeyRefused, PasskeyMisconfigured."""
-    found = ceremonies.verify_registration(context, CeremonyUse.ADD, credential, account.uid)
-    kept = ceremonies.add_passkey(context, found, account.uid, **_name_fact(name))
-    return _notify_added(context, account, kept)
+    new_passkey = ceremonies.verify_registration(context, CeremonyUse.ADD, credential, account.uid)
+    stored = ceremonies.add_passkey(context, new_passkey, account.uid, **_name_fact(name))
+    return _notify_added(context, account, stored)
 
 
 def add_factor(context: Context, account: Account, credential: PresentedCredential) -> Credential:
     """Store another passkey as a second factor (row M30)."""
-    found = ceremonies.verify_registration(context, CeremonyUse.FACTOR, credential, account.uid)
-    return _notify_added(context, account, ceremonies.add_passkey(context, found, account.uid, store.FACTOR))
+    new_passkey = ceremonies.verify_registration(context, CeremonyUse.FACTOR, credential, account.uid)
+    return _notify_added(context, account, ceremonies.add_passkey(context, new_passkey, account.uid, store.FACTOR))
 
 
-def replace_all(context: Context, account: Account, found: NewPasskey) -> Credential:
-    """Store a passkey that a mailed link created, in place of all sign-in passkeys; call it with the account locked.
+def replace_all(context: Context, account: Account, new_passkey: NewPasskey) -> Credential:
+    """Replace all sign-in passkeys by one that a mailed link created; call it with the account locked.
 
     Second-factor passkeys stay, because the mailbox is no second factor. Where the account has a second factor, the
-    new passkey counts as one factor. Sign-in passkeys that are the account's only second factor stay as that, and no
+    new passkey counts as one factor. Sign-in passkeys that are the account's only second factor remain second factors, and no
     longer sign in alone.
     """
-    known = second_factors.account_factors(context, account)
-    is_one = bool(second_factors.enrolled_kinds(context.tenant.settings, known))
-    others = tuple(one for one in known.credentials if one.kind != store.SIGN_IN)
-    if is_one and not second_factors.enrolled_kinds(context.tenant.settings, replace(known, credentials=others)):
-        store.restrict_to_second_factor(context, known.credentials)
+    factors = second_factors.account_factors(context, account)
+    has_second_factor = bool(second_factors.enrolled_kinds(context.tenant.settings, factors))
+    others = tuple(other for other in factors.credentials if other.kind != store.SIGN_IN)
+    if has_second_factor and not second_factors.enrolled_kinds(
+        context.tenant.settings, replace(factors, credentials=others)
+    ):
+        store.restrict_to_second_factor(context, factors.credentials)
     else:
         credentials.remove(context, account.uid, (store.SIGN_IN,))
     credentials.remove_pending(context, account.uid)
-    marks: dict[str, Any] = {store.SET_BY_EMAIL: True} if is_one else {}
-    kept = ceremonies.add_passkey(context, found, account.uid, **marks)
-    return _notify_added(context, account, kept)
+    facts: dict[str, Any] = {store.SET_BY_EMAIL: True} if has_second_factor else {}
+    stored = ceremonies.add_passkey(context, new_passkey, account.uid, **facts)
+    return _notify_added(context, account, stored)
 
 
 def rename(context: Context, account: Account, passkey_id: str, name: str) -> None:
     """Set the name of a passkey; raises UnknownPasskey."""
-    held = _require(context, account.uid, passkey_id)
-    credentials.set_values(context, held, facts={**held.facts, "name": name.strip()[:_MAX_NAME_LENGTH]})
+    passkey = _require(context, account.uid, passkey_id)
+    credentials.set_values(context, passkey, facts={**passkey.facts, "name": name.strip()[:_MAX_NAME_LENGTH]})
 
 
 def remove(context: Context, account: Account, passkey_id: str) -> None:
-    """Remove a passkey, and notify the account by mail; with the last second factor its backup codes go. Raises
-    UnknownPasskey.
+    """Remove a passkey, and notify the account by mail; with the last second factor the backup codes are removed.
+
+    Raises UnknownPasskey.
     """
     accounts.lock(context, account.uid)
-    held = _require(context, account.uid, passkey_id)
-    is_last = held.kind == store.FACTOR and len(credentials.by_kind(context, account.uid, store.FACTOR)) == 1
+    passkey = _require(context, account.uid, passkey_id)
+    is_last = passkey.kind == store.FACTOR and len(credentials.by_kind(context, account.uid, store.FACTOR)) == 1
     if is_last:
         second_factors.remove(context, account.uid, FactorKind.PASSKEY)
-    elif not credentials.remove(context, account.uid, (held.kind,), held.credential_id):
+    elif not credentials.remove(context, account.uid, (passkey.kind,), passkey.credential_id):
         raise e.UnknownPasskey
     context.audit.record("passkey.removed", uid=account.uid, passkey=passkey_id)
     notifications.notify(context, MailKind.PASSKEY_REMOVED, account.email, account)
 
 
 def _require(context: Context, uid: str, passkey_id: str) -> Credential:
-    held = next((one for one in store.by_account(context, uid) if one.credential_id == passkey_id), None)
-    if held is None:
+    passkey = next((other for other in store.by_account(context, uid) if other.credential_id == passkey_id), None)
+    if passkey is None:
         raise e.UnknownPasskey
-    return held
+    return passkey
 
 
-def _notify_added(context: Context, account: Account, kept: Credential) -> Credential:
-    context.audit.record("passkey.added", uid=account.uid, passkey=kept.credential_id, kind=kept.kind)
-    notifications.notify_with_alert_link(
-        context, MailKind.PASSKEY_ADDED, account.email, account
-    )  # it signs in without another factor
-    return kept
+def _notify_added(context: Context, account: Account, stored: Credential) -> Credential:
+    context.audit.record("passkey.added", uid=account.uid, passkey=stored.credential_id, kind=stored.kind)
+    # The mail has an alert link, because a passkey may sign in without another factor.
+    notifications.notify_with_alert_link(context, MailKind.PASSKEY_ADDED, account.email, account)
+    return stored
 
 
 def _name_fact(name: str) -> dict[str, str]:

@@ -1,6 +1,4 @@
-"""Recovery from a lost passkey (interface mfa.md rows M54-M56): a mailed link creates a new one, and never replaces a
-second factor.
-"""
+"""Recovery from a lost passkey (interface mfa.md rows M54-M56): a mailed link creates a new one, and never replaces a second factor."""
 
 from __future__ import annotations
 
@@ -39,7 +37,7 @@ KIND = Purpose.RESET_PASSKEY
 
 @dataclass(frozen=True)
 class RecoveryOptions:
-    """How the caller wants the mail."""
+    """The caller's options for the mail."""
 
     url: str | None = None
     template: str | None = None
@@ -81,7 +79,7 @@ def finish(context: Context, req: contract.ResetFinish) -> Posted:
 
 
 def send_from_page(context: Context, lookup: AccountLookup, interaction_id: str | None) -> None:
-    """Mail a link for our page, with the same answer and cost for identifiers with and without passkeys."""
+    """Mail a link to our page, with the same response and cost for identifiers with and without passkeys."""
     send(
         context,
         _recipient(context, lookup),
@@ -91,84 +89,94 @@ def send_from_page(context: Context, lookup: AccountLookup, interaction_id: str 
     )
 
 
-def begin_with_link(context: Context, token: str, wanted: CreationPreferences = DEFAULT_PREFERENCES) -> dict[str, Any]:
-    """Return the creation options of a new passkey for a link, which stays unused. Raises what `peek` raises."""
+def begin_with_link(
+    context: Context, token: str, preferences: CreationPreferences = DEFAULT_PREFERENCES
+) -> dict[str, Any]:
+    """Return the creation options of a new passkey for a link, which stays unused. Raises the errors of `peek`."""
     require_enabled(context)
     password_reset.spend_limit(context)
-    account, proof = peek(context, token)
+    account, link_token = peek(context, token)
     return ceremonies.begin_registration(
-        context, CeremonyUse.RESET, user_entity(account), (), wanted, proof=proof.proof_id
+        context, CeremonyUse.RESET, user_entity(account), (), preferences, proof=link_token.proof_id
     )
 
 
 def finish_with_link(context: Context, token: str, credential: PresentedCredential) -> Account:
-    """Store a passkey in place of all sign-in passkeys; every session and token ends. One of several concurrent calls
-    wins.
-    """
+    """Replace all sign-in passkeys by a new one, and end every session and token. Of concurrent calls one succeeds."""
     require_enabled(context)
     password_reset.spend_limit(context)
-    account, proof = peek(context, token)
-    found = ceremonies.verify_registration(context, CeremonyUse.RESET, credential, account.uid)
-    if found.challenge_token.facts.get("proof") != proof.proof_id:
+    account, link_token = peek(context, token)
+    new_passkey = ceremonies.verify_registration(context, CeremonyUse.RESET, credential, account.uid)
+    if new_passkey.challenge_token.facts.get("proof") != link_token.proof_id:
         raise e.PasskeyRefused
-    fresh = new_password.lock_account(context, account, proof)
+    locked = new_password.lock_account(context, account, link_token)
     one_time_tokens.spend_link(context, KIND, token)
-    _claim(context, fresh, proof)
-    management.replace_all(context, fresh, found)
-    one_time_tokens.close(context, fresh.uid, KIND)
-    password_reset.end_sessions_and_tokens(context, fresh)
-    return fresh
+    _claim(context, locked, link_token)
+    management.replace_all(context, locked, new_passkey)
+    one_time_tokens.close(context, locked.uid, KIND)
+    password_reset.end_sessions_and_tokens(context, locked)
+    return locked
 
 
-def _claim(context: Context, fresh: Account, proof: OneTimeToken) -> None:
-    """Give an account that two people may have used to the owner of the mailbox, and remove its older credentials
-    (decisions/0064).
-    """
-    form = accounts.normalize("email", str(proof.facts.get("email") or ""))
-    entry = next((one for one in fresh.emails if accounts.normalize("email", str(one["Value"])) == form), None)
-    if entry is None or not first_verification.claims_account(fresh, form):
+def _claim(context: Context, locked: Account, link_token: OneTimeToken) -> None:
+    """Claim an account that two people may have used for the owner of the mailbox, without its older credentials (decisions/0064)."""
+    form = accounts.normalize("email", str(link_token.facts.get("email") or ""))
+    entry = next(
+        (address for address in locked.emails if accounts.normalize("email", str(address["Value"])) == form), None
+    )
+    if entry is None or not first_verification.claims_account(locked, form):
         return
-    private, is_first = dict(fresh.private), first_verification.is_first_verification(fresh)
+    private, is_first = dict(locked.private), first_verification.is_first_verification(locked)
     values = {
-        **first_verification.claim(context, fresh, entry),
-        **first_verification.remove_unproven_credentials(context, fresh, private),
+        **first_verification.claim(context, locked, entry),
+        **first_verification.remove_unproven_credentials(context, locked, private),
     }
     store_accounts.change(
-        context, fresh.uid, {**values, "private": private, "password_hash": None, "password_changed_at": None}
+        context, locked.uid, {**values, "private": private, "password_hash": None, "password_changed_at": None}
     )
-    store.restrict_after_claim(context, fresh.uid, is_first=is_first)
-    context.audit.record("account.claimed", uid=fresh.uid)
+    store.restrict_after_claim(context, locked.uid, is_first=is_first)
+    context.audit.record("account.claimed", uid=locked.uid)
 
 
 def peek(context: Context, token: str) -> tuple[Account, OneTimeToken]:
     """Return the account and token of a link; raises UnknownLink, UsedLink, ExpiredLink, AccountBlocked."""
-    proof = one_time_tokens.peek_link(context, KIND, token)
-    account = accounts.by_uid(context, proof.uid)
+    link_token = one_time_tokens.peek_link(context, KIND, token)
+    account = accounts.by_uid(context, link_token.uid)
     if account is None:
         raise e.UnknownLink
     recipient.refuse_closed(account)
-    if not sending.is_still_recipient(account, proof):
+    if not sending.is_still_recipient(account, link_token):
         raise e.ExpiredLink
-    return account, proof
+    return account, link_token
 
 
 def send(context: Context, account: Account | None, name: str, options: RecoveryOptions, *, is_hidden: bool) -> None:
-    """Mail a link; for an unknown account the same work is done, and nothing is sent.
+    """Mail a link; for an unknown account do the same work and send nothing.
 
-    Where accounts are hidden, a reached limit is silent; else it raises MailLimitReached.
+    Raises MailLimitReached unless accounts are hidden.
     """
     uid, subject = (account.uid, sending.MAIL) if account else (NOBODY, sending.unknown_subject(name))
-    quiet = context if account else context.without_sending()
+    sending_context = context if account else context.without_sending()
     facts = {"attempt": options.interaction_id, "email": name.strip() if account is None else _spelling(account, name)}
     try:
         token = one_time_tokens.new_link(
             context, KIND, uid, subject=subject, minutes=one_time_tokens.RESET_MINUTES, facts=facts
         )
-        told = {"url": _link(context, token, options), "token": token, "minutes": str(one_time_tokens.RESET_MINUTES)}
+        message_facts = {
+            "url": _link(context, token, options),
+            "token": token,
+            "minutes": str(one_time_tokens.RESET_MINUTES),
+        }
         language = context.visit.language if context.visit else None
-        to = str(facts["email"])
+        recipient_address = str(facts["email"])
         messaging.mail(
-            quiet, MailKind.PASSKEY_LOST, to, account=account, facts=told, template=options.template, language=language
+            sending_context,
+            MailKind.PASSKEY_LOST,
+            recipient_address,
+            account=account,
+            facts=message_facts,
+            template=options.template,
+            language=language,
         )
     except e.MailLimitReached:
         if not is_hidden:
@@ -178,24 +186,24 @@ def send(context: Context, account: Account | None, name: str, options: Recovery
 
 
 def _recipient(context: Context, lookup: AccountLookup) -> Account | None:
-    """Return the account where it has passkeys to replace and a verified mailbox of its owner."""
+    """Return the account if it has passkeys to replace and its owner verified the mailbox."""
     account = recipient.reachable_account(lookup, sending.MAIL)
-    held = store.by_account(context, account.uid if account else NOBODY)
-    is_theirs = account is not None and bool(account.email) and not first_verification.is_first_verification(account)
-    return account if held and is_theirs else None
+    passkeys = store.by_account(context, account.uid if account else NOBODY)
+    is_verified = account is not None and bool(account.email) and not first_verification.is_first_verification(account)
+    return account if passkeys and is_verified else None
 
 
 def _spelling(account: Account, email: str) -> str:
     form = accounts.normalize("email", email)
-    written = (str(one["Value"]) for one in account.emails)
-    return next((one for one in written if accounts.normalize("email", one) == form), account.email or "")
+    addresses = (str(address["Value"]) for address in account.emails)
+    return next((address for address in addresses if accounts.normalize("email", address) == form), account.email or "")
 
 
 def _link(context: Context, token: str, options: RecoveryOptions) -> str:
     if options.url is not None:
         return allowed_addresses.with_query(options.url, vtype=VTYPE, vtoken=token)
-    asked = {"vtoken": token} | ({"attempt": options.interaction_id} if options.interaction_id else {})
-    return f"{context.issuer}/passkeys/reset?{urlencode(asked)}"
+    query = {"vtoken": token} | ({"attempt": options.interaction_id} if options.interaction_id else {})
+    return f"{context.issuer}/passkeys/reset?{urlencode(query)}"
 
 
 __all__ = ["KIND", "VTYPE", "begin_with_link", "finish_with_link", "send_from_page", "peek"]

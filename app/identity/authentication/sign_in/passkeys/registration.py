@@ -36,44 +36,48 @@ def begin(context: Context, req: contract.SignUpBegin) -> RegisterBegin:
         raise e.PasskeyNeedsEmail
     if not context.tenant.settings.hide_unknown_accounts and accounts.by_email(context, email) is not None:
         raise e.EmailRegistered
-    told = ceremonies.begin_registration(context, CeremonyUse.SIGN_UP, UserEntity(randomness.uid(), email))
-    return RegisterBegin(register_begin_credential=PublicKey(publicKey=told))
+    creation_options = ceremonies.begin_registration(context, CeremonyUse.SIGN_UP, UserEntity(randomness.uid(), email))
+    return RegisterBegin(register_begin_credential=PublicKey(publicKey=creation_options))
 
 
 @contract.finish_sign_up.implements
 def finish(context: Context, req: contract.SignUpFinish) -> Registered:
     require_enabled(context)
     service.require_enabled(context)
-    found = ceremonies.verify_registration(context, CeremonyUse.SIGN_UP, req.passkey_credential)
-    email = str(found.challenge_token.facts["name"])
-    given = req if req.email else req.model_copy(update={"email": [EmailEntry(type="Primary", value=email)]})
+    new_passkey = ceremonies.verify_registration(context, CeremonyUse.SIGN_UP, req.passkey_credential)
+    email = str(new_passkey.challenge_token.facts["name"])
+    request = req if req.email else req.model_copy(update={"email": [EmailEntry(type="Primary", value=email)]})
     options = replace(registration.options_for(context, req), has_password=False)
-    outcome = register(context, found, service.read_draft(context, given, options), options)
-    return registration.respond(context, req, outcome, methods_for(found), is_two=found.is_user_verified)
+    result = register(context, new_passkey, service.read_draft(context, request, options), options)
+    return registration.respond(context, req, result, methods_for(new_passkey), is_two=new_passkey.is_user_verified)
 
 
-def register(context: Context, found: NewPasskey, drafted: Draft, options: RegistrationOptions) -> RegistrationResult:
+def register(
+    context: Context, new_passkey: NewPasskey, draft: Draft, options: RegistrationOptions
+) -> RegistrationResult:
     """Create the account for which the passkey was created, with the id in its user handle; raises PasskeyRefused.
 
     Where accounts are hidden and the address is taken, the passkey is stored with a pending account all the same: the
     visitor may still choose another address (decisions/0053), and the answers are alike until one is verified.
     """
-    if identifiers.normalize_email(drafted.addresses.primary or "") != identifiers.normalize_email(
-        found.challenge_token.facts["name"]
+    if identifiers.normalize_email(draft.addresses.primary or "") != identifiers.normalize_email(
+        new_passkey.challenge_token.facts["name"]
     ):
         raise e.PasskeyRefused
-    if not found.is_user_verified and context.tenant.settings.two_factor == "required":
+    if not new_passkey.is_user_verified and context.tenant.settings.two_factor == "required":
         raise e.PasskeyRefused  # it could never sign in: one key cannot be both factors
-    outcome = service.register(context, replace(drafted, uid=found.challenge_token.uid, has_own_uid=False), options)
-    if outcome.account is None:
-        pending_accounts.add(context, pending_accounts.unprovable_identifier(found.challenge_token.uid), outcome.held)
-    ceremonies.add_passkey(context, found, found.challenge_token.uid)
-    return outcome
+    result = service.register(context, replace(draft, uid=new_passkey.challenge_token.uid, has_own_uid=False), options)
+    if result.account is None:
+        pending_accounts.add(
+            context, pending_accounts.unprovable_identifier(new_passkey.challenge_token.uid), result.held
+        )
+    ceremonies.add_passkey(context, new_passkey, new_passkey.challenge_token.uid)
+    return result
 
 
-def methods_for(found: NewPasskey) -> tuple[str, ...]:
+def methods_for(new_passkey: NewPasskey) -> tuple[str, ...]:
     """Return the `amr` of a new passkey: it counts as two factors where it verified its user."""
-    return (found.method, second_factor.MFA) if found.is_user_verified else (found.method,)
+    return (new_passkey.method, second_factor.MFA) if new_passkey.is_user_verified else (new_passkey.method,)
 
 
 __all__ = ["methods_for", "require_enabled", "register"]

@@ -24,7 +24,7 @@ KIND = FactorKind.PASSKEY
 
 @contract.begin_enrolment.implements
 def begin_enrolment(context: Context, req: contract.EnrolmentBegin) -> RegisterBegin:
-    """With an access token in place of the challenge's token this is row M29."""
+    """With an access token instead of the challenge's token this is operation M29."""
     if req.second_factor_authentication_token is not None:
         pending = _pending(context, req.second_factor_authentication_token)
         _refuse_enrolled(context, pending)
@@ -46,8 +46,8 @@ def begin(context: Context, req: MT) -> LoginBegin:
     authenticator = factors.enabled_authenticator(context, KIND)
     if not authenticator.is_enrolled(pending.person):
         raise authenticator.not_enrolled_error
-    shown = authenticator.challenge(context, pending.person, ChallengeOptions())
-    return LoginBegin(login_begin_credential=PublicKey(publicKey=dict(shown.options or {})))
+    challenge = authenticator.challenge(context, pending.person, ChallengeOptions())
+    return LoginBegin(login_begin_credential=PublicKey(publicKey=dict(challenge.options or {})))
 
 
 @contract.prove.implements
@@ -60,13 +60,13 @@ def prove(context: Context, req: contract.PasskeyProof) -> FactorLogin:
 
 def begin_for(context: Context, person: AccountFactors) -> RegisterBegin:
     """Return the creation options of a second-factor passkey. Raises PasskeyFactorOff, PasskeyMisconfigured."""
-    shown = factors.enabled_authenticator(context, KIND).begin_enrolment(context, person, ChallengeOptions())
-    return RegisterBegin(register_begin_credential=PublicKey(publicKey=dict(shown.options or {})))
+    challenge = factors.enabled_authenticator(context, KIND).begin_enrolment(context, person, ChallengeOptions())
+    return RegisterBegin(register_begin_credential=PublicKey(publicKey=dict(challenge.options or {})))
 
 
 def _complete(context: Context, req: contract.PasskeyProof) -> FactorLogin:
-    shown: dict[str, Any] = req.credential.model_dump(by_alias=True, exclude_none=True)
-    return answering.complete(context, req, KIND, FactorResponse(credential=shown))
+    credential: dict[str, Any] = req.credential.model_dump(by_alias=True, exclude_none=True)
+    return answering.complete(context, req, KIND, FactorResponse(credential=credential))
 
 
 def _pending(context: Context, text: str) -> PendingSignIn:
@@ -78,7 +78,7 @@ def _pending(context: Context, text: str) -> PendingSignIn:
 
 
 def _refuse_enrolled(context: Context, pending: PendingSignIn) -> None:
-    """Refuse an account that has a second factor: the password alone enrols no other."""
+    """Refuse an account with a second factor: the password alone must not add another."""
     if not second_factor.can_enrol(context, pending):
         raise e.FactorEnrolledBefore
 

@@ -1,6 +1,4 @@
-"""Sign-in with a passkey (interface mfa.md rows M50-M53): for a named account, or for any passkey that the browser
-offers.
-"""
+"""Sign-in with a passkey (interface mfa.md rows M50-M53): for a named account, or for any passkey that the browser offers."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from app.contract import errors as e
 from app.contract.passkeys import signing_in as contract
 from app.contract.passkeys.shapes import LoginBegin, PresentedCredential, PublicKey
 from app.contract.second_factors.challenge import FactorLogin
-from app.identity.authentication.sign_in import completion, identifiers, risks, second_factor, service
+from app.identity.authentication.sign_in import completion, eligibility, identifiers, risks, second_factor
 from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
@@ -21,12 +19,12 @@ from app.identity.credentials.passkeys.ceremonies import CeremonyUse, VerifiedPa
 from app.identity.directory.accounts import account_lookup, first_verification
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
+from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.platform.context import Context
 
 _ID_LENGTHS: Final = (16, 20, 32, 48)  # of credential ids that common authenticators create
-_MIN_SHOWN: Final = 3
+_MIN_LISTED: Final = 3
 """The passkeys that every account appears to have where accounts are hidden; few accounts have more."""
 
 
@@ -71,27 +69,26 @@ def finish_autofill(context: Context, req: contract.SignInFinish) -> FactorLogin
 def verify(
     context: Context, use: CeremonyUse, credential: PresentedCredential
 ) -> tuple[Account, VerifiedPasskey, tuple[str, ...]]:
-    """Return the account of an assertion, the assertion, and its `amr`, which contains `mfa` where it counts as two
-    factors.
+    """Return the account of an assertion, the assertion, and its `amr`, with `mfa` if it counts as two factors.
 
-    Raises PasskeyRefused: also where a second factor is required and the passkey did not verify its user, because one
-    key would be both factors; and, where accounts are hidden, for an account whose address is not verified yet or is
-    another account's.
+    Raises:
+        PasskeyRefused: also if a second factor is required and the passkey did not verify its user, because one key would
+            be both factors; and, where accounts are hidden, if the account's address is unverified or another account's.
     """
-    found = ceremonies.verify_authentication(context, use, credential)
-    account = accounts.by_uid(context, found.credential.uid)
+    passkey = ceremonies.verify_authentication(context, use, credential)
+    account = accounts.by_uid(context, passkey.credential.uid)
     if account is None or (_hides(context) and first_verification.is_unproven(context, account, EMAIL)):
         raise e.PasskeyRefused
-    if found.credential.facts.get(store.SECOND_FACTOR_ONLY):
+    if passkey.credential.facts.get(store.SECOND_FACTOR_ONLY):
         context.audit.record("passkey.refused", uid=account.uid, reason="beside a first factor alone")
         raise e.PasskeyRefused
-    if found.counts_as_two_factors:
-        return account, found, (found.method, second_factor.MFA)
-    required = None if found.is_user_verified else risks.required_factor(context, account)
+    if passkey.counts_as_two_factors:
+        return account, passkey, (passkey.method, second_factor.MFA)
+    required = None if passkey.is_user_verified else risks.required_factor(context, account)
     if required is not None and not required.factors.fallback_kinds:
         context.audit.record("passkey.refused", uid=account.uid, reason="user not verified")
         raise e.PasskeyRefused
-    return account, found, (found.method,)
+    return account, passkey, (passkey.method,)
 
 
 def require_enabled(context: Context) -> None:
@@ -124,9 +121,7 @@ def _hides(context: Context) -> bool:
 
 
 def _no_passkey_refusal(context: Context, credential: PresentedCredential) -> e.NoPasskey | None:
-    """Return 1323 where the user handle names an account without passkeys: a handle cannot be guessed, so this reveals
-    no name.
-    """
+    """Return 1323 if the user handle is of an account without passkeys; handles cannot be guessed, so this reveals none."""
     uid = options.uid_from_handle(credential.response.user_handle)
     if uid is None or _hides(context) or accounts.by_uid(context, uid) is None or store.by_account(context, uid):
         return None
@@ -134,43 +129,45 @@ def _no_passkey_refusal(context: Context, credential: PresentedCredential) -> e.
 
 
 def _account_passkeys(context: Context, lookup: AccountLookup, req: contract.SignInBegin) -> list[dict[str, Any]]:
-    """Return the passkeys of the named account; raises why there are none: 938, 970, 1324, 1323."""
+    """Return the passkeys of the named account; raises 938, 970, 1324 or 1323 if there are none."""
     account = lookup.account
     if account is None:
         raise e.UnknownAccount
     if not account.email:
         raise e.PasskeyNeedsEmail
-    refusal = service.sign_in_refusal(context, account, Identifier("email", account.email))
+    refusal = eligibility.refusal(context, account, EMAIL)
     if isinstance(refusal, e.EmailUnverified):
         options = verification.VerificationOptions(url=req.verification_url, email_template=req.email_template)
         raise verification.send_after_refusal(context, account, refusal, options) or refusal
-    held = store.by_account(context, account.uid)
-    if not held:
+    passkeys = store.by_account(context, account.uid)
+    if not passkeys:
         raise e.NoPasskey
-    return [store.descriptor(one) for one in held]
+    return [store.descriptor(item) for item in passkeys]
 
 
 def _padded_passkeys(context: Context, lookup: AccountLookup) -> list[dict[str, Any]]:
     """Return the passkeys of the named account padded with decoys, the same at every call.
 
-    Their number, order and transports are alike for accounts with, without and of unknown identifiers.
+    Number, order and transports are the same for accounts with and without passkeys and for unknown identifiers.
     """
-    held = store.by_account(context, lookup.account.uid if lookup.account else NOBODY)
-    shown = {store.raw_id(one) for one in held}
-    invented = (_decoy_id(context, f"{lookup.name_hash} passkey {n}") for n in range(max(0, _MIN_SHOWN - len(shown))))
+    passkeys = store.by_account(context, lookup.account.uid if lookup.account else NOBODY)
+    known_ids = {store.raw_id(item) for item in passkeys}
+    decoys = (
+        _decoy_id(context, f"{lookup.name_hash} passkey {n}") for n in range(max(0, _MIN_LISTED - len(known_ids)))
+    )
     return [
         {"type": "public-key", "id": store.encode_base64url(raw), "transports": []}
-        for raw in sorted({*shown, *invented}, key=lambda raw: account_lookup.keyed_digest(context, raw.hex()))
+        for raw in sorted({*known_ids, *decoys}, key=lambda raw: account_lookup.keyed_digest(context, raw.hex()))
     ]
 
 
 def _decoy_id(context: Context, name: str) -> bytes:
-    drawn = bytes.fromhex(account_lookup.keyed_digest(context, name))
-    return hashlib.sha512(drawn).digest()[: _ID_LENGTHS[drawn[0] % len(_ID_LENGTHS)]]
+    digest = bytes.fromhex(account_lookup.keyed_digest(context, name))
+    return hashlib.sha512(digest).digest()[: _ID_LENGTHS[digest[0] % len(_ID_LENGTHS)]]
 
 
-def _public_key(told: dict[str, Any]) -> PublicKey:
-    return PublicKey(publicKey=told)
+def _public_key(creation_options: dict[str, Any]) -> PublicKey:
+    return PublicKey(publicKey=creation_options)
 
 
 __all__ = ["verify", "require_autofill", "require_enabled"]

@@ -1,4 +1,4 @@
-"""Completes a challenge with its continuation token, for every kind of factor."""
+"""Complete a challenge with its continuation token, for every kind of factor."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ def find_pending(context: Context, token: str) -> PendingSignIn:
 
 
 def find_unlocked(context: Context, token: str) -> PendingSignIn:
-    """Return the pending sign-in for an operation that sends or begins something; raises 1103, 1104, and 1264 for a
-    locked account.
-    """
+    """Return the pending sign-in for an operation that sends a code; raises 1103, 1104, and 1264 for a locked account."""
     pending = find_pending(context, token)
     if pending.account.is_locked_now:
         raise e.LockedDuringStep
@@ -34,7 +32,7 @@ def find_unlocked(context: Context, token: str) -> PendingSignIn:
 
 
 def refuse_unavailable(context: Context, pending: PendingSignIn, kind: FactorKind) -> None:
-    """Raise the authenticator's error where the tenant disabled it, or where the first factor used the same channel."""
+    """Raise the authenticator's error if the tenant disabled it, or if the first factor used the same channel."""
     second_factors.refuse_unavailable(context, kind, pending.person)
 
 
@@ -42,14 +40,14 @@ def complete(
     context: Context,
     req: ChallengeAnswer,
     kind: FactorKind,
-    answer: FactorResponse,
+    response: FactorResponse,
     pending: PendingSignIn | None = None,
 ) -> FactorLogin:
     """Verify a factor for a challenge's token, and begin the session."""
     pending = pending or find_pending(context, req.second_factor_authentication_token)
     if req.suppress_webhook:
         pending = replace(pending, authentication=replace(pending.authentication, suppress_webhook=True))
-    shown = LockSolution(req.security_answer, captcha.from_parameters(req))
-    pending = second_factor.prove(context, pending, kind, answer, shown)
+    solution = LockSolution(req.security_answer, captcha.from_parameters(req))
+    pending = second_factor.verify(context, pending, kind, response, solution)
     account = second_factor.finish(context, pending)
     return completion.begin_session(context, account, pending.authentication, req.fields_)

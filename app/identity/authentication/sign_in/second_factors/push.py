@@ -1,4 +1,4 @@
-"""Operations of push approval: what programs ask, and what the device answers (interface mfa.md section 8)."""
+"""Operations of push approval for programs and for the device (interface mfa.md section 8)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from app.identity.credentials.second_factors import push_approval
 from app.identity.platform.context import Context
 from app.kit.wire import Document
 
-_WIDTH: Final = range(80, 1_001)
+_WIDTHS: Final = range(80, 1_001)
 
 
 @contract.resend.implements
 def resend(context: Context, req: MT) -> Posted:
     pending = find_unlocked(context, req.second_factor_authentication_token)
-    _, shown = second_factor.challenge(context, pending, FactorKind.PUSH, ChallengeOptions())
-    if shown.sent_to is None:
+    _, challenge = second_factor.challenge(context, pending, FactorKind.PUSH, ChallengeOptions())
+    if challenge.sent_to is None:
         raise e.PushNotEnrolled
     return Posted()
 
@@ -39,7 +39,7 @@ def ping(context: Context, req: contract.PushPing) -> FactorLogin:
         pending = find_pending(context, req.second_factor_authentication_token)
     except (e.UnknownFactorToken, e.ExpiredFactorToken):
         raise e.WrongPushToken from None
-    pending = second_factor.prove(context, pending, FactorKind.PUSH, FactorResponse())
+    pending = second_factor.verify(context, pending, FactorKind.PUSH, FactorResponse())
     account = second_factor.finish(context, pending)
     return completion.begin_session(context, account, pending.authentication, req.fields_)
 
@@ -53,18 +53,18 @@ def answer(context: Context, req: contract.DeviceAnswer) -> Posted:
 @contract.picture.implements
 def picture(context: Context, req: contract.EnrolmentPicture) -> Document:
     push.by_registration_token(context, req.token)
-    drawn, image = segno.make(push.registration_url(context, req.token), error="m", micro=False), io.BytesIO()
+    code, image = segno.make(push.registration_url(context, req.token), error="m", micro=False), io.BytesIO()
     settings = context.tenant.settings.push
-    wanted = req.size or (settings.qr_code_width if settings else _WIDTH[0])
-    if wanted not in _WIDTH:
+    width = req.size or (settings.qr_code_width if settings else _WIDTHS[0])
+    if width not in _WIDTHS:
         raise e.BadParameter.names("size")
-    drawn.save(image, kind="png", scale=max(1, wanted // drawn.symbol_size(border=4)[0]), border=4)
+    code.save(image, kind="png", scale=max(1, width // code.symbol_size(border=4)[0]), border=4)
     return Document(image.getvalue(), "image/png")
 
 
 @contract.register_device.implements
 def register_device(context: Context, req: contract.DeviceRegistration) -> contract.DeviceRegistered:
-    enrolled = push_approval.register_device(context, req)
-    if enrolled is not None:
-        notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, enrolled, FactorKind.PUSH)
+    account = push_approval.register_device(context, req)
+    if account is not None:
+        notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, account, FactorKind.PUSH)
     return contract.DeviceRegistered()

@@ -37,7 +37,7 @@ def with_sms(context: Context, req: sms.SmsProof) -> FactorLogin:
 
 @sms.set_number.implements
 def set_number(context: Context, req: sms.SetNumberAtLogin) -> SmsSent:
-    """A password alone sets no number where the account already has a factor."""
+    """Set the number of an account without factors; a password alone cannot add one to the others."""
     pending = find_unlocked(context, req.second_factor_authentication_token)
     refuse_unavailable(context, pending, FactorKind.SMS)
     if not req.phone_no_2fa:
@@ -45,19 +45,19 @@ def set_number(context: Context, req: sms.SetNumberAtLogin) -> SmsSent:
     if not second_factor.can_enrol(context, pending):
         raise e.FactorPhoneFixed
     options = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
-    return texted(context, AUTHENTICATORS[FactorKind.SMS].begin_enrolment(context, pending.person, options))
+    return sms_sent(context, AUTHENTICATORS[FactorKind.SMS].begin_enrolment(context, pending.person, options))
 
 
 @sms.text_again.implements
-def text_again(context: Context, req: sms.ResendSms) -> SmsSent:
+def resend_sms(context: Context, req: sms.ResendSms) -> SmsSent:
     pending = find_unlocked(context, req.second_factor_authentication_token)
     refuse_unavailable(context, pending, FactorKind.SMS)
     if not _has_number(context, pending):
         raise e.NoPhoneRegistered
     options = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp)
-    one = AUTHENTICATORS[FactorKind.SMS]
-    send = one.challenge if one.is_enrolled(pending.person) else one.begin_enrolment
-    return texted(context, send(context, pending.person, options))
+    authenticator = AUTHENTICATORS[FactorKind.SMS]
+    send = authenticator.challenge if authenticator.is_enrolled(pending.person) else authenticator.begin_enrolment
+    return sms_sent(context, send(context, pending.person, options))
 
 
 @email.mail_code.implements
@@ -66,10 +66,12 @@ def mail_code(context: Context, req: email.SendEmailCode) -> Posted:
     refuse_unavailable(context, pending, FactorKind.EMAIL)
     if not req.to:
         raise e.EmailMissing
-    one = AUTHENTICATORS[FactorKind.EMAIL]
-    if not one.is_enrolled(pending.person) and not second_factor.can_enrol(context, pending):
-        raise one.not_enrolled_error
-    one.challenge(context, pending.person, ChallengeOptions(email=req.to, email_template=req.email_template_2fa))
+    authenticator = AUTHENTICATORS[FactorKind.EMAIL]
+    if not authenticator.is_enrolled(pending.person) and not second_factor.can_enrol(context, pending):
+        raise authenticator.not_enrolled_error
+    authenticator.challenge(
+        context, pending.person, ChallengeOptions(email=req.to, email_template=req.email_template_2fa)
+    )
     return Posted()
 
 
@@ -77,18 +79,18 @@ def mail_code(context: Context, req: email.SendEmailCode) -> Posted:
 def with_email(context: Context, req: email.EmailProof) -> FactorLogin:
     pending = find_pending(context, req.second_factor_authentication_token)
     refuse_unavailable(context, pending, FactorKind.EMAIL)
-    answer = FactorResponse(code=email_code.require_code(req.otp), email=req.to)
-    return complete(context, req, FactorKind.EMAIL, answer, pending)
+    response = FactorResponse(code=email_code.require_code(req.otp), email=req.to)
+    return complete(context, req, FactorKind.EMAIL, response, pending)
 
 
-def texted(context: Context, shown: FactorChallenge) -> SmsSent:
+def sms_sent(context: Context, challenge: FactorChallenge) -> SmsSent:
     """Return the response of operations that send an SMS."""
-    return SmsSent(account_sid=messaging.account_sid(context), sid=shown.sid or "")
+    return SmsSent(account_sid=messaging.account_sid(context), sid=challenge.sid or "")
 
 
 def _has_number(context: Context, pending: PendingSignIn) -> bool:
-    """Return whether a code can have been sent: to the enrolled number, or to one that may be enrolled."""
-    known = pending.person
-    if AUTHENTICATORS[FactorKind.SMS].is_enrolled(known):
+    """Return whether there is a number for the code: enrolled, or pending and allowed to be enrolled."""
+    factors = pending.person
+    if AUTHENTICATORS[FactorKind.SMS].is_enrolled(factors):
         return True
-    return bool(known.pending(FactorKind.SMS)) and second_factor.can_enrol(context, pending)
+    return bool(factors.pending(FactorKind.SMS)) and second_factor.can_enrol(context, pending)

@@ -1,0 +1,77 @@
+"""Whether an account may sign in; a sign-in during the grace period of the account's own deletion may revert the deletion."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from datetime import timedelta
+
+from app.contract import errors as e
+from app.identity.authentication.sign_in import sessions
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts.service import Account
+from app.identity.platform.context import Context
+from app.identity.platform.encryption import DecryptionError
+from app.kit.clock import iso
+from app.kit.errors import ApiError
+
+_REVERT_LIFETIME = timedelta(minutes=10)
+
+
+def can_sign_in(context: Context, account: Account, kind: str = "email") -> bool:
+    """Return whether an account may sign in by an identifier of this kind."""
+    return not account.is_locked_now and refusal(context, account, kind) is None
+
+
+def refusal(context: Context, account: Account, kind: str) -> ApiError | None:
+    """Return the reason why an account may not sign in by an identifier of this kind; None if it may."""
+    if account.is_deleted and account.leaves_at is not None and account.is_active and context.visit is not None:
+        return _pending_deletion(context, account)
+    if not account.is_active or account.is_deleted:
+        return e.AccountBlocked()
+    if account.login_disabled:
+        return e.LoginDisabled()
+    if kind == "phone" and not account.phone_verified:
+        return e.PhoneUnverified()
+    needs_email = kind != "phone" and context.tenant.settings.email_verification == "required"
+    if needs_email and account.email and not account.email_verified:
+        return e.EmailUnverified()
+    return e.TooManySessions() if _is_over_session_limit(context, account) else None
+
+
+def uid_from_revert_token(context: Context, token: str) -> str | None:
+    """Return the uid whose deletion the token reverts; None if it expired or this tenant did not issue it."""
+    try:
+        plaintext = context.services.encryption.decrypt(
+            base64.urlsafe_b64decode(token.encode()), _associated_data(context)
+        ).decode()
+    except (DecryptionError, ValueError, binascii.Error):
+        return None
+    expires_at, _, uid = plaintext.partition(" ")
+    return uid if int(expires_at) > context.now.timestamp() else None
+
+
+def _pending_deletion(context: Context, account: Account) -> e.AccountLeaving:
+    """Return the refusal with the time when the deletion becomes final, and a token that reverts it."""
+    expires_at = int((context.now + _REVERT_LIFETIME).timestamp())
+    encrypted = context.services.encryption.encrypt(f"{expires_at} {account.uid}".encode(), _associated_data(context))
+    token = base64.urlsafe_b64encode(encrypted).decode()
+    return e.AccountLeaving(data={"leaves_at": iso(account.leaves_at), "keep": token})
+
+
+def _associated_data(context: Context) -> str:
+    return f"{context.tenant.tenant_id} keep account"
+
+
+def _is_over_session_limit(context: Context, account: Account) -> bool:
+    """Return whether the account already has as many live sessions as it may have."""
+    limit = account.sessions_allowed
+    if not limit:
+        return False
+    replaced = sessions.current_of(context, account.uid)
+    browser_sessions = [
+        session
+        for session in sessions.of_account(context, account.uid)
+        if session.client_id is None and (replaced is None or session.session_id != replaced.session_id)
+    ]
+    return len(browser_sessions) + tokens.count_program_sessions(context, account.uid) >= limit
