@@ -6,8 +6,8 @@ from sqlalchemy import select
 from werkzeug.test import Client
 
 from app.identity.directory.accounts import service
+from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import audit
 from tests.support.callers import call_of
 from tests.support.tenant_server import MANAGE, PASSWORD, TenantServer, refused
 

@@ -10,10 +10,9 @@ from sqlalchemy import select
 from werkzeug.test import Client
 
 from app.identity.entry import audit_retention, cleaning
-from app.identity.platform.audit import AuditLog
+from app.identity.platform.audit import AuditLog, audit
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import audit
 from app.kit.instrumentation import Instrumented
 from tests.support.customers import OLD
 from tests.support.rows import Somebody, somebody

@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
+from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import audit
 from tests.api.test_risks import CHROME, FIREFOX, LINZ, PARIS, VIENNA, from_elsewhere
 from tests.support.consents import asked
 from tests.support.customers import OLD

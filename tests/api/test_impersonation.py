@@ -9,8 +9,8 @@ from flask import Flask
 from sqlalchemy import select
 from werkzeug.test import Client as WsgiClient
 
+from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import audit
 from tests.support.machines import machine
 from tests.support.oauth_world import World
 from tests.support.tenant_server import MANAGE, PASSWORD, TenantServer, answered, refused

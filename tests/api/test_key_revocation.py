@@ -16,9 +16,9 @@ from app.identity import create_services
 from app.identity.administration import key_revocation
 from app.identity.credentials.tokens.store import access_tokens
 from app.identity.directory.tenants.signing_keys import LEAD
+from app.identity.platform.audit import audit
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import audit
 from app.identity.protocols.oauth import issued_jwts, machine_tokens
 from tests.support.callers import call_of
 from tests.support.identity_service import KEYS

@@ -10,8 +10,8 @@ from sqlalchemy import select, update
 from app.contract.messages import MailTemplate, SmsTemplate
 from app.identity.directory.tenants import changes
 from app.identity.messaging.store import letter_templates
+from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import audit
 from tests.support.customers import NEW, PATH, Customer, a_customer
 from tests.support.mailbox import code_in, link_in, sent_messages, token_in
 from tests.support.message_templates import states

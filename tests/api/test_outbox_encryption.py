@@ -9,10 +9,9 @@ from app.commands.serving import prepare_database
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.outbox import claims
 from app.identity.platform.outbox.lanes import lane_of
-from app.identity.platform.outbox.queue import decrypt_payload
+from app.identity.platform.outbox.queue import decrypt_payload, outbox
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import outbox
 from app.kit.clock import FixedClock, SystemClock
 from app.settings import Settings
 from tests.support.posting import SECRET, VAULT, posted, row, worker

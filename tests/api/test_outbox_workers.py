@@ -213,7 +213,7 @@ def test_a_hanging_mail_server_delays_no_text_message(own_database: Database, po
 def test_a_hanging_gateway_delays_no_mail(
     own_database: Database, post: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sms_gateway, "SECONDS", 600)  # it hangs for as long as the test takes
+    monkeypatch.setattr(sms_gateway, "TIMEOUT_SECONDS", 600)  # it hangs for as long as the test takes
     let_go = threading.Event()
     with gateway(let_go) as (url, taken), at_work(own_database, post, sms_url=url):
         texts = [posted(own_database, SystemClock(), kind="sms", to="+4930123456") for _ in range(2 * AT_ONCE)]

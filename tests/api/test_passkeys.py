@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
+from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import audit
 from tests.support.authenticator import Authenticator, heard, told
 from tests.support.customers import OLD
 from tests.support.factors import LOGIN_2FA, OWN_2FA

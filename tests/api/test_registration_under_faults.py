@@ -22,9 +22,9 @@ from sqlalchemy import select
 
 from app.identity.entry.worker import Worker
 from app.identity.platform.outbox import claims
+from app.identity.platform.outbox.queue import outbox
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import outbox
 from app.kit.clock import FixedClock
 from tests.support.installation import Installation, eventually, installed
 from tests.support.registering import REGISTER, primary

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import audit
 from tests.support.mailbox import sent_messages
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 

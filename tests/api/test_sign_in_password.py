@@ -14,8 +14,8 @@ from werkzeug.test import Client, TestResponse
 
 from app.identity.directory.accounts.tables import accounts
 from app.identity.directory.tenants.tables import tenants
+from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import audit
 from tests.support.relying_party import Browser
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 

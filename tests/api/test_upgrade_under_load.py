@@ -30,8 +30,8 @@ MIGRATION = f'''
 from alembic import op
 from sqlalchemy import Column, Integer, String
 
-from app.identity.platform.store.migrations.isolation import protect
-from app.identity.platform.store.migrations.online import add_index
+from app.identity.platform.store.migrations.ddl import protect
+from app.identity.platform.store.migrations.ddl import add_index
 from app.identity.platform.store.tables import Id
 
 revision, down_revision = "{LATER}", "{HEAD}"

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from app.identity.administration.configuration import apply as configuration
 from app.identity.directory.tenants import changes
-from app.identity.platform.resources.tables import resources as table
+from app.identity.platform.resources.store import resources as table
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.errors import ApiError
 from app.kit.resource import CREATE, DELETE, LIST, MASKED, READ, REPLACE, UPDATE, InSettings, Resource

@@ -10,10 +10,9 @@ from sqlalchemy import func, select
 
 from app.identity.administration.resources.stores import access_of, store_of
 from app.identity.directory.tenants import changes
-from app.identity.platform.resources.cached import items_of
 from app.identity.platform.resources.items import Item, StoreAccess
-from app.identity.platform.resources.store import reencrypt
-from app.identity.platform.resources.tables import resources as table
+from app.identity.platform.resources.store import items_of, reencrypt
+from app.identity.platform.resources.store import resources as table
 from app.identity.platform.store import removal
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.resource import CREATE, DELETE, LIST, MASKED, READ, REPLACE, UPDATE

@@ -11,8 +11,8 @@ from sqlalchemy import select
 
 from app.identity.authentication.sign_in.tables import sessions
 from app.identity.directory.accounts.tables import identifiers
+from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import audit
 from tests.pages.test_verification import PendingVerification, verification_mails
 from tests.support.customers import NEW, a_customer
 from tests.support.mailbox import code_in, mails_to, token_in

@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import select, update
 
 from app.identity.directory.accounts.tables import accounts
+from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import audit
 from tests.support.identity_service import MovableClock
 from tests.support.mailbox import code_in, link_in, mails_to
 from tests.support.oauth_world import NewWorld, Person, World

@@ -9,10 +9,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from sqlalchemy import select
 
-from app.identity.platform.outbox.queue import decrypt_payload
+from app.identity.platform.outbox.queue import decrypt_payload, outbox
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import outbox
 
 _ADDRESS = re.compile(r"https?://[^\s\"'<>\\]+")
 _CODE = re.compile(r"(?<![0-9A-Za-z])[0-9]{6}(?![0-9A-Za-z])")

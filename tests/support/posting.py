@@ -9,11 +9,10 @@ from sqlalchemy import select
 
 from app.identity.entry.worker import Worker
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.outbox.queue import Outbox
+from app.identity.platform.outbox.queue import Outbox, outbox
 from app.identity.platform.services import Services
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import outbox
 from app.kit.clock import Clock
 from app.settings import Settings
 

@@ -21,10 +21,10 @@ from app.identity.administration.resources import handlers
 from app.identity.administration.resources.stores import store_of
 from app.identity.entry import callers
 from app.identity.entry.server import IdentityLifecycle
+from app.identity.platform.audit import audit
 from app.identity.platform.resources.items import StoreAccess
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import audit
 from app.kit.operation import AnyOperation, Host
 from app.kit.reading import RawRequest
 from app.kit.resource import Resource, Verb

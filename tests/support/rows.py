@@ -13,8 +13,8 @@ from sqlalchemy import select
 from werkzeug.test import Client, TestResponse
 
 from app.identity.credentials.passwords.breached_passwords import BreachedPasswords
+from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import audit
 from tests.support.breached_passwords import breached_password_server
 from tests.support.captchas import worked
 from tests.support.customers import UNLIMITED, Customer, a_customer

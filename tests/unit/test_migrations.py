@@ -226,7 +226,7 @@ def test_no_migration_breaks_the_code_it_claims_to_bear(fresh_postgres: Postgres
             migrate.upgrade(fresh_postgres.migrate_url, revision=revision)
         if oldest_code_of(revision) == oldest_code_of(before):
             assert breaks_older_code(statements, PASSING.get(revision, ())) == []
-        assert keeps_writers_out(statements) == [], "use migrations/online.py"
+        assert keeps_writers_out(statements) == [], "use migrations/ddl.py"
 
 
 def test_code_serves_without_revisions_that_only_take_away() -> None:

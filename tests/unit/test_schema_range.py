@@ -19,7 +19,7 @@ from app.identity.entry import health
 from app.identity.platform.store import migrate
 from app.identity.platform.store.database import Database, StoreUnavailable
 from app.identity.platform.store.migrate import HEAD, LockRetries
-from app.identity.platform.store.migrations.online import add_index, drop_index
+from app.identity.platform.store.migrations.ddl import add_index, drop_index
 from app.identity.platform.store.schema_state import SchemaState, read_schema_state, store_oldest_code
 from app.settings import Settings, SettingsError
 from tests.support.migration_rules import COMMIT, breaks_older_code, keeps_writers_out

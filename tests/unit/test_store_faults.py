@@ -19,11 +19,11 @@ from app.identity import create_app, create_service, create_services
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.directory.tenants.tables import tenants
 from app.identity.entry import health
+from app.identity.platform.audit import audit
 from app.identity.platform.services import Services
 from app.identity.platform.store import migrate
 from app.identity.platform.store.database import StoreUnavailable
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import audit
 from app.kit import randomness, time_budget
 from app.settings import Settings
 

@@ -11,9 +11,9 @@ from app.identity.directory.consents import tables as consent_forms
 from app.identity.directory.custom_objects import tables as custom_objects
 from app.identity.directory.tenants import tables as tenants
 from app.identity.messaging import store as messaging
-from app.identity.platform import continuation_tokens
-from app.identity.platform import tables as tasks
-from app.identity.platform.resources import tables as resources
+from app.identity.platform import audit, continuation_tokens
+from app.identity.platform.outbox import queue as outbox
+from app.identity.platform.resources import store as resources
 from app.identity.platform.store.tables import declare_complete, metadata
 from app.identity.protocols.oauth import tables as oauth
 
@@ -21,5 +21,5 @@ declare_complete()
 
 __all__ = [
     "accounts", "captcha", "consent_forms", "credentials", "custom_objects", "messaging", "metadata", "oauth", "one_time_tokens",
-    "registration", "resources", "sign_in", "tasks", "tenants", "continuation_tokens", "tokens",
+    "registration", "resources", "sign_in", "audit", "outbox", "tenants", "continuation_tokens", "tokens",
 ]  # fmt: skip

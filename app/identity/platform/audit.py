@@ -9,12 +9,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import Column, Index, String, insert, select
 
+from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import audit
 from app.kit import randomness
 from app.kit.clock import Clock
+
+audit = tenant_table(
+    "audit",
+    Column("entry_id", Id, primary_key=True),  # sorts by time
+    Column("at", Instant, nullable=False),
+    Column("event", String(64), nullable=False),
+    Column("uid", Id),
+    Column("client_id", String(128)),
+    Column("address", String(64)),
+    Column("reference", String(64)),  # the request id, as in logs and responses
+    Column("facts", Json, nullable=False),
+    Index("ix_audit_uid", "tenant_id", "uid", "at"),
+)
 
 _ADD = insert(audit)
 

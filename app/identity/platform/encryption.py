@@ -49,13 +49,13 @@ class Encryption:
         ciphertext = self._ciphers[self._first].encrypt(nonce, value, associated_data.encode())
         return self.prefix + nonce + ciphertext
 
-    def decrypt(self, sealed: bytes, associated_data: str) -> bytes:
+    def decrypt(self, ciphertext: bytes, associated_data: str) -> bytes:
         """Return the clear value; raises DecryptionError."""
-        cipher = self._ciphers.get(sealed[1:9])
-        if cipher is None or sealed[:1] != _VERSION:
+        cipher = self._ciphers.get(ciphertext[1:9])
+        if cipher is None or ciphertext[:1] != _VERSION:
             raise UnknownEncryptionKey("no key opens this value; is a line of GATEHOUSE_SECRET_KEY missing here?")
         try:
-            return cipher.decrypt(sealed[9:21], sealed[21:], associated_data.encode())
+            return cipher.decrypt(ciphertext[9:21], ciphertext[21:], associated_data.encode())
         except (InvalidTag, ValueError):  # ValueError: truncated within the nonce
             raise WrongAssociatedData("the value was sealed for another place, or was changed") from None
 
@@ -64,9 +64,9 @@ class Encryption:
         """The first bytes of every value that is encrypted under the first secret."""
         return _VERSION + self._first
 
-    def is_current(self, sealed: bytes) -> bool:
+    def is_current(self, ciphertext: bytes) -> bool:
         """Return whether the value is encrypted under the first secret; otherwise the rotation command reencrypts it."""
-        return sealed.startswith(self.prefix)
+        return ciphertext.startswith(self.prefix)
 
 
 def _key_id(secret: bytes) -> bytes:

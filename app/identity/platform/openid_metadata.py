@@ -103,7 +103,7 @@ def _fetch(resolver: Resolver, issuer: str, now: datetime) -> ProviderMetadata:
     endpoints = Endpoints(
         str(urls["authorization_endpoint"]),
         str(urls["token_endpoint"]),
-        next((one for one in _AUTH_METHODS if one in methods), _AUTH_METHODS[0]),
+        next((method for method in _AUTH_METHODS if method in methods), _AUTH_METHODS[0]),
     )
     sends_issuer = document.get("authorization_response_iss_parameter_supported") is True
     return ProviderMetadata(endpoints, str(userinfo), str(urls["jwks_uri"]), sends_issuer, now)
@@ -121,14 +121,14 @@ def is_allowed_endpoint(issuer: str, url: str) -> bool:
     return is_local(issuer) or host == urlsplit(issuer).hostname or (is_name and not is_local(url))
 
 
-def _import_keys(listed: Any) -> tuple[Key, ...]:
+def _import_keys(jwks: Any) -> tuple[Key, ...]:
     """Return the public signature keys of a JWKS and skip everything else."""
     keys = []
-    for one in listed[:_MAX_KEYS] if isinstance(listed, list) else ():
-        if not isinstance(one, dict) or one.get("use", "sig") != "sig" or one.get("kty") not in _KEY_TYPES:
+    for key in jwks[:_MAX_KEYS] if isinstance(jwks, list) else ():
+        if not isinstance(key, dict) or key.get("use", "sig") != "sig" or key.get("kty") not in _KEY_TYPES:
             continue
         try:
-            keys.append(JWKRegistry.import_key(one))
+            keys.append(JWKRegistry.import_key(key))
         except (JoseError, KeyError, *PARSE_ERRORS):
             continue
     if not keys:

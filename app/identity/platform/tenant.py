@@ -47,12 +47,12 @@ class Application:
         """The scopes it may request; scopes of the account interface come from `interface_access` alone."""
         return frozenset(self.settings.scope.split()).difference(INTERFACE_SCOPES).union(self.settings.interface_scopes)
 
-    def granted(self, wanted: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the scopes that a grant of the `wanted` ones includes: those of `interface_access` are added.
+    def granted(self, requested: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the scopes that a grant of the `requested` ones includes: those of `interface_access` are added.
 
         A request that names an interface scope gets only the named one, except that writing includes reading, because
         a write returns the changed profile.
         """
-        if ACCOUNT_WRITE in wanted or not any(name in INTERFACE_SCOPES for name in wanted):
-            return tuple(dict.fromkeys((*wanted, *self.settings.interface_scopes)))
-        return wanted
+        if ACCOUNT_WRITE in requested or not any(name in INTERFACE_SCOPES for name in requested):
+            return tuple(dict.fromkeys((*requested, *self.settings.interface_scopes)))
+        return requested

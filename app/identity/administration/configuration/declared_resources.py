@@ -40,7 +40,7 @@ def wrong(
     resource: Resource, item: BaseModel, path: Path, settings: TenantSettings | None
 ) -> Iterator[tuple[Path, str]]:
     """Yield what is wrong with one item."""
-    for key, sentence in rules_of(resource).wrong(item, settings):
+    for key, sentence in rules_of(resource).problems_of(item, settings):
         yield (*path, *key.split(".")), f"expected {sentence}"
 
 

@@ -249,7 +249,7 @@ def _check(context: Context, bound: Bound, item: Item) -> None:
     """Refuse content that is malformed, naming the field as requests spell it."""
     resource = bound.draft.resource
     content = resource_values.checked(resource, item.content, bound.bad)
-    for key, sentence in rules_of(resource).wrong(content, context.tenant.settings):
+    for key, sentence in rules_of(resource).problems_of(content, context.tenant.settings):
         raise resource_values.refusal(resource, tuple(key.split(".")), f"expected {sentence}.", bound.bad)
 
 

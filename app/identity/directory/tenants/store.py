@@ -13,7 +13,7 @@ from app.identity.directory.tenants.tables import applications, tenants
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
 
-LOOKUP_TENANT = "lookup"  # the reserved tenant id of units of work that look tenants up (migrations/isolation.py)
+LOOKUP_TENANT = "lookup"  # the reserved tenant id of units of work that look tenants up (migrations/ddl.py)
 
 
 def by_name(work: UnitOfWork, name: str) -> Tenant | None:

@@ -1,5 +1,5 @@
 """Claims and settles outbox messages of all tenants, under one of the two exemptions from row-level security
-(store/migrations/isolation.py).
+(store/migrations/ddl.py).
 
 A claim is a short lease on one message: one transaction postpones `due_at` and counts the attempt. Delivery runs outside any
 transaction while `leases.py` renews the lease. If the process dies, the message is due again when its lease expires, so each
@@ -18,11 +18,10 @@ from sqlalchemy import ColumnElement, LargeBinary, case, func, or_, select, tupl
 
 from app.identity.platform.encryption import DecryptionError, Encryption, UnknownEncryptionKey, WrongAssociatedData
 from app.identity.platform.outbox.lanes import Lane, inlined
-from app.identity.platform.outbox.queue import DISCARDED, EMPTY_PAYLOAD, decrypt_payload, encrypt_payload
+from app.identity.platform.outbox.queue import DISCARDED, EMPTY_PAYLOAD, decrypt_payload, encrypt_payload, outbox
 from app.identity.platform.outbox.sender import DeliveryError
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import outbox
 
 EXEMPT = "outbox"
 LEASE = timedelta(seconds=20)
@@ -236,18 +235,18 @@ def reencrypt(database: Database, encryption: Encryption, *, is_clear_only: bool
     """
     last, count = ("", ""), 0
     prefix = func.substr(_O.sealed, 1, len(encryption.prefix), type_=LargeBinary)
-    others = _O.sealed.is_(None) if is_clear_only else or_(_O.sealed.is_(None), prefix != encryption.prefix)
-    while rows := _next_to_reencrypt(database, others, last):
+    outdated = _O.sealed.is_(None) if is_clear_only else or_(_O.sealed.is_(None), prefix != encryption.prefix)
+    while rows := _next_to_reencrypt(database, outdated, last):
         count += _reencrypt_rows(database, encryption, rows)
         last = (rows[-1].tenant_id, rows[-1].message_id)
     return count
 
 
-def _next_to_reencrypt(database: Database, others: ColumnElement[bool], last: tuple[str, str]) -> Sequence[Any]:
+def _next_to_reencrypt(database: Database, outdated: ColumnElement[bool], last: tuple[str, str]) -> Sequence[Any]:
     work = UnitOfWork(database, EXEMPT)
     key = tuple_(_O.tenant_id, _O.message_id)
     try:
-        return work.all(select(outbox).where(_IS_UNSENT, others, key > last).order_by(*key).limit(_PAGE))
+        return work.all(select(outbox).where(_IS_UNSENT, outdated, key > last).order_by(*key).limit(_PAGE))
     finally:
         work.rollback()
 

@@ -1,4 +1,4 @@
-"""Writes messages in the transaction of the change that causes them; the worker delivers each at least once.
+"""The outbox: messages written in the transaction of the change that causes them. The worker delivers each at least once.
 
 Payloads contain links and codes, so they are encrypted, bound to their row (decisions/0081).
 """
@@ -9,13 +9,29 @@ from datetime import datetime
 from typing import Any
 
 from pydantic_core import from_json, to_json
-from sqlalchemy import insert
+from sqlalchemy import Column, Index, Integer, LargeBinary, String, Text, insert
 
 from app.identity.platform.encryption import Encryption
+from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.platform.tables import outbox
 from app.kit import randomness
 from app.kit.clock import Clock
+
+outbox = tenant_table(
+    "outbox",
+    Column("message_id", Id, primary_key=True),
+    Column("kind", String(32), nullable=False),  # mail, sms, webhook, backchannel_logout, push, nothing
+    Column("payload", Json, nullable=False),  # empty since schema 0009
+    Column("sealed", LargeBinary),  # the encrypted payload; None once erased
+    Column("state", String(12), nullable=False, default="waiting"),  # waiting, sent, dead
+    Column("attempts", Integer, nullable=False, default=0),
+    Column("due_at", Instant, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("finished_at", Instant),
+    Column("last_problem", Text),
+    Index("ix_outbox_due", "state", "due_at"),  # for workers of older versions
+    Index("ix_outbox_turns", "state", "kind", "tenant_id", "due_at"),  # lets tenants take turns (outbox/claims.py)
+)
 
 DISCARDED = "nothing"
 """The kind of a row that `NullOutbox` writes."""

@@ -1,4 +1,4 @@
-"""Rules of a resource's own, hung on it by the area that owns them.
+"""Hooks of a resource, registered by the area that owns its rules.
 
 rules = rules_of(contract.WEBHOOKS)
 
@@ -19,9 +19,9 @@ from app.kit.resource import Resource
 from app.kit.resource_values import Given
 from app.kit.wire import Wire
 
-Given_ = Callable[[Context, Given], None]
-Shown = Callable[[Context, Any, dict[str, Any]], None]
-Problems = Callable[[Any, TenantSettings | None], Iterable[tuple[str, str]]]
+OnGiven = Callable[[Context, Given], None]
+OnShown = Callable[[Context, Any, dict[str, Any]], None]
+OnProblems = Callable[[Any, TenantSettings | None], Iterable[tuple[str, str]]]
 OnItem = Callable[[Context, Item], None]
 OnChange = Callable[[Context, Item | None, Item], None]
 Act = Callable[[Context, Item, Any], "Item | Wire | None"]
@@ -30,67 +30,67 @@ Hook = TypeVar("Hook", bound=Callable[..., Any])
 
 @dataclass
 class Rules:
-    """The hooks of one resource; each is a decorator, and all functions under one name run in the order of their definition.
+    """The hooks of one resource, each registered by a decorator. Hooks of one name run in the order of their definition.
 
-    given: changes or refuses what a request states, before it is checked.
-    shown: changes an answer's values, by field name; gets the content as its model.
-    problems: yields (key, what was expected there) for content that is wrong, of requests and configuration files alike.
-    before_create, before_update, before_delete: refuse a write, whose tenant is locked.
-    after_create, after_update, after_delete: go on after a write, within its transaction.
+    given: changes or refuses a request's values before validation.
+    shown: changes a response's values, by field name; gets the content as its model.
+    problems: yields (key, expected value) for invalid content of requests and configuration files.
+    before_create, before_update, before_delete: refuse a write; the tenant is locked.
+    after_create, after_update, after_delete: run after a write, in its transaction.
     """
 
     hooks: dict[str, list[Callable[..., Any]]] = field(default_factory=dict)
     actions: dict[str, Act] = field(default_factory=dict)
     store: Store | None = None
-    """A store of its own."""
+    """The resource's own store, if it does not use the shared table."""
 
-    def given(self, hook: Given_) -> Given_:
-        return self._hang("given", hook)
+    def given(self, hook: OnGiven) -> OnGiven:
+        return self._register("given", hook)
 
-    def shown(self, hook: Shown) -> Shown:
-        return self._hang("shown", hook)
+    def shown(self, hook: OnShown) -> OnShown:
+        return self._register("shown", hook)
 
-    def problems(self, hook: Problems) -> Problems:
-        return self._hang("problems", hook)
+    def problems(self, hook: OnProblems) -> OnProblems:
+        return self._register("problems", hook)
 
     def before_create(self, hook: OnItem) -> OnItem:
-        return self._hang("before_create", hook)
+        return self._register("before_create", hook)
 
     def before_update(self, hook: OnChange) -> OnChange:
-        return self._hang("before_update", hook)
+        return self._register("before_update", hook)
 
     def before_delete(self, hook: OnItem) -> OnItem:
-        return self._hang("before_delete", hook)
+        return self._register("before_delete", hook)
 
     def after_create(self, hook: OnItem) -> OnItem:
-        return self._hang("after_create", hook)
+        return self._register("after_create", hook)
 
     def after_update(self, hook: OnChange) -> OnChange:
-        return self._hang("after_update", hook)
+        return self._register("after_update", hook)
 
     def after_delete(self, hook: OnItem) -> OnItem:
-        return self._hang("after_delete", hook)
+        return self._register("after_delete", hook)
 
     def action(self, name: str) -> Callable[[Act], Act]:
-        """Return the decorator of the function that does an action: it returns the changed item, an answer, or nothing."""
+        """Return the decorator for the function of an action, which returns the changed item, a response, or nothing."""
 
-        def keep(hook: Act) -> Act:
+        def register(hook: Act) -> Act:
             self.actions[name] = hook
             return hook
 
-        return keep
+        return register
 
     def run(self, name: str, *arguments: Any) -> None:
         """Run the hooks of one name."""
         for hook in self.hooks.get(name, ()):
             hook(*arguments)
 
-    def wrong(self, content: Any, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:
-        """Yield what the hooks find wrong with content."""
+    def problems_of(self, content: Any, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:
+        """Yield the problems that the hooks find in content."""
         for hook in self.hooks.get("problems", ()):
             yield from hook(content, settings)
 
-    def _hang(self, name: str, hook: Hook) -> Hook:
+    def _register(self, name: str, hook: Hook) -> Hook:
         self.hooks.setdefault(name, []).append(hook)
         return hook
 

@@ -1,4 +1,4 @@
-"""Items of a resource, and what a store of them does."""
+"""Items of a resource, and the protocol of their stores."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ FILE, API = "file", "api"
 
 @dataclass(frozen=True)
 class Item:
-    """One item, or a singleton (whose id has no part)."""
+    """One item, or a singleton, whose id is empty."""
 
     id: tuple[str, ...]
-    content: dict[str, Any]  # as stated: nothing that stands at its default
+    content: dict[str, Any]  # without members at their defaults
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     origin: Mapping[str, Any] = field(default_factory=lambda: {"by": API})
     created_at: datetime | None = None
@@ -27,13 +27,13 @@ class Item:
 
     @property
     def name(self) -> str:
-        """What plans call it."""
+        """Return the item's name in plans of `gatehouse apply`."""
         return " ".join(self.id)
 
 
 @dataclass(frozen=True)
 class StoreAccess:
-    """What a store needs of a request, or of the command that applies a file."""
+    """The unit of work, encryption and time that a store uses, from a request or a command."""
 
     work: UnitOfWork
     encryption: Encryption
@@ -41,27 +41,27 @@ class StoreAccess:
 
 
 class Store(Protocol):
-    """Items of one resource, always of the unit of work's tenant."""
+    """Stores the items of one resource, always of the unit of work's tenant."""
 
     @property
     def raises_version(self) -> bool:
-        """Whether a write raises the tenant's version by itself."""
+        """Return whether a write itself raises the tenant's version."""
 
     @property
     def keeps_origin(self) -> bool:
-        """Whether it keeps the items' `origin`."""
+        """Return whether it stores the items' `origin`."""
 
     def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:
-        """Return the items, in a steady order; of these parents alone."""
+        """Return the items in a stable order; with `parents` only those of these parents."""
 
     def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:
-        """Return an item."""
+        """Return an item, or None."""
 
     def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
         """Add an item. Raises IntegrityError if its id or its unique key is taken."""
 
     def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
-        """Replace an item that is there. Raises IntegrityError if its unique key is taken."""
+        """Replace an existing item. Raises IntegrityError if its unique key is taken."""
 
     def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:
         """Remove an item."""

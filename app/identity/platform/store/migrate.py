@@ -37,8 +37,9 @@ _GRANTS = (
     'REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON alembic_version FROM "{}"',
 )
 # The runtime role may use partitions only through their table, whose policy applies to it.
-_PARTS = "SELECT oid::regclass::text FROM pg_class WHERE relispartition AND relnamespace = 'public'::regnamespace AND relkind = 'r'"
-_TENDING = """SELECT oid::regprocedure::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+_PARTITION_TABLES = """SELECT oid::regclass::text FROM pg_class
+              WHERE relispartition AND relnamespace = 'public'::regnamespace AND relkind = 'r'"""
+_PARTITION_FUNCTIONS = """SELECT oid::regprocedure::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace
               AND proname IN ('gatehouse_audit_make', 'gatehouse_audit_drop')"""
 _MIGRATION_LOCK = 4_017_203  # an arbitrary advisory lock key, held during a migration
 _PARTITIONS = 4_017_204  # held while a partition of `audit` is made or dropped, or grants change (revision 0018)
@@ -265,7 +266,7 @@ def _grant(connection: Connection, role: str) -> None:
         connection.execute(text(f"SELECT pg_advisory_xact_lock({_PARTITIONS})"))
         for statement in _GRANTS:
             connection.execute(text(statement.format(role)))
-        for partition in connection.execute(text(_PARTS)).scalars().all():
+        for partition in connection.execute(text(_PARTITION_TABLES)).scalars().all():
             connection.execute(text(f'REVOKE ALL ON {partition} FROM "{role}"'))
-        for function in connection.execute(text(_TENDING)).scalars().all():
+        for function in connection.execute(text(_PARTITION_FUNCTIONS)).scalars().all():
             connection.execute(text(f'GRANT EXECUTE ON FUNCTION {function} TO "{role}"'))

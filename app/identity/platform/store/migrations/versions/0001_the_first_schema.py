@@ -3,7 +3,7 @@
 from alembic import op
 from sqlalchemy import Boolean, Column, Index, Integer, LargeBinary, String, Text
 
-from app.identity.platform.store.migrations.isolation import exempt_lookup, exempt_outbox_claim, protect
+from app.identity.platform.store.migrations.ddl import exempt_lookup, exempt_outbox_claim, protect
 from app.identity.platform.store.tables import Id, Instant, Json
 
 revision = "0001"

@@ -3,7 +3,7 @@
 from alembic import op
 from sqlalchemy import Column, Index, Integer, LargeBinary
 
-from app.identity.platform.store.migrations.isolation import protect
+from app.identity.platform.store.migrations.ddl import protect
 from app.identity.platform.store.tables import Id, Instant
 
 revision = "0002"

@@ -1,6 +1,6 @@
 """The tenants take turns in the outbox: an index that finds the next one's oldest message."""
 
-from app.identity.platform.store.migrations.online import add_index, drop_index
+from app.identity.platform.store.migrations.ddl import add_index, drop_index
 
 revision = "0015"
 down_revision = "0014"

@@ -7,7 +7,7 @@ What was written so far becomes the first partition, `audit_before`, without bei
 from alembic import op
 from sqlalchemy.exc import IntegrityError
 
-from app.identity.platform.store.migrations.isolation import LOOKUP, is_postgres, protect
+from app.identity.platform.store.migrations.ddl import LOOKUP, is_postgres, protect
 from app.settings import SettingsError
 
 revision = "0018"

@@ -1,7 +1,8 @@
-"""Row-level security on PostgreSQL, the second isolation of tenants (design section 5). SQLite has none.
+"""Schema changes that several revisions use: row-level security, and index changes that do not block the users of a table.
 
-A transaction sets its tenant in `gatehouse.tenant` (store/unit.py); without it no row is visible or writable. FORCE applies
-this to the table owner too. Two reserved names, which no tenant has, may see the rows of all tenants in one table:
+Row-level security on PostgreSQL is the second isolation of tenants (design section 5); SQLite has none. A transaction sets
+its tenant in `gatehouse.tenant` (store/unit.py); without it no row is visible or writable. FORCE applies this to the table
+owner too. Two reserved names, which no tenant has, may see the rows of all tenants in one table:
 
     lookup   reads `tenants`, to find a tenant by host name or API key
     outbox   reads and updates `outbox`, to claim due messages of every tenant
@@ -41,3 +42,26 @@ def exempt_outbox_claim() -> None:
         op.execute(
             f"CREATE POLICY claim_mark ON outbox FOR UPDATE USING ({NAMED} = '{OUTBOX}') WITH CHECK ({NAMED} = '{OUTBOX}')"
         )
+
+
+def add_index(name: str, table: str, columns: list[str]) -> None:
+    """Add an index to a table in use; PostgreSQL builds it concurrently, outside a transaction.
+
+    Must be the last step of a migration, because earlier steps are committed first. Replaces the invalid index of an
+    interrupted run.
+    """
+    if not is_postgres():
+        op.create_index(name, table, columns)
+        return
+    with op.get_context().autocommit_block():
+        op.drop_index(name, table, if_exists=True, postgresql_concurrently=True)
+        op.create_index(name, table, columns, postgresql_concurrently=True)
+
+
+def drop_index(name: str, table: str) -> None:
+    """Remove an index from a table in use."""
+    if not is_postgres():
+        op.drop_index(name, table)
+        return
+    with op.get_context().autocommit_block():
+        op.drop_index(name, table, if_exists=True, postgresql_concurrently=True)
