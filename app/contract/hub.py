@@ -16,6 +16,7 @@ from app.contract.consent_forms import ConsentForm
 from app.contract.credential_settings import Pins
 from app.contract.error_groups import IDENTIFIER_KINDS, LOCKS
 from app.contract.groups import SecurityAnswer
+from app.contract.hub_models import InteractionDecision, InteractionOnly, NoParameters
 from app.contract.operations import HASHES, hub_operation
 from app.contract.registration_form import FormField
 from app.kit.wire import From, Wire
@@ -81,6 +82,14 @@ class PersonView(Wire):
     label: str  # email, username or phone
     name: str | None = None
     language: str | None = None  # the profile's LocalLanguage, unchanged
+
+
+class AccountView(Wire):
+    """The account of a page that can change it, and whether the visitor must reauthenticate first."""
+
+    person: PersonView
+    needs_password: bool = False  # the last authentication is too old for sensitive changes
+    must_confirm: bool = False  # as `needs_password`, but the password alone is not sufficient
 
 
 class Session(Wire):
@@ -236,12 +245,8 @@ class SignInRequest(Wire):
     connects: bool = False  # the page said that the provider's identity will be linked
 
 
-class CaptchaRequest(Wire):
-    """No parameters."""
-
-
 captcha = hub_operation(
-    "hub.captcha", "GET /hub/captcha", CaptchaRequest, Challenge,
+    "hub.captcha", "GET /hub/captcha", NoParameters, Challenge,
     summary="Create a captcha for a form that always has one; the error of a locked sign-in holds its own.",
 )  # fmt: skip
 
@@ -258,22 +263,13 @@ sign_in = hub_operation(
 )  # fmt: skip
 
 
-class ConsentRequest(Wire):
-    attempt: str
-    allow: bool
-
-
 consent = hub_operation(
-    "hub.consent", "POST /hub/consent", ConsentRequest, Next, summary="Answer the consent page of an interaction.",
+    "hub.consent", "POST /hub/consent", InteractionDecision, Next, summary="Answer the consent page of an interaction.",
 )  # fmt: skip
 
 
-class SwitchAccountRequest(Wire):
-    attempt: str
-
-
 switch_account = hub_operation(
-    "hub.switch_account", "POST /hub/switch-account", SwitchAccountRequest, Next,
+    "hub.switch_account", "POST /hub/switch-account", InteractionOnly, Next,
     summary="End the session and return to the interaction's sign-in step.",
 )  # fmt: skip
 
@@ -326,15 +322,12 @@ class AddressView(Wire):
     resend_in_seconds: int = 0
 
 
-class ProfileResponse(Wire):
+class ProfileResponse(AccountView):
     """The account's profile page. `profile` is the interface's profile (profile.json.md)."""
 
-    person: PersonView
     profile: dict[str, Any]
     has_password: bool = True
-    must_confirm: bool = False  # as `needs_password`, but the password alone is not sufficient
     answered: list[str] = Field(default_factory=list)  # ids of the security questions that have an answer
-    needs_password: bool = False  # the last authentication is too old for sensitive changes
     phone: str | None = None  # formatted for display
     asked_phone: str | None = None  # pending: a code was texted, but not entered yet
     resend_in_seconds: int = 0  # wait before the next code for `asked_phone`
@@ -375,7 +368,7 @@ class HubClient(Wire):
     scope: str = "openid profile email"
 
 
-own_client = hub_operation(
+hub_client = hub_operation(
     "hub.own_client", "GET /hub/clients/{name}", HubClientRequest, HubClient, errors=(e.UnknownAccount,),
     summary="Read the hub's own registration as a relying party (a public client, PKCE).",
 )  # fmt: skip

@@ -9,7 +9,6 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.accounts import MODEL_ERRORS
-from app.contract.emailed_links import Token
 from app.contract.error_groups import (
     ADDED_EMAIL,
     EMAIL_CODE,
@@ -22,6 +21,7 @@ from app.contract.error_groups import (
 )
 from app.contract.groups import Posted, SecurityAnswer
 from app.contract.hub import Next, PersonView, Session
+from app.contract.hub_models import InteractionOnly, LinkToken, Token
 from app.contract.operations import HASHES, HASHES_SECRETS, hub_operation
 from app.contract.registration_form import MOST_LETTERS, FormField
 from app.kit.wire import From, Wire
@@ -116,10 +116,6 @@ class DeletionView(Wire):
     days: int = 0
 
 
-class ConfirmDeletionRequest(Wire):
-    token: Token
-
-
 class DeletionScheduled(Wire):
     """`leaves_at`: until when the deletion can be cancelled; None: the account is deleted."""
 
@@ -129,10 +125,6 @@ class DeletionScheduled(Wire):
 
 class KeepRequest(Wire):
     token: Annotated[str, Field(max_length=500)]
-
-
-class AcceptPolicyRequest(Wire):
-    attempt: str
 
 
 class MissingFieldsRequest(Wire):
@@ -159,7 +151,7 @@ add_email = hub_operation(
     errors=(*ADDED_EMAIL, *REAUTHENTICATION, *EMAIL_SENDING),
     summary="Email a link and a code to a new address; the response is the same for an address of another account.",
 )  # fmt: skip
-mail_email_again = hub_operation(
+resend_email = hub_operation(
     "hub.mail_email_again", "POST /hub/own/emails/again", EmailRequest, Posted,
     errors=(*ADDED_EMAIL, *EMAIL_SENDING, e.NotAuthenticated, e.EmailNotOnProfile, e.EmailVerifiedBefore, e.EmailVerificationOff),
     summary="Resend the link and the code to an unverified address of the account.",
@@ -177,12 +169,12 @@ make_primary = hub_operation(
     "hub.make_primary", "POST /hub/own/emails/primary", EmailEdit, SessionRenewal, hashing=HASHES_SECRETS,
     errors=(*REAUTHENTICATION, e.MalformedEmail, e.EmailNotOnProfile, e.EmailNotAddable), summary="Make another address the primary one.",
 )  # fmt: skip
-ask_phone = hub_operation(
+request_phone_change = hub_operation(
     "hub.ask_phone", "POST /hub/own/phone/ask", PhoneEdit, SessionRenewal, hashing=HASHES_SECRETS,
     errors=(*REAUTHENTICATION, *SMS_SENDING, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered),
     summary="Text a code to a new number; the response is the same for a number of another account.",
 )  # fmt: skip
-text_phone_again = hub_operation(
+resend_phone_code = hub_operation(
     "hub.text_phone_again", "POST /hub/own/phone/again", PhoneRequest, Posted,
     errors=(*SMS_SENDING, e.NotAuthenticated, e.PhoneLoginOff, e.NoPhoneOnProfile, e.PhoneRegistered),
     summary="Resend the code to the pending number.",
@@ -201,7 +193,7 @@ edit_answers = hub_operation(
     "hub.edit_answers", "POST /hub/own/answers", AnswersEdit, SessionRenewal, hashing=HASHES, errors=(*FORM_ERRORS, *REAUTHENTICATION),
     summary="Change the answers to security questions.",
 )  # fmt: skip
-ask_deletion = hub_operation(
+request_deletion = hub_operation(
     "hub.ask_deletion", "POST /hub/own/deletion", WithPassword, SessionRenewal, hashing=HASHES_SECRETS,
     errors=(*REAUTHENTICATION, *EMAIL_SENDING, e.NoEmailOnProfile, e.NotProcessable), summary="Email a link that deletes the account.",
 )  # fmt: skip
@@ -210,15 +202,15 @@ read_deletion = hub_operation(
     summary="Read the state of a deletion link without using it.",
 )  # fmt: skip
 confirm_deletion = hub_operation(
-    "hub.confirm_deletion", "POST /hub/deletion", ConfirmDeletionRequest, DeletionScheduled,
+    "hub.confirm_deletion", "POST /hub/deletion", LinkToken, DeletionScheduled,
     errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink), summary="Delete an account with an emailed link.",
 )  # fmt: skip
-keep_account = hub_operation(
+cancel_deletion = hub_operation(
     "hub.keep_account", "POST /hub/deletion/undo", KeepRequest, Posted, errors=(e.WrongDeleteToken,),
     summary="Cancel a scheduled deletion with the token of a refused sign-in.",
 )  # fmt: skip
 accept_policy = hub_operation(
-    "hub.accept_policy", "POST /hub/own/privacy-policy", AcceptPolicyRequest, Next, errors=(e.NotAuthenticated,),
+    "hub.accept_policy", "POST /hub/own/privacy-policy", InteractionOnly, Next, errors=(e.NotAuthenticated,),
     summary="Accept the current privacy policy, and continue the interaction.",
 )  # fmt: skip
 fill_missing = hub_operation(

@@ -6,8 +6,9 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.error_groups import REAUTHENTICATION
-from app.contract.hub import PersonView
+from app.contract.hub import AccountView
 from app.contract.hub_account import SessionRenewal, WithPassword
+from app.contract.hub_models import NoParameters
 from app.contract.hub_second_factors import FACTOR_ERRORS, FactorAnswer, FactorChoice, FactorPrompt
 from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.contract.second_factors.challenge import FactorKind
@@ -23,36 +24,26 @@ class EnrolledFactor(Wire):
     used_at: str | None = None
 
 
-class FactorsView(Wire):
+class FactorsView(AccountView):
     """The enrolled and available second factors of an account."""
 
-    person: PersonView
     held: list[EnrolledFactor] = Field(default_factory=list)
     offered: list[FactorChoice] = Field(default_factory=list)
     backup_codes: int | None = None  # number of unused codes; None: backup codes are off
     is_required: bool = False
     has_password: bool = True
-    must_confirm: bool = False  # as `needs_password`, but the password alone is not sufficient
-    needs_password: bool = False  # the last authentication is too old for a change
-
-
-class OwnFactorsRequest(Wire):
-    """No parameters; the session identifies the account."""
 
 
 class OwnFactorRequest(Wire):
     kind: Annotated[FactorKind, From.QUERY]
 
 
-class OwnFactorView(Wire):
+class OwnFactorView(AccountView):
     """The prompt to enrol a factor; None if it is enrolled, or if reauthentication is required first."""
 
-    person: PersonView
     shown: FactorPrompt | None = None
     is_held: bool = False
     has_password: bool = True
-    must_confirm: bool = False  # as `needs_password`, but the password alone is not sufficient
-    needs_password: bool = False
 
 
 class EnrolFactorRequest(WithPassword):
@@ -79,7 +70,7 @@ class RemoveFactorRequest(WithPassword):
 
 
 read = hub_operation(
-    "hub.own_factors", "GET /hub/own/factors", OwnFactorsRequest, FactorsView, errors=(e.NotAuthenticated, e.TwoFactorOff),
+    "hub.own_factors", "GET /hub/own/factors", NoParameters, FactorsView, errors=(e.NotAuthenticated, e.TwoFactorOff),
     summary="List the account's second factors.",
 )  # fmt: skip
 read_one = hub_operation(

@@ -7,6 +7,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.errors import federation as refusals
 from app.contract.hub import SIGN_IN_ERRORS, Next
+from app.contract.hub_models import InteractionDecision
 from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.kit.wire import From, Wire
 
@@ -31,11 +32,6 @@ class ConnectionHandler(Wire):
     ac_linking: bool = False  # return a token that links an account; no sign-in
     disable_sign_up: bool = False
     callback_guid: Annotated[str | None, Field(max_length=100)] = None  # no callback: the program polls with it
-
-
-class DeviceHandoff(Wire):
-    attempt: str
-    allow: bool
 
 
 class ConnectionCallback(Wire):
@@ -73,11 +69,11 @@ finish = hub_operation(
     "hub.finish_connection", "POST /hub/connections/finish", ConnectionCallback, Next, hashing=HASHES_SECRETS, errors=SIGN_IN_ERRORS,
     summary="Process the provider's response: sign in, link, register, or ask first.",
 )  # fmt: skip
-hand_over = hub_operation(
-    "hub.hand_over", "POST /hub/connections/hand-over", DeviceHandoff, Next,
+decide_handoff = hub_operation(
+    "hub.hand_over", "POST /hub/connections/hand-over", InteractionDecision, Next,
     summary="Approve or deny the sign-in on another device with the result of this interaction.",
 )  # fmt: skip
-connected = hub_operation(
+read_profile = hub_operation(
     "hub.connected", "GET /hub/connections/connected", ConnectedProfileRequest, ConnectedProfile, errors=(e.UnknownAccount,),
     summary="Read the provider's profile of the person who registers in this interaction.",
 )  # fmt: skip

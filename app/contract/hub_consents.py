@@ -8,6 +8,7 @@ from app.contract import errors as e
 from app.contract.consent_forms import MOST_OPTIONS
 from app.contract.groups import Posted
 from app.contract.hub import Next
+from app.contract.hub_models import NoParameters
 from app.contract.operations import hub_operation
 from app.contract.self_service import AcceptedPolicy
 from app.kit.wire import Wire
@@ -21,10 +22,6 @@ class ConsentFormsAnswer(Wire):
     attempt: str
     events: list[Name] = Field(min_length=1, max_length=30)
     accepted: list[Name] = Field(max_length=5 * MOST_OPTIONS)
-
-
-class OwnConsentsRequest(Wire):
-    pass
 
 
 class Choice(Wire):
@@ -62,8 +59,8 @@ answer_forms = hub_operation(
     errors=(e.NotAuthenticated, e.NoConsentForm, e.ConsentRefused),
     summary="Answer the tenant's consent forms, and continue the interaction.",
 )  # fmt: skip
-own_consents = hub_operation(
-    "hub.own_consents", "GET /hub/own/consents", OwnConsentsRequest, OwnConsents, errors=(e.NotAuthenticated,),
+read_consents = hub_operation(
+    "hub.own_consents", "GET /hub/own/consents", NoParameters, OwnConsents, errors=(e.NotAuthenticated,),
     summary="Read the account's consents and their history.",
 )  # fmt: skip
 edit_consents = hub_operation(

@@ -7,17 +7,14 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.error_groups import REAUTHENTICATION
 from app.contract.errors import federation as refusals
-from app.contract.hub import ConnectionView, Next, PersonView
+from app.contract.hub import AccountView, ConnectionView, Next
 from app.contract.hub_account import SessionRenewal, WithPassword
+from app.contract.hub_models import NoParameters
 from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.kit.wire import Wire
 
 Name = Annotated[str, Field(max_length=60)]
 Id = Annotated[str, Field(max_length=64)]
-
-
-class OwnIdentitiesRequest(Wire):
-    """No parameters; the session identifies the account."""
 
 
 class LinkedIdentityView(Wire):
@@ -33,12 +30,9 @@ class LinkedIdentityView(Wire):
     is_last_way: bool = False  # the account has no other sign-in method
 
 
-class OwnIdentities(Wire):
-    person: PersonView
+class OwnIdentities(AccountView):
     identities: list[LinkedIdentityView] = Field(default_factory=list)
     connections: list[ConnectionView] = Field(default_factory=list)  # connections for further identities
-    needs_password: bool = False
-    must_confirm: bool = False  # as `needs_password`, but the password alone is not sufficient
 
 
 class LinkIdentityRequest(WithPassword):
@@ -50,7 +44,7 @@ class UnlinkIdentityRequest(WithPassword):
 
 
 read = hub_operation(
-    "hub.own_identities", "GET /hub/own/identities", OwnIdentitiesRequest, OwnIdentities, errors=(e.NotAuthenticated,),
+    "hub.own_identities", "GET /hub/own/identities", NoParameters, OwnIdentities, errors=(e.NotAuthenticated,),
     summary="Read the identities that are linked to the account's account.",
 )  # fmt: skip
 connect = hub_operation(

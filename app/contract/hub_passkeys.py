@@ -5,11 +5,11 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.emailed_links import LinkLookup, Token
 from app.contract.error_groups import LINK, PASSKEY, REAUTHENTICATION
 from app.contract.groups import Posted
-from app.contract.hub import Next, PersonView
+from app.contract.hub import AccountView, Next, PersonView
 from app.contract.hub_account import SessionRenewal, WithPassword
+from app.contract.hub_models import LinkLookup, LinkToken, LinkView, NoParameters
 from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.contract.passkeys.shapes import ListedPasskey, PresentedCredential
 from app.contract.passkeys.signing_in import SIGN_IN_ERRORS
@@ -25,10 +25,6 @@ class PasskeyOptions(Wire):
     options: dict[str, Any]
 
 
-class BeginSignInRequest(Wire):
-    """No parameters; any passkey may answer."""
-
-
 class BeginOwnRequest(Wire):
     local: Annotated[bool, From.QUERY] = False  # on this device
 
@@ -37,10 +33,6 @@ class PasskeySignIn(Wire):
     attempt: str | None = None
     credential: PresentedCredential
     remember: bool = False
-
-
-class OwnPasskeysRequest(Wire):
-    """No parameters; the session identifies the account."""
 
 
 class AcceptedCredentials(Wire):
@@ -53,12 +45,9 @@ class AcceptedCredentials(Wire):
     ids: list[str]
 
 
-class OwnPasskeys(Wire):
-    person: PersonView
+class OwnPasskeys(AccountView):
     passkeys: list[ListedPasskey]
     accepted: AcceptedCredentials
-    needs_password: bool = False
-    must_confirm: bool = False  # as `needs_password`, but the password alone is not sufficient
     has_password: bool = True
     can_add: bool = True
 
@@ -101,19 +90,7 @@ class LostPasskeyRequest(Wire):
     attempt: str | None = None
 
 
-class LostPasskeyLinkView(Wire):
-    """The state of an emailed link: open, used, expired or unknown."""
-
-    state: str
-    label: str = ""
-
-
-class BeginReplacementRequest(Wire):
-    token: Token
-
-
-class FinishReplacementRequest(Wire):
-    token: Token
+class FinishReplacementRequest(LinkToken):
     credential: PresentedCredential
 
 
@@ -121,15 +98,15 @@ _BEGUN = (e.PasskeysOff, e.PasskeyMisconfigured, e.TooManyRequests)
 _LINK = (*LINK, e.AccountBlocked)
 
 begin_sign_in = hub_operation(
-    "hub.begin_passkey", "POST /hub/passkeys/begin", BeginSignInRequest, PasskeyOptions, errors=_BEGUN,
+    "hub.begin_passkey", "POST /hub/passkeys/begin", NoParameters, PasskeyOptions, errors=_BEGUN,
     summary="Start a sign-in with any passkey of the browser.",
 )  # fmt: skip
 sign_in = hub_operation(
     "hub.sign_in_by_passkey", "POST /hub/passkeys/sign-in", PasskeySignIn, Next,
     errors=(*SIGN_IN_ERRORS, *PASSKEY, e.AccountLeaving, e.PhoneUnverified), summary="Sign in with a passkey in an interaction.",
 )  # fmt: skip
-own = hub_operation(
-    "hub.own_passkeys", "GET /hub/own/passkeys", OwnPasskeysRequest, OwnPasskeys, errors=(e.NotAuthenticated, e.PasskeysOff),
+read_own = hub_operation(
+    "hub.own_passkeys", "GET /hub/own/passkeys", NoParameters, OwnPasskeys, errors=(e.NotAuthenticated, e.PasskeysOff),
     summary="Read the account's passkeys.",
 )  # fmt: skip
 begin_own = hub_operation(
@@ -161,11 +138,11 @@ lost = hub_operation(
     summary="Email a link that replaces a lost passkey; the response is the same for every identifier.",
 )  # fmt: skip
 read_lost = hub_operation(
-    "hub.read_lost_passkey", "GET /hub/passkeys/reset", LinkLookup, LostPasskeyLinkView,
+    "hub.read_lost_passkey", "GET /hub/passkeys/reset", LinkLookup, LinkView,
     summary="Read the state of an emailed link without using it.",
 )  # fmt: skip
 begin_lost = hub_operation(
-    "hub.begin_lost_passkey", "POST /hub/passkeys/reset/begin", BeginReplacementRequest, PasskeyOptions, errors=(*_BEGUN, *_LINK),
+    "hub.begin_lost_passkey", "POST /hub/passkeys/reset/begin", LinkToken, PasskeyOptions, errors=(*_BEGUN, *_LINK),
     summary="Start replacing a lost passkey with an emailed link.",
 )  # fmt: skip
 finish_lost = hub_operation(

@@ -5,10 +5,9 @@ from typing import Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.emailed_links import LinkLookup, Token
 from app.contract.error_groups import CONTACT_TAKEN, EMAIL_CODE, EMAIL_DOMAINS, LINK, LOCK_CHALLENGES, SMS_CODE
 from app.contract.hub import Next
-from app.contract.hub_recovery import CodeRequest, InteractionOnly, LinkRequest
+from app.contract.hub_models import CodeRequest, InteractionOnly, LinkLookup, LinkRequest, LinkToken, LinkView
 from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.kit.wire import Wire
 
@@ -24,11 +23,7 @@ class PasswordlessRequest(Wire):
     remember: bool = False
 
 
-class LinkView(Wire):
-    """The state of a link: open, used, expired or unknown."""
-
-    state: str
-    label: str = ""  # the account's identifier
+class SignInLinkView(LinkView):
     registers: bool = False  # registers new accounts
 
 
@@ -45,8 +40,7 @@ class DeviceRequestView(Wire):
     is_wrong: bool = False  # the typed number is wrong
 
 
-class DeviceDecision(Wire):
-    token: Token
+class DeviceDecision(LinkToken):
     is_yes: bool
     number: str = Field(default="", max_length=20)
 
@@ -54,28 +48,28 @@ class DeviceDecision(Wire):
 _MAY_NOT = (*LOCK_CHALLENGES, *CONTACT_TAKEN, e.LoginDisabled, e.EmailUnverified, e.PhoneUnverified, e.TooManySessions)
 _NEW = (*EMAIL_DOMAINS, e.RegistrationOff, e.PhoneLoginOff)
 
-ask = hub_operation(
+start = hub_operation(
     "hub.ask_sign_in", "POST /hub/passwordless", PasswordlessRequest, Next, errors=(e.PasswordlessOff,),
     summary="Send a link or a code for a sign-in without a password; the response is the same for every identifier.",
 )  # fmt: skip
-waiting = hub_operation(
+read_state = hub_operation(
     "hub.sign_in_asked", "POST /hub/passwordless/waiting", InteractionOnly, Next,
     summary="Read the state of the sign-in: for Back, refresh, a reopened page, and a script that polls.",
 )  # fmt: skip
-again = hub_operation(
+resend = hub_operation(
     "hub.ask_sign_in_again", "POST /hub/passwordless/again", InteractionOnly, Next,
     summary="Resend it, unless it was sent a moment ago. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
-code = hub_operation(
+verify_code = hub_operation(
     "hub.sign_in_code", "POST /hub/passwordless/code", CodeRequest, Next, hashing=HASHES_SECRETS,
     errors=(*_MAY_NOT, *_NEW, *SMS_CODE, *EMAIL_CODE), summary="Sign in with the code. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
-go_on = hub_operation(
+continue_approved = hub_operation(
     "hub.sign_in_approved", "POST /hub/passwordless/approved", InteractionOnly, Next, hashing=HASHES_SECRETS,
     errors=(*_MAY_NOT, e.UsedSmartLink, e.WrongClientGuid), summary="Continue if another device has approved the sign-in.",
 )  # fmt: skip
 read_link = hub_operation(
-    "hub.read_sign_in_link", "POST /hub/passwordless/look", LinkLookup, LinkView,
+    "hub.read_sign_in_link", "POST /hub/passwordless/look", LinkLookup, SignInLinkView,
     summary="Read the state of an emailed link without using it.",
 )  # fmt: skip
 open_link = hub_operation(

@@ -3,12 +3,12 @@
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.emailed_links import LinkLookup, Token
 from app.contract.error_groups import LINK, REAUTHENTICATION
 from app.contract.groups import Posted, SecurityAnswer
 from app.contract.hub import Next
 from app.contract.hub_account import SessionRenewal, WithPassword
-from app.contract.hub_recovery import LinkView
+from app.contract.hub_models import LinkLookup, Token
+from app.contract.hub_recovery import RecoveryLinkView
 from app.contract.operations import HASHES, hub_operation
 from app.kit.wire import Wire
 
@@ -47,7 +47,7 @@ set_own = hub_operation(
     summary="Set or change the account's PIN; after reauthentication the old PIN is not needed.",
 )  # fmt: skip
 read_link = hub_operation(
-    "hub.read_pin_link", "POST /hub/pin/look", LinkLookup, LinkView,
+    "hub.read_pin_link", "POST /hub/pin/look", LinkLookup, RecoveryLinkView,
     summary="Read the state of an emailed link that resets a PIN, without using it.",
 )  # fmt: skip
 by_answers = hub_operation(

@@ -5,11 +5,19 @@ from typing import Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.emailed_links import LinkLookup, Token
 from app.contract.error_groups import EMAIL_CODE, LINK, LOCK_CHALLENGES, NEW_PASSWORD, REAUTHENTICATION, SMS_CODE
 from app.contract.hub import Next, Session
+from app.contract.hub_models import CodeRequest, InteractionOnly, LinkLookup, LinkRequest, LinkToken, LinkView
 from app.contract.operations import HASHES, hub_operation
 from app.kit.wire import Wire
+
+
+class RecoveryLinkView(LinkView):
+    """The link of a security alert may also be closed (the account is) or moved (expired, and the address no longer belongs to
+    the account).
+    """
+
+    reason: str = ""  # expired: the password was too old; code: a code was used instead
 
 
 class ForgotRequest(Wire):
@@ -18,30 +26,6 @@ class ForgotRequest(Wire):
     attempt: str | None = None
     of: Literal["password", "pin"] = "password"
     identifier: str = Field(max_length=320)
-
-
-class InteractionOnly(Wire):
-    attempt: str
-
-
-class CodeRequest(Wire):
-    attempt: str
-    code: str = Field(max_length=64)
-
-
-class LinkView(Wire):
-    """The state of a link: open, used, expired or unknown; of a security alert also closed (the account is) or moved (it has
-    expired, and the address no longer belongs to the account). `label`: the account's identifier.
-    """
-
-    state: str
-    label: str = ""
-    reason: str = ""  # expired: the password was too old; code: a code was used instead
-
-
-class LinkRequest(Wire):
-    token: Token
-    attempt: str | None = None
 
 
 class ResetPasswordRequest(LinkRequest):
@@ -64,19 +48,15 @@ class PasswordChanged(Wire):
     session: Session | None = None  # this browser's session under a new cookie
 
 
-class SecurityAlertRequest(Wire):
-    token: Token
-
-
 forgot = hub_operation(
     "hub.forgot", "POST /hub/password/forgot", ForgotRequest, Next, errors=(e.PinOff,),
     summary="Send a link or a code that resets a password or PIN; the response is the same for every identifier.",
 )  # fmt: skip
-recovery = hub_operation(
+read_recovery = hub_operation(
     "hub.recovery", "POST /hub/password/recovery", InteractionOnly, Next,
     summary="Read the state of a recovery: for Back, refresh and a reopened page.",
 )  # fmt: skip
-again = hub_operation(
+resend = hub_operation(
     "hub.forgot_again", "POST /hub/password/again", InteractionOnly, Next,
     summary="Resend it, unless it was sent a moment ago. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
@@ -85,7 +65,8 @@ reset_code = hub_operation(
     summary="Verify the code. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
 read_reset = hub_operation(
-    "hub.read_reset", "POST /hub/password/look", LinkLookup, LinkView, summary="Read the state of an emailed link without using it.",
+    "hub.read_reset", "POST /hub/password/look", LinkLookup, RecoveryLinkView,
+    summary="Read the state of an emailed link without using it.",
 )  # fmt: skip
 reset = hub_operation(
     "hub.reset", "POST /hub/password/reset", ResetPasswordRequest, Next, hashing=HASHES, errors=(*NEW_PASSWORD, *LINK, e.AccountBlocked),
@@ -104,15 +85,15 @@ set_first = hub_operation(
     errors=(*REAUTHENTICATION, *NEW_PASSWORD),
     summary="Set the first password of the account. 967: it has one, or the last authentication is too old.",
 )  # fmt: skip
-read_alarm = hub_operation(
-    "hub.read_alarm", "POST /hub/password/alarm/look", LinkLookup, LinkView,
+read_security_alert = hub_operation(
+    "hub.read_alarm", "POST /hub/password/alarm/look", LinkLookup, RecoveryLinkView,
     summary="Read the state of the link in a security alert about a changed password.",
 )  # fmt: skip
-own_doing = hub_operation(
-    "hub.own_doing", "POST /hub/password/alarm/own", SecurityAlertRequest, LinkView, errors=LINK,
+confirm_change = hub_operation(
+    "hub.own_doing", "POST /hub/password/alarm/own", LinkToken, RecoveryLinkView, errors=LINK,
     summary="Confirm the change: this alert and earlier ones to the same address can no longer revert it.",
 )  # fmt: skip
-alarm = hub_operation(
-    "hub.alarm", "POST /hub/password/alarm", SecurityAlertRequest, Next, hashing=HASHES, errors=(*LINK, e.AccountBlocked),
+revert_change = hub_operation(
+    "hub.alarm", "POST /hub/password/alarm", LinkToken, Next, hashing=HASHES, errors=(*LINK, e.AccountBlocked),
     summary="Revert the change: end every session, disable the password, and email a link that sets a new one.",
 )  # fmt: skip

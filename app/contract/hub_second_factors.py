@@ -111,7 +111,7 @@ choose_factor = hub_operation(
     "hub.choose_factor", "POST /hub/second-factor/choose", ChooseFactorRequest, FactorStep, errors=FACTOR_ERRORS,
     summary="Choose another factor or start enrolling one, and send its code if there is one.",
 )  # fmt: skip
-prove_factor = hub_operation(
+verify_factor = hub_operation(
     "hub.prove_factor", "POST /hub/second-factor", FactorAnswer, Next, hashing=HASHES_SECRETS, errors=FACTOR_ERRORS,
     summary="Verify the second factor. `Data` of an error is the page's view.",
 )  # fmt: skip
@@ -124,7 +124,7 @@ class NewBackupCodes(SessionRenewal):
     person: str = ""
 
 
-make_backup_codes = hub_operation(
+create_backup_codes = hub_operation(
     "hub.make_backup_codes", "POST /hub/own/backup-codes", WithPassword, NewBackupCodes, hashing=HASHES_SECRETS,
     errors=(*REAUTHENTICATION, e.NoSecondFactor, e.NoBackupCodes), summary="Replace the account's backup codes.",
 )  # fmt: skip

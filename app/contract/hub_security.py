@@ -10,12 +10,9 @@ from app.contract.groups import Posted
 from app.contract.hub import PersonView, ScopeView, SessionView
 from app.contract.hub_account import SessionRenewal, WithPassword
 from app.contract.hub_account_factors import FactorsView
+from app.contract.hub_models import NoParameters
 from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.kit.wire import Wire
-
-
-class SecurityRequest(Wire):
-    """No parameters; the session identifies the account."""
 
 
 class BrowserView(Wire):
@@ -79,7 +76,7 @@ class DataView(SessionRenewal):
 
 
 read = hub_operation(
-    "hub.security", "GET /hub/own/security", SecurityRequest, SecurityView, errors=(e.NotAuthenticated,),
+    "hub.security", "GET /hub/own/security", NoParameters, SecurityView, errors=(e.NotAuthenticated,),
     summary="Read the account's credentials, sessions and trusted browsers.",
 )  # fmt: skip
 forget_browsers = hub_operation(
@@ -87,14 +84,14 @@ forget_browsers = hub_operation(
     summary="Stop trusting a browser; removing an absent one is no error.",
 )  # fmt: skip
 applications = hub_operation(
-    "hub.applications", "GET /hub/own/applications", SecurityRequest, ApplicationsView, errors=(e.NotAuthenticated,),
+    "hub.applications", "GET /hub/own/applications", NoParameters, ApplicationsView, errors=(e.NotAuthenticated,),
     summary="List the applications that are authorized by the account.",
 )  # fmt: skip
 revoke_application = hub_operation(
     "hub.revoke_application", "POST /hub/own/applications/revoke", RevokeApplicationRequest, Posted, errors=(e.NotAuthenticated,),
     summary="Revoke an application's authorization: the consent, its codes and all of its tokens.",
 )  # fmt: skip
-own_data = hub_operation(
+export_data = hub_operation(
     "hub.own_data", "POST /hub/own/data", WithPassword, DataView, hashing=HASHES_SECRETS, errors=REAUTHENTICATION,
     summary="Export the account's data, without secrets.",
 )  # fmt: skip

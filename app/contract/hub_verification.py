@@ -3,14 +3,14 @@
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.emailed_links import LinkLookup, Token
 from app.contract.error_groups import CONTACT_TAKEN, EMAIL_CODE, EMAIL_DOMAINS, LOCKS, SMS_CODE, SMS_SENDING
 from app.contract.hub import Next
+from app.contract.hub_models import InteractionOnly, LinkLookup, LinkRequest
 from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.kit.wire import Wire
 
 
-class LinkView(Wire):
+class VerificationLinkView(Wire):
     """The state of an emailed link: open, used (the address is verified), expired or unknown.
 
     `added_by`: the masked identifier of the account that the address is added to; empty for a registration.
@@ -21,55 +21,48 @@ class LinkView(Wire):
     added_by: str = ""
 
 
-class LinkRequest(Wire):
-    """`attempt`: the waiting interaction, if this browser began it. `password`: from registration."""
+class VerifyLinkRequest(LinkRequest):
+    """`attempt`: the pending interaction, if this browser began it. `password`: from registration."""
 
-    token: Token
-    attempt: str | None = None
     password: str = Field(default="", max_length=1000, repr=False)
 
 
-class CodeRequest(Wire):
+class OptionalCodeRequest(InteractionOnly):
     """Without a code: the link was opened in another browser."""
 
-    attempt: str
     code: str = Field(default="", max_length=64)
 
 
-class ResendRequest(Wire):
-    attempt: str
-
-
-class ChangeAddressRequest(Wire):
+class ChangeAddressRequest(InteractionOnly):
     """`to`: an address, or a number if a number is pending."""
 
-    attempt: str
     to: str = Field(max_length=320)
 
 
 CODE_ERRORS = (*SMS_CODE, *LOCKS, *EMAIL_CODE, *CONTACT_TAKEN, e.EmailUnverified)
 
 read_link = hub_operation(
-    "hub.read_link", "POST /hub/verification/look", LinkLookup, LinkView, summary="Read the state of an emailed link without using it.",
+    "hub.read_link", "POST /hub/verification/look", LinkLookup, VerificationLinkView,
+    summary="Read the state of an emailed link without using it.",
 )  # fmt: skip
 _OPEN_LINK_ERRORS = (
     e.UnknownLink, e.ExpiredLink, e.ClosedLink, e.EmailRegistered, e.PasswordMissing, e.WrongCredentials,
 )  # fmt: skip
 open_link = hub_operation(
-    "hub.open_link", "POST /hub/verification/link", LinkRequest, Next, hashing=HASHES_SECRETS, errors=_OPEN_LINK_ERRORS,
+    "hub.open_link", "POST /hub/verification/link", VerifyLinkRequest, Next, hashing=HASHES_SECRETS, errors=_OPEN_LINK_ERRORS,
     summary="Verify an address with its link, and continue the sign-in that waits for it. 1089: several registrations used "
     "the address, so the password from registration must select one.",
 )  # fmt: skip
 renew_link = hub_operation(
-    "hub.renew_link", "POST /hub/verification/renewal", LinkRequest, Next, errors=(e.UnknownLink, e.ClosedLink),
+    "hub.renew_link", "POST /hub/verification/renewal", VerifyLinkRequest, Next, errors=(e.UnknownLink, e.ClosedLink),
     summary="Email a new link in place of an expired one.",
 )  # fmt: skip
 enter_code = hub_operation(
-    "hub.enter_code", "POST /hub/verification/code", CodeRequest, Next, errors=CODE_ERRORS,
+    "hub.enter_code", "POST /hub/verification/code", OptionalCodeRequest, Next, errors=CODE_ERRORS,
     summary="Verify an address with its code. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
 mail_again = hub_operation(
-    "hub.mail_again", "POST /hub/verification/mail", ResendRequest, Next, errors=(*SMS_SENDING, e.MailLimitReached),
+    "hub.mail_again", "POST /hub/verification/mail", InteractionOnly, Next, errors=(*SMS_SENDING, e.MailLimitReached),
     summary="Resend the link and the code. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
 change_address = hub_operation(

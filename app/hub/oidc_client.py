@@ -62,7 +62,7 @@ def is_account_page(address: str) -> bool:
 
 def start_login(landing: str, *, reauthenticate: bool = False) -> Response:
     """Redirect to the authorization endpoint, then to an account page; `reauthenticate` sends `prompt=login`."""
-    hub_client = api()(contract.own_client, contract.HubClientRequest(name=CLIENT_NAME))
+    hub_client = api()(contract.hub_client, contract.HubClientRequest(name=CLIENT_NAME))
     pending = {"id": randomness.token(9), "verifier": randomness.token(48), "nonce": randomness.token(16)}
     with _client(hub_client) as client:
         address, _ = client.create_authorization_url(
@@ -88,7 +88,7 @@ def finish_login(name: str) -> Response:
     if not _NAME.fullmatch(name):
         raise NotFound
     try:
-        hub_client = api()(contract.own_client, contract.HubClientRequest(name=name.lower()))
+        hub_client = api()(contract.hub_client, contract.HubClientRequest(name=name.lower()))
     except UnknownAccount:
         return ErrorPage.of(404, reference=current_visit().reference).render(404)
     try:

@@ -13,6 +13,7 @@ from werkzeug.test import TestResponse
 
 from app.contract import errors as e
 from app.contract import hub, hub_security
+from app.contract.hub_models import NoParameters
 from app.contract.visit import VISIT_HEADER, Visit
 from app.hub.identity_client import IdentityClient
 from app.identity import create_app, create_service
@@ -36,7 +37,7 @@ def test_a_name_that_must_be_escaped_is_a_name_like_any_other(
     identity_client = IdentityClient(services.settings.base_url, services.hub_keys, services.clock, transport)
     client = identity_client.for_visit(Visit(host=f"{world.name}.{services.settings.hub_domain}"), lambda _: None)
     with pytest.raises(e.UnknownAccount):
-        client(hub.own_client, hub.HubClientRequest(name=name))
+        client(hub.hub_client, hub.HubClientRequest(name=name))
 
 
 def test_the_devices_are_read_only_for_the_page_that_lists_them(
@@ -51,7 +52,7 @@ def test_the_devices_are_read_only_for_the_page_that_lists_them(
     assert signed_in.session is not None
     client = identity_client.for_visit(Visit(host=host, session=signed_in.session.token), lambda _: None)
     assert "Sessions" not in client(hub.profile, hub.ProfileRequest()).model_dump(by_alias=True)
-    listed = client(hub_security.read, hub_security.SecurityRequest()).sessions
+    listed = client(hub_security.read, NoParameters()).sessions
     assert [view.is_current for view in listed] == [True]
 
 

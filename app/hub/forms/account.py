@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, Protocol, Self
+from typing import Any, ClassVar, Final, Self
 from urllib.parse import urlencode
 
 from flask import Response
@@ -12,7 +12,7 @@ from wtforms.validators import InputRequired, Length
 
 from app.contract import errors as e
 from app.contract.credential_settings import Pins
-from app.contract.hub import PersonView
+from app.contract.hub import AccountView
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import ENOUGH_TEXTS
@@ -55,25 +55,14 @@ class PasswordConfirmationForm(HubForm):
 _WRONG: Final = _l("That is not your password.")
 
 
-class ConfirmationState(Protocol):
-    """The account, and whether it must authenticate again."""
-
-    @property
-    def person(self) -> PersonView: ...
-    @property
-    def must_confirm(self) -> bool: ...
-    @property
-    def needs_password(self) -> bool: ...
-
-
-def confirmation_data(known: ConfirmationState) -> dict[str, str]:
+def confirmation_data(view: AccountView) -> dict[str, str]:
     """Return the initial values of a form that may require the password."""
-    return {"asks": NEEDED if known.needs_password else "", "account": known.person.label}
+    return {"asks": NEEDED if view.needs_password else "", "account": view.person.label}
 
 
-def require_confirmation(known: ConfirmationState, landing: str) -> Response | None:
+def require_confirmation(view: AccountView, landing: str) -> Response | None:
     """Redirect to the confirmation page if a password in the form does not suffice; return None if none is needed."""
-    return redirect_to_confirmation(landing) if known.must_confirm else None
+    return redirect_to_confirmation(landing) if view.must_confirm else None
 
 
 def redirect_to_confirmation(landing: str) -> Response:

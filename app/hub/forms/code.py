@@ -12,7 +12,7 @@ from wtforms import StringField
 from wtforms.validators import InputRequired
 
 from app.contract import errors as e
-from app.contract.emailed_links import SentTo
+from app.contract.hub_models import SentTo
 from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
 from app.kit.errors import ApiError

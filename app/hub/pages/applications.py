@@ -14,6 +14,7 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract import hub_security as contract
 from app.contract.auth import ACCOUNT_READ
+from app.contract.hub_models import NoParameters
 from app.hub import journey, oidc_client
 from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
@@ -102,7 +103,7 @@ def _render(form: RevokeForm, status: int = 200) -> Response:
     if not current_visit().session:
         return oidc_client.start_login(ADDRESS)
     try:
-        view = api()(contract.applications, contract.SecurityRequest())
+        view = api()(contract.applications, NoParameters())
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
     current_visit().use_account_language(view.person)

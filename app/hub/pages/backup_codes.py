@@ -92,7 +92,7 @@ def generate_backup_codes() -> Response:
     if not form.validate():
         return BackupCodesPage(form).render(form.error_status)
     try:
-        generated = api()(contract.make_backup_codes, form.to_request())
+        generated = api()(contract.create_backup_codes, form.to_request())
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
     except (e.NoSecondFactor, e.NoBackupCodes):

@@ -14,8 +14,8 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract import hub as contract
 from app.contract import hub_verification as verification
-from app.contract.emailed_links import SentTo
 from app.contract.hub import Next, Step
+from app.contract.hub_models import SentTo
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page

@@ -11,6 +11,7 @@ from flask import Response, request
 from app.contract import hub as contract
 from app.contract.auth import INTERFACE_SCOPES
 from app.contract.hub import Next, Step
+from app.contract.hub_models import InteractionDecision, InteractionOnly
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.cookies import set_interaction_cookie
@@ -25,8 +26,8 @@ from app.hub.visit import current_visit
 class ConsentForm(HubForm):
     """Two buttons named `decision`, with the values `allow` and `deny`."""
 
-    def to_request(self) -> contract.ConsentRequest:
-        return contract.ConsentRequest(
+    def to_request(self) -> InteractionDecision:
+        return InteractionDecision(
             attempt=current_visit().interaction_id or "", allow=request.form.get("decision") == "allow"
         )
 
@@ -34,8 +35,8 @@ class ConsentForm(HubForm):
 class SwitchForm(HubForm):
     """Switches the account."""
 
-    def to_request(self) -> contract.SwitchAccountRequest:
-        return contract.SwitchAccountRequest(attempt=current_visit().interaction_id or "")
+    def to_request(self) -> InteractionOnly:
+        return InteractionOnly(attempt=current_visit().interaction_id or "")
 
 
 @dataclass(frozen=True)

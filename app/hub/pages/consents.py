@@ -14,6 +14,7 @@ from flask_babel import lazy_gettext as _l
 from app.contract import errors as e
 from app.contract import hub_consents as contract
 from app.contract.consent_forms import ConsentForm
+from app.contract.hub_models import NoParameters
 from app.contract.self_service import AcceptedPolicy
 from app.hub import journey, oidc_client
 from app.hub.forms import consent
@@ -160,7 +161,7 @@ def _read() -> contract.OwnConsents | None:
     if not current_visit().session:
         return None
     try:
-        return api()(contract.own_consents, contract.OwnConsentsRequest())
+        return api()(contract.read_consents, NoParameters())
     except e.NotAuthenticated:
         return None
 

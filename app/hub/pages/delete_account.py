@@ -13,6 +13,7 @@ from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract import hub_account as contract
+from app.contract.hub_models import LinkToken
 from app.hub import journey, oidc_client
 from app.hub.cookies import delete_cookie
 from app.hub.forms.account import (
@@ -171,7 +172,7 @@ def submit_delete_account() -> Response:
     if not form.validate():
         return DeleteAccountPage(form).render(form.error_status)
     try:
-        current_visit().renew(api()(contract.ask_deletion, form.to_request()).session)
+        current_visit().renew(api()(contract.request_deletion, form.to_request()).session)
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
     except ApiError as refusal:
@@ -194,7 +195,7 @@ def submit_keep_account() -> Response:
     if not form.validate():
         return KeepAccountPage(form, "").render(form.error_status)
     try:
-        api()(contract.keep_account, form.to_request())
+        api()(contract.cancel_deletion, form.to_request())
     except e.WrongDeleteToken as refusal:
         return KeepAccountPage(form, "", is_expired=True).render(refusal.status)
     interaction = current_visit().interaction
@@ -220,7 +221,7 @@ def _delete(token: str) -> Response:
     if not form.validate():
         return _render_link(form, token, form.error_status)
     try:
-        deletion = api()(contract.confirm_deletion, contract.ConfirmDeletionRequest(token=token))
+        deletion = api()(contract.confirm_deletion, LinkToken(token=token))
     except tuple(kind for kind, _ in _STATES) as refusal:
         return _refused_link(refusal, token)
     response = journey.redirect_to(f"{ADDRESS}?left={(deletion.leaves_at or '')[:10]}")

@@ -9,6 +9,7 @@ from typing import Final
 from flask import Response, request
 
 from app.contract import hub_connections as contract
+from app.contract.hub_models import InteractionDecision
 from app.hub import journey
 from app.hub.forms.code import ButtonForm
 from app.hub.page import Page
@@ -54,4 +55,4 @@ def submit_device_handoff() -> Response:
     if not form.validate():
         return DeviceHandoffPage(form).render(form.error_status)
     is_allowed = request.form.get("do") == "yes"
-    return journey.follow(api()(contract.hand_over, contract.DeviceHandoff(attempt=interaction.id, allow=is_allowed)))
+    return journey.follow(api()(contract.decide_handoff, InteractionDecision(attempt=interaction.id, allow=is_allowed)))

@@ -73,7 +73,7 @@ def download_data() -> Response:
     if not form.validate():
         return DownloadDataPage(form).render(form.error_status)
     try:
-        export = api()(contract.own_data, form.to_request())
+        export = api()(contract.export_data, form.to_request())
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
     except ApiError as refusal:

@@ -12,7 +12,7 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract import hub_account as contract
-from app.contract.emailed_links import SentTo
+from app.contract.hub_models import SentTo
 from app.hub import journey, oidc_client
 from app.hub.forms import code
 from app.hub.forms.base import HubForm
@@ -90,7 +90,7 @@ def submit_email_code() -> Response:
     form: Any = ResendForm() if request.form.get("do") == AGAIN else CodeForm()
     if not form.validate():
         return _render_again(form, None, form.error_status)
-    operation: Any = contract.mail_email_again if isinstance(form, ResendForm) else contract.confirm_email
+    operation: Any = contract.resend_email if isinstance(form, ResendForm) else contract.confirm_email
     try:
         api()(operation, form.to_request())
     except e.NotAuthenticated:

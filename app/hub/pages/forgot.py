@@ -15,6 +15,7 @@ from flask_babel import lazy_gettext as _l
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.hub import Next, Step
+from app.contract.hub_models import CodeRequest, InteractionOnly
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import (
@@ -196,7 +197,7 @@ def show_sent(name: str) -> Response:
     interaction = current_visit().interaction
     if interaction is None:
         return journey.start_again() if requested_interaction_id() else journey.redirect_to(_BY_NAME[name].address)
-    step = api()(contract.recovery, contract.InteractionOnly(attempt=interaction.id))
+    step = api()(contract.read_recovery, InteractionOnly(attempt=interaction.id))
     if step.step is not _BY_NAME[name].step:
         return journey.follow(step)
     outcome = Outcome.SENT if request.args.get("sent") else Outcome.CLOSED if request.args.get(CLOSED) else None
@@ -215,8 +216,8 @@ def submit_sent(name: str) -> Response:
     try:
         if isinstance(form, CodeForm):
             typed = (form.code.data or "")[:64]
-            return journey.follow(api()(contract.reset_code, contract.CodeRequest(attempt=interaction.id, code=typed)))
-        step = api()(contract.again, contract.InteractionOnly(attempt=interaction.id))
+            return journey.follow(api()(contract.reset_code, CodeRequest(attempt=interaction.id, code=typed)))
+        step = api()(contract.resend, InteractionOnly(attempt=interaction.id))
         return journey.follow(step, sent="again") if step.step is _BY_NAME[name].step else journey.follow(step)
     except ApiError as refusal:
         return _refused(form, refusal, interaction.id)
@@ -234,7 +235,7 @@ def _sent(form: CodeForm, step: Next, outcome: Outcome | None = None) -> ResetSe
 
 
 def _render_again(form: HubForm, attempt: str, outcome: Outcome | None = None, status: int = 0) -> Response:
-    step = api()(contract.recovery, contract.InteractionOnly(attempt=attempt))
+    step = api()(contract.read_recovery, InteractionOnly(attempt=attempt))
     if step.step not in (Step.RESET_SENT, Step.PIN_SENT):
         return journey.follow(step)
     return _sent(redisplayed(form), step, outcome).render(status or form.error_status)

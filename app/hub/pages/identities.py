@@ -13,6 +13,7 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract import hub_identities as contract
+from app.contract.hub_models import NoParameters
 from app.hub import journey, oidc_client
 from app.hub.forms.account import (
     NEEDED,
@@ -271,7 +272,7 @@ def read_identities() -> contract.OwnIdentities | None:
     if not current_visit().session:
         return None
     try:
-        view = api()(contract.read, contract.OwnIdentitiesRequest())
+        view = api()(contract.read, NoParameters())
     except e.NotAuthenticated:
         return None
     current_visit().use_account_language(view.person)

@@ -12,6 +12,7 @@ from werkzeug.exceptions import NotFound
 
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
+from app.contract.hub_models import LinkToken
 from app.hub import journey
 from app.hub.forms.identifier import IdentifierForm, identifier_attributes
 from app.hub.forms.passkey import SCRIPTLESS, CredentialForm, notice_for, options_response, read_credential
@@ -139,9 +140,7 @@ def show_reset_passkey() -> Response:
 @pages.post(f"{RESET}/options")
 def reset_options() -> Response:
     token = request.form.get(mailed_link.PARAMETER, "")[:300]
-    return options_response(
-        CredentialForm(), lambda: api()(contract.begin_lost, contract.BeginReplacementRequest(token=token))
-    )
+    return options_response(CredentialForm(), lambda: api()(contract.begin_lost, LinkToken(token=token)))
 
 
 @pages.post(RESET)

@@ -9,6 +9,7 @@ from wtforms import BooleanField
 
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
+from app.contract.hub_models import NoParameters
 from app.hub import journey
 from app.hub.forms.passkey import CredentialForm, options_response, read_credential
 from app.hub.pages import pages
@@ -31,7 +32,7 @@ class PasskeySignInForm(CredentialForm):
 @pages.post(f"{ADDRESS}/options")
 def sign_in_options() -> Response:
     """Return WebAuthn options to the script, on demand."""
-    return options_response(CredentialForm(), lambda: api()(contract.begin_sign_in, contract.BeginSignInRequest()))
+    return options_response(CredentialForm(), lambda: api()(contract.begin_sign_in, NoParameters()))
 
 
 @pages.get(ADDRESS)

@@ -15,6 +15,7 @@ from wtforms import HiddenField, StringField
 
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
+from app.contract.hub_models import NoParameters
 from app.hub import journey, oidc_client
 from app.hub.forms.account import (
     NEEDED,
@@ -248,7 +249,7 @@ def read_passkeys() -> contract.OwnPasskeys | None:
     if not current_visit().session:
         return None
     try:
-        view = api()(contract.own, contract.OwnPasskeysRequest())
+        view = api()(contract.read_own, NoParameters())
     except e.NotAuthenticated:
         return None
     except e.PasskeysOff:

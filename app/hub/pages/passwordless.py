@@ -15,9 +15,8 @@ from wtforms import BooleanField
 
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
-from app.contract.emailed_links import SentTo
 from app.contract.hub import Next, Step
-from app.contract.hub_recovery import CodeRequest, InteractionOnly
+from app.contract.hub_models import CodeRequest, InteractionOnly, SentTo
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import (
@@ -235,7 +234,7 @@ def submit_passwordless(method: str) -> Response:
     if not form.validate():
         return _page(form, method).render(form.error_status)
     try:
-        step = api()(contract.ask, form.to_request())
+        step = api()(contract.start, form.to_request())
     except e.PasswordlessOff:
         return journey.redirect_to("/login")
     except e.TooManyRequests as refusal:
@@ -251,7 +250,7 @@ def show_sign_in_sent() -> Response:
     interaction = current_visit().interaction
     if interaction is None:
         return journey.start_again() if requested_interaction_id() else journey.redirect_to("/login")
-    step = api()(contract.waiting, InteractionOnly(attempt=interaction.id))
+    step = api()(contract.read_state, InteractionOnly(attempt=interaction.id))
     return _render_state(step, CodeForm(), Outcome.SENT if request.args.get("sent") else None, 200)
 
 
@@ -259,7 +258,7 @@ def show_sign_in_sent() -> Response:
 def waiting_state() -> Response:
     """Return the state as one word for the page's script."""
     interaction = current_visit().interaction
-    step = api()(contract.waiting, InteractionOnly(attempt=interaction.id)) if interaction else None
+    step = api()(contract.read_state, InteractionOnly(attempt=interaction.id)) if interaction else None
     is_waiting = step is not None and step.step is Step.SIGN_IN_SENT
     state = step.fields.get("state", "over") if step is not None and is_waiting else "over"
     return Response(state, content_type="text/plain; charset=utf-8")
@@ -271,15 +270,15 @@ def submit_sign_in_sent() -> Response:
     interaction, action = journey.require_interaction(), request.form.get("do")
     form: HubForm = ButtonForm() if action in ("again", "go") else CodeForm()
     if not form.validate():
-        step = api()(contract.waiting, InteractionOnly(attempt=interaction.id))
+        step = api()(contract.read_state, InteractionOnly(attempt=interaction.id))
         return _render_state(step, redisplayed(form), None, form.error_status)
     try:
         if action == "go":
-            return _continue(api()(contract.go_on, InteractionOnly(attempt=interaction.id)))
+            return _continue(api()(contract.continue_approved, InteractionOnly(attempt=interaction.id)))
         if isinstance(form, CodeForm):
             typed = (form.code.data or "")[:64]
-            return journey.follow(api()(contract.code, CodeRequest(attempt=interaction.id, code=typed)))
-        step = api()(contract.again, InteractionOnly(attempt=interaction.id))
+            return journey.follow(api()(contract.verify_code, CodeRequest(attempt=interaction.id, code=typed)))
+        step = api()(contract.resend, InteractionOnly(attempt=interaction.id))
         return journey.follow(step, sent="again") if step.step is Step.SIGN_IN_SENT else journey.follow(step)
     except ApiError as refusal:
         return _refused(form, refusal, interaction.id)
@@ -333,7 +332,7 @@ def _refused(form: HubForm, refusal: ApiError, attempt: str) -> Response:
         page = SignInSentPage(redisplayed(form), answer.sent_to, answer.by == SMS, answer.resend_in_seconds, outcome)
         response = page.render(429 if is_rate_limited else 403)
     else:
-        step = api()(contract.waiting, InteractionOnly(attempt=attempt))
+        step = api()(contract.read_state, InteractionOnly(attempt=attempt))
         response = _render_state(
             step, redisplayed(form), outcome if is_rate_limited else None, 429 if is_rate_limited else 403
         )

@@ -14,7 +14,7 @@ from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract import hub_account as contract
-from app.contract.emailed_links import SentTo
+from app.contract.hub_models import SentTo
 from app.hub import journey, oidc_client
 from app.hub.forms import code
 from app.hub.forms.account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
@@ -221,7 +221,7 @@ def submit_change_phone() -> Response:
     if not form.validate():
         return ChangePhonePage(form).render(form.error_status)
     try:
-        current_visit().renew(api()(contract.ask_phone, form.to_request()).session)
+        current_visit().renew(api()(contract.request_phone_change, form.to_request()).session)
     except e.NotAuthenticated:
         return oidc_client.start_login(CHANGE)
     except ApiError as refusal:
@@ -249,7 +249,7 @@ def submit_phone_code() -> Response:
     form: Any = ResendForm() if request.form.get("do") == AGAIN else CodeForm()
     if not form.validate():
         return _render_code_page(form, None, form.error_status)
-    operation: Any = contract.text_phone_again if isinstance(form, ResendForm) else contract.confirm_phone
+    operation: Any = contract.resend_phone_code if isinstance(form, ResendForm) else contract.confirm_phone
     try:
         api()(operation, form.to_request())
     except e.NotAuthenticated:

@@ -11,8 +11,8 @@ from flask import Response
 from app.contract import errors as e
 from app.contract import hub as hub_contract
 from app.contract.hub import Step
-from app.contract.hub_account import AcceptPolicyRequest
 from app.contract.hub_account import accept_policy as operation
+from app.contract.hub_models import InteractionOnly
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.page import Page
@@ -26,8 +26,8 @@ ADDRESS: Final = "/privacy-policy"
 class AcceptForm(HubForm):
     """A button."""
 
-    def to_request(self) -> AcceptPolicyRequest:
-        return AcceptPolicyRequest(attempt=current_visit().interaction_id or "")
+    def to_request(self) -> InteractionOnly:
+        return InteractionOnly(attempt=current_visit().interaction_id or "")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from app.contract import hub as contract
 from app.contract.captcha import Lock
 from app.contract.configuration import PasswordPolicy
 from app.contract.hub import Step
-from app.contract.hub_connections import ConnectedProfile, ConnectedProfileRequest, connected
+from app.contract.hub_connections import ConnectedProfile, ConnectedProfileRequest, read_profile
+from app.contract.hub_models import NoParameters
 from app.contract.hub_registration import begin_with_passkey
 from app.contract.hub_registration import register as operation
 from app.contract.registration_form import TERMS, FormField, Option
@@ -264,7 +265,7 @@ def _federated_identity() -> ConnectedProfile | None:
     """Return the federated identity of this interaction; None if there is none."""
     interaction = current_visit().interaction
     try:
-        return api()(connected, ConnectedProfileRequest(attempt=interaction.id)) if interaction else None
+        return api()(read_profile, ConnectedProfileRequest(attempt=interaction.id)) if interaction else None
     except e.UnknownAccount:
         return None
 
@@ -273,7 +274,7 @@ def _with_captcha(form: RegisterForm) -> RegisterForm:
     """Return the form with a new captcha."""
     widget = current_visit().tenant.captcha
     is_asked = widget is None or widget.has_question
-    form.captcha.ask(api()(contract.captcha, contract.CaptchaRequest()) if is_asked else None)
+    form.captcha.ask(api()(contract.captcha, NoParameters()) if is_asked else None)
     return form
 
 

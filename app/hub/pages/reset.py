@@ -16,8 +16,8 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.configuration import PasswordPolicy
-from app.contract.emailed_links import LinkLookup
 from app.contract.hub import Next, Step
+from app.contract.hub_models import LinkLookup, LinkRequest
 from app.hub import journey
 from app.hub.cookies import set_interaction_cookie
 from app.hub.forms.base import HubForm
@@ -208,7 +208,7 @@ def _renew(token: str) -> Response:
         state = LinkState(link.state) if link.state in set(LinkState) else LinkState.EXPIRED
         return _render_refused_link(state, token, form.error_status, form)
     try:
-        step = api()(contract.renew_reset, contract.LinkRequest(token=token, attempt=current_visit().interaction_id))
+        step = api()(contract.renew_reset, LinkRequest(token=token, attempt=current_visit().interaction_id))
     except e.UnknownLink:
         return _render_refused_link(LinkState.UNKNOWN, "", 403)
     return journey.follow(step)

@@ -181,7 +181,7 @@ def submit_second_factor() -> Response:
     if not form.validate():
         return _render_invalid(form, kind)
     try:
-        return journey.follow(api()(contract.prove_factor, form.to_answer(interaction.id)))
+        return journey.follow(api()(contract.verify_factor, form.to_answer(interaction.id)))
     except ApiError as refusal:
         return _refused(form, refusal)
 
@@ -202,7 +202,7 @@ def duo_callback() -> Response:
     """Handle the redirect back from Duo."""
     interaction = journey.require_interaction()
     try:
-        return journey.follow(api()(contract.prove_factor, duo.callback_answer(interaction.id)))
+        return journey.follow(api()(contract.verify_factor, duo.callback_answer(interaction.id)))
     except ApiError as refusal:
         return _refused(fresh_form(PRESENTATIONS[FactorKind.DUO]), refusal)
 

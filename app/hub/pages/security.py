@@ -16,6 +16,7 @@ from app.contract import hub as sessions
 from app.contract import hub_security as contract
 from app.contract.hub import Step
 from app.contract.hub_account_factors import FactorsView
+from app.contract.hub_models import NoParameters
 from app.hub import journey, oidc_client
 from app.hub.factors.registry import PRESENTATIONS
 from app.hub.forms.base import HubForm
@@ -207,7 +208,7 @@ def read_security() -> contract.SecurityView | None:
     if not current_visit().session:
         return None
     try:
-        overview = api()(contract.read, contract.SecurityRequest())
+        overview = api()(contract.read, NoParameters())
     except e.NotAuthenticated:
         return None
     current_visit().use_account_language(overview.person)

@@ -12,6 +12,7 @@ from flask import Response, request
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.hub import Step
+from app.contract.hub_models import LinkToken
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import CLOSED
@@ -66,16 +67,16 @@ def submit_security_alert() -> Response:
         return _render(form, form.error_status)
     try:
         if request.form.get("do") == "own":
-            link = api()(contract.own_doing, contract.SecurityAlertRequest(token=mailed_link.link_token()))
+            link = api()(contract.confirm_change, LinkToken(token=mailed_link.link_token()))
             return SecurityAlertPage(
                 AlertForm(formdata=None), AlertState.OWN, link.label, mailed_link.link_token()
             ).render()
-        step = api()(contract.alarm, contract.SecurityAlertRequest(token=mailed_link.link_token()))
+        step = api()(contract.revert_change, LinkToken(token=mailed_link.link_token()))
         return journey.follow(step, **({CLOSED: "1"} if step.step is Step.RESET_SENT else {}))
     except (e.UsedLink, e.ExpiredLink, e.UnknownLink, e.AccountBlocked) as refusal:
         return _render(AlertForm(formdata=None), refusal.status)
 
 
 def _render(form: AlertForm, status: int) -> Response:
-    link = api()(contract.read_alarm, mailed_link.link_read(mailed_link.link_token()))
+    link = api()(contract.read_security_alert, mailed_link.link_read(mailed_link.link_token()))
     return SecurityAlertPage(form, AlertState(link.state), link.label, mailed_link.link_token()).render(status)

@@ -13,8 +13,7 @@ from wtforms import StringField
 
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
-from app.contract.emailed_links import LinkLookup
-from app.contract.hub_recovery import LinkRequest
+from app.contract.hub_models import LinkLookup, LinkRequest
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import ButtonForm
@@ -169,7 +168,7 @@ def submit_sign_in_request() -> Response:
     return _request(form, token, view).render(403 if view.is_wrong else 200)
 
 
-def _link(form: ButtonForm, token: str, view: contract.LinkView) -> SignInLinkPage:
+def _link(form: ButtonForm, token: str, view: contract.SignInLinkView) -> SignInLinkPage:
     name = current_visit().relying_party
     return SignInLinkPage(form, LinkState(view.state), view.label, token, name, view.registers)
 

@@ -14,8 +14,8 @@ from wtforms import PasswordField
 
 from app.contract import errors as e
 from app.contract import hub_verification as contract
-from app.contract.emailed_links import MAX_TOKEN_LENGTH, LinkLookup
 from app.contract.hub import Next
+from app.contract.hub_models import MAX_TOKEN_LENGTH, LinkLookup
 from app.hub import journey
 from app.hub.cookies import remembered_relying_party
 from app.hub.forms.base import HubForm
@@ -127,14 +127,14 @@ def _renew() -> Response:
     return _submit(lambda body: api()(contract.renew_link, body))
 
 
-def _submit(ask: Callable[[contract.LinkRequest], Next]) -> Response:
+def _submit(ask: Callable[[contract.VerifyLinkRequest], Next]) -> Response:
     form, token, visit = LinkForm(), mailed_link.link_token(), current_visit()
     if not form.validate():
         link = api()(contract.read_link, LinkLookup(token=token))
         return _page(form, LinkState(link.state), token, link).render(form.error_status)
     try:
         typed = (form.password.data or "")[:1000]
-        step = ask(contract.LinkRequest(token=token, attempt=visit.interaction_id, password=typed))
+        step = ask(contract.VerifyLinkRequest(token=token, attempt=visit.interaction_id, password=typed))
     except (e.PasswordMissing, e.WrongCredentials) as refusal:
         return _ask_password(token, refusal)
     except ApiError as refusal:
@@ -156,8 +156,10 @@ def _ask_password(token: str, refusal: ApiError) -> Response:
     return _page(form, LinkState.PASSWORD, token, link).render(refusal.status if is_wrong else 200)
 
 
-def _page(form: LinkForm, state: LinkState, token: str, link: contract.LinkView | None = None) -> VerifyPage:
-    link = link or contract.LinkView(state=state)
+def _page(
+    form: LinkForm, state: LinkState, token: str, link: contract.VerificationLinkView | None = None
+) -> VerifyPage:
+    link = link or contract.VerificationLinkView(state=state)
     name = current_visit().relying_party
     return VerifyPage(form, state, link.sent_to, token[:MAX_TOKEN_LENGTH], name, link.added_by)
 

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from app.contract import hub, hub_account_factors
 from app.contract.errors import NotAuthenticated
+from app.contract.hub_models import NoParameters
 from app.hub.services import api
 from app.hub.visit import current_visit
 
@@ -35,7 +36,7 @@ def read_factors() -> hub_account_factors.FactorsView | None:
     if not current_visit().session:
         return None
     try:
-        factors = api()(hub_account_factors.read, hub_account_factors.OwnFactorsRequest())
+        factors = api()(hub_account_factors.read, NoParameters())
     except NotAuthenticated:
         return None
     current_visit().use_account_language(factors.person)

@@ -13,8 +13,8 @@ from flask import Response, request
 
 from app.contract import hub as contract
 from app.contract import hub_verification as verification
-from app.contract.emailed_links import SentTo
 from app.contract.hub import Step
+from app.contract.hub_models import InteractionOnly, SentTo
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import (
@@ -91,7 +91,7 @@ def submit_code() -> Response:
     if not form.validate():
         return _render_invalid(form)
     typed = (form.code.data or "")[:64]
-    return _call(form, verification.enter_code, verification.CodeRequest(attempt=interaction.id, code=typed))
+    return _call(form, verification.enter_code, verification.OptionalCodeRequest(attempt=interaction.id, code=typed))
 
 
 def submit_link_opened() -> Response:
@@ -99,7 +99,7 @@ def submit_link_opened() -> Response:
     form, interaction = ButtonForm(), journey.require_interaction()
     if not form.validate():
         return _render_invalid(form)
-    return _call(form, verification.enter_code, verification.CodeRequest(attempt=interaction.id))
+    return _call(form, verification.enter_code, verification.OptionalCodeRequest(attempt=interaction.id))
 
 
 def submit_resend() -> Response:
@@ -107,7 +107,7 @@ def submit_resend() -> Response:
     form, interaction = ButtonForm(), journey.require_interaction()
     if not form.validate():
         return _render_invalid(form)
-    return _call(form, verification.mail_again, verification.ResendRequest(attempt=interaction.id))
+    return _call(form, verification.mail_again, InteractionOnly(attempt=interaction.id))
 
 
 def _call(form: HubForm, operation: Any, body: Any) -> Response:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from flask import request
 
-from app.contract.emailed_links import MAX_TOKEN_LENGTH, LinkLookup
+from app.contract.hub_models import MAX_TOKEN_LENGTH, LinkLookup
 from app.hub.forms.base import HubForm
 from app.hub.page import Page
 from app.kit.user_agents import is_automated

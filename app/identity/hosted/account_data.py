@@ -35,7 +35,7 @@ _TOLD: Final = frozenset(
 """What of an event's facts says something to the person; the others are ids of ours, or of other people."""
 
 
-@contract.own_data.implements
+@contract.export_data.implements
 def own_data(context: Context, req: WithPassword) -> contract.DataView:
     """Raises TooManyRequests: it was read five times within the hour."""
     known = account_settings.proved(context, req)

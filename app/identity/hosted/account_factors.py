@@ -9,6 +9,7 @@ from app.contract import errors as e
 from app.contract import hub_account_factors as contract
 from app.contract import hub_second_factors as shared
 from app.contract.hub_account import SessionRenewal, WithPassword
+from app.contract.hub_models import NoParameters
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import second_factor
 from app.identity.authentication.sign_in.second_factor import Authentication, PendingSignIn
@@ -34,7 +35,7 @@ APART: Final = frozenset({FactorKind.PASSKEY, FactorKind.BACKUP_CODE})
 
 
 @contract.read.implements
-def read(context: Context, req: contract.OwnFactorsRequest) -> contract.FactorsView:  # noqa: ARG001 - the session says whose
+def read(context: Context, req: NoParameters) -> contract.FactorsView:  # noqa: ARG001 - the session says whose
     _refuse_off(context)
     session, account = account_settings.owner(context)
     return view(context, session, account)
@@ -109,7 +110,7 @@ def remove(context: Context, req: contract.RemoveFactorRequest) -> SessionRenewa
     return account_settings.done(context, known)
 
 
-@shared.make_backup_codes.implements
+@shared.create_backup_codes.implements
 def make_backup_codes(context: Context, req: WithPassword) -> shared.NewBackupCodes:
     """Whoever added a factor in the minutes after a proof is not asked again for its codes."""
     session, account = account_settings.owner(context)

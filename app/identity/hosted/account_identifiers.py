@@ -6,10 +6,10 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract import hub_account as contract
-from app.contract.emailed_links import SentTo
 from app.contract.error_groups import SMS_SENDING
 from app.contract.groups import Posted
 from app.contract.hub import AddressView
+from app.contract.hub_models import SentTo
 from app.identity.authentication.sign_in import email_verification
 from app.identity.authentication.verification import phone_handlers, phones
 from app.identity.authentication.verification import service as verification
@@ -49,7 +49,7 @@ def add_email(context: Context, req: contract.EmailEdit) -> contract.SessionRene
     return done(context, known)
 
 
-@contract.mail_email_again.implements
+@contract.resend_email.implements
 def mail_email_again(context: Context, req: contract.EmailRequest) -> Posted:
     """An address that is the account's own already is counted for the account: what the limits of its mailbox say depends
     on what others asked for, and is kept silently."""
@@ -99,7 +99,7 @@ def make_primary(context: Context, req: contract.EmailEdit) -> contract.SessionR
     return done(context, known)
 
 
-@contract.ask_phone.implements
+@contract.request_phone_change.implements
 def ask_phone(context: Context, req: contract.PhoneEdit) -> contract.SessionRenewal:
     """As `add_email` does of an address."""
     known = proved(context, req)
@@ -114,7 +114,7 @@ def ask_phone(context: Context, req: contract.PhoneEdit) -> contract.SessionRene
     return done(context, known)
 
 
-@contract.text_phone_again.implements
+@contract.resend_phone_code.implements
 def text_phone_again(context: Context, req: contract.PhoneRequest) -> Posted:
     """An account asks for one number at a time: a page that shows another one is out of date."""
     account = owner(context)[1]

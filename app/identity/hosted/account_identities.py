@@ -6,6 +6,7 @@ from app.contract import hub_identities as contract
 from app.contract.errors import federation as refusals
 from app.contract.hub import ConnectionView, Next
 from app.contract.hub_account import SessionRenewal
+from app.contract.hub_models import NoParameters
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.sign_in import sessions
 from app.identity.directory.accounts import linked_identities
@@ -21,7 +22,7 @@ from app.kit.clock import iso
 
 
 @contract.read.implements
-def read(context: Context, req: contract.OwnIdentitiesRequest) -> contract.OwnIdentities:  # noqa: ARG001 - the session says whose
+def read(context: Context, req: NoParameters) -> contract.OwnIdentities:  # noqa: ARG001 - the session says whose
     session, account = account_settings.owner(context)
     sessions.touch(context, session)
     titles = {one.name: one.title for one in connections.active_connections(context)}

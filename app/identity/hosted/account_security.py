@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.contract import hub_security as contract
 from app.contract.groups import Posted
 from app.contract.hub import ScopeView
+from app.contract.hub_models import NoParameters
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.sign_in import sessions
@@ -24,7 +25,7 @@ from app.kit.user_agents import parse_user_agent
 
 
 @contract.read.implements
-def read(context: Context, req: contract.SecurityRequest) -> contract.SecurityView:  # noqa: ARG001 - the session says whose
+def read(context: Context, req: NoParameters) -> contract.SecurityView:  # noqa: ARG001 - the session says whose
     session, account = account_settings.owner(context)
     settings = context.tenant.settings
     sessions.touch(context, session)
@@ -56,7 +57,7 @@ def forget_browsers(context: Context, req: contract.ForgetBrowserRequest) -> Pos
 
 
 @contract.applications.implements
-def applications(context: Context, req: contract.SecurityRequest) -> contract.ApplicationsView:  # noqa: ARG001 - as above
+def applications(context: Context, req: NoParameters) -> contract.ApplicationsView:  # noqa: ARG001 - as above
     _, account = account_settings.owner(context)
     listed = [_application(context, one) for one in _known(context, account)]
     return contract.ApplicationsView(person=oauth_views.person(account), applications=listed)

@@ -10,6 +10,7 @@ from app.contract import errors as e
 from app.contract import hub_account as contract
 from app.contract.groups import Posted
 from app.contract.hub import Next
+from app.contract.hub_models import InteractionOnly, LinkToken
 from app.contract.registration_form import CUSTOM, FormField
 from app.contract.self_service import UpdateOwnAccount
 from app.identity.authentication.sign_in import interactions, required_actions, sessions
@@ -49,7 +50,7 @@ def edit_answers(context: Context, req: contract.AnswersEdit) -> contract.Sessio
     return done(context, known)
 
 
-@contract.ask_deletion.implements
+@contract.request_deletion.implements
 def ask_deletion(context: Context, req: contract.WithPassword) -> contract.SessionRenewal:
     known = proved(context, req)
     deletion.ask(context, known.account)
@@ -66,14 +67,14 @@ def read_deletion(context: Context, req: contract.DeletionLinkRequest) -> contra
 
 
 @contract.confirm_deletion.implements
-def confirm_deletion(context: Context, req: contract.ConfirmDeletionRequest) -> contract.DeletionScheduled:
+def confirm_deletion(context: Context, req: LinkToken) -> contract.DeletionScheduled:
     session = sessions.current(context)
     account = deletion.confirm(context, req.token)
     is_own = session is not None and session.uid == account.uid
     return contract.DeletionScheduled(leaves_at=iso(account.leaves_at), ends_session=is_own)
 
 
-@contract.keep_account.implements
+@contract.cancel_deletion.implements
 def keep_account(context: Context, req: contract.KeepRequest) -> Posted:
     if not deletion.revert_by_token(context, req.token):
         raise e.WrongDeleteToken
@@ -81,7 +82,7 @@ def keep_account(context: Context, req: contract.KeepRequest) -> Posted:
 
 
 @contract.accept_policy.implements
-def accept_policy(context: Context, req: contract.AcceptPolicyRequest) -> Next:
+def accept_policy(context: Context, req: InteractionOnly) -> Next:
     interaction, (session, account) = interactions.find(context, req.attempt), signed_in(context)
     if interaction is None:
         return next_step.START_AGAIN

@@ -42,7 +42,7 @@ def change_address(context: Context, req: contract.ChangeAddressRequest) -> Next
             return Next(step=Step.LOGIN, attempt=interaction.interaction_id)
     except ApiError as refusal:
         raise verification.with_page(context, refusal, state) from None
-    return verification.enter_code(context, contract.CodeRequest(attempt=req.attempt))
+    return verification.enter_code(context, contract.OptionalCodeRequest(attempt=req.attempt))
 
 
 def _changed(context: Context, interaction: Interaction, state: Checking, typed: str) -> Next:

@@ -9,6 +9,7 @@ from app.contract import hub_consents as contract
 from app.contract.consents import ConsentAnswer, ConsentAnswers, ConsentEvent
 from app.contract.groups import Posted
 from app.contract.hub import Next
+from app.contract.hub_models import NoParameters
 from app.contract.self_service import AcceptedPolicy
 from app.identity.authentication.sign_in import interactions
 from app.identity.directory.accounts import consents, privacy_policy
@@ -31,8 +32,8 @@ def answer_forms(context: Context, req: contract.ConsentFormsAnswer) -> Next:
     return next_step.after_the_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
 
 
-@contract.own_consents.implements
-def own_consents(context: Context, req: contract.OwnConsentsRequest) -> contract.OwnConsents:  # noqa: ARG001 - the session says whose
+@contract.read_consents.implements
+def own_consents(context: Context, req: NoParameters) -> contract.OwnConsents:  # noqa: ARG001 - the session says whose
     _, account = owner(context)
     kept = consents.of_account(account)
     return contract.OwnConsents(

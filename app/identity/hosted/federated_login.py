@@ -8,6 +8,7 @@ from typing import Any, Final
 from app.contract import errors as e
 from app.contract import hub_connections as contract
 from app.contract.hub import Next, Step
+from app.contract.hub_models import InteractionDecision
 from app.contract.registration_form import TERMS
 from app.identity.authentication.federation import linking
 from app.identity.authentication.federation import service as connections
@@ -82,8 +83,8 @@ def handle(context: Context, req: contract.ConnectionHandler) -> Next:
     return step
 
 
-@contract.hand_over.implements
-def hand_over(context: Context, req: contract.DeviceHandoff) -> Next:
+@contract.decide_handoff.implements
+def hand_over(context: Context, req: InteractionDecision) -> Next:
     interaction, session = interactions.find(context, req.attempt), sessions.current(context)
     if interaction is None:
         return next_step.START_AGAIN
@@ -120,7 +121,7 @@ def finish(context: Context, req: contract.ConnectionCallback) -> Next:
     return _decided(context, identity_linking.forget(context, interaction), connection, claimed, registers=registers)
 
 
-@contract.connected.implements
+@contract.read_profile.implements
 def connected(context: Context, req: contract.ConnectedProfileRequest) -> contract.ConnectedProfile:
     waits = identity_linking.still_of(context, interactions.find(context, req.attempt))
     if waits is None:

@@ -6,6 +6,7 @@ from app.contract import errors as e
 from app.contract import hub
 from app.contract.captcha import Challenge
 from app.contract.hub import Next, Step
+from app.contract.hub_models import InteractionDecision, InteractionOnly, NoParameters
 from app.identity.authentication.sign_in import identifiers, interactions, required_actions, sessions
 from app.identity.authentication.sign_in import service as sign_in
 from app.identity.authentication.sign_in.locks import LockSolution
@@ -67,7 +68,7 @@ def resume(context: Context, req: hub.InteractionRequest) -> Next:
 
 
 @hub.captcha.implements
-def read_captcha(context: Context, req: hub.CaptchaRequest) -> Challenge:
+def read_captcha(context: Context, req: NoParameters) -> Challenge:
     return captcha.built_in_challenge(context)
 
 
@@ -105,7 +106,7 @@ def with_password(context: Context, req: hub.SignInRequest) -> Next:
 
 
 @hub.consent.implements
-def answer_consent(context: Context, req: hub.ConsentRequest) -> Next:
+def answer_consent(context: Context, req: InteractionDecision) -> Next:
     interaction, session = interactions.find(context, req.attempt), sessions.current(context)
     if interaction is None:
         return next_step.START_AGAIN
@@ -115,7 +116,7 @@ def answer_consent(context: Context, req: hub.ConsentRequest) -> Next:
 
 
 @hub.switch_account.implements
-def switch_account(context: Context, req: hub.SwitchAccountRequest) -> Next:
+def switch_account(context: Context, req: InteractionOnly) -> Next:
     interaction, session = interactions.find(context, req.attempt), sessions.current(context)
     if session is not None:
         _end(context, session)
@@ -179,7 +180,7 @@ def end_session(context: Context, req: hub.EndSessionRequest) -> Next:
     return Next(step=Step.SIGNED_OUT if ends_own else Step.PROFILE, ends_session=ends_own)
 
 
-@hub.own_client.implements
+@hub.hub_client.implements
 def read_own_client(context: Context, req: hub.HubClientRequest) -> hub.HubClient:
     return hub_client(context, req.name)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
-from app.contract.emailed_links import LinkLookup
 from app.contract.groups import Posted
 from app.contract.hub import Next, Step
 from app.contract.hub_account import SessionRenewal
+from app.contract.hub_models import LinkLookup, LinkToken, LinkView, NoParameters
 from app.identity.authentication.recovery.handlers import spend_limits
 from app.identity.authentication.sign_in import eligibility, identifiers, interactions, second_factor, sessions
 from app.identity.authentication.sign_in import service as sign_in_service
@@ -41,7 +41,7 @@ LOCAL = "passkey_here"
 
 
 @contract.begin_sign_in.implements
-def begin_sign_in(context: Context, req: contract.BeginSignInRequest) -> contract.PasskeyOptions:  # noqa: ARG001 - it asks nothing
+def begin_sign_in(context: Context, req: NoParameters) -> contract.PasskeyOptions:  # noqa: ARG001 - it asks nothing
     require_enabled(context)
     return contract.PasskeyOptions(options=ceremonies.begin_authentication(context, CeremonyUse.AUTOFILL))
 
@@ -80,8 +80,8 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
     return step
 
 
-@contract.own.implements
-def read_own(context: Context, req: contract.OwnPasskeysRequest) -> contract.OwnPasskeys:  # noqa: ARG001 - the session says whose
+@contract.read_own.implements
+def read_own(context: Context, req: NoParameters) -> contract.OwnPasskeys:  # noqa: ARG001 - the session says whose
     require_enabled(context)
     session, account = account_settings.owner(context)
     held = store.by_account(context, account.uid)
@@ -174,24 +174,24 @@ def forgot(context: Context, req: contract.LostPasskeyRequest) -> Posted:
 
 
 @contract.read_lost.implements
-def read_lost(context: Context, req: LinkLookup) -> contract.LostPasskeyLinkView:
+def read_lost(context: Context, req: LinkLookup) -> LinkView:
     held = one_time_tokens.find_link(context, recovery.KIND, req.token)
     account = accounts.by_uid(context, held.uid) if held is not None else None
     if held is None or account is None:
-        return contract.LostPasskeyLinkView(state="unknown")
+        return LinkView(state="unknown")
     context.audit.record("passkey.link_looked_at", uid=held.uid, by="machine" if req.is_machine else "browser")
     label = str(held.facts.get("email") or "")
     try:
         recovery.peek(context, req.token)
     except e.UsedLink:
-        return contract.LostPasskeyLinkView(state="used", label=label)
+        return LinkView(state="used", label=label)
     except (e.ExpiredLink, e.AccountBlocked):
-        return contract.LostPasskeyLinkView(state="expired", label=label)
-    return contract.LostPasskeyLinkView(state="open", label=label)
+        return LinkView(state="expired", label=label)
+    return LinkView(state="open", label=label)
 
 
 @contract.begin_lost.implements
-def begin_lost(context: Context, req: contract.BeginReplacementRequest) -> contract.PasskeyOptions:
+def begin_lost(context: Context, req: LinkToken) -> contract.PasskeyOptions:
     return contract.PasskeyOptions(options=recovery.begin_with_link(context, req.token, DISCOVERABLE))
 
 

@@ -11,9 +11,8 @@ from typing import Final
 
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
-from app.contract.emailed_links import SentTo
 from app.contract.hub import Next, RelyingPartyView, Step
-from app.contract.hub_recovery import CodeRequest, InteractionOnly
+from app.contract.hub_models import CodeRequest, InteractionOnly, SentTo
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.passwordless import methods, redemption, sending, smart_login
 from app.identity.authentication.passwordless.methods import DEVICE, MAIL, SMS
@@ -65,13 +64,13 @@ class Waiting:
         return (self.name, self.by, self.uid, self.subject) == (other.name, other.by, other.uid, other.subject)
 
 
-@contract.ask.implements
+@contract.start.implements
 def ask(context: Context, req: contract.PasswordlessRequest) -> Next:
     sending.spend_limit(context)
     return begin(context, interactions.find_open(context, req.attempt), req.identifier, req.by, remember=req.remember)
 
 
-@contract.waiting.implements
+@contract.read_state.implements
 def waiting(context: Context, req: InteractionOnly) -> Next:
     interaction = next_step.open_interaction(context, req.attempt)
     if isinstance(interaction, Next):
@@ -81,7 +80,7 @@ def waiting(context: Context, req: InteractionOnly) -> Next:
     return _step(context, interaction, state) if state is not None else next_step.advance(context, interaction, session)
 
 
-@contract.again.implements
+@contract.resend.implements
 def again(context: Context, req: InteractionOnly) -> Next:
     interaction_id, state = _waiting(context, req.attempt)
     if interaction_id is None or state is None:
@@ -92,7 +91,7 @@ def again(context: Context, req: InteractionOnly) -> Next:
     return begin(context, interaction_id, state.name, state.by, remember=state.remember)
 
 
-@contract.code.implements
+@contract.verify_code.implements
 def code(context: Context, req: CodeRequest) -> Next:
     interaction_id, state = _waiting(context, req.attempt)
     if interaction_id is None or state is None or state.by == DEVICE:
@@ -110,7 +109,7 @@ def code(context: Context, req: CodeRequest) -> Next:
         raise _with_page(context, refusal, state) from None
 
 
-@contract.go_on.implements
+@contract.continue_approved.implements
 def go_on(context: Context, req: InteractionOnly) -> Next:
     """Of many at once one begins the session; the page tells the others that it is over."""
     interaction_id, state = _waiting(context, req.attempt)

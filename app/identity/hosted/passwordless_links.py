@@ -6,9 +6,8 @@ from typing import Final
 
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
-from app.contract.emailed_links import LinkLookup
 from app.contract.hub import Next, Step
-from app.contract.hub_recovery import LinkRequest
+from app.contract.hub_models import LinkLookup, LinkRequest
 from app.identity.authentication.passwordless import redemption, sending, smart_login
 from app.identity.authentication.passwordless.methods import MAIL
 from app.identity.authentication.passwordless.smart_login import State
@@ -25,13 +24,13 @@ _STATES: Final = {State.APPROVED: "approved", State.USED: "approved", State.DENI
 
 
 @contract.read_link.implements
-def read_link(context: Context, req: LinkLookup) -> contract.LinkView:
+def read_link(context: Context, req: LinkLookup) -> contract.SignInLinkView:
     held = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
     if held is None:
-        return contract.LinkView(state="unknown")
+        return contract.SignInLinkView(state="unknown")
     context.audit.record("passwordless.link_looked_at", uid=held.uid, by="machine" if req.is_machine else "browser")
     label, registers = str(held.facts.get("email") or ""), bool(held.facts.get("registers"))
-    return contract.LinkView(state=_link_state(context, req.token), label=label, registers=registers)
+    return contract.SignInLinkView(state=_link_state(context, req.token), label=label, registers=registers)
 
 
 @contract.open_link.implements

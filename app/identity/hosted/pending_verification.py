@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.emailed_links import SentTo
+from app.contract.hub_models import SentTo
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.verification import phones

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import hub_pins as contract
-from app.contract.emailed_links import LinkLookup
 from app.contract.groups import Posted
 from app.contract.hub import Next
 from app.contract.hub_account import SessionRenewal
-from app.contract.hub_recovery import LinkView
+from app.contract.hub_models import LinkLookup
+from app.contract.hub_recovery import RecoveryLinkView
 from app.identity.authentication.sign_in import identifiers, interactions, password_reset, pin_handlers
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service
@@ -66,7 +66,7 @@ def by_answers(context: Context, req: contract.PinByAnswers) -> Posted:
 
 
 @contract.read_link.implements
-def read_link(context: Context, req: LinkLookup) -> LinkView:
+def read_link(context: Context, req: LinkLookup) -> RecoveryLinkView:
     return looked_at(context, Purpose.RESET_PIN, req)
 
 

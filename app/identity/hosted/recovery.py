@@ -10,8 +10,9 @@ from datetime import timedelta
 
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
-from app.contract.emailed_links import LinkLookup, SentTo
 from app.contract.hub import Next, Step
+from app.contract.hub_models import CodeRequest, InteractionOnly, LinkLookup, LinkRequest, SentTo
+from app.contract.hub_recovery import RecoveryLinkView
 from app.contract.messages import MailKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.recovery import pin_handlers as forgotten_pins
@@ -75,8 +76,8 @@ def forgot(context: Context, req: contract.ForgotRequest) -> Next:
     return _begin(context, interactions.find_open(context, req.attempt), req.identifier, of=FORGOTTEN[req.of])
 
 
-@contract.recovery.implements
-def recovery(context: Context, req: contract.InteractionOnly) -> Next:
+@contract.read_recovery.implements
+def recovery(context: Context, req: InteractionOnly) -> Next:
     interaction = next_step.open_interaction(context, req.attempt)
     if isinstance(interaction, Next):
         return interaction
@@ -85,8 +86,8 @@ def recovery(context: Context, req: contract.InteractionOnly) -> Next:
     return step(context, interaction, state) if state is not None else next_step.advance(context, interaction, session)
 
 
-@contract.again.implements
-def again(context: Context, req: contract.InteractionOnly) -> Next:
+@contract.resend.implements
+def again(context: Context, req: InteractionOnly) -> Next:
     interaction_id, state = _waiting(context, req.attempt)
     if interaction_id is None or state is None:
         return recovery(context, req)
@@ -97,11 +98,11 @@ def again(context: Context, req: contract.InteractionOnly) -> Next:
 
 
 @contract.reset_code.implements
-def reset_code(context: Context, req: contract.CodeRequest) -> Next:
+def reset_code(context: Context, req: CodeRequest) -> Next:
     """A good code is used up for a token of the page that sets the new one: what is refused there needs no other code."""
     interaction_id, state = _waiting(context, req.attempt)
     if interaction_id is None or state is None:
-        return recovery(context, contract.InteractionOnly(attempt=req.attempt))
+        return recovery(context, InteractionOnly(attempt=req.attempt))
     errors = SMS_CODE if state.by == SMS else MAIL_CODE
     try:
         context.spend("reset_try", _TRIES, randomness.digest(interaction_id.interaction_id))
@@ -125,7 +126,7 @@ def reset_code(context: Context, req: contract.CodeRequest) -> Next:
 
 
 @contract.read_reset.implements
-def read_reset(context: Context, req: LinkLookup) -> contract.LinkView:
+def read_reset(context: Context, req: LinkLookup) -> RecoveryLinkView:
     return looked_at(context, Purpose.RESET_PASSWORD, req)
 
 
@@ -154,7 +155,7 @@ def reset(context: Context, req: contract.ResetPasswordRequest) -> Next:
 
 
 @contract.renew_reset.implements
-def renew_reset(context: Context, req: contract.LinkRequest) -> Next:
+def renew_reset(context: Context, req: LinkRequest) -> Next:
     spend_limits(context)
     held = one_time_tokens.find_link(context, Purpose.RESET_PASSWORD, req.token)
     account = accounts.by_uid(context, held.uid) if held is not None else None
@@ -264,12 +265,12 @@ def _seconds_left(context: Context, state: Recovering) -> int:
     return resend_delay.seconds_left(context, state.sent_at)
 
 
-def looked_at(context: Context, kind: Purpose, req: LinkLookup) -> contract.LinkView:
+def looked_at(context: Context, kind: Purpose, req: LinkLookup) -> RecoveryLinkView:
     """Return where a link stands, and note that it was looked at."""
     held = one_time_tokens.find_link(context, kind, req.token)
     account = accounts.by_uid(context, held.uid) if held is not None else None
     if held is None or account is None:
-        return contract.LinkView(state="unknown")
+        return RecoveryLinkView(state="unknown")
     context.audit.record("password.link_looked_at", uid=held.uid, by="machine" if req.is_machine else "browser")
     state = _state(context, kind, req.token)
     if (
@@ -278,7 +279,7 @@ def looked_at(context: Context, kind: Purpose, req: LinkLookup) -> contract.Link
         and not sending.is_still_recipient(account, held)
     ):
         state = "expired"
-    return contract.LinkView(state=state, label=label(held, account), reason=str(held.facts.get("reason") or ""))
+    return RecoveryLinkView(state=state, label=label(held, account), reason=str(held.facts.get("reason") or ""))
 
 
 def label(held: OneTimeToken, account: Account) -> str:

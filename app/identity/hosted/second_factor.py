@@ -68,7 +68,7 @@ def choose(context: Context, req: contract.ChooseFactorRequest) -> contract.Fact
     return contract.FactorStep(view=view(context, interaction, found, req.kind, shown))
 
 
-@contract.prove_factor.implements
+@contract.verify_factor.implements
 def prove(context: Context, req: contract.FactorAnswer) -> Next:
     """Prove, or enrol by the first proof; then the session begins."""
     interaction = interactions.find(context, req.attempt)

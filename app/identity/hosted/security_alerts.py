@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from app.contract import hub_recovery as contract
-from app.contract.emailed_links import LinkLookup
 from app.contract.hub import Next, Step
+from app.contract.hub_models import LinkLookup, LinkToken
+from app.contract.hub_recovery import RecoveryLinkView
 from app.contract.messages import MailKind
 from app.identity.authentication.recovery import restoration, sending
 from app.identity.authentication.recovery.sending import MAIL
@@ -19,8 +20,8 @@ from app.identity.platform.context import Context
 from app.kit import randomness
 
 
-@contract.read_alarm.implements
-def read_alarm(context: Context, req: LinkLookup) -> contract.LinkView:
+@contract.read_security_alert.implements
+def read_alarm(context: Context, req: LinkLookup) -> RecoveryLinkView:
     view = recovery.looked_at(context, Purpose.ALARM, req)
     held = one_time_tokens.find_link(context, Purpose.ALARM, req.token)
     account = accounts.by_uid(context, held.uid) if held is not None else None
@@ -32,15 +33,15 @@ def read_alarm(context: Context, req: LinkLookup) -> contract.LinkView:
     return view.model_copy(update={"state": "moved"}) if is_over else view
 
 
-@contract.own_doing.implements
-def own_doing(context: Context, req: contract.SecurityAlertRequest) -> contract.LinkView:
+@contract.confirm_change.implements
+def own_doing(context: Context, req: LinkToken) -> RecoveryLinkView:
     password_reset.spend_limit(context)
     ended = restoration.acknowledge(context, req.token)
-    return contract.LinkView(state="own", label=str(ended.facts["email"]))
+    return RecoveryLinkView(state="own", label=str(ended.facts["email"]))
 
 
-@contract.alarm.implements
-def alarm(context: Context, req: contract.SecurityAlertRequest) -> Next:
+@contract.revert_change.implements
+def alarm(context: Context, req: LinkToken) -> Next:
     """Nobody gets in with the password that the other one set; whoever holds the mailbox sets the next."""
     password_reset.spend_limit(context)
     one_time_tokens.peek_link(context, Purpose.ALARM, req.token)

@@ -11,8 +11,8 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract import hub_verification as contract
-from app.contract.emailed_links import LinkLookup, SentTo
 from app.contract.hub import Next, RelyingPartyView, Step
+from app.contract.hub_models import InteractionOnly, LinkLookup, SentTo
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import email_verification, interactions, sessions
 from app.identity.authentication.sign_in import service as sign_in
@@ -146,24 +146,24 @@ def step(context: Context, interaction: Interaction, state: Checking) -> Next:
 
 
 @contract.read_link.implements
-def read_link(context: Context, req: LinkLookup) -> contract.LinkView:
+def read_link(context: Context, req: LinkLookup) -> contract.VerificationLinkView:
     proof = verification.find_link(context, req.token)
     if proof is None:
-        return contract.LinkView(state="unknown")
+        return contract.VerificationLinkView(state="unknown")
     context.audit.record("verification.link_looked_at", uid=proof.uid, by="machine" if req.is_machine else "browser")
     account = store.by_uid(context, proof.uid)
     if account is not None and verification.is_verified(account, proof.subject):
-        return contract.LinkView(state="used", sent_to=proof.subject)
+        return contract.VerificationLinkView(state="used", sent_to=proof.subject)
     try:
         verification.peek(context, req.token)
     except (e.ExpiredLink, e.UsedLink):
-        return contract.LinkView(state="expired", sent_to=proof.subject)
+        return contract.VerificationLinkView(state="expired", sent_to=proof.subject)
     added_by = verification.masked_owner(account, proof.subject) if account is not None else ""
-    return contract.LinkView(state="open", sent_to=proof.subject, added_by=added_by)
+    return contract.VerificationLinkView(state="open", sent_to=proof.subject, added_by=added_by)
 
 
 @contract.open_link.implements
-def open_link(context: Context, req: contract.LinkRequest) -> Next:
+def open_link(context: Context, req: contract.VerifyLinkRequest) -> Next:
     """A link that was used leads on as well, for as long as its address is confirmed: pages are reloaded."""
     interaction = interactions.find_open(context, req.attempt)
     held = verification.find_link(context, req.token)
@@ -183,7 +183,7 @@ def open_link(context: Context, req: contract.LinkRequest) -> Next:
 
 
 @contract.renew_link.implements
-def renew_link(context: Context, req: contract.LinkRequest) -> Next:
+def renew_link(context: Context, req: contract.VerifyLinkRequest) -> Next:
     held = verification.find_link(context, req.token)
     if held is None:
         raise e.UnknownLink
@@ -202,7 +202,7 @@ def renew_link(context: Context, req: contract.LinkRequest) -> Next:
 
 
 @contract.enter_code.implements
-def enter_code(context: Context, req: contract.CodeRequest) -> Next:
+def enter_code(context: Context, req: contract.OptionalCodeRequest) -> Next:
     interaction = next_step.open_interaction(context, req.attempt)
     if isinstance(interaction, Next):
         return interaction
@@ -228,7 +228,7 @@ def enter_code(context: Context, req: contract.CodeRequest) -> Next:
 
 
 @contract.mail_again.implements
-def mail_again(context: Context, req: contract.ResendRequest) -> Next:
+def mail_again(context: Context, req: InteractionOnly) -> Next:
     interaction = next_step.open_interaction(context, req.attempt)
     if isinstance(interaction, Next):
         return interaction

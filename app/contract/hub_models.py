@@ -1,0 +1,60 @@
+"""Models that several operations of the hub share."""
+
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from app.kit.wire import Wire
+
+MAX_TOKEN_LENGTH: Final = 300
+Token = Annotated[str, Field(max_length=MAX_TOKEN_LENGTH)]
+
+
+class NoParameters(Wire):
+    """The visit alone: the session identifies the account."""
+
+
+class InteractionOnly(Wire):
+    attempt: str
+
+
+class InteractionDecision(InteractionOnly):
+    """The visitor's answer to the question of an interaction."""
+
+    allow: bool
+
+
+class CodeRequest(InteractionOnly):
+    code: str = Field(max_length=64)
+
+
+class LinkToken(Wire):
+    """The one-time token of an emailed link."""
+
+    token: Token
+
+
+class LinkRequest(LinkToken):
+    """`attempt`: the interaction to continue; None begins one."""
+
+    attempt: str | None = None
+
+
+class LinkLookup(LinkToken):
+    is_machine: bool = False  # probably a mail scanner
+
+
+class LinkView(Wire):
+    """The state of a link: open, used, expired or unknown. `label`: the account's identifier."""
+
+    state: str
+    label: str = ""
+
+
+class SentTo(Wire):
+    """`Data` of an error: enough to render the page again without another call."""
+
+    sent_to: str = ""
+    resend_in_seconds: int = 0
+    by: str = "mail"  # or sms
+    can_change: bool = False  # as in `Next`
