@@ -15,13 +15,13 @@ from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.instrumentation import Instrumented
 from tests.support.customers import OLD
-from tests.support.rows import Somebody, somebody
+from tests.support.rows import AccountHolder, account_holder
 from tests.support.tenant_server import NewTenantServer, refused
 
 WRONG, LOCKED = "not the password", {"maximum_failed_attempts": 3, "suspend_seconds": 600}
 
 
-def rows_of(who: Somebody) -> list[Any]:
+def rows_of(who: AccountHolder) -> list[Any]:
     services: Services = who.tenant.services
     work = UnitOfWork(services.database, who.tenant.tenant_id)
     try:
@@ -33,7 +33,7 @@ def rows_of(who: Somebody) -> list[Any]:
 
 @pytest.mark.parametrize("kind", ["suspend", "captcha", "security_question", "block"])
 def test_a_try_against_a_locked_account_leaves_a_row(new_tenant_server: NewTenantServer, kind: str) -> None:
-    who = somebody(new_tenant_server, lockout={"type": kind, **LOCKED})
+    who = account_holder(new_tenant_server, lockout={"type": kind, **LOCKED})
     for _ in range(3):
         who.call("U12", {"email": who.email, "password": WRONG})
     before = len(rows_of(who))
@@ -46,7 +46,7 @@ def test_a_try_against_a_locked_account_leaves_a_row(new_tenant_server: NewTenan
 
 
 def test_a_row_names_the_request_as_the_answer_does(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server)
+    who = account_holder(new_tenant_server)
     client = Client(Instrumented(who.tenant.app))
     query = {"apikey": who.tenant.api_key}
     base = f"http://{who.tenant.services.settings.api_hostname}"
@@ -56,7 +56,7 @@ def test_a_row_names_the_request_as_the_answer_does(new_tenant_server: NewTenant
 
 
 def test_audit_rows_are_kept_as_long_as_the_tenant_says(new_tenant_server: NewTenantServer) -> None:
-    kept, short = (somebody(new_tenant_server, **settings) for settings in ({}, {"audit_days": 30}))
+    kept, short = (account_holder(new_tenant_server, **settings) for settings in ({}, {"audit_days": 30}))
     services: Services = kept.tenant.services
 
     def removed(days: int) -> None:
@@ -75,7 +75,7 @@ def test_audit_rows_are_kept_as_long_as_the_tenant_says(new_tenant_server: NewTe
 
 
 def test_more_rows_than_a_batch_go_in_one_round(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, audit_days=1)
+    who = account_holder(new_tenant_server, audit_days=1)
     services: Services = who.tenant.services
     audit = AuditLog(services.clock)
     for _ in range(audit_retention.BATCH * 2 + 1):

@@ -49,7 +49,7 @@ def test_the_primary_address_counts_and_what_is_verified(acme: TenantServer, fak
         "ProfileUrl": OCTOCAT["html_url"],
     }  # fmt: skip
     assert (connection.title, connection.trusts_email) == ("GitHub", True)
-    (heard,) = [one for one in fake_provider.heard if one.path == "/token"]
+    (heard,) = [one for one in fake_provider.received if one.path == "/token"]
     assert heard.form["client_secret"] == SECRET
     assert "Authorization" not in heard.headers
 

@@ -282,7 +282,7 @@ def test_the_secret_is_shown_as_the_provider_wants_it(
 ) -> None:
     fake_provider.says = {"token_endpoint_auth_methods_supported": methods}
     finished(acme, fake_provider.signs_in(led(acme)))
-    (heard,) = [one for one in fake_provider.heard if one.path == "/token"]
+    (heard,) = [one for one in fake_provider.received if one.path == "/token"]
     as_form = heard.form.get("client_secret") == SECRET and heard.form["client_id"] == CLIENT
     basic = heard.headers.get("Authorization", "")
     # RFC 6749 section 2.3.1, its secret written as in a form
@@ -296,7 +296,7 @@ def test_a_client_without_a_secret_has_its_verifier(
     open_one = new_tenant_server(connections={NAME: fake_provider.openid()})
     claimed, _ = finished(open_one, fake_provider.signs_in(led(open_one)))
     assert claimed.subject == "ada-1815"
-    (heard,) = [one for one in fake_provider.heard if one.path == "/token"]
+    (heard,) = [one for one in fake_provider.received if one.path == "/token"]
     assert heard.form["client_id"] == CLIENT
     assert "Authorization" not in heard.headers
 

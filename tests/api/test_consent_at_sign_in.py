@@ -15,11 +15,11 @@ from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from tests.support.consents import asked, chosen, given
 from tests.support.customers import NEW, OLD
-from tests.support.factors import factored
+from tests.support.factors import second_factor_holder
 from tests.support.mailbox import token_in
 from tests.support.races import at_once
 from tests.support.registering import primary, register
-from tests.support.rows import Answer, Ask, Refusal, Somebody, events, refusals, somebody
+from tests.support.rows import AccountHolder, Answer, Ask, Refusal, account_holder, events, refusals
 from tests.support.shapes import LOGIN
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -39,15 +39,15 @@ def token(answer: TestResponse) -> str:
     return str(data["ConsentToken"])
 
 
-def submit(who: Somebody, shown: str, body: dict[str, Any] | None = None, **query: Any) -> TestResponse:
+def submit(who: AccountHolder, shown: str, body: dict[str, Any] | None = None, **query: Any) -> TestResponse:
     return who.call("U83", body or given("FirstLogin"), consenttoken=shown, **query)
 
 
-def waits(who: Somebody) -> str:
+def waits(who: AccountHolder) -> str:
     return token(who.logs_in())
 
 
-def late(who: Somebody) -> TestResponse:
+def late(who: AccountHolder) -> TestResponse:
     shown = waits(who)
     who.waits(minutes=11)
     return submit(who, shown)
@@ -73,7 +73,7 @@ def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize("way", list(ANSWERS[0].ways()))
+@pytest.mark.parametrize("way", list(ANSWERS[0].variants()))
 def test_answered(new_tenant_server: NewTenantServer, way: str) -> None:
     ANSWERS[0].check(new_tenant_server, way)
 
@@ -86,7 +86,7 @@ def test_every_way_in_says_what_may_stand_before_its_session() -> None:
 
 
 def test_the_first_sign_in_is_asked_once_and_every_later_one_per_version(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **asked("FirstLogin", "Login", version=2))
+    who = account_holder(new_tenant_server, **asked("FirstLogin", "Login", version=2))
     session = answered(submit(who, waits(who)))
     assert session["Profile"]["ConsentProfile"]["AcceptedConsentVersions"] == [
         {"Event": "FirstLogin", "Version": 2, "IsCustom": False}
@@ -98,7 +98,7 @@ def test_the_first_sign_in_is_asked_once_and_every_later_one_per_version(new_ten
 
 
 def test_a_token_is_used_once(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **FIRST)
+    who = account_holder(new_tenant_server, **FIRST)
     shown = waits(who)
     codes = sorted(answer.status_code for answer in at_once([lambda: submit(who, shown)] * 12))
     assert codes == [200] + [403] * 11
@@ -107,26 +107,26 @@ def test_a_token_is_used_once(new_tenant_server: NewTenantServer) -> None:
 
 
 def test_wrong_answers_leave_the_token(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **FIRST)
+    who = account_holder(new_tenant_server, **FIRST)
     shown = waits(who)
     assert refused(submit(who, shown, given("FirstLogin", news=True))) == (403, 1225)
     answered(submit(who, shown))
 
 
 def test_every_form_that_was_asked_for_is_answered(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **asked("Register", "FirstLogin"), email_verification="optional")
+    who = account_holder(new_tenant_server, **asked("Register", "FirstLogin"), email_verification="optional")
     shown = token(register(who.tenant, "eve@example.test"))
     assert refused(submit(who, shown, given("FirstLogin"))) == (403, 1225)
     answered(submit(who, shown, given("Register", "FirstLogin")))
 
 
 def test_a_token_opens_nothing_of_another_tenant(new_tenant_server: NewTenantServer) -> None:
-    who, stranger = somebody(new_tenant_server, **FIRST), somebody(new_tenant_server, **FIRST)
+    who, stranger = account_holder(new_tenant_server, **FIRST), account_holder(new_tenant_server, **FIRST)
     assert refused(submit(stranger, waits(who))) == (403, 1229)
 
 
 def test_a_token_ends_with_the_password_it_stands_on(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **FIRST)
+    who = account_holder(new_tenant_server, **FIRST)
     shown = waits(who)
     who.waits(seconds=1)
     who.becomes(Password=NEW)
@@ -137,7 +137,7 @@ def test_a_token_ends_with_the_password_it_stands_on(new_tenant_server: NewTenan
     ("state", "code"), [({"IsActive": False}, 991), ({"DisableLogin": True}, 1130), ({"EmailVerified": False}, 970)]
 )
 def test_a_token_opens_no_closed_account(new_tenant_server: NewTenantServer, state: dict[str, Any], code: int) -> None:
-    who = somebody(new_tenant_server, **FIRST)
+    who = account_holder(new_tenant_server, **FIRST)
     shown = waits(who)
     assert refused(submit(who.becomes(**state), shown)) == (403, code)
 
@@ -145,7 +145,7 @@ def test_a_token_opens_no_closed_account(new_tenant_server: NewTenantServer, sta
 def test_the_policy_stands_before_the_consent_and_its_token_does_not_go_round_it(
     new_tenant_server: NewTenantServer,
 ) -> None:
-    who = somebody(new_tenant_server, **FIRST, privacy_policy=POLICY)
+    who = account_holder(new_tenant_server, **FIRST, privacy_policy=POLICY)
     first = who.logs_in()
     assert refused(first) == (403, 1194)
     held = first.get_json()["Data"]["access_token"]
@@ -158,7 +158,7 @@ def test_the_policy_stands_before_the_consent_and_its_token_does_not_go_round_it
 
 
 def test_it_comes_after_the_second_factor(new_tenant_server: NewTenantServer) -> None:
-    who = factored(new_tenant_server, **FIRST).enrols()
+    who = second_factor_holder(new_tenant_server, **FIRST).enrols()
     assert answered(who.signs_in())["SecondFactorAuthentication"] is not None
     shown = token(who.shows_code(who.next_code()))
     session = answered(submit(who, shown))
@@ -169,7 +169,7 @@ def test_it_comes_after_the_second_factor(new_tenant_server: NewTenantServer) ->
     assert set(held["amr"]) >= {"pwd", "mfa"}, "how somebody came in is not forgotten on the way"
 
 
-def introspected(who: Somebody, access_token: str) -> dict[str, Any]:
+def introspected(who: AccountHolder, access_token: str) -> dict[str, Any]:
     """What is kept of an access token."""
     with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).separate_transaction() as work:
         held = tokens.access(work, randomness.digest(access_token))
@@ -178,8 +178,8 @@ def introspected(who: Somebody, access_token: str) -> dict[str, Any]:
 
 
 def test_a_reset_that_signs_in_does_not_go_round_the_consent(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **FIRST, login_on_password_reset=True)
-    reset = answered(who.reset(resettoken=who.brought(), password=NEW))
+    who = account_holder(new_tenant_server, **FIRST, login_on_password_reset=True)
+    reset = answered(who.reset(resettoken=who.issued_token(), password=NEW))
     assert reset["IsPosted"] is True
     assert reset.get("Data") is None
     assert who.logs_in(OLD).status_code == 401
@@ -187,14 +187,14 @@ def test_a_reset_that_signs_in_does_not_go_round_the_consent(new_tenant_server: 
 
 
 def test_a_form_that_need_not_be_answered_stops_nobody(new_tenant_server: NewTenantServer) -> None:
-    answered(somebody(new_tenant_server, **asked("FirstLogin", "Login", mandatory=False)).logs_in())
+    answered(account_holder(new_tenant_server, **asked("FirstLogin", "Login", mandatory=False)).logs_in())
 
 
 # Registration.
 
 
 def test_consents_of_the_registration_model_are_kept(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **asked("Register"), email_verification="optional")
+    who = account_holder(new_tenant_server, **asked("Register"), email_verification="optional")
     answer = register(who.tenant, "eve@example.test", Consents=given("Register", terms=True, news=False))
     session = answered(answer)["Data"]
     assert [one["ConsentOptionId"] for one in session["Profile"]["ConsentProfile"]["Consents"]] == ["terms"]
@@ -206,7 +206,7 @@ def test_consents_of_the_registration_model_are_kept(new_tenant_server: NewTenan
 
 
 def test_who_registers_without_an_answer_is_registered_and_waits(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **asked("Register"), email_verification="optional")
+    who = account_holder(new_tenant_server, **asked("Register"), email_verification="optional")
     shown = token(register(who.tenant, "eve@example.test"))
     assert refused(register(who.tenant, "eve@example.test")) == (403, 936)
     answered(submit(who, shown, given("Register")))
@@ -215,9 +215,9 @@ def test_who_registers_without_an_answer_is_registered_and_waits(new_tenant_serv
 def test_a_form_of_the_registration_is_asked_at_the_first_sign_in_where_the_address_comes_first(
     new_tenant_server: NewTenantServer,
 ) -> None:
-    who = somebody(new_tenant_server, **asked("Register"))
+    who = account_holder(new_tenant_server, **asked("Register"))
     assert answered(register(who.tenant, "eve@example.test"))["Data"] is None
-    eve = Somebody(who.tenant, "", "eve@example.test", "")
+    eve = AccountHolder(who.tenant, "", "eve@example.test", "")
     verified = who.mailed("eve@example.test")
     answered(who.call("U05", verificationtoken=token_in(verified)))
     login = who.ask("POST", {"email": eve.email, "password": OLD}, path=SIGN_IN)
@@ -226,7 +226,7 @@ def test_a_form_of_the_registration_is_asked_at_the_first_sign_in_where_the_addr
 
 
 def test_a_server_states_what_an_account_agreed_to(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **FIRST)
+    who = account_holder(new_tenant_server, **FIRST)
     named = {"Email": primary("eve@example.test"), "EmailVerified": True}
     made = who.tenant.create(**named, Consents=given("FirstLogin"))
     assert made["ConsentProfile"]["AcceptedConsentVersions"][0]["Event"] == "FirstLogin"
@@ -236,15 +236,15 @@ def test_a_server_states_what_an_account_agreed_to(new_tenant_server: NewTenantS
 
 
 def test_an_account_that_a_server_made_owes_no_registration(new_tenant_server: NewTenantServer) -> None:
-    answered(somebody(new_tenant_server, **asked("Register")).logs_in())
+    answered(account_holder(new_tenant_server, **asked("Register")).logs_in())
 
 
 def test_what_a_stranger_agreed_to_is_not_the_consent_of_the_mailbox_that_takes_the_account(
     new_tenant_server: NewTenantServer,
 ) -> None:
-    who = somebody(new_tenant_server, **asked("Register"), email_verification="optional")
+    who = account_holder(new_tenant_server, **asked("Register"), email_verification="optional")
     answered(register(who.tenant, "eve@example.test", Consents=given("Register", terms=True, news=True)))
-    eve = Somebody(who.tenant, "", "eve@example.test", "")
+    eve = AccountHolder(who.tenant, "", "eve@example.test", "")
     answered(eve.reset(resettoken=eve.token(), password=NEW))
     session = answered(submit(who, token(eve.logs_in(NEW)), given("Register")))
     agreed = session["Profile"]["ConsentProfile"]["Consents"]
@@ -252,7 +252,7 @@ def test_what_a_stranger_agreed_to_is_not_the_consent_of_the_mailbox_that_takes_
 
 
 def test_a_wrong_answer_registers_nobody(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **asked("Register"))
+    who = account_holder(new_tenant_server, **asked("Register"))
     wrong = {"Events": [{"Event": "Register", "IsCustom": False}], "Data": chosen(other=True)}
     assert refused(register(who.tenant, "eve@example.test", Consents=wrong)) == (403, 1225)
     assert answered(register(who.tenant, "eve@example.test", Consents=given("Register")))["IsPosted"] is True

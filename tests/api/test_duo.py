@@ -11,7 +11,7 @@ from app.identity.platform.services import Services
 from tests.support.authenticators.duo import DuoDriver, Led
 from tests.support.devices import store_service_secrets
 from tests.support.duo import FakeDuo, duo
-from tests.support.factors import factored
+from tests.support.factors import second_factor_holder
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # both: test_every_authenticator
@@ -25,7 +25,9 @@ def there(services: Services) -> Iterator[FakeDuo]:
 
 def with_duo(make: NewTenantServer, **settings: Any) -> Led:
     factors = {"duo": True, "email": False, "passkey": False, "totp": False}
-    return DuoDriver().equipped(factored(make, **{**DuoDriver.settings, "second_factors": factors, **settings}))
+    return DuoDriver().equipped(
+        second_factor_holder(make, **{**DuoDriver.settings, "second_factors": factors, **settings})
+    )
 
 
 def enrolled(make: NewTenantServer, there: FakeDuo, **settings: Any) -> Led:

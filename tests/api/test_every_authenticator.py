@@ -14,7 +14,7 @@ from tests.support.authenticators import DRIVERS, Driver
 from tests.support.authenticators.app import AppDriver
 from tests.support.authenticators.sent import SmsDriver
 from tests.support.customers import OLD
-from tests.support.factors import Factored, factored
+from tests.support.factors import SecondFactorHolder, second_factor_holder
 from tests.support.races import RACERS, at_once
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -34,22 +34,22 @@ def elsewhere(driver: Driver, services: Services) -> Iterator[None]:
         yield
 
 
-def somebody_new(make: NewTenantServer, driver: Driver, **settings: Any) -> Factored:
+def somebody_new(make: NewTenantServer, driver: Driver, **settings: Any) -> SecondFactorHolder:
     """Return somebody who could have it."""
-    return driver.equipped(factored(make, **driver.stated(**settings)))
+    return driver.equipped(second_factor_holder(make, **driver.tenant_settings(**settings)))
 
 
-def enrolled(make: NewTenantServer, driver: Driver, **settings: Any) -> Factored:
+def enrolled(make: NewTenantServer, driver: Driver, **settings: Any) -> SecondFactorHolder:
     """Return somebody who has it."""
     who = somebody_new(make, driver, **settings)
     driver.enrol(who)
     return who
 
 
-def neighbour(who: Factored, driver: Driver) -> Factored:
+def neighbour(who: SecondFactorHolder, driver: Driver) -> SecondFactorHolder:
     """Return somebody else at the same tenant who has it."""
     made = who.tenant.create(Password=OLD, EmailVerified=True)
-    other = driver.equipped(Factored(who.tenant, made["Uid"], made["Email"][0]["Value"], ""))
+    other = driver.equipped(SecondFactorHolder(who.tenant, made["Uid"], made["Email"][0]["Value"], ""))
     driver.enrol(other)
     return other
 
@@ -68,7 +68,7 @@ def is_over(driver: Driver, answer: Any) -> bool:
 def test_a_proof_ends_the_sign_in(new_tenant_server: NewTenantServer, driver: Driver) -> None:
     who = enrolled(new_tenant_server, driver)
     token = who.token()
-    login = answered(driver.show(who, token, driver.proof(who, token)))
+    login = answered(driver.show(who, token, driver.response(who, token)))
     assert login["Profile"]["Uid"] == who.uid
     assert login["SecondFactorAuthentication"] is None
 
@@ -77,10 +77,10 @@ def test_a_proof_ends_the_sign_in(new_tenant_server: NewTenantServer, driver: Dr
 def test_neither_a_proof_nor_a_challenge_is_used_twice(new_tenant_server: NewTenantServer, driver: Driver) -> None:
     who = enrolled(new_tenant_server, driver)
     token = who.token()
-    proof = driver.proof(who, token)
-    answered(driver.show(who, token, proof))
-    assert is_over(driver, driver.show(who, token, proof))
-    again = driver.show(who, who.token(), proof)
+    response = driver.response(who, token)
+    answered(driver.show(who, token, response))
+    assert is_over(driver, driver.show(who, token, response))
+    again = driver.show(who, who.token(), response)
     assert is_wrong(driver, again) if driver.is_used_up else answered(again)
 
 
@@ -88,9 +88,9 @@ def test_neither_a_proof_nor_a_challenge_is_used_twice(new_tenant_server: NewTen
 def test_a_proof_ends_by_itself(new_tenant_server: NewTenantServer, driver: Driver) -> None:
     who = enrolled(new_tenant_server, driver)
     token = who.token()
-    proof = driver.proof(who, token)
+    response = driver.response(who, token)
     who.waits(seconds=driver.lives_seconds or 0)
-    assert is_wrong(driver, driver.show(who, token, proof))
+    assert is_wrong(driver, driver.show(who, token, response))
 
 
 @every
@@ -98,7 +98,7 @@ def test_somebody_elses_proof_is_wrong(new_tenant_server: NewTenantServer, drive
     who = enrolled(new_tenant_server, driver)
     other = neighbour(who, driver)
     token = who.token()
-    assert is_wrong(driver, driver.show(who, token, driver.proof(other, other.token())))
+    assert is_wrong(driver, driver.show(who, token, driver.response(other, other.token())))
 
 
 @every
@@ -107,10 +107,10 @@ def test_another_tenant_knows_neither_the_challenge_nor_the_proof(
 ) -> None:
     who, stranger = enrolled(new_tenant_server, driver), enrolled(new_tenant_server, driver)
     token, foreign = who.token(), stranger.token()
-    proof = driver.proof(who, token)
-    assert is_over(driver, driver.show(stranger, token, proof))
-    assert is_wrong(driver, driver.show(stranger, foreign, proof))
-    assert answered(driver.show(who, token, proof))["Profile"]["Uid"] == who.uid
+    response = driver.response(who, token)
+    assert is_over(driver, driver.show(stranger, token, response))
+    assert is_wrong(driver, driver.show(stranger, foreign, response))
+    assert answered(driver.show(who, token, response))["Profile"]["Uid"] == who.uid
 
 
 @counted
@@ -119,10 +119,10 @@ def test_wrong_proofs_lock_as_wrong_passwords_do(new_tenant_server: NewTenantSer
     answer = who.ask("POST", {"email": who.email, "password": "wrong"}, path="/identity/v2/auth/login/2fa")
     assert refused(answer) == (401, 966)
     token = who.token()
-    proof = driver.proof(who, token)
-    assert is_wrong(driver, driver.show(who, token, driver.wrong_proof(who, token)))
-    assert refused(driver.show(who, token, driver.wrong_proof(who, token))) == (403, 1198)
-    assert refused(driver.show(who, token, proof)) == (403, 1264)
+    response = driver.response(who, token)
+    assert is_wrong(driver, driver.show(who, token, driver.wrong_response(who, token)))
+    assert refused(driver.show(who, token, driver.wrong_response(who, token))) == (403, 1198)
+    assert refused(driver.show(who, token, response)) == (403, 1264)
     assert refused(who.signs_in()) == (403, 1198)
 
 
@@ -131,18 +131,18 @@ def test_whoever_is_locked_out_proves_nothing(new_tenant_server: NewTenantServer
     """Where wrong proofs do not count, wrong passwords do."""
     who = enrolled(new_tenant_server, driver, lockout={"type": "suspend", "maximum_failed_attempts": 1})
     token = who.token()
-    proof = driver.proof(who, token)
+    response = driver.response(who, token)
     who.ask("POST", {"email": who.email, "password": "wrong"}, path="/identity/v2/auth/login/2fa")
     assert refused(who.signs_in()) == (403, 1198)
-    assert refused(driver.show(who, token, proof)) == (403, 1264)
+    assert refused(driver.show(who, token, response)) == (403, 1264)
 
 
 @counted
 def test_of_many_guesses_at_once_few_are_weighed(new_tenant_server: NewTenantServer, driver: Driver) -> None:
     who = enrolled(new_tenant_server, driver, lockout={"type": "suspend", "maximum_failed_attempts": 5})
     token = who.token()
-    driver.proof(who, token)
-    wrong = driver.wrong_proof(who, token)
+    driver.response(who, token)
+    wrong = driver.wrong_response(who, token)
     answers = at_once([lambda: refused(driver.show(who, token, wrong)) for _ in range(30)])
     assert {status for status, _ in answers} == {403}
     assert {code for _, code in answers} <= {*driver.wrong, 1198, 1264}
@@ -156,8 +156,8 @@ def test_of_many_uses_of_one_proof_at_once_one_wins(
 ) -> None:
     who = enrolled(new_tenant_server, driver, lockout=lockout)
     token = who.token()
-    proof = driver.proof(who, token)
-    answers = at_once([lambda: driver.show(who, token, proof).status_code for _ in range(RACERS)])
+    response = driver.response(who, token)
+    answers = at_once([lambda: driver.show(who, token, response).status_code for _ in range(RACERS)])
     assert answers.count(200) == 1
     assert set(answers) == {200, 403}
     assert who.challenged(), "its owner is not locked out"
@@ -170,8 +170,8 @@ def test_with_as_many_challenges_one_proof_wins_once(
 ) -> None:
     who = enrolled(new_tenant_server, driver, lockout=lockout)
     tokens = [who.token() for _ in range(driver.asked_at_once)]
-    proof = driver.proof(who, tokens[-1])
-    answers = at_once([lambda token=token: driver.show(who, token, proof).status_code for token in tokens])  # type: ignore[misc]  # a lambda's default has no type
+    response = driver.response(who, tokens[-1])
+    answers = at_once([lambda token=token: driver.show(who, token, response).status_code for token in tokens])  # type: ignore[misc]  # a lambda's default has no type
     assert answers.count(200) == 1
     assert set(answers) == {200, 403}
 
@@ -183,10 +183,10 @@ def test_where_it_is_required_the_first_proof_enrols(new_tenant_server: NewTenan
     token = str(challenge["SecondFactorAuthenticationToken"])
     begun = driver.begin(who, token)
     assert begun is None or answered(begun)
-    proof = driver.first_proof(who, challenge)
-    assert answered(driver.enrols_by(who, token, proof))["Profile"]["Uid"] == who.uid
+    response = driver.first_response(who, challenge)
+    assert answered(driver.enrols_by(who, token, response))["Profile"]["Uid"] == who.uid
     again = who.token()
-    assert answered(driver.show(who, again, driver.proof(who, again)))["Profile"]["Uid"] == who.uid
+    assert answered(driver.show(who, again, driver.response(who, again)))["Profile"]["Uid"] == who.uid
 
 
 @alone
@@ -195,8 +195,8 @@ def test_of_many_first_proofs_at_once_one_enrols(new_tenant_server: NewTenantSer
     challenge = who.challenged()
     token = str(challenge["SecondFactorAuthenticationToken"])
     driver.begin(who, token)
-    proof = driver.first_proof(who, challenge)
-    answers = at_once([lambda: driver.enrols_by(who, token, proof).status_code for _ in range(10)])
+    response = driver.first_response(who, challenge)
+    answers = at_once([lambda: driver.enrols_by(who, token, response).status_code for _ in range(10)])
     assert answers.count(200) == 1
     assert set(answers) == {200, 403}
 
@@ -207,16 +207,16 @@ def test_the_password_alone_enrols_nothing_beside_what_is_there(
 ) -> None:
     """A thief who has the password may not add a factor of their own to the one that they do not have."""
     held: Driver = SmsDriver() if isinstance(driver, AppDriver) else AppDriver()
-    stated = driver.stated(two_factor="required")
-    stated["second_factors"][held.kind.value] = True
-    who = driver.equipped(factored(new_tenant_server, **stated))
+    tenant_settings = driver.tenant_settings(two_factor="required")
+    tenant_settings["second_factors"][held.kind.value] = True
+    who = driver.equipped(second_factor_holder(new_tenant_server, **tenant_settings))
     held.enrol(who)
     before, challenge = who.own_factors(), who.challenged()
     token = str(challenge["SecondFactorAuthenticationToken"])
     begun = driver.begin(who, token)
     assert begun is None or begun.status_code == 403
     assert (challenge["ManualEntryCode"], challenge["QRCode"]) == (None, None)
-    status, code = refused(driver.enrols_by(who, token, driver.strangers_proof(who, token)))
+    status, code = refused(driver.enrols_by(who, token, driver.attacker_response(who, token)))
     assert status == 403
     assert code in driver.missing
     after = who.own_factors()
@@ -228,9 +228,9 @@ def test_the_password_alone_enrols_nothing_beside_what_is_there(
 def test_once_it_is_removed_it_proves_nothing(new_tenant_server: NewTenantServer, driver: Driver) -> None:
     who = enrolled(new_tenant_server, driver)
     token = who.token()
-    proof = driver.proof(who, token)
+    response = driver.response(who, token)
     answered(driver.remove(who))
-    status, code = refused(driver.show(who, token, proof))
+    status, code = refused(driver.show(who, token, response))
     assert status == 403
     assert code in {*driver.missing, *driver.wrong, *driver.over}
     assert answered(who.signs_in())["SecondFactorAuthentication"] is None

@@ -1,6 +1,6 @@
 """The table is whole: every row and every code of its column is raised, answered, or named with the reason why not yet.
 
-The rows are transcribed in tests/support/stated_rows.py; what is asked of them stands in the test_every_row_* files beside this.
+The rows are transcribed in tests/support/expected_operations.py; what is asked of them stands in the test_every_row_* files beside this.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from tests.api import (
     test_every_row_verification,
 )
 from tests.api.test_passwords_named_errors import FORGOT, RESET
+from tests.support.expected_operations import LATER_ROWS, NOT_RAISED, ROWS
 from tests.support.rows import Answer, Refusal
-from tests.support.stated_rows import LATER_ROWS, NOT_RAISED, ROWS
 
 FILES = (
     test_every_row_registration,
@@ -70,7 +70,7 @@ def test_every_code_of_every_row_is_raised_or_has_a_reason() -> None:
     assert set(NOT_HERE) <= stated - RAISED, "no reason is kept for what is raised"
     unraised = stated - RAISED - set(NOT_HERE)
     assert {(row, code) for row, code in unraised if code not in NOT_RAISED} == set()
-    ways = sum(len(list(one.ways())) for one in ANSWERS)
+    ways = sum(len(list(one.variants())) for one in ANSWERS)
     why = Counter([*NOT_HERE.values(), *(NOT_RAISED[code] for _, code in unraised)])
     held = f"{len(ROWS)} rows, {len(RAISED)} pairs raised, {ways} ways to ask"
     print(f"{held}; {len(LATER_ROWS)} rows and {sum(why.values())} pairs not here:")

@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from tests.api.test_every_row_profile import nameless, twice
 from tests.support.mailbox import token_in
-from tests.support.rows import PAGE, Act, Answer, Ask, Refusal, Somebody, refusals, solved, without_sms
+from tests.support.rows import PAGE, AccountHolder, Act, Answer, Ask, Refusal, refusals, solved, without_sms
 from tests.support.shapes import DELETED, POSTED, POSTED_SMS, PROFILE, ListOf
 from tests.support.tenant_server import NewTenantServer, answered
 
@@ -24,7 +24,7 @@ def lock(kind: str) -> dict[str, Any]:
 def locked(act: Act) -> Act:
     """Do it after too many failures."""
 
-    def done(who: Somebody) -> TestResponse:
+    def done(who: AccountHolder) -> TestResponse:
         assert who.bearer
         who.guesses(2)
         return act(who)
@@ -32,19 +32,19 @@ def locked(act: Act) -> Act:
     return done
 
 
-def leaving(who: Somebody) -> str:
+def leaving(who: AccountHolder) -> str:
     """The token of the mail that deletes the account."""
     answered(who.own("U18"))
     return token_in(who.mailed())
 
 
-def code(who: Somebody) -> str:
+def code(who: AccountHolder) -> str:
     """The code that deletes the account."""
     answered(who.own("U20"))
     return who.texted()
 
 
-def by_code(who: Somebody, otp: str) -> TestResponse:
+def by_code(who: AccountHolder, otp: str) -> TestResponse:
     return who.own("U21", {"otp": otp})
 
 
@@ -52,7 +52,7 @@ def wrong(otp: str) -> str:
     return "000000" if otp != "000000" else "111111"
 
 
-def used(who: Somebody) -> TestResponse:
+def used(who: AccountHolder) -> TestResponse:
     otp = code(who)
     answered(by_code(who, otp))
     answered(who.tenant.send("PUT", f"/identity/v2/manage/account/{who.uid}", {"IsDeleted": False}))
@@ -60,26 +60,26 @@ def used(who: Somebody) -> TestResponse:
     return by_code(who, otp)
 
 
-def late(who: Somebody) -> TestResponse:
+def late(who: AccountHolder) -> TestResponse:
     otp = code(who)
     who.waits(minutes=6)
     return by_code(who, otp)
 
 
-def closed(who: Somebody) -> TestResponse:
+def closed(who: AccountHolder) -> TestResponse:
     otp = code(who)
     for _ in range(5):
         by_code(who, wrong(otp))
     return by_code(who, otp)
 
 
-def with_code(who: Somebody) -> TestResponse:
+def with_code(who: AccountHolder) -> TestResponse:
     otp = code(who)
     who.guesses(2)
     return by_code(who, otp)
 
 
-def texted_nowhere(who: Somebody) -> TestResponse:
+def texted_nowhere(who: AccountHolder) -> TestResponse:
     with without_sms(who):
         return who.own("U20")
 
@@ -146,12 +146,12 @@ ACCEPTED = {"Version": "1", "AcceptSource": "API", "AcceptDateTime": str}
 HISTORY = {"Uid": str, "Current": ACCEPTED, "History": ListOf(ACCEPTED)}
 
 
-def accepted(who: Somebody) -> Ask:
+def accepted(who: AccountHolder) -> Ask:
     answered(who.own("U27"))
     return Ask()
 
 
-def shown(who: Somebody) -> Ask:
+def shown(who: AccountHolder) -> Ask:
     """What opens a captcha's lock."""
     assert who.bearer
     who.guesses(2)
@@ -176,6 +176,6 @@ def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.ways()], ids=str)
+@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
 def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
     answer.check(new_tenant_server, way)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.consents import chosen, form, option
 from tests.support.races import at_once
-from tests.support.rows import Act, Answer, Ask, Refusal, Somebody, refusals, somebody
+from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals
 from tests.support.shapes import PROFILE, ListOf
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -30,7 +30,7 @@ def change(**choices: bool) -> Act:
     return lambda who: who.own("U85", {"Consents": chosen(**choices)})
 
 
-def given(who: Somebody) -> Somebody:
+def given(who: AccountHolder) -> AccountHolder:
     answered(give()(who))
     return who
 
@@ -89,7 +89,7 @@ def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.ways()], ids=str)
+@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
 def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
     answer.check(new_tenant_server, way)
 
@@ -106,13 +106,13 @@ def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) 
     ids=["no form", "one form twice", "an option of another form", "a mandatory one missing", "one option twice"],
 )
 def test_answers_that_are_wrong_change_nothing(new_tenant_server: NewTenantServer, wrong: dict[str, Any]) -> None:
-    who = somebody(new_tenant_server, **FORMS)
+    who = account_holder(new_tenant_server, **FORMS)
     assert refused(who.own("U84", wrong)) == (403, 1225)
     assert answered(who.own("U15"))["ConsentProfile"] is None
 
 
 def test_what_was_agreed_to_stands_in_the_profile_and_can_be_taken_back(new_tenant_server: NewTenantServer) -> None:
-    who = given(somebody(new_tenant_server, **FORMS))
+    who = given(account_holder(new_tenant_server, **FORMS))
     began = answered(who.own("U15"))["ConsentProfile"]["Consents"]
     assert {one["ConsentOptionId"] for one in began} == {"terms", "news"}
     who.waits(minutes=5)
@@ -131,20 +131,20 @@ def test_what_was_agreed_to_stands_in_the_profile_and_can_be_taken_back(new_tena
 
 
 def test_what_changes_nothing_is_no_entry(new_tenant_server: NewTenantServer) -> None:
-    who = given(somebody(new_tenant_server, **FORMS))
+    who = given(account_holder(new_tenant_server, **FORMS))
     answered(change(news=True, study=False)(who))
     answered(give()(who))
     assert len(answered(who.own("U87"))["ConsentLogs"]) == 1
 
 
 def test_a_form_that_was_not_answered_is_not_edited(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **FORMS)
+    who = account_holder(new_tenant_server, **FORMS)
     answered(give(BOTH[0], terms=True)(who))
     assert refused(change(study=True)(who)) == (403, 1225)
 
 
 def test_a_newer_version_is_to_be_answered_anew(new_tenant_server: NewTenantServer) -> None:
-    who = given(somebody(new_tenant_server, **FORMS))
+    who = given(account_holder(new_tenant_server, **FORMS))
     who.tenant.change_settings(consent_forms=[SIGN_IN, {**SURVEY, "version": 4}])
     assert answered(valid("Survey", is_custom=True)(who))["IsValid"] is False
     answered(give(BOTH[1], study=True)(who))
@@ -153,16 +153,16 @@ def test_a_newer_version_is_to_be_answered_anew(new_tenant_server: NewTenantServ
 
 
 def test_consents_are_their_owners_alone(new_tenant_server: NewTenantServer) -> None:
-    who = given(somebody(new_tenant_server, **FORMS))
-    other = Somebody(who.tenant, who.tenant.create()["Uid"], "", "")
+    who = given(account_holder(new_tenant_server, **FORMS))
+    other = AccountHolder(who.tenant, who.tenant.create()["Uid"], "", "")
     assert refused(other.own("U87")) == (403, 1228)
-    stranger = somebody(new_tenant_server, **FORMS)
+    stranger = account_holder(new_tenant_server, **FORMS)
     assert refused(stranger.managed("A36", at={"uid": who.uid})) == (403, 984)
 
 
 def test_of_changes_at_once_every_one_counts(new_tenant_server: NewTenantServer) -> None:
     many = [option(f"o{number}") for number in range(8)]
-    who = somebody(new_tenant_server, consent_forms=[form("Survey", *many)])
+    who = account_holder(new_tenant_server, consent_forms=[form("Survey", *many)])
     answered(give({"Event": "Survey", "IsCustom": True}, o0=False)(who))
     at_once([lambda n=number: answered(change(**{f"o{n}": True})(who)) for number in range(8)])  # type: ignore[misc]  # a lambda's default has no type
     assert len(answered(who.own("U15"))["ConsentProfile"]["Consents"]) == 8
@@ -170,6 +170,6 @@ def test_of_changes_at_once_every_one_counts(new_tenant_server: NewTenantServer)
 
 
 def test_an_account_changes_its_mind_so_often_and_no_more(new_tenant_server: NewTenantServer) -> None:
-    who = given(somebody(new_tenant_server, **FORMS))
+    who = given(account_holder(new_tenant_server, **FORMS))
     codes = [change(news=bool(number % 2))(who).status_code for number in range(60)]
     assert codes == [200] * 59 + [429]

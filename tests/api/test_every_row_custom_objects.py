@@ -8,10 +8,10 @@ import pytest
 from werkzeug.test import Client, TestResponse
 
 from tests.catalogue.test_every_operation import HOSTILE
+from tests.support.expected_operations import ROWS
 from tests.support.races import at_once
-from tests.support.rows import Act, Answer, Ask, Refusal, Somebody, refusals, send, somebody
+from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals, send
 from tests.support.shapes import DELETED, ListOf
-from tests.support.stated_rows import ROWS
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
 CARS = {"custom_objects": [{"name": "cars", "id": "5f3c1a", "max_records_per_account": 3}, {"name": "pets"}]}
@@ -23,14 +23,14 @@ def add(content: Any = CAR, **query: Any) -> Act:
     return lambda who: who.own("U78", content, **{"objectname": "cars", **query})
 
 
-def added(who: Somebody, content: Any = CAR, **query: Any) -> dict[str, Any]:
+def added(who: AccountHolder, content: Any = CAR, **query: Any) -> dict[str, Any]:
     return answered(add(content, **query)(who))
 
 
 def one(row: str, record_id: str = "", body: Any = None, **query: Any) -> Act:
     """Ask a row about a record, a new one of theirs if none is said."""
 
-    def done(who: Somebody) -> TestResponse:
+    def done(who: AccountHolder) -> TestResponse:
         at = {"objectrecordid": record_id or str(added(who)["Id"])}
         return who.own(row, body, at=at, **{"objectname": "cars", **query})
 
@@ -40,14 +40,14 @@ def one(row: str, record_id: str = "", body: Any = None, **query: Any) -> Act:
 def by_id(row: str, body: Any = None, uid: str = "", **query: Any) -> Act:
     """Ask a row of the tenant's servers; about a record that nobody has, where it is about one."""
 
-    def done(who: Somebody) -> TestResponse:
+    def done(who: AccountHolder) -> TestResponse:
         at = {"uid": uid or who.uid, "objectrecordid": NOBODYS}
         return who.managed(row, body, at=at, **{"objectname": "cars", **query})
 
     return done
 
 
-def full(who: Somebody) -> TestResponse:
+def full(who: AccountHolder) -> TestResponse:
     for _ in range(3):
         added(who)
     return add()(who)
@@ -112,11 +112,11 @@ RECORD = {
 }  # fmt: skip
 
 
-def asked(who: Somebody, body: Any = None, **query: Any) -> Ask:
+def asked(who: AccountHolder, body: Any = None, **query: Any) -> Ask:
     return Ask(body, {"customobjectid": "5f3c1a", **query}, {"objectrecordid": added(who)["Id"]})
 
 
-def listed(who: Somebody) -> Ask:
+def listed(who: AccountHolder) -> Ask:
     added(who)
     return Ask(query={"objectname": "cars"})
 
@@ -145,7 +145,7 @@ ODD = {name.lower() if name[:1].isupper() else name.upper(): value for name, val
 """What a record holds is nobody's parameter: its letter case is kept as it came."""
 
 
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.ways()], ids=str)
+@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
 def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
     is_kept_odd = way == "odd letter case" and answer.row in ("U78", "U81", "A31", "A34")
     shape = {**RECORD, "CustomObject": ODD} if is_kept_odd else answer.shape
@@ -153,7 +153,7 @@ def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) 
 
 
 def test_an_update_sets_members_or_takes_the_records_place(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **CARS)
+    who = account_holder(new_tenant_server, **CARS)
     at = {"objectrecordid": added(who)["Id"]}
     who.waits(minutes=1)
     part = answered(who.own("U81", {"Doors": 3, "Owners": []}, at=at, objectname="cars", updatetype="partialreplace"))
@@ -165,13 +165,13 @@ def test_an_update_sets_members_or_takes_the_records_place(new_tenant_server: Ne
 
 
 def test_names_of_parameters_are_ordinary_members(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **CARS)
+    who = account_holder(new_tenant_server, **CARS)
     record = {"objectname": "a", "access_token": "b", "prevent_webhook": "c", "record": {"record": 1}, "ApiKey": "d"}
     assert added(who, record)["CustomObject"] == record
 
 
 def test_the_token_that_came_in_the_body_is_not_kept(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **CARS)
+    who = account_holder(new_tenant_server, **CARS)
     ask = Ask(CAR, {"objectname": "cars"})
     assert answered(send(who, "U78", ask, "token in the body"))["CustomObject"] == CAR
 
@@ -182,7 +182,7 @@ def test_the_token_that_came_in_the_body_is_not_kept(new_tenant_server: NewTenan
     ids=lambda body: body[:20].decode(errors="replace"),
 )
 def test_what_is_no_record_is_refused(new_tenant_server: NewTenantServer, body: bytes) -> None:
-    who = somebody(new_tenant_server, **CARS)
+    who = account_holder(new_tenant_server, **CARS)
     answer = posted(who, body)
     if answer.status_code == 200:  # large numbers and one name twice are JSON
         assert answered(who.own("U80", at={"objectrecordid": answer.get_json()["Id"]}, objectname="cars"))
@@ -191,7 +191,7 @@ def test_what_is_no_record_is_refused(new_tenant_server: NewTenantServer, body: 
         assert refused(who.own("U79", objectname="cars")) == (403, 1057)
 
 
-def posted(who: Somebody, body: bytes) -> TestResponse:
+def posted(who: AccountHolder, body: bytes) -> TestResponse:
     """Send bytes as they are."""
     address = {"base_url": f"http://{who.tenant.services.settings.api_hostname}", "content_type": "application/json"}
     query, shown = {"apikey": who.tenant.api_key, "objectname": "cars"}, {"Authorization": f"Bearer {who.bearer}"}
@@ -199,7 +199,7 @@ def posted(who: Somebody, body: bytes) -> TestResponse:
 
 
 def test_a_record_grows_no_further_piece_by_piece(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, custom_objects=[{"name": "cars", "max_record_bytes": 200}])
+    who = account_holder(new_tenant_server, custom_objects=[{"name": "cars", "max_record_bytes": 200}])
     at = {"objectrecordid": added(who, {"a": "x" * 100})["Id"]}
     more = who.own("U81", {"b": "x" * 100}, at=at, objectname="cars", updatetype="partialreplace")
     assert refused(more) == (400, 1035)
@@ -207,8 +207,8 @@ def test_a_record_grows_no_further_piece_by_piece(new_tenant_server: NewTenantSe
 
 
 def test_records_are_their_owners_alone(new_tenant_server: NewTenantServer) -> None:
-    who, stranger = somebody(new_tenant_server, **CARS), somebody(new_tenant_server, **CARS)
-    neighbour = Somebody(who.tenant, who.tenant.create()["Uid"], "", "")
+    who, stranger = account_holder(new_tenant_server, **CARS), account_holder(new_tenant_server, **CARS)
+    neighbour = AccountHolder(who.tenant, who.tenant.create()["Uid"], "", "")
     at = {"objectrecordid": added(who)["Id"]}
     for other in (neighbour, stranger):
         for row, body in (("U80", None), ("U81", {"a": 1}), ("U82", None)):
@@ -218,7 +218,7 @@ def test_records_are_their_owners_alone(new_tenant_server: NewTenantServer) -> N
 
 
 def test_a_server_reaches_the_records_of_its_own_tenant_s_accounts_alone(new_tenant_server: NewTenantServer) -> None:
-    who, stranger = somebody(new_tenant_server, **CARS), somebody(new_tenant_server, **CARS)
+    who, stranger = account_holder(new_tenant_server, **CARS), account_holder(new_tenant_server, **CARS)
     at = {"uid": who.uid, "objectrecordid": added(who)["Id"]}
     assert answered(who.managed("A33", at=at, objectname="cars"))["CustomObject"] == CAR
     for row, body in (("A31", CAR), ("A32", None), ("A33", None), ("A34", CAR), ("A35", None)):
@@ -226,7 +226,7 @@ def test_a_server_reaches_the_records_of_its_own_tenant_s_accounts_alone(new_ten
 
 
 def test_of_many_added_at_once_no_more_than_the_limit_stay(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **CARS)
+    who = account_holder(new_tenant_server, **CARS)
     who.bearer  # noqa: B018 - the sign-in comes first
     answers = at_once([lambda: add()(who)] * 12)
     assert sorted(refused(answer)[1] or 0 for answer in answers) == [0] * 3 + [1002] * 9
@@ -234,7 +234,7 @@ def test_of_many_added_at_once_no_more_than_the_limit_stay(new_tenant_server: Ne
 
 
 def test_of_many_members_set_at_once_none_is_lost(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **CARS)
+    who = account_holder(new_tenant_server, **CARS)
     at = {"objectrecordid": added(who, {})["Id"]}
 
     def put(number: int) -> TestResponse:
@@ -246,8 +246,8 @@ def test_of_many_members_set_at_once_none_is_lost(new_tenant_server: NewTenantSe
 
 
 def test_records_leave_with_the_account(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **CARS, custom_uid=True)
+    who = account_holder(new_tenant_server, **CARS, custom_uid=True)
     added(who)
     answered(who.tenant.send("DELETE", f"/identity/v2/manage/account/{who.uid}"))
     again = who.tenant.create(Uid=who.uid)
-    assert refused(Somebody(who.tenant, again["Uid"], "", "").own("U79", objectname="cars")) == (403, 1057)
+    assert refused(AccountHolder(who.tenant, again["Uid"], "", "").own("U79", objectname="cars")) == (403, 1057)

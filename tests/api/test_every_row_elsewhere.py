@@ -14,11 +14,11 @@ from app.identity.platform.store.unit import UnitOfWork
 from tests.api.test_every_row_factor_login import SESSION, base, of
 from tests.support.devices import AWS_KEY, PUSH, Phone, registration_address, store_service_secrets
 from tests.support.duo import DUO, SECRET, FakeDuo, duo
-from tests.support.factors import OWN_2FA, Factored
+from tests.support.expected_operations import ROWS
+from tests.support.factors import OWN_2FA, SecondFactorHolder
 from tests.support.identity_service import before_the_store
-from tests.support.rows import Act, Answer, Ask, Refusal, Somebody, refusals
+from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, refusals
 from tests.support.shapes import DELETED, POSTED, PROFILE
-from tests.support.stated_rows import ROWS
 from tests.support.tenant_server import NewTenantServer, answered
 
 BACK = "https://shop.example/duo"
@@ -39,37 +39,37 @@ def on(*kinds: str) -> dict[str, Any]:
     return {"two_factor": "optional", "second_factors": factors, "push": PUSH, "duo": {**DUO, "redirect_uris": [BACK]}}
 
 
-def serving(somebody: Somebody) -> Factored:
+def serving(account_holder: AccountHolder) -> SecondFactorHolder:
     """Let the tenant have what the services gave it."""
-    store_service_secrets(somebody.tenant, push=AWS_KEY, duo={"client_secret": SECRET})
-    return of(somebody)
+    store_service_secrets(account_holder.tenant, push=AWS_KEY, duo={"client_secret": SECRET})
+    return of(account_holder)
 
 
-def device(somebody: Somebody) -> tuple[Factored, Phone]:
-    who = serving(somebody)
+def device(account_holder: AccountHolder) -> tuple[SecondFactorHolder, Phone]:
+    who = serving(account_holder)
     phone = Phone(who.tenant)
     answered(phone.scan(registration_address(who.own_factors()["PushQRCode"])))
     return who, phone
 
 
-def prompt(who: Factored) -> str:
+def prompt(who: SecondFactorHolder) -> str:
     """Where the owner is led."""
     shown = who.tenant.send("GET", OWN_2FA, bearer=who.bearer, duoredirecturi=BACK)
     return str(answered(shown)["DuoAuthEndpoint"])
 
 
-def at_duo(somebody: Somebody) -> Factored:
-    who = serving(somebody)
+def at_duo(account_holder: AccountHolder) -> SecondFactorHolder:
+    who = serving(account_holder)
     answered(who.own("PUT", "duo", RUNNING[-1].passed(prompt(who))))
     return who
 
 
-def led(who: Factored, **said: Any) -> tuple[str, dict[str, str]]:
+def led(who: SecondFactorHolder, **said: Any) -> tuple[str, dict[str, str]]:
     challenge = who.challenged(duoredirecturi=BACK)
     return challenge["SecondFactorAuthenticationToken"], RUNNING[-1].passed(challenge["DuoAuthEndpoint"], **said)
 
 
-def without(who: Somebody, service: str) -> None:
+def without(who: AccountHolder, service: str) -> None:
     """Take a service's settings away."""
     with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).separate_transaction() as work:
         held = changes.by_name(work, who.tenant.name)
@@ -78,23 +78,23 @@ def without(who: Somebody, service: str) -> None:
     who.tenant.services.directory.clear_cache()
 
 
-def ask(row: str, who: Somebody, token: str, body: Mapping[str, Any] | None = None) -> TestResponse:
+def ask(row: str, who: AccountHolder, token: str, body: Mapping[str, Any] | None = None) -> TestResponse:
     return who.call(row, body, secondfactorauthenticationtoken=token)
 
 
 def with_app(row: str, body: Mapping[str, Any] | None = None) -> Act:
     """Somebody who has the app and nothing else."""
 
-    def act(somebody: Somebody) -> TestResponse:
-        who = serving(somebody).enrols()
+    def act(account_holder: AccountHolder) -> TestResponse:
+        who = serving(account_holder).enrols()
         return ask(row, who, who.token(), body)
 
     return act
 
 
 def unset(row: str) -> Act:
-    def act(somebody: Somebody) -> TestResponse:
-        who, _ = device(somebody)
+    def act(account_holder: AccountHolder) -> TestResponse:
+        who, _ = device(account_holder)
         token = who.token()
         who.waits(seconds=31)
         without(who, "push")
@@ -104,8 +104,8 @@ def unset(row: str) -> Act:
 
 
 def polled(word: str = "") -> Act:
-    def act(somebody: Somebody) -> TestResponse:
-        who, phone = device(somebody)
+    def act(account_holder: AccountHolder) -> TestResponse:
+        who, phone = device(account_holder)
         token = who.token()
         assert not word or answered(phone.respond(word))
         return ask("M13", who, token)
@@ -116,8 +116,8 @@ def polled(word: str = "") -> Act:
 def says(first: str, **members: Any) -> Act:
     """Say something on the device, after what was said before."""
 
-    def act(somebody: Somebody) -> TestResponse:
-        who, phone = device(somebody)
+    def act(account_holder: AccountHolder) -> TestResponse:
+        who, phone = device(account_holder)
         who.token()
         assert not first or answered(phone.respond(first))
         return phone.respond("Yes", **members)
@@ -126,8 +126,8 @@ def says(first: str, **members: Any) -> Act:
 
 
 def proved(**said: Any) -> Act:
-    def act(somebody: Somebody) -> TestResponse:
-        who = at_duo(somebody)
+    def act(account_holder: AccountHolder) -> TestResponse:
+        who = at_duo(account_holder)
         token, proof = led(who, **said)
         return ask("M12", who, token, proof)
 
@@ -135,8 +135,8 @@ def proved(**said: Any) -> Act:
 
 
 def secretless(row: str) -> Act:
-    def act(somebody: Somebody) -> TestResponse:
-        who = at_duo(somebody)
+    def act(account_holder: AccountHolder) -> TestResponse:
+        who = at_duo(account_holder)
         token, proof = led(who)
         store_service_secrets(who.tenant, duo={"client_secret": ""})
         if row == "M70":
@@ -147,20 +147,20 @@ def secretless(row: str) -> Act:
 
 
 def own_duo(**said: Any) -> Act:
-    def act(somebody: Somebody) -> TestResponse:
-        who = serving(somebody)
+    def act(account_holder: AccountHolder) -> TestResponse:
+        who = serving(account_holder)
         return who.own("PUT", "duo", RUNNING[-1].passed(prompt(who), **said))
 
     return act
 
 
-def renewed(who: Somebody, proof: Mapping[str, str]) -> TestResponse:
+def renewed(who: AccountHolder, proof: Mapping[str, str]) -> TestResponse:
     """Ask the row of the step-up."""
     row = ROWS["M70"]
     return who.tenant.send(row.method, row.path, proof, bearer=who.bearer)
 
 
-def led_again(who: Factored, **said: Any) -> dict[str, str]:
+def led_again(who: SecondFactorHolder, **said: Any) -> dict[str, str]:
     begun = who.tenant.send("GET", ROWS["M63"].path, bearer=who.bearer, duoredirecturi=BACK)
     return RUNNING[-1].passed(answered(begun)["DuoAuthEndpoint"], **said)
 
@@ -168,7 +168,7 @@ def led_again(who: Factored, **said: Any) -> dict[str, str]:
 def again(proof: Mapping[str, str] | None, **said: Any) -> Act:
     """Prove oneself once more, with what is said or with what Duo gives."""
 
-    def act(who: Somebody) -> TestResponse:
+    def act(who: AccountHolder) -> TestResponse:
         return renewed(who, proof if proof is not None else led_again(at_duo(who), **said))
 
     return act
@@ -227,52 +227,52 @@ NOT_HERE: dict[tuple[str, int], str] = {
     ("M36", 1121): "what is not there is named by its own code",
 }
 VALID = {"SecondFactorValidationToken": str, "ExpireIn": str}
-Prepare = Callable[[Somebody], Ask]
+Prepare = Callable[[AccountHolder], Ask]
 
 
-def token_of(who: Factored, body: Mapping[str, Any] | None = None) -> Ask:
+def token_of(who: SecondFactorHolder, body: Mapping[str, Any] | None = None) -> Ask:
     return Ask(body, {"secondfactorauthenticationtoken": who.token()})
 
 
-def beside_the_app(somebody: Somebody) -> Ask:
+def beside_the_app(account_holder: AccountHolder) -> Ask:
     """Whoever prefers the app is asked on the device when they want it."""
-    return token_of(device(somebody)[0].enrols())
+    return token_of(device(account_holder)[0].enrols())
 
 
-def approved(somebody: Somebody) -> Ask:
-    who, phone = device(somebody)
+def approved(account_holder: AccountHolder) -> Ask:
+    who, phone = device(account_holder)
     asked = token_of(who)
     answered(phone.respond("Yes"))
     return asked
 
 
-def on_the_device(somebody: Somebody) -> Ask:
-    who, phone = device(somebody)
+def on_the_device(account_holder: AccountHolder) -> Ask:
+    who, phone = device(account_holder)
     who.token()
     token = str(phone.asked()[-1]["secondfactorauthenticationtoken"])
     signed = {"verify": "Yes", "signature": phone.sign(f"Yes{token}")}
     return Ask(signed, {"secondfactorauthenticationtoken": token})
 
 
-def from_duo(somebody: Somebody) -> Ask:
-    token, proof = led(at_duo(somebody))
+def from_duo(account_holder: AccountHolder) -> Ask:
+    token, proof = led(at_duo(account_holder))
     return Ask(proof, {"secondfactorauthenticationtoken": token})
 
 
-def first_from_duo(somebody: Somebody) -> Ask:
-    return Ask(RUNNING[-1].passed(prompt(serving(somebody))))
+def first_from_duo(account_holder: AccountHolder) -> Ask:
+    return Ask(RUNNING[-1].passed(prompt(serving(account_holder))))
 
 
-def held(has: Callable[[Somebody], Any]) -> Prepare:
-    def prepare(who: Somebody) -> Ask:
+def held(has: Callable[[AccountHolder], Any]) -> Prepare:
+    def prepare(who: AccountHolder) -> Ask:
         has(who)
         return Ask()
 
     return prepare
 
 
-def named(has: Callable[[Somebody], Any]) -> Prepare:
-    def prepare(who: Somebody) -> Ask:
+def named(has: Callable[[AccountHolder], Any]) -> Prepare:
+    def prepare(who: AccountHolder) -> Ask:
         has(who)
         return Ask(query={"uid": who.uid})
 
@@ -300,6 +300,6 @@ def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
 
 
 @before_the_store
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.ways()], ids=str)
+@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
 def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
     answer.check(new_tenant_server, way)

@@ -12,12 +12,12 @@ from tests.support.authenticators.questions import ROW as SQA
 from tests.support.authenticators.questions import listed
 from tests.support.authenticators.sent import NUMBER
 from tests.support.customers import OLD
-from tests.support.factors import Factored
+from tests.support.expected_operations import ROWS
+from tests.support.factors import SecondFactorHolder
 from tests.support.identity_service import before_the_store
 from tests.support.mailbox import code_in, other_code
-from tests.support.rows import Act, Answer, Ask, Refusal, Somebody, refusals, without_sms
+from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, refusals, without_sms
 from tests.support.shapes import LOGIN, POSTED, Whole
-from tests.support.stated_rows import ROWS
 from tests.support.tenant_server import NewTenantServer, answered
 
 ALL = {"totp": True, "sms": True, "email": True, "security_questions": True, "passkey": False}
@@ -49,53 +49,53 @@ def on(*without: str, **settings: Any) -> dict[str, Any]:
     return {**REQUIRED, "second_factors": {**ALL, **dict.fromkeys(without, False)}, **settings}
 
 
-def of(who: Somebody) -> Factored:
-    return Factored(**vars(who))
+def of(who: AccountHolder) -> SecondFactorHolder:
+    return SecondFactorHolder(**vars(who))
 
 
-def totp(who: Factored) -> Factored:
+def totp(who: SecondFactorHolder) -> SecondFactorHolder:
     return who.enrols()
 
 
-def texts(who: Factored) -> Factored:
+def texts(who: SecondFactorHolder) -> SecondFactorHolder:
     answered(who.own("PUT", "sms/phone", {"phoneno2fa": NUMBER}))
     answered(who.own("PUT", "sms", {"otp": who.texted()}))
     return who
 
 
-def mails(who: Factored) -> Factored:
+def mails(who: SecondFactorHolder) -> SecondFactorHolder:
     answered(who.own("GET", "email", emailid=who.email))
     answered(who.own("PUT", "email", {"otp": code_in(who.mailed())}))
     return who
 
 
-def questions(who: Factored) -> Factored:
+def questions(who: SecondFactorHolder) -> SecondFactorHolder:
     answered(who.own("PUT", SQA, listed("Grey Owl", "Bern")))
     return who
 
 
-def paper(who: Factored) -> Factored:
+def paper(who: SecondFactorHolder) -> SecondFactorHolder:
     who.codes = totp(who).backup_codes()
     return who
 
 
-Has = Callable[[Factored], Factored]
-Body = Callable[[Factored, str], Mapping[str, Any] | None]
+Has = Callable[[SecondFactorHolder], SecondFactorHolder]
+Body = Callable[[SecondFactorHolder, str], Mapping[str, Any] | None]
 
 
-def nothing(who: Factored) -> Factored:
+def nothing(who: SecondFactorHolder) -> SecondFactorHolder:
     return who
 
 
-def ask(row: str, who: Factored, body: Mapping[str, Any] | None, token: str) -> TestResponse:
+def ask(row: str, who: SecondFactorHolder, body: Mapping[str, Any] | None, token: str) -> TestResponse:
     return who.call(row, body, secondfactorauthenticationtoken=token)
 
 
 def does(row: str, body: Mapping[str, Any] | None, has: Has = nothing) -> Act:
     """Ask with a fresh challenge."""
 
-    def act(somebody: Somebody) -> TestResponse:
-        who = has(of(somebody))
+    def act(account_holder: AccountHolder) -> TestResponse:
+        who = has(of(account_holder))
         return ask(row, who, body, who.token())
 
     return act
@@ -106,8 +106,8 @@ def unknown(row: str, body: Mapping[str, Any] | None) -> Act:
 
 
 def late(row: str, body: Mapping[str, Any] | None) -> Act:
-    def act(somebody: Somebody) -> TestResponse:
-        who = of(somebody)
+    def act(account_holder: AccountHolder) -> TestResponse:
+        who = of(account_holder)
         token = who.token()
         who.waits(minutes=10)
         return ask(row, who, body, token)
@@ -116,8 +116,8 @@ def late(row: str, body: Mapping[str, Any] | None) -> Act:
 
 
 def locked_since(row: str, body: Mapping[str, Any] | None, has: Has) -> Act:
-    def act(somebody: Somebody) -> TestResponse:
-        who = has(of(somebody))
+    def act(account_holder: AccountHolder) -> TestResponse:
+        who = has(of(account_holder))
         token = who.token()
         who.ask("POST", {"email": who.email, "password": "wrong"}, path=ROWS["M01"].path)
         return ask(row, who, body, token)
@@ -146,27 +146,27 @@ def locks(row: str, body: Mapping[str, Any], has: Has) -> list[Refusal]:
 
 
 def sent_code(
-    row: str, codes: tuple[int, int, int], has: Has, show: Callable[[Factored], dict[str, Any]]
+    row: str, codes: tuple[int, int, int], has: Has, show: Callable[[SecondFactorHolder], dict[str, Any]]
 ) -> list[Refusal]:
     """A code that is used, over, or closed by five wrong ones."""
     used, over, closed = codes
 
-    def twice(somebody: Somebody) -> TestResponse:
-        who = has(of(somebody))
+    def twice(account_holder: AccountHolder) -> TestResponse:
+        who = has(of(account_holder))
         token, other = who.token(), who.token()
         body = show(who)
         answered(ask(row, who, body, token))
         return ask(row, who, body, other)
 
-    def old(somebody: Somebody) -> TestResponse:
-        who = has(of(somebody))
+    def old(account_holder: AccountHolder) -> TestResponse:
+        who = has(of(account_holder))
         token = who.token()
         body = show(who)
         who.waits(minutes=5)
         return ask(row, who, body, token)
 
-    def guessed(somebody: Somebody) -> TestResponse:
-        who = has(of(somebody))
+    def guessed(account_holder: AccountHolder) -> TestResponse:
+        who = has(of(account_holder))
         token = who.token()
         body = show(who)
         for _ in range(5):
@@ -177,11 +177,11 @@ def sent_code(
     return refusals(row, (used, twice, free), (over, old, free), (closed, guessed, free))
 
 
-def texted(who: Factored) -> dict[str, Any]:
+def texted(who: SecondFactorHolder) -> dict[str, Any]:
     return {"otp": who.texted()}
 
 
-def mailed(who: Factored) -> dict[str, Any]:
+def mailed(who: SecondFactorHolder) -> dict[str, Any]:
     return {"emailid": who.email, "otp": code_in(who.mailed())}
 
 
@@ -198,15 +198,15 @@ def after(change: dict[str, Any], act: Act) -> Act:
 
 
 def guessed(kind: str, shown: dict[str, Any] | None = None) -> tuple[Act, dict[str, Any]]:
-    def act(who: Somebody) -> TestResponse:
+    def act(who: AccountHolder) -> TestResponse:
         who.call("M01", {"email": who.email, "password": "wrong"})
         return says(**(shown or {}))(who)
 
     return act, on(lockout={"type": kind, "maximum_failed_attempts": 1})
 
 
-def unsendable(somebody: Somebody) -> TestResponse:
-    who = texts(of(somebody))
+def unsendable(account_holder: AccountHolder) -> TestResponse:
+    who = texts(of(account_holder))
     with without_sms(who):
         return who.signs_in()
 
@@ -214,8 +214,8 @@ def unsendable(somebody: Somebody) -> TestResponse:
 def again(row: str, body: Mapping[str, Any] | None = None, has: Has = nothing) -> Act:
     """Have a second one sent."""
 
-    def act(somebody: Somebody) -> TestResponse:
-        who = has(of(somebody))
+    def act(account_holder: AccountHolder) -> TestResponse:
+        who = has(of(account_holder))
         token = who.token()
         answered(ask(row, who, body, token))
         return ask(row, who, body, token)
@@ -223,17 +223,17 @@ def again(row: str, body: Mapping[str, Any] | None = None, has: Has = nothing) -
     return act
 
 
-def resent(somebody: Somebody) -> TestResponse:
+def resent(account_holder: AccountHolder) -> TestResponse:
     """Begin with a number, and have more sent."""
-    who = of(somebody)
+    who = of(account_holder)
     token = who.token()
     answered(ask("M05", who, PHONE, token))
     return ask("M06", who, None, token)
 
 
-def with_number(act: Callable[[Factored, str], TestResponse]) -> Act:
-    def done(somebody: Somebody) -> TestResponse:
-        who = of(somebody)
+def with_number(act: Callable[[SecondFactorHolder, str], TestResponse]) -> Act:
+    def done(account_holder: AccountHolder) -> TestResponse:
+        who = of(account_holder)
         token = who.token()
         answered(ask("M05", who, PHONE, token))
         return act(who, token)
@@ -331,18 +331,18 @@ NOT_HERE: dict[tuple[str, int], str] = {
 }
 
 
-def challenge(has: Has, body: Body) -> Callable[[Somebody], Ask]:
+def challenge(has: Has, body: Body) -> Callable[[AccountHolder], Ask]:
     """Be challenged, and come with what answers."""
 
-    def prepare(somebody: Somebody) -> Ask:
-        who = has(of(somebody))
+    def prepare(account_holder: AccountHolder) -> Ask:
+        who = has(of(account_holder))
         token = who.token()
         return Ask(body(who, token), {"secondfactorauthenticationtoken": token})
 
     return prepare
 
 
-def begun(who: Factored, token: str) -> None:
+def begun(who: SecondFactorHolder, token: str) -> None:
     answered(ask("M05", who, PHONE, token))
 
 
@@ -374,6 +374,6 @@ def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
 
 
 @before_the_store
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.ways()], ids=str)
+@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
 def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
     answer.check(new_tenant_server, way)

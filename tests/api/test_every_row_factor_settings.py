@@ -27,12 +27,12 @@ from tests.api.test_every_row_factor_login import (
     totp,
 )
 from tests.support.authenticators.questions import ROW as SQA
-from tests.support.factors import Factored
+from tests.support.expected_operations import ROWS
+from tests.support.factors import SecondFactorHolder
 from tests.support.identity_service import before_the_store
 from tests.support.mailbox import code_in, other_code
-from tests.support.rows import Act, Answer, Ask, Refusal, Somebody, refusals
+from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, refusals
 from tests.support.shapes import DELETED, POSTED, PROFILE, ListOf, Whole
-from tests.support.stated_rows import ROWS
 from tests.support.tenant_server import NewTenantServer, answered
 
 NOBODY = "0" * 32
@@ -46,7 +46,7 @@ def on(*without: str, **settings: Any) -> dict[str, Any]:
 
 
 def own(row: str, body: Mapping[str, Any] | None = None, has: Has = nothing, **query: Any) -> Act:
-    return lambda who: Somebody.own(has(of(who)), row, body, **query)
+    return lambda who: AccountHolder.own(has(of(who)), row, body, **query)
 
 
 def managed(row: str, has: Has = nothing, body: Mapping[str, Any] | None = None, **query: Any) -> Act:
@@ -55,25 +55,25 @@ def managed(row: str, has: Has = nothing, body: Mapping[str, Any] | None = None,
 
 
 def asked_twice(row: str, body: Mapping[str, Any]) -> Act:
-    def act(who: Somebody) -> TestResponse:
+    def act(who: AccountHolder) -> TestResponse:
         answered(who.own(row, body))
         return who.own(row, body)
 
     return act
 
 
-def numbered(who: Factored) -> Factored:
+def numbered(who: SecondFactorHolder) -> SecondFactorHolder:
     """Name a number, which is not proved yet."""
-    answered(Somebody.own(who, "M22", PHONE))
+    answered(AccountHolder.own(who, "M22", PHONE))
     return who
 
 
-def mailed(who: Factored) -> Factored:
+def mailed(who: SecondFactorHolder) -> SecondFactorHolder:
     answered(who.call("M23", emailid=who.email))
     return who
 
 
-def code_of(who: Factored) -> dict[str, Any]:
+def code_of(who: SecondFactorHolder) -> dict[str, Any]:
     return {"emailid": who.email, "otp": code_in(who.mailed())}
 
 
@@ -81,24 +81,24 @@ def codes(row: str, numbers: tuple[int, int, int], sends: Has, shown: Any) -> li
     """A code that is used, over, or closed by five wrong ones."""
     used, over, closed = numbers
 
-    def twice(somebody: Somebody) -> TestResponse:
-        who = sends(of(somebody))
+    def twice(account_holder: AccountHolder) -> TestResponse:
+        who = sends(of(account_holder))
         body = shown(who)
-        answered(Somebody.own(who, row, body))
-        return Somebody.own(who, row, body)
+        answered(AccountHolder.own(who, row, body))
+        return AccountHolder.own(who, row, body)
 
-    def old(somebody: Somebody) -> TestResponse:
-        who = sends(of(somebody))
+    def old(account_holder: AccountHolder) -> TestResponse:
+        who = sends(of(account_holder))
         body = shown(who)
         who.waits(minutes=5)
-        return Somebody.own(who, row, body)
+        return AccountHolder.own(who, row, body)
 
-    def guessed(somebody: Somebody) -> TestResponse:
-        who = sends(of(somebody))
+    def guessed(account_holder: AccountHolder) -> TestResponse:
+        who = sends(of(account_holder))
         body = shown(who)
         for _ in range(5):
-            Somebody.own(who, row, {**body, "otp": other_code(body["otp"])})
-        return Somebody.own(who, row, body)
+            AccountHolder.own(who, row, {**body, "otp": other_code(body["otp"])})
+        return AccountHolder.own(who, row, body)
 
     return refusals(row, (used, twice, on(**NO_LOCK)), (over, old, on()), (closed, guessed, on(**NO_LOCK)))
 
@@ -178,8 +178,8 @@ NOT_HERE: dict[tuple[str, int], str] = {}
 def has_first(has: Has, body: Any = None) -> Any:
     """Come to have something, and ask with what that gives."""
 
-    def prepare(somebody: Somebody) -> Ask:
-        who = has(of(somebody))
+    def prepare(account_holder: AccountHolder) -> Ask:
+        who = has(of(account_holder))
         return Ask(body(who) if callable(body) else body)
 
     return prepare
@@ -188,8 +188,8 @@ def has_first(has: Has, body: Any = None) -> Any:
 def named(has: Has, body: Mapping[str, Any] | None = None) -> Any:
     """The same, by the account's id."""
 
-    def prepare(somebody: Somebody) -> Ask:
-        return Ask(body, {"uid": has(of(somebody)).uid})
+    def prepare(account_holder: AccountHolder) -> Ask:
+        return Ask(body, {"uid": has(of(account_holder)).uid})
 
     return prepare
 
@@ -199,7 +199,7 @@ APP, TEXT = {"authenticator": True}, {"otpauthenticator": True}
 ANEW = {**ANSWERS_GIVEN, "ReplaceSecurityQuestionAnswer": True}
 ANSWERS: list[Answer] = [
     Answer("M19", has_first(nothing), SETTINGS, on()),
-    Answer("M20", has_first(Factored.scans, lambda who: {"authenticatorcode": who.shows()}), PROFILE, on()),
+    Answer("M20", has_first(SecondFactorHolder.scans, lambda who: {"authenticatorcode": who.shows()}), PROFILE, on()),
     Answer("M21", has_first(numbered, texted), PROFILE, on()),
     Answer("M22", has_first(nothing, PHONE), SMS, on()),
     Answer("M23", lambda who: Ask(query={"emailid": who.email}), POSTED, on()),
@@ -229,6 +229,6 @@ def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
 
 
 @before_the_store
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.ways()], ids=str)
+@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
 def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
     answer.check(new_tenant_server, way)

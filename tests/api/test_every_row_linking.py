@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from tests.support import identities as by
 from tests.support.identities import ADA, NO_CALLBACK, SOCIAL
-from tests.support.rows import Act, Answer, Ask, Refusal, Somebody, refusals, somebody
+from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals
 from tests.support.shapes import DELETED, LOGIN, POSTED
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -24,23 +24,23 @@ def unlink(provider: str, provider_id: str = "1") -> Act:
     return lambda who: who.own("U31", {"provider": provider, "providerid": provider_id})
 
 
-def own(who: Somebody) -> TestResponse:
+def own(who: AccountHolder) -> TestResponse:
     profile = answered(who.own("U15"))
     return unlink(profile["Provider"], profile["ID"])(who)
 
 
-def linked(who: Somebody) -> Somebody:
+def linked(who: AccountHolder) -> AccountHolder:
     by.linked_to(who.tenant, who.uid, ADA)
     return who
 
 
-def others(who: Somebody) -> Somebody:
+def others(who: AccountHolder) -> AccountHolder:
     """Ada's identity is linked to somebody else."""
     by.linked_to(who.tenant, who.tenant.create()["Uid"], ADA)
     return who
 
 
-def with_candidate(who: Somebody) -> TestResponse:
+def with_candidate(who: AccountHolder) -> TestResponse:
     return link(candidatetoken=by.candidate(who.tenant, ADA))(who)
 
 
@@ -48,15 +48,15 @@ def with_guid(held: str) -> Act:
     return lambda who: who.own("U30", {"clientguid": held})
 
 
-def brought(who: Somebody) -> TestResponse:
-    return with_guid(by.brought(who.tenant, ADA))(who)
+def brought(who: AccountHolder) -> TestResponse:
+    return with_guid(by.linking_guid(who.tenant, ADA))(who)
 
 
-def of_a_sign_in(who: Somebody) -> TestResponse:
+def of_a_sign_in(who: AccountHolder) -> TestResponse:
     return with_guid(by.signed_in_with(who.tenant, who.uid))(who)
 
 
-def last(who: Somebody) -> TestResponse:
+def last(who: AccountHolder) -> TestResponse:
     who.uid = by.without_password(who.tenant, ADA)
     return unlink("google", ADA.subject)(who)
 
@@ -96,7 +96,7 @@ NOT_HERE: dict[tuple[str, int], str] = {}
 ANSWERS: list[Answer] = [
     Answer("U13", lambda who: Ask(query={"clientguid": by.signed_in_with(who.tenant, who.uid)}), LOGIN, NO_CALLBACK),
     Answer("U29", lambda who: Ask({"candidatetoken": by.candidate(who.tenant, ADA)}), POSTED, SOCIAL, events=("LinkAccount",)),
-    Answer("U30", lambda who: Ask({"clientguid": by.brought(who.tenant, ADA)}), POSTED, NO_CALLBACK),
+    Answer("U30", lambda who: Ask({"clientguid": by.linking_guid(who.tenant, ADA)}), POSTED, NO_CALLBACK),
     Answer(
         "U31", lambda who: Ask({"provider": "Google", "providerid": linked(who) and ADA.subject}), DELETED, SOCIAL,
         events=("UnlinkAccount",),
@@ -109,13 +109,13 @@ def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.ways()], ids=str)
+@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
 def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
     answer.check(new_tenant_server, way)
 
 
 def test_another_persons_account_is_never_linked(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server)
+    who = account_holder(new_tenant_server)
     other = who.tenant.create()["Uid"]
     theirs = str(who.tenant.tokens(other)["access_token"])
     assert refused(who.own("U29", {"candidatetoken": theirs})) == (403, 983)
@@ -134,12 +134,12 @@ def test_another_persons_account_is_never_linked(new_tenant_server: NewTenantSer
 def test_what_is_missing_is_named(
     new_tenant_server: NewTenantServer, row: str, body: dict[str, str], missing: str
 ) -> None:
-    answer = somebody(new_tenant_server).own(row, body)
+    answer = account_holder(new_tenant_server).own(row, body)
     assert refused(answer) == (400, 908)
     assert f"The {missing} is a required parameter" in answer.get_json()["Description"]
 
 
 def test_the_guid_of_a_sign_in_is_taken_at_both_addresses(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **NO_CALLBACK)
-    answered(link(clientguid=by.brought(who.tenant, ADA))(who))
+    who = account_holder(new_tenant_server, **NO_CALLBACK)
+    answered(link(clientguid=by.linking_guid(who.tenant, ADA))(who))
     assert refused(who.call("U13")) == (400, 908)

@@ -14,7 +14,18 @@ from tests.api.test_risks import CHROME, FIREFOX, LINZ, PARIS, VIENNA, from_else
 from tests.support.consents import asked
 from tests.support.customers import OLD
 from tests.support.mailbox import link_in, sent_messages
-from tests.support.rows import PAGE, Act, Answer, Ask, Refusal, Somebody, refusals, send, somebody, with_stolen
+from tests.support.rows import (
+    PAGE,
+    AccountHolder,
+    Act,
+    Answer,
+    Ask,
+    Refusal,
+    account_holder,
+    refusals,
+    send,
+    with_breached,
+)
 from tests.support.shapes import LOGIN
 from tests.support.tenant_server import NewTenantServer, answered
 
@@ -36,7 +47,7 @@ def after(change: dict[str, Any], act: Act) -> Act:
 
 
 def locked(kind: str, shown: dict[str, Any] | None = None) -> tuple[Act, dict[str, Any]]:
-    def act(who: Somebody) -> TestResponse:
+    def act(who: AccountHolder) -> TestResponse:
         who.guesses(2)
         return says(**(shown or {}))(who)
 
@@ -44,7 +55,7 @@ def locked(kind: str, shown: dict[str, Any] | None = None) -> tuple[Act, dict[st
 
 
 def twice(act: Act) -> Act:
-    def done(who: Somebody) -> TestResponse:
+    def done(who: AccountHolder) -> TestResponse:
         act(who)
         return act(who)
 
@@ -52,8 +63,8 @@ def twice(act: Act) -> Act:
 
 
 def stolen(times: int) -> Act:
-    def act(who: Somebody) -> TestResponse:
-        with with_stolen(who, OLD):
+    def act(who: AccountHolder) -> TestResponse:
+        with with_breached(who, OLD):
             for _ in range(times):
                 answer = says()(who)
         return answer
@@ -126,13 +137,13 @@ def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.ways()], ids=str)
+@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
 def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
     answer.check(new_tenant_server, way)
 
 
 def test_the_mail_of_a_refused_sign_in_leads_where_the_caller_wants(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server).becomes(**OUT)
+    who = account_holder(new_tenant_server).becomes(**OUT)
     who.call("U12", {"email": who.email, "password": OLD}, verificationurl=PAGE)
     assert link_in(who.mailed()).startswith(f"{PAGE}?vtype=emailverification&vtoken=")
 
@@ -143,13 +154,13 @@ def test_the_mail_of_a_refused_sign_in_leads_where_the_caller_wants(new_tenant_s
 def test_a_number_gets_its_code_unless_the_caller_says_not_to(
     new_tenant_server: NewTenantServer, options: str | None, count: int
 ) -> None:
-    who = somebody(new_tenant_server, **PHONE).becomes(PhoneIdVerified=False)
+    who = account_holder(new_tenant_server, **PHONE).becomes(PhoneIdVerified=False)
     who.call("U12", {"phone": who.phone, "password": OLD}, options=options)
     assert len(sent_messages(who.tenant.services, who.tenant.tenant_id, "sms")) == count
 
 
 def test_whoever_calls_for_a_person_says_from_where(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server)
+    who = account_holder(new_tenant_server)
     page = {"loginurl": f"{PAGE}?secret=x#top"}
     answered(send(who, "U12", Ask({"email": who.email, "password": OLD}, page, headers=ORIGIN), "as stated"))
     with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).separate_transaction() as work:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.expected_operations import NOT_RAISED, ROWS
 from tests.support.factors import LOGIN_2FA, OWN_2FA
 from tests.support.passkey_rows import (
     BUTTON,
@@ -34,11 +35,10 @@ from tests.support.passkey_rows import (
     without_any,
     without_email,
 )
-from tests.support.passkeys import LOGIN, OWN, A, Keyed, keyed_of
-from tests.support.rows import PAGE, STRANGE_PAGE, Answer, Ask, Refusal, Somebody, refusals
+from tests.support.passkeys import LOGIN, OWN, A, PasskeyHolder, passkey_holder_of
+from tests.support.rows import PAGE, STRANGE_PAGE, AccountHolder, Answer, Ask, Refusal, refusals
 from tests.support.shapes import DELETED, POSTED, ListOf, Whole
 from tests.support.shapes import LOGIN as SESSION
-from tests.support.stated_rows import NOT_RAISED, ROWS
 from tests.support.tenant_server import NewTenantServer
 
 REGISTERED = {"PasskeyCredential": EMPTY}
@@ -105,7 +105,7 @@ REFUSALS: list[Refusal] = [
         (938, begin("M50", identifier="nobody@example.test"), ON),
         (970, lambda who: begin("M50")(who.becomes(EmailVerified=False)), ON),
         (1320, begin("M50"), OFF),
-        (1322, misconfigured(lambda who: begin("M50")(keyed_of(who))), ON),
+        (1322, misconfigured(lambda who: begin("M50")(passkey_holder_of(who))), ON),
         (1323, begin("M50"), ON),
         (1324, lambda who: nameless_begin(who), ON),
     ),
@@ -199,33 +199,33 @@ ALL = {"Credentials": ListOf(LISTED)}
 FACTORED = {**SESSION, "SecondFactorAuthentication": None}
 
 
-def token_of(who: Somebody, *, enrolled: bool = False) -> dict[str, str]:
-    ada = keyed_of(who)
+def token_of(who: AccountHolder, *, enrolled: bool = False) -> dict[str, str]:
+    ada = passkey_holder_of(who)
     return {"secondfactorauthenticationtoken": (ada.enrols_passkey() if enrolled else ada).token()}
 
 
 def makes(path: str, *, own: bool = False, **query: Any) -> Any:
-    def prepare(who: Somebody) -> Ask:
-        ada = keyed_of(who)
+    def prepare(who: AccountHolder) -> Ask:
+        ada = passkey_holder_of(who)
         made = ada.device.makes(ada.begins(path, own=own, **query))
         return Ask({"PasskeyCredential": made}, query)
 
     return prepare
 
 
-def enrols(who: Somebody) -> Ask:
+def enrols(who: AccountHolder) -> Ask:
     return makes(f"{LOGIN_2FA}/register/passkey/begin", **token_of(who))(who)  # type: ignore[no-any-return]  # as it is made there
 
 
-def proves(who: Somebody) -> Ask:
-    ada = keyed_of(who)
+def proves(who: AccountHolder) -> Ask:
+    ada = passkey_holder_of(who)
     query = token_of(ada, enrolled=True)
     shown = ada.device.shows(ada.begins(f"{LOGIN_2FA}/passkey/begin", **query))
     return Ask({"PasskeyCredential": shown}, query)
 
 
 def shows(path: str, *, bare: bool = False) -> Any:
-    def prepare(who: Somebody) -> Ask:
+    def prepare(who: AccountHolder) -> Ask:
         ada = keyed_first(who)
         query = {"identifier": ada.email} if path == f"{LOGIN}/begin" else {}
         shown = ada.device.shows(ada.begins(path, **query))
@@ -234,25 +234,25 @@ def shows(path: str, *, bare: bool = False) -> Any:
     return prepare
 
 
-def listed_id(who: Somebody) -> dict[str, str]:
+def listed_id(who: AccountHolder) -> dict[str, str]:
     return {"passkeyid": keyed_first(who).listed()[0]["Id"]}
 
 
-def registers(who: Somebody) -> Ask:
-    ada = keyed_of(who)
+def registers(who: AccountHolder) -> Ask:
+    ada = passkey_holder_of(who)
     ada.email = "grace@example.test"
     made = ada.device.makes(ada.begins(f"{A}/register/passkey/begin", identifier=ada.email))
     return Ask({"PasskeyCredential": made, "FirstName": "Grace"})
 
 
-def resets(who: Somebody) -> Ask:
-    ada, token = keyed_of(who), link(who)
+def resets(who: AccountHolder) -> Ask:
+    ada, token = passkey_holder_of(who), link(who)
     made = ada.device.makes(ada.begins(f"{A}/passkey/reset/begin", vtoken=token))
     return Ask({"PasskeyCredential": made}, {"vtoken": token})
 
 
-def enrolled(who: Somebody) -> Keyed:
-    return keyed_of(who).enrols_passkey()
+def enrolled(who: AccountHolder) -> PasskeyHolder:
+    return passkey_holder_of(who).enrols_passkey()
 
 
 ANSWERS = [
@@ -288,6 +288,6 @@ def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.ways()], ids=str)
+@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
 def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
     answer.check(new_tenant_server, way)

@@ -11,7 +11,18 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.support.customers import NEW, OLD
-from tests.support.rows import PAGE, Act, Answer, Ask, Refusal, Somebody, refusals, somebody, with_stolen, without_sms
+from tests.support.rows import (
+    PAGE,
+    AccountHolder,
+    Act,
+    Answer,
+    Ask,
+    Refusal,
+    account_holder,
+    refusals,
+    with_breached,
+    without_sms,
+)
 from tests.support.shapes import LOGIN, POSTED, POSTED_SMS, ListOf
 from tests.support.tenant_server import NewTenantServer, answered
 
@@ -33,12 +44,12 @@ def answer(**members: Any) -> Act:
     return lambda who: who.call("U37", {"email": who.email, "password": NEW, "securityanswer": RIGHT, **members})
 
 
-def texted(who: Somebody) -> str:
+def texted(who: AccountHolder) -> str:
     answered(who.call("U35", {"phone": who.phone}))
     return who.texted()
 
 
-def by_sms(who: Somebody, otp: str, **more: Any) -> TestResponse:
+def by_sms(who: AccountHolder, otp: str, **more: Any) -> TestResponse:
     return who.call("U36", {"phone": who.phone, "otp": otp, "password": NEW, **more})
 
 
@@ -53,7 +64,7 @@ def wrong(otp: str) -> str:
 def changed(act: Act, **columns: Any) -> Act:
     """Do it after the row was changed as nothing in the interface does."""
 
-    def done(who: Somebody) -> TestResponse:
+    def done(who: AccountHolder) -> TestResponse:
         assert who.bearer
         who.set_columns(**columns)
         return act(who)
@@ -62,15 +73,15 @@ def changed(act: Act, **columns: Any) -> Act:
 
 
 def stolen(act: Act) -> Act:
-    def done(who: Somebody) -> TestResponse:
-        with with_stolen(who, NEW):
+    def done(who: AccountHolder) -> TestResponse:
+        with with_breached(who, NEW):
             return act(who)
 
     return done
 
 
 def nowhere(act: Act) -> Act:
-    def done(who: Somebody) -> TestResponse:
+    def done(who: AccountHolder) -> TestResponse:
         with without_sms(who):
             return act(who)
 
@@ -78,7 +89,7 @@ def nowhere(act: Act) -> Act:
 
 
 def twice(act: Act) -> Act:
-    def done(who: Somebody) -> TestResponse:
+    def done(who: AccountHolder) -> TestResponse:
         answered(act(who))
         return act(who)
 
@@ -88,7 +99,7 @@ def twice(act: Act) -> Act:
 def at_the_lock(**shown: Any) -> Act:
     """A texted code at a lock."""
 
-    def act(who: Somebody) -> TestResponse:
+    def act(who: AccountHolder) -> TestResponse:
         otp = texted(who)
         who.guesses(2)
         return by_sms(who, otp, **shown)
@@ -96,27 +107,27 @@ def at_the_lock(**shown: Any) -> Act:
     return act
 
 
-def guessing(who: Somebody) -> TestResponse:
+def guessing(who: AccountHolder) -> TestResponse:
     """Wrong passwords by a token, until they lock."""
     for _ in range(3):
         said = change("wrong")(who)
     return said
 
 
-def guessed(who: Somebody) -> TestResponse:
+def guessed(who: AccountHolder) -> TestResponse:
     otp = texted(who)
     for _ in range(5):
         by_sms(who, wrong(otp))
     return by_sms(who, otp)
 
 
-def used(who: Somebody) -> TestResponse:
+def used(who: AccountHolder) -> TestResponse:
     otp = texted(who)
     answered(by_sms(who, otp))
     return by_sms(who, otp, password="Amber-window-44")
 
 
-def late(who: Somebody) -> TestResponse:
+def late(who: AccountHolder) -> TestResponse:
     otp = texted(who)
     who.waits(minutes=6)
     return by_sms(who, otp)
@@ -125,7 +136,7 @@ def late(who: Somebody) -> TestResponse:
 def mailed_code(end: str) -> Act:
     """A mailed code that is used, over or void."""
 
-    def act(who: Somebody) -> TestResponse:
+    def act(who: AccountHolder) -> TestResponse:
         otp = who.code()
         if end == "used":
             answered(who.by_code(otp))
@@ -298,12 +309,12 @@ def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize(("answer_", "way"), [(one, way) for one in ANSWERS for way in one.ways()], ids=str)
+@pytest.mark.parametrize(("answer_", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
 def test_answered(new_tenant_server: NewTenantServer, answer_: Answer, way: str) -> None:
     answer_.check(new_tenant_server, way)
 
 
 def test_the_answer_of_a_change_opens_the_lock_too(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **lock("security_question"))
+    who = account_holder(new_tenant_server, **lock("security_question"))
     guessing(who)
     answered(change(securityanswer=RIGHT)(who))

@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from tests.support.consents import asked
 from tests.support.mailbox import code_in, sent_messages, token_in
-from tests.support.rows import PAGE, STRANGE_PAGE, Act, Answer, Ask, Refusal, Somebody, refusals, somebody
+from tests.support.rows import PAGE, STRANGE_PAGE, AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals
 from tests.support.shapes import LOGIN, POSTED, POSTED_SMS
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -29,29 +29,29 @@ def wrong(otp: str) -> str:
     return "000000" if otp != "000000" else "111111"
 
 
-def link(who: Somebody, **query: Any) -> str:
+def link(who: AccountHolder, **query: Any) -> str:
     answered(who.call("U49", email=who.email, **query))
     return token_in(who.mailed())
 
 
-def by_link(who: Somebody, token: str) -> TestResponse:
+def by_link(who: AccountHolder, token: str) -> TestResponse:
     return who.call("U50", verificationtoken=token)
 
 
-def used(who: Somebody) -> TestResponse:
+def used(who: AccountHolder) -> TestResponse:
     token = link(who)
     answered(by_link(who, token))
     return by_link(who, token)
 
 
-def late(who: Somebody) -> TestResponse:
+def late(who: AccountHolder) -> TestResponse:
     token = link(who)
     who.waits(minutes=61)
     return by_link(who, token)
 
 
 def twice(act: Act) -> Act:
-    def done(who: Somebody) -> TestResponse:
+    def done(who: AccountHolder) -> TestResponse:
         answered(act(who))
         return act(who)
 
@@ -64,7 +64,7 @@ class Way:
     def __init__(self, row: str, name: str) -> None:
         self.row, self.name = row, name
 
-    def code(self, who: Somebody) -> str:
+    def code(self, who: AccountHolder) -> str:
         given = getattr(who, self.name)
         if self.name == "phone":
             answered(who.call("U53", phone=given))
@@ -72,24 +72,24 @@ class Way:
         answered(who.call("U49", **{self.name: given}))
         return code_in(who.mailed())
 
-    def shown(self, who: Somebody, otp: str, **more: Any) -> TestResponse:
+    def shown(self, who: AccountHolder, otp: str, **more: Any) -> TestResponse:
         return who.call(self.row, {self.name: getattr(who, self.name), "otp": otp, **more})
 
-    def ask(self, who: Somebody) -> Ask:
+    def ask(self, who: AccountHolder) -> Ask:
         return Ask({self.name: getattr(who, self.name), "otp": self.code(who)})
 
-    def guessed(self, who: Somebody, tries: int) -> TestResponse:
+    def guessed(self, who: AccountHolder, tries: int) -> TestResponse:
         right = self.code(who)
         for _ in range(tries):
             answer = self.shown(who, wrong(right))
         return answer
 
-    def used(self, who: Somebody) -> TestResponse:
+    def used(self, who: AccountHolder) -> TestResponse:
         otp = self.code(who)
         answered(self.shown(who, otp))
         return self.shown(who, otp)
 
-    def late(self, who: Somebody) -> TestResponse:
+    def late(self, who: AccountHolder) -> TestResponse:
         otp = self.code(who)
         who.waits(minutes=11)
         return self.shown(who, otp)
@@ -97,7 +97,7 @@ class Way:
     def locked(self, kind: str) -> tuple[int, Act, dict[str, Any]]:
         """A code at a lock of this kind: the line of its refusal."""
 
-        def act(who: Somebody) -> TestResponse:
+        def act(who: AccountHolder) -> TestResponse:
             otp = self.code(who)
             who.guesses(2)
             return self.shown(who, otp)
@@ -170,14 +170,14 @@ def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.ways()], ids=str)
+@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
 def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
     answer.check(new_tenant_server, way)
 
 
 def test_a_policy_that_is_not_accepted_gives_one_token_for_one_link(new_tenant_server: NewTenantServer) -> None:
     """1194: the token accepts the policy; the link that it was given for is used up."""
-    who = somebody(new_tenant_server, **on(**POLICY))
+    who = account_holder(new_tenant_server, **on(**POLICY))
     token = link(who)
     answer = by_link(who, token)
     assert refused(answer) == (403, 1194)
@@ -187,7 +187,7 @@ def test_a_policy_that_is_not_accepted_gives_one_token_for_one_link(new_tenant_s
 
 
 def test_a_scanner_of_mail_uses_nothing_up(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **ON)
+    who = account_holder(new_tenant_server, **ON)
     token = link(who)
     looked = who.tenant.send("HEAD", "/identity/v2/auth/login/passwordlesslogin/email/verify", verificationtoken=token)
     assert looked.status_code == 200
@@ -195,14 +195,14 @@ def test_a_scanner_of_mail_uses_nothing_up(new_tenant_server: NewTenantServer) -
 
 
 def test_the_answer_of_a_question_opens_the_lock_beside_the_code(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **on(lockout={"type": "security_question", "maximum_failed_attempts": 2}))
+    who = account_holder(new_tenant_server, **on(lockout={"type": "security_question", "maximum_failed_attempts": 2}))
     otp = MAIL.code(who)
     who.guesses(2)
     answered(MAIL.shown(who, otp, securityanswer={"pet": "grey owl"}))
 
 
 def test_a_second_factor_is_asked_for_after_every_way(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **on(two_factor="required"))
+    who = account_holder(new_tenant_server, **on(two_factor="required"))
     for answer in (by_link(who, link(who)), MAIL.shown(who, MAIL.code(who)), SMS.shown(who, SMS.code(who))):
         said = answered(answer)
         assert said["SecondFactorAuthentication"]["SecondFactorAuthenticationToken"]
@@ -211,7 +211,7 @@ def test_a_second_factor_is_asked_for_after_every_way(new_tenant_server: NewTena
 
 def test_who_is_unknown_is_told_so_by_mail_and_by_nothing_else(new_tenant_server: NewTenantServer) -> None:
     """Where the tenant hides who has an account: whoever holds the address learns it, and no telephone rings."""
-    who = somebody(new_tenant_server, **on(hide_unknown_accounts=True))
+    who = account_holder(new_tenant_server, **on(hide_unknown_accounts=True))
     held = (who.tenant.services, who.tenant.tenant_id)
     assert answered(who.call("U49", email=NOBODY)) == POSTED
     told = who.mailed(NOBODY)

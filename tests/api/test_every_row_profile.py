@@ -14,14 +14,14 @@ from tests.support.registering import primary
 from tests.support.rows import (
     PAGE,
     STRANGE_PAGE,
+    AccountHolder,
     Act,
     Answer,
     Ask,
     Refusal,
-    Somebody,
+    account_holder,
     refusals,
     solved,
-    somebody,
     without_sms,
 )
 from tests.support.shapes import DELETED, POSTED, PROFILE
@@ -36,10 +36,10 @@ def update(query: dict[str, Any] | None = None, **members: Any) -> Act:
     return lambda who: who.own("U16", members, **(query or {}))
 
 
-def nameless(who: Somebody, **more: Any) -> Somebody:
+def nameless(who: AccountHolder, **more: Any) -> AccountHolder:
     """Somebody else at the tenant, who has a username alone."""
     held = who.tenant.create(**{"UserName": f"n{who.username}", **more})
-    return Somebody(who.tenant, held["Uid"], who.email, held["UserName"], who.phone)
+    return AccountHolder(who.tenant, held["Uid"], who.email, held["UserName"], who.phone)
 
 
 def other(act: Act, **members: Any) -> Act:
@@ -47,7 +47,7 @@ def other(act: Act, **members: Any) -> Act:
     return lambda who: act(nameless(who, **members))
 
 
-def second(who: Somebody) -> str:
+def second(who: AccountHolder) -> str:
     """Another, proved address of theirs."""
     email = f"two.{who.email}"
     answered(who.own("U23", {"email": email, "type": "Secondary"}))
@@ -60,14 +60,14 @@ def add(email: str = "new@example.test", kind: str = "Secondary", **query: Any) 
 
 
 def twice(act: Act) -> Act:
-    def done(who: Somebody) -> TestResponse:
+    def done(who: AccountHolder) -> TestResponse:
         answered(act(who))
         return act(who)
 
     return done
 
 
-def many(who: Somebody) -> TestResponse:
+def many(who: AccountHolder) -> TestResponse:
     for number in range(10):
         answer = who.own("U23", {"email": f"n{number}@{number}.example", "type": "Secondary"})
         if answer.status_code == 200:
@@ -75,12 +75,12 @@ def many(who: Somebody) -> TestResponse:
     return answer
 
 
-def texted_nowhere(who: Somebody) -> TestResponse:
+def texted_nowhere(who: AccountHolder) -> TestResponse:
     with without_sms(who):
         return update(PhoneId=NUMBER)(nameless(who))
 
 
-def texted_twice(who: Somebody) -> TestResponse:
+def texted_twice(who: AccountHolder) -> TestResponse:
     answered(update(PhoneId=NUMBER)(nameless(who)))
     return update(PhoneId="+4930111222444")(nameless(who, UserName="somebody.else"))
 
@@ -175,7 +175,7 @@ ANSWERS = [
 def test_the_welcome_that_a_reading_asks_for_comes_once_and_to_a_proved_address(
     new_tenant_server: NewTenantServer,
 ) -> None:
-    who = somebody(new_tenant_server).becomes(EmailVerified=False)
+    who = account_holder(new_tenant_server).becomes(EmailVerified=False)
     who.bearer  # noqa: B018 - the sign-in comes first
     for _ in range(2):
         who.own("U15", welcomeemailtemplate="hello")
@@ -194,13 +194,13 @@ def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.ways()], ids=str)
+@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
 def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
     answer.check(new_tenant_server, way)
 
 
 def test_the_first_number_gets_a_code_that_proves_it(new_tenant_server: NewTenantServer) -> None:
-    who = nameless(somebody(new_tenant_server, **PHONE))
+    who = nameless(account_holder(new_tenant_server, **PHONE))
     assert answered(update(PhoneId=NUMBER)(who))["Data"]["PhoneIdVerified"] is False
     assert [one["to"] for one in sent_messages(who.tenant.services, who.tenant.tenant_id, "sms")] == [NUMBER]
     answered(update(PhoneId="+4930111222444", FirstName="Ada")(who))
@@ -208,13 +208,13 @@ def test_the_first_number_gets_a_code_that_proves_it(new_tenant_server: NewTenan
 
 
 def test_the_caller_may_want_no_message(new_tenant_server: NewTenantServer) -> None:
-    who = nameless(somebody(new_tenant_server, **PHONE))
+    who = nameless(account_holder(new_tenant_server, **PHONE))
     answered(update({"options": "preventverificationsms"}, PhoneId=NUMBER)(who))
     assert sent_messages(who.tenant.services, who.tenant.tenant_id, "sms") == []
 
 
 def test_a_captcha_is_asked_where_the_tenant_wants_one(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, captcha_at=["update_profile"])
+    who = account_holder(new_tenant_server, captcha_at=["update_profile"])
     first = update(FirstName="Ada")(who)
     assert refused(first) == (403, 982)
     assert answered(update(FirstName="Ada", **solved(first))(who))["Data"]["FirstName"] == "Ada"
@@ -223,7 +223,7 @@ def test_a_captcha_is_asked_where_the_tenant_wants_one(new_tenant_server: NewTen
 
 
 def test_a_choice_of_a_list_stands_in_the_profile(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server)
+    who = account_holder(new_tenant_server)
     link = chosen(record(who), Code="sesame")
     held = answered(update(RegistrationData=link)(who))["Data"]["RegistrationData"]
     assert held == chosen(link["Data"][0]["Value"]["Id"]), "the code stays with the one who knows it"
@@ -233,7 +233,7 @@ def test_a_choice_of_a_list_stands_in_the_profile(new_tenant_server: NewTenantSe
 
 
 def test_an_address_that_waits_is_shown_as_such(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, email_verification_codes=True)
+    who = account_holder(new_tenant_server, email_verification_codes=True)
     answered(add("two@example.test", "Work")(who))
     held = answered(who.own("U15"))
     assert held["UnverifiedEmail"] == [{"Type": "Work", "Value": "two@example.test"}]
@@ -246,7 +246,7 @@ def test_an_address_that_waits_is_shown_as_such(new_tenant_server: NewTenantServ
 
 
 def test_an_address_that_waits_can_be_given_up(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server)
+    who = account_holder(new_tenant_server)
     answered(add("two@example.test")(who))
     token = token_in(who.mailed("two@example.test"))
     assert answered(who.own("U24", {"email": "two@example.test"})) == DELETED
@@ -255,7 +255,7 @@ def test_an_address_that_waits_can_be_given_up(new_tenant_server: NewTenantServe
 
 
 def test_a_field_of_the_form_is_named(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **form("first_name"))
+    who = account_holder(new_tenant_server, **form("first_name"))
     answer = update(FirstName="")(who)
     assert refused(answer) == (403, 1134)
     assert answer.get_json()["Errors"] == [{"FieldName": "firstname", "ErrorMessage": "This is needed."}]

@@ -14,15 +14,15 @@ from tests.support.registering import primary
 from tests.support.rows import (
     PAGE,
     STRANGE_PAGE,
+    AccountHolder,
     Act,
     Answer,
     Ask,
     Refusal,
-    Somebody,
+    account_holder,
     refusals,
     solved,
-    somebody,
-    with_stolen,
+    with_breached,
     without_sms,
 )
 from tests.support.shapes import DELETED, LOGIN, POSTED, ListOf, Whole
@@ -35,12 +35,12 @@ SCHOOL = {"type": "school", "key": "one", "value": "First", "code": "sesame"}
 Register = Callable[..., TestResponse]
 
 
-def with_sott(who: Somebody, *, query: dict[str, Any] | None = None, **members: Any) -> TestResponse:
+def with_sott(who: AccountHolder, *, query: dict[str, Any] | None = None, **members: Any) -> TestResponse:
     """Register by U01; a member that is None is left out."""
     return who.call("U01", _model(members), **{"sott": sott_of(who.tenant), **(query or {})})
 
 
-def with_captcha(who: Somebody, *, query: dict[str, Any] | None = None, **members: Any) -> TestResponse:
+def with_captcha(who: AccountHolder, *, query: dict[str, Any] | None = None, **members: Any) -> TestResponse:
     """Register by U02, a captcha solved where it is asked for."""
     body = _model(members)
     first = who.call("U02", body, **(query or {}))
@@ -52,13 +52,13 @@ def _model(members: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def record(who: Somebody, **members: Any) -> str:
+def record(who: AccountHolder, **members: Any) -> str:
     """Add one choice to a list; return its id."""
     answered(who.managed("A51", {"Data": [{**SCHOOL, **members}]}))
     return str(who.managed("A52", at={"type": str(members.get("type", "school"))}).get_json()[-1]["Id"])
 
 
-def elsewhere(who: Somebody) -> str:
+def elsewhere(who: AccountHolder) -> str:
     """The address of an account that opens by another provider alone."""
     by.without_password(who.tenant, by.ADA, email="grace@new.example")
     return "grace@new.example"
@@ -69,29 +69,29 @@ def chosen(record_id: Any, **more: Any) -> dict[str, Any]:
     return {"Data": [{"DataSource": "school", "Value": {"Id": record_id, **more}}]}
 
 
-def stolen_password(who: Somebody, register: Register) -> TestResponse:
-    with with_stolen(who, PASSWORD):
+def stolen_password(who: AccountHolder, register: Register) -> TestResponse:
+    with with_breached(who, PASSWORD):
         return register(who)
 
 
-def texted_nowhere(who: Somebody, register: Register) -> TestResponse:
+def texted_nowhere(who: AccountHolder, register: Register) -> TestResponse:
     with without_sms(who):
         return register(who, Email=None, PhoneId="+4930111222333")
 
 
-def again(who: Somebody, register: Register) -> TestResponse:
+def again(who: AccountHolder, register: Register) -> TestResponse:
     """Register a number, remove it, register it again: the second message is one too many."""
     answered(register(who, Email=None, PhoneId="+4930111222333"))
     who.tenant.send("DELETE", "/identity/v2/manage/account", phone="+4930111222333")
     return register(who, Email=None, PhoneId="+4930111222333")
 
 
-def twice(who: Somebody, register: Register) -> TestResponse:
+def twice(who: AccountHolder, register: Register) -> TestResponse:
     answered(register(who, Email=None, PhoneId="+4930111222333"))
     return register(who, Email=None, PhoneId="+4930111222444")
 
 
-def mailed_twice(who: Somebody, register: Register) -> TestResponse:
+def mailed_twice(who: AccountHolder, register: Register) -> TestResponse:
     answered(register(who, Email=primary("eve+1@new.example")))
     return register(who, Email=primary("eve+2@new.example"))
 
@@ -246,7 +246,7 @@ SESSION = {"IsPosted": True, "Data": LOGIN}
 BY_NAME = {"UserName": "eve", "Password": PASSWORD}
 
 
-def _solved(who: Somebody) -> Ask:
+def _solved(who: AccountHolder) -> Ask:
     return Ask({**BY_NAME, **solved(who.call("U02", BY_NAME))}, {"options": "preventverificationsms"})
 
 
@@ -276,12 +276,12 @@ def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.ways()], ids=str)
+@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
 def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
     answer.check(new_tenant_server, way)
 
 
 @pytest.mark.parametrize("register", [with_sott, with_captcha])
 def test_no_session_comes_before_the_address_is_proved(new_tenant_server: NewTenantServer, register: Register) -> None:
-    who = somebody(new_tenant_server)
+    who = account_holder(new_tenant_server)
     assert answered(register(who)) == {"IsPosted": True, "Data": None}

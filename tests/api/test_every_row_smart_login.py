@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 from tests.api.test_every_row_passwordless import LIMITED, NOBODY, SESSION, twice, wrong
 from tests.support.mailbox import code_in, token_in
 from tests.support.races import RACERS, at_once
-from tests.support.rows import PAGE, Act, Answer, Ask, Refusal, Somebody, refusals, solved, somebody
+from tests.support.rows import PAGE, AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals, solved
 from tests.support.shapes import POSTED, POSTED_SMS
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -38,58 +38,58 @@ def guid() -> str:
     return secrets.token_hex(16)
 
 
-def start(who: Somebody, held: str = "", **query: Any) -> TestResponse:
+def start(who: AccountHolder, held: str = "", **query: Any) -> TestResponse:
     return who.call("U55", **{"email": who.email, "clientguid": held or guid(), **query})
 
 
-def asked(who: Somebody) -> tuple[str, Link]:
+def asked(who: AccountHolder) -> tuple[str, Link]:
     """Ask the mailbox; return what the device polls with, and the token of the link."""
     held = guid()
     number = answered(start(who, held))["Number"]
     return held, Link.about(token_in(who.mailed()), number)
 
 
-def click(who: Somebody, token: str, row: str = "U57", **query: Any) -> TestResponse:
+def click(who: AccountHolder, token: str, row: str = "U57", **query: Any) -> TestResponse:
     """Open a link, and type the number that the device shows."""
     number = {"number": token.number} if isinstance(token, Link) else {}
     return who.call(row, **{"verificationtoken": token, **number, **query})
 
 
-def poll(who: Somebody, held: str) -> TestResponse:
+def poll(who: AccountHolder, held: str) -> TestResponse:
     return who.call("U56", clientguid=held)
 
 
-def approved(who: Somebody) -> str:
+def approved(who: AccountHolder) -> str:
     held, token = asked(who)
     answered(click(who, token))
     return held
 
 
-def polled(who: Somebody) -> TestResponse:
+def polled(who: AccountHolder) -> TestResponse:
     held = approved(who)
     answered(poll(who, held))
     return poll(who, held)
 
 
-def over(who: Somebody) -> TestResponse:
+def over(who: AccountHolder) -> TestResponse:
     held, _ = asked(who)
     who.waits(minutes=61)
     return poll(who, held)
 
 
-def clicked_after_the_poll(who: Somebody) -> TestResponse:
+def clicked_after_the_poll(who: AccountHolder) -> TestResponse:
     held, token = asked(who)
     answered(click(who, token))
     answered(poll(who, held))
     return click(who, token)
 
 
-def clicked_twice(who: Somebody) -> TestResponse:
+def clicked_twice(who: AccountHolder) -> TestResponse:
     _, token = asked(who)
     return twice(lambda one: click(one, token))(who)
 
 
-def clicked_late(who: Somebody) -> TestResponse:
+def clicked_late(who: AccountHolder) -> TestResponse:
     _, token = asked(who)
     who.waits(minutes=61)
     return click(who, token)
@@ -98,7 +98,7 @@ def clicked_late(who: Somebody) -> TestResponse:
 def solving(row: str, body: dict[str, Any]) -> Act:
     """Ask a row that always asks for a captcha, with its answer."""
 
-    def act(who: Somebody) -> TestResponse:
+    def act(who: AccountHolder) -> TestResponse:
         challenge = who.call(row, body)
         assert refused(challenge) == (403, 982)
         return who.call(row, {**body, **solved(challenge)})
@@ -110,7 +110,7 @@ def touch(email: str, held: str = "", **more: Any) -> Act:
     return lambda who: solving("U58", {"email": email, "clientguid": held or guid(), **more})(who)
 
 
-def touched(who: Somebody, email: str = NOBODY) -> tuple[str, Link]:
+def touched(who: AccountHolder, email: str = NOBODY) -> tuple[str, Link]:
     held = guid()
     number = answered(touch(email, held)(who))["Number"]
     return held, Link.about(token_in(who.mailed(email)), number)
@@ -124,52 +124,52 @@ def texted(phone: str = NEW_PHONE) -> Act:
     return solving("U59", {"phone": phone, "name": "Ada"})
 
 
-def code(who: Somebody) -> str:
+def code(who: AccountHolder) -> str:
     answered(texted()(who))
     return who.texted()
 
 
-def shown(who: Somebody, otp: str) -> TestResponse:
+def shown(who: AccountHolder, otp: str) -> TestResponse:
     return who.call("U60", {"phone": NEW_PHONE}, otp=otp)
 
 
-def used_code(who: Somebody) -> TestResponse:
+def used_code(who: AccountHolder) -> TestResponse:
     otp = code(who)
     answered(shown(who, otp))
     return shown(who, otp)
 
 
-def late_code(who: Somebody) -> TestResponse:
+def late_code(who: AccountHolder) -> TestResponse:
     otp = code(who)
     who.waits(minutes=6)
     return shown(who, otp)
 
 
-def closed_code(who: Somebody) -> TestResponse:
+def closed_code(who: AccountHolder) -> TestResponse:
     otp = code(who)
     for _ in range(5):
         shown(who, wrong(otp))
     return shown(who, otp)
 
 
-def touched_twice(who: Somebody) -> TestResponse:
+def touched_twice(who: AccountHolder) -> TestResponse:
     _, token = touched(who)
     return twice(lambda one: click(one, token, "U61"))(who)
 
 
-def touched_late(who: Somebody) -> TestResponse:
+def touched_late(who: AccountHolder) -> TestResponse:
     _, token = touched(who)
     who.waits(minutes=61)
     return click(who, token, "U61")
 
 
-def same_guid(who: Somebody) -> TestResponse:
+def same_guid(who: AccountHolder) -> TestResponse:
     held = guid()
     answered(start(who, held))
     return start(who, held)
 
 
-def same_guid_touched(who: Somebody) -> TestResponse:
+def same_guid_touched(who: AccountHolder) -> TestResponse:
     held = guid()
     answered(touch(NOBODY, held)(who))
     return touch(who.email, held)(who)
@@ -259,13 +259,13 @@ def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.ways()], ids=str)
+@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
 def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
     answer.check(new_tenant_server, way)
 
 
 def test_whoever_is_new_has_an_account_once_the_device_goes_on(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **TOUCH)
+    who = account_holder(new_tenant_server, **TOUCH)
     held, token = touched(who)
     answered(click(who, token, "U61"))
     session = answered(poll(who, held))
@@ -279,13 +279,13 @@ def test_whoever_is_new_has_an_account_once_the_device_goes_on(new_tenant_server
 
 def test_a_device_that_nobody_knows_waits_for_nothing(new_tenant_server: NewTenantServer) -> None:
     """A short name could be guessed by whoever wants the session."""
-    who = somebody(new_tenant_server, **SMART)
+    who = account_holder(new_tenant_server, **SMART)
     assert refused(start(who, "short")) == (400, 908)
     assert refused(poll(who, guid())) == (403, 1140)
 
 
 def test_a_number_approves_by_its_code(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **SMART, phone_login=True)
+    who = account_holder(new_tenant_server, **SMART, phone_login=True)
     held = guid()
     number = answered(who.call("U55", phone=who.phone, clientguid=held))["Number"]
     answered(who.call("U57", vtoken=who.texted(), phone=who.phone, number=number))
@@ -294,7 +294,7 @@ def test_a_number_approves_by_its_code(new_tenant_server: NewTenantServer) -> No
 
 def test_what_a_server_brings_approves_signs_in_and_registers(new_tenant_server: NewTenantServer) -> None:
     """A20 and A21: what a mail or a message would have brought."""
-    who = somebody(new_tenant_server, **SMART, **TOUCH, passwordless_email=True, passwordless_sms=True)
+    who = account_holder(new_tenant_server, **SMART, **TOUCH, passwordless_email=True, passwordless_sms=True)
 
     def token(kind: str, **body: Any) -> str:
         return str(answered(who.managed("A20", {"email": who.email, **body}, at={"tokentype": kind}))["Token"])
@@ -319,7 +319,7 @@ def test_what_a_server_brings_approves_signs_in_and_registers(new_tenant_server:
 
 def test_of_fifty_at_once_one_wins(new_tenant_server: NewTenantServer) -> None:
     """A device's name, its link, its poll, a link and a code that sign in, and the code that registers somebody new."""
-    who = somebody(new_tenant_server, **SMART, **TOUCH, passwordless_email=True)
+    who = account_holder(new_tenant_server, **SMART, **TOUCH, passwordless_email=True)
     held, begun = guid(), []
     assert raced(lambda: begun.append(start(who, held)) or begun[-1]) == {200: 1, 1136: RACERS - 1}
     number = next(one.get_json()["Number"] for one in begun if one.status_code == 200)
@@ -346,7 +346,7 @@ def raced(act: Any) -> Counter[int]:
 
 def test_what_is_another_tenant_s_opens_nothing(new_tenant_server: NewTenantServer) -> None:
     settings = {**SMART, **TOUCH, "passwordless_email": True}
-    here, there = somebody(new_tenant_server, **settings), somebody(new_tenant_server, **settings)
+    here, there = account_holder(new_tenant_server, **settings), account_holder(new_tenant_server, **settings)
     held, token = asked(here)
     answered(here.call("U49", email=here.email))
     assert refused(click(there, token)) == (403, 1063)
@@ -357,7 +357,7 @@ def test_what_is_another_tenant_s_opens_nothing(new_tenant_server: NewTenantServ
 
 
 def test_a_link_of_one_kind_opens_nothing_of_another(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **SMART, passwordless_email=True)
+    who = account_holder(new_tenant_server, **SMART, passwordless_email=True)
     _, smart = asked(who)
     answered(who.call("U49", email=who.email))
     link = token_in(who.mailed())
@@ -367,7 +367,7 @@ def test_a_link_of_one_kind_opens_nothing_of_another(new_tenant_server: NewTenan
 
 
 def test_an_address_that_the_account_gave_up_opens_nothing(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **SMART, passwordless_email=True)
+    who = account_holder(new_tenant_server, **SMART, passwordless_email=True)
     held, token = asked(who)
     answered(who.call("U49", email=who.email))
     link = token_in(who.mailed())
@@ -380,11 +380,11 @@ def test_an_address_that_the_account_gave_up_opens_nothing(new_tenant_server: Ne
 
 def test_a_new_password_ends_what_was_sent_and_what_waits(new_tenant_server: NewTenantServer) -> None:
     """Somebody said yes to a stranger, sees it, and sets another password before the stranger went on."""
-    who = somebody(new_tenant_server, **SMART, passwordless_email=True)
+    who = account_holder(new_tenant_server, **SMART, passwordless_email=True)
     held = approved(who)
     answered(who.call("U49", email=who.email))
     link = token_in(who.mailed())
     answered(who.managed("A16", {"password": "Quartz-lantern-58"}))
     assert refused(who.call("U50", verificationtoken=link)) == (403, 975)
-    answered(who.reset(resettoken=who.brought(), password="Basalt-whistle-33"))
+    answered(who.reset(resettoken=who.issued_token(), password="Basalt-whistle-33"))
     assert refused(poll(who, held)) == (403, 1140)

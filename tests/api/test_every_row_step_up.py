@@ -8,12 +8,12 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.support.customers import NEW, OLD
-from tests.support.factors import Factored
+from tests.support.expected_operations import ROWS
+from tests.support.factors import SecondFactorHolder
 from tests.support.mailbox import code_in
 from tests.support.races import at_once
-from tests.support.rows import Act, Answer, Ask, Refusal, Somebody, refusals, somebody
+from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals
 from tests.support.shapes import POSTED
-from tests.support.stated_rows import ROWS
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
 OWN_2FA = "/identity/v2/auth/account/2fa"
@@ -31,19 +31,19 @@ def locking(kind: str) -> dict[str, Any]:
     return {**FACTORS, "lockout": {"type": kind, "maximum_failed_attempts": 1}}
 
 
-def own(who: Somebody, method: str, at: str, body: Any = None, **query: Any) -> TestResponse:
+def own(who: AccountHolder, method: str, at: str, body: Any = None, **query: Any) -> TestResponse:
     return who.tenant.send(method, f"{OWN_2FA}/{at}", body, bearer=who.bearer, **query)
 
 
-def with_app(who: Somebody) -> Factored:
-    return Factored(**vars(who)).enrols()
+def with_app(who: AccountHolder) -> SecondFactorHolder:
+    return SecondFactorHolder(**vars(who)).enrols()
 
 
-def app_code(who: Somebody) -> str:
+def app_code(who: AccountHolder) -> str:
     return with_app(who).next_code()
 
 
-def texted(who: Somebody) -> str:
+def texted(who: AccountHolder) -> str:
     """Enrol a number; return the code of a step-up that goes to it."""
     answered(own(who, "PUT", "sms/phone", {"phoneno2fa": "+4930555111222"}))
     answered(own(who, "PUT", "sms", {"otp": who.texted()}))
@@ -52,23 +52,23 @@ def texted(who: Somebody) -> str:
     return who.texted()
 
 
-def by_mail(who: Somebody) -> Somebody:
+def by_mail(who: AccountHolder) -> AccountHolder:
     answered(own(who, "GET", "email", emailid=who.email))
     answered(own(who, "PUT", "email", {"emailid": who.email, "otp": code_in(who.mailed())}))
     return who
 
 
-def factor_mail(who: Somebody) -> str:
+def factor_mail(who: AccountHolder) -> str:
     answered(by_mail(who).own("M67", emailid=who.email))
     return code_in(who.mailed())
 
 
-def plain_mail(who: Somebody) -> str:
+def plain_mail(who: AccountHolder) -> str:
     answered(who.own("M73", emailid=who.email))
     return code_in(who.mailed())
 
 
-def with_questions(who: Somebody) -> Somebody:
+def with_questions(who: AccountHolder) -> AccountHolder:
     answered(own(who, "PUT", "securityquestionanswer", {"securityquestionanswer": KNOWN}))
     return who
 
@@ -77,7 +77,7 @@ def answers(*given: dict[str, str]) -> dict[str, Any]:
     return {"securityquestionanswer": list(given)}
 
 
-def pinned(who: Somebody) -> Somebody:
+def pinned(who: AccountHolder) -> AccountHolder:
     return who.becomes(PINInfo={"PIN": PIN})
 
 
@@ -89,22 +89,22 @@ def says(row: str, **body: Any) -> Act:
     return lambda who: who.own(row, body)
 
 
-def earned(who: Somebody, row: str = "M71", **body: Any) -> str:
+def earned(who: AccountHolder, row: str = "M71", **body: Any) -> str:
     return str(answered(who.own(row, body or {"password": OLD}))["SecondFactorValidationToken"])
 
 
-def check(who: Somebody, row: str, token: str) -> TestResponse:
+def check(who: AccountHolder, row: str, token: str) -> TestResponse:
     return who.managed(row, {"secondfactorvalidationtoken": token})
 
 
-def checked(who: Somebody, row: str, token: str) -> bool:
+def checked(who: AccountHolder, row: str, token: str) -> bool:
     return bool(answered(check(who, row, token))["IsValid"])
 
 
 def sent(row: str, end: str) -> Act:
     """Show a code that was sent: a wrong one, or one that is used, over or closed."""
 
-    def act(who: Somebody) -> TestResponse:
+    def act(who: AccountHolder) -> TestResponse:
         code = {"M65": texted, "M68": factor_mail, "M74": plain_mail}[row](who)
         body = {} if row == "M65" else {"emailid": who.email}
         if end == "wrong":
@@ -124,7 +124,7 @@ def sent(row: str, end: str) -> Act:
 def at_a_lock(row: str) -> list[tuple[Any, ...]]:
     """The try that locks the account is told of the lock."""
 
-    def app(who: Somebody) -> TestResponse:
+    def app(who: AccountHolder) -> TestResponse:
         return who.own("M64", {"authenticatorcode": not_this(app_code(who))})
 
     wrong = {"M64": app, "M71": says("M71", password="wrong")}.get(row) or sent(row, "wrong")
@@ -137,7 +137,7 @@ MANY = {**FACTORS, "sending": {"mails": {"amount": 2, "minutes": 43_200}}}
 
 
 def mailed_often(row: str) -> Act:
-    def act(who: Somebody) -> TestResponse:
+    def act(who: AccountHolder) -> TestResponse:
         if row == "M67":
             by_mail(who)
         for _ in range(3):
@@ -147,7 +147,7 @@ def mailed_often(row: str) -> Act:
     return act
 
 
-def texted_often(who: Somebody) -> TestResponse:
+def texted_often(who: AccountHolder) -> TestResponse:
     texted(who)
     who.waits(seconds=40)
     return who.own("M63")
@@ -156,7 +156,7 @@ def texted_often(who: Somebody) -> TestResponse:
 def checks(row: str) -> list[tuple[Any, ...]]:
     path, body = ROWS[row].path, {"secondfactorvalidationtoken": STRANGE}
 
-    def ask(who: Somebody, sent: Any = body, **query: Any) -> TestResponse:
+    def ask(who: AccountHolder, sent: Any = body, **query: Any) -> TestResponse:
         return who.tenant.send("POST", path.format(uid=who.uid), sent, **query)
 
     return [
@@ -194,7 +194,11 @@ REFUSALS: list[Refusal] = [
     *refusals(
         "M66",
         (1128, says("M66", backupcode="x"), FACTORS),
-        (1129, lambda who: with_app(who).backup_codes() and Somebody.own(who, "M66", {"backupcode": "x"}), FACTORS),
+        (
+            1129,
+            lambda who: with_app(who).backup_codes() and AccountHolder.own(who, "M66", {"backupcode": "x"}),
+            FACTORS,
+        ),
         (1192, says("M66"), FACTORS),
     ),
     *refusals(
@@ -289,60 +293,60 @@ def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.ways()], ids=str)
+@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
 def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
     answer.check(new_tenant_server, way)
 
 
 @pytest.fixture
-def ada(new_tenant_server: NewTenantServer) -> Somebody:
-    return somebody(new_tenant_server, **FACTORS, **PINS)
+def ada(new_tenant_server: NewTenantServer) -> AccountHolder:
+    return account_holder(new_tenant_server, **FACTORS, **PINS)
 
 
-def test_a_token_is_good_once_in_its_kind_and_a_wrong_question_uses_nothing_up(ada: Somebody) -> None:
+def test_a_token_is_good_once_in_its_kind_and_a_wrong_question_uses_nothing_up(ada: AccountHolder) -> None:
     token = earned(ada)
     assert [checked(ada, row, token) for row in ("M75", "M77", "M76", "M76")] == [False, False, True, False]
 
 
-def test_a_mailed_code_is_checked_as_a_factor(ada: Somebody) -> None:
+def test_a_mailed_code_is_checked_as_a_factor(ada: AccountHolder) -> None:
     token = earned(ada, "M74", otp=plain_mail(ada), emailid=ada.email)
     assert checked(ada, "M75", token) is True
 
 
-def test_a_token_is_of_one_account_and_one_tenant(ada: Somebody, new_tenant_server: NewTenantServer) -> None:
+def test_a_token_is_of_one_account_and_one_tenant(ada: AccountHolder, new_tenant_server: NewTenantServer) -> None:
     token = earned(ada)
-    other = Somebody(ada.tenant, ada.tenant.create()["Uid"], "", "")
-    bob = somebody(new_tenant_server)
+    other = AccountHolder(ada.tenant, ada.tenant.create()["Uid"], "", "")
+    bob = account_holder(new_tenant_server)
     assert [checked(who, "M76", token) for who in (other, bob, ada)] == [False, False, True]
 
 
-def test_a_token_ends_after_five_minutes_and_with_the_password(ada: Somebody) -> None:
+def test_a_token_ends_after_five_minutes_and_with_the_password(ada: AccountHolder) -> None:
     token = earned(ada)
     ada.waits(minutes=5)
     assert checked(ada, "M76", token) is False
     token = earned(ada)
-    answered(ada.reset(resettoken=ada.brought(), password=NEW))
+    answered(ada.reset(resettoken=ada.issued_token(), password=NEW))
     assert checked(ada, "M76", token) is False
     assert refused(check(ada, "M77", STRANGE)) != (403, 1193)
 
 
-def test_of_many_uses_of_one_token_at_once_one_wins(ada: Somebody) -> None:
+def test_of_many_uses_of_one_token_at_once_one_wins(ada: AccountHolder) -> None:
     token = earned(ada)
     assert at_once([lambda: checked(ada, "M76", token) for _ in range(50)]).count(True) == 1
 
 
-def test_a_code_of_the_app_that_was_used_proves_nothing_again(ada: Somebody) -> None:
+def test_a_code_of_the_app_that_was_used_proves_nothing_again(ada: AccountHolder) -> None:
     code = app_code(ada)
     earned(ada, "M64", authenticatorcode=code)
     assert refused(ada.own("M64", {"authenticatorcode": code})) == (403, 1102)
 
 
-def test_step_up_enrols_nothing(ada: Somebody) -> None:
-    app = Factored(**vars(ada)).scans()
+def test_step_up_enrols_nothing(ada: AccountHolder) -> None:
+    app = SecondFactorHolder(**vars(ada)).scans()
     assert refused(ada.own("M64", {"authenticatorcode": app.shows()})) == (403, 1099)
 
 
-def test_the_token_of_a_step_up_is_no_sign_in(ada: Somebody) -> None:
+def test_the_token_of_a_step_up_is_no_sign_in(ada: AccountHolder) -> None:
     app = with_app(ada)
     begun = answered(ada.own("M63"))["SecondFactorAuthenticationToken"]
     assert refused(app.shows_code(app.next_code(), begun)) == (403, 1103)
@@ -350,7 +354,7 @@ def test_the_token_of_a_step_up_is_no_sign_in(ada: Somebody) -> None:
 
 def test_wrong_proofs_count_with_wrong_passwords(new_tenant_server: NewTenantServer) -> None:
     most = {"lockout": {"type": "suspend", "maximum_failed_attempts": 3}}
-    ada = pinned(somebody(new_tenant_server, **PINS, **most))
+    ada = pinned(account_holder(new_tenant_server, **PINS, **most))
     ada.guesses(1)
     assert refused(ada.own("M72", {"pin": "111222"})) == (401, 1236)
     assert refused(ada.own("M71", {"password": "wrong"})) == (403, 1198)
@@ -359,7 +363,7 @@ def test_wrong_proofs_count_with_wrong_passwords(new_tenant_server: NewTenantSer
 
 def test_whoever_opens_the_lock_proves_who_they_are(new_tenant_server: NewTenantServer) -> None:
     most = {"lockout": {"type": "security_question", "maximum_failed_attempts": 1}}
-    ada = somebody(new_tenant_server, **most)
+    ada = account_holder(new_tenant_server, **most)
     ada.own("M71", {"password": "wrong"})
     assert refused(ada.own("M71", {"password": OLD})) == (403, 1148)
     assert earned(ada, password=OLD, securityanswer={"pet": "grey owl"})

@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from tests.support.mailbox import code_in, sent_messages, token_in
 from tests.support.registering import primary
-from tests.support.rows import PAGE, STRANGE_PAGE, Act, Answer, Ask, Refusal, Somebody, refusals, somebody
+from tests.support.rows import PAGE, STRANGE_PAGE, AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals
 from tests.support.shapes import LOGIN, POSTED
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -19,65 +19,65 @@ SESSION = {**CODES, "login_on_email_verification": True}
 LIMITED = {"sending": {"mails": {"amount": 1, "minutes": 43_200}}}
 
 
-def unproved(who: Somebody) -> Somebody:
+def unproved(who: AccountHolder) -> AccountHolder:
     """Let nobody have proved the address."""
     return who.becomes(EmailVerified=False)
 
 
-def link(who: Somebody) -> str:
+def link(who: AccountHolder) -> str:
     """The token of a mailed link."""
     answered(unproved(who).call("U03", {"email": who.email}))
     return token_in(who.mailed())
 
 
-def code(who: Somebody) -> str:
+def code(who: AccountHolder) -> str:
     answered(unproved(who).call("U03", {"email": who.email}))
     return code_in(who.mailed())
 
 
-def by_link(who: Somebody, token: str) -> TestResponse:
+def by_link(who: AccountHolder, token: str) -> TestResponse:
     return who.call("U05", verificationtoken=token)
 
 
-def by_code(who: Somebody, otp: str, **more: Any) -> TestResponse:
+def by_code(who: AccountHolder, otp: str, **more: Any) -> TestResponse:
     return who.call("U06", {"email": who.email, "otp": otp, **more})
 
 
-def used(who: Somebody) -> TestResponse:
+def used(who: AccountHolder) -> TestResponse:
     token = link(who)
     answered(by_link(who, token))
     return by_link(who, token)
 
 
-def late(who: Somebody) -> TestResponse:
+def late(who: AccountHolder) -> TestResponse:
     token = link(who)
     who.waits(hours=73)
     return by_link(who, token)
 
 
-def of_the_blocked(who: Somebody) -> TestResponse:
+def of_the_blocked(who: AccountHolder) -> TestResponse:
     token = link(who)
     return by_link(who.becomes(IsActive=False), token)
 
 
-def proved_meanwhile(who: Somebody) -> TestResponse:
+def proved_meanwhile(who: AccountHolder) -> TestResponse:
     token = link(who)
     return by_link(who.becomes(EmailVerified=True), token)
 
 
-def used_code(who: Somebody) -> TestResponse:
+def used_code(who: AccountHolder) -> TestResponse:
     otp = code(who)
     answered(by_code(who, otp))
     return by_code(who, otp)
 
 
-def late_code(who: Somebody) -> TestResponse:
+def late_code(who: AccountHolder) -> TestResponse:
     otp = code(who)
     who.waits(minutes=6)
     return by_code(who, otp)
 
 
-def guessed(who: Somebody, tries: int) -> TestResponse:
+def guessed(who: AccountHolder, tries: int) -> TestResponse:
     right = code(who)
     for _ in range(tries):
         answer = by_code(who, "000000" if right != "000000" else "111111")
@@ -87,7 +87,7 @@ def guessed(who: Somebody, tries: int) -> TestResponse:
 def locked(kind: str) -> tuple[int, Act, dict[str, Any]]:
     """A code at a lock of this kind: the line of its refusal."""
 
-    def act(who: Somebody) -> TestResponse:
+    def act(who: AccountHolder) -> TestResponse:
         otp = code(who)
         who.guesses(2)
         return by_code(who, otp)
@@ -97,7 +97,7 @@ def locked(kind: str) -> tuple[int, Act, dict[str, Any]]:
 
 
 def twice(act: Act) -> Act:
-    def done(who: Somebody) -> TestResponse:
+    def done(who: AccountHolder) -> TestResponse:
         answered(act(who))
         return act(who)
 
@@ -107,7 +107,7 @@ def twice(act: Act) -> Act:
 def often(act: Act) -> Act:
     """More than any account may have in an hour."""
 
-    def done(who: Somebody) -> TestResponse:
+    def done(who: AccountHolder) -> TestResponse:
         for _ in range(21):
             answer = act(who)
         return answer
@@ -115,19 +115,19 @@ def often(act: Act) -> Act:
     return done
 
 
-def again(who: Somebody) -> TestResponse:
+def again(who: AccountHolder) -> TestResponse:
     return unproved(who).call("U03", {"email": who.email})
 
 
-def token(who: Somebody) -> TestResponse:
+def token(who: AccountHolder) -> TestResponse:
     return who.managed("A17", {"email": who.email})
 
 
-def verify(who: Somebody) -> TestResponse:
+def verify(who: AccountHolder) -> TestResponse:
     return unproved(who).managed("A18", {"email": who.email})
 
 
-def vtoken(who: Somebody) -> TestResponse:
+def vtoken(who: AccountHolder) -> TestResponse:
     return unproved(who).managed("A19", email=who.email, vtype="email")
 
 
@@ -261,14 +261,14 @@ def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.ways()], ids=str)
+@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
 def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
     answer.check(new_tenant_server, way)
 
 
 def test_one_address_verifies_and_says_whether_it_is_taken(new_tenant_server: NewTenantServer) -> None:
     """GET /auth/email: a token or a code verifies, an address alone is looked up, nothing at all names the token."""
-    who = somebody(new_tenant_server, **CODES)
+    who = account_holder(new_tenant_server, **CODES)
     otp = code(who)
     assert answered(who.call("U05", otp=otp, email=who.email)) == {"IsPosted": True, "Data": None}
     assert answered(who.call("U04", email="nobody@example.test")) == {"IsExist": False}
@@ -278,7 +278,7 @@ def test_one_address_verifies_and_says_whether_it_is_taken(new_tenant_server: Ne
 
 
 def test_the_id_of_a_code_stands_in_the_place_of_the_address(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **CODES)
+    who = account_holder(new_tenant_server, **CODES)
     for row in ("U05", "U06"):
         sent = answered(unproved(who).call("U03", {"email": who.email}))
         shown = {"otp": code_in(who.mailed()), "uuid": sent["UUID"]}
@@ -287,7 +287,7 @@ def test_the_id_of_a_code_stands_in_the_place_of_the_address(new_tenant_server: 
 
 def test_an_address_that_waits_beside_the_first_is_found(new_tenant_server: NewTenantServer) -> None:
     """U03, U06: an address that somebody asked to add, or stated at registration, is proved as the first one is."""
-    who = somebody(new_tenant_server, **CODES)
+    who = account_holder(new_tenant_server, **CODES)
     second = f"two.{who.email}"
     answered(who.own("U23", {"email": second, "type": "Secondary"}))
     assert answered(who.call("U04", email=second)) == {"IsExist": False}
@@ -297,7 +297,7 @@ def test_an_address_that_waits_beside_the_first_is_found(new_tenant_server: NewT
 
 
 def test_what_a_server_brings_is_what_a_mail_would_have_brought(new_tenant_server: NewTenantServer) -> None:
-    who = unproved(somebody(new_tenant_server, reset_password_codes=False))
+    who = unproved(account_holder(new_tenant_server, reset_password_codes=False))
     held = len(sent_messages(who.tenant.services, who.tenant.tenant_id))
     answered(by_link(who, answered(verify(who))["VerificationToken"]))
     answered(by_link(unproved(who), answered(vtoken(who))["VerificationToken"]))
@@ -312,7 +312,7 @@ def test_what_a_server_brings_is_what_a_mail_would_have_brought(new_tenant_serve
 
 
 def test_a_server_brings_an_address_that_is_to_be_added(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server)
+    who = account_holder(new_tenant_server)
     made = answered(typed("addemail", uid=who.uid, email="two@example.test", type="Work")(who))
     answered(by_link(who, made["Token"]))
     held = who.tenant.read(who.uid)["Email"]
@@ -321,7 +321,7 @@ def test_a_server_brings_an_address_that_is_to_be_added(new_tenant_server: NewTe
 
 
 def test_a_code_that_a_server_brings_is_a_texted_one(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **PHONE)
+    who = account_holder(new_tenant_server, **PHONE)
     otp = answered(texted("forgotpassword")(who))["Token"]
     answered(who.call("U36", {"phone": who.phone, "otp": otp, "password": "Quartz-lantern-58"}))
     who.held = ""
@@ -330,7 +330,7 @@ def test_a_code_that_a_server_brings_is_a_texted_one(new_tenant_server: NewTenan
 
 
 def test_codes_of_the_mail_where_the_tenant_wants_codes(new_tenant_server: NewTenantServer) -> None:
-    who = unproved(somebody(new_tenant_server, **CODES))
+    who = unproved(account_holder(new_tenant_server, **CODES))
     made = answered(typed("emailverification")(who))["Token"]
     assert made.isdigit()
     answered(by_code(who, made))

@@ -14,7 +14,7 @@ from tests.support import identities as by
 from tests.support.identities import ADA, NO_CALLBACK, SOCIAL, account_of, doing
 from tests.support.mailbox import mails_to, token_in
 from tests.support.races import RACERS, at_once
-from tests.support.rows import Somebody, somebody
+from tests.support.rows import AccountHolder, account_holder
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 
 A26 = "/api/v2/access_token"
@@ -25,7 +25,7 @@ def exchange(tenant: TenantServer, token: str) -> TestResponse:
 
 
 def test_a_request_token_is_exchanged_once(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **SOCIAL)
+    who = account_holder(new_tenant_server, **SOCIAL)
     token = by.request_token(who.tenant, who.uid)
     answers = at_once([lambda: exchange(who.tenant, token)] * RACERS)
     assert Counter(refused(answer) for answer in answers if answer.status_code != 200) == {(403, 903): RACERS - 1}
@@ -37,11 +37,11 @@ def test_a_request_token_is_exchanged_once(new_tenant_server: NewTenantServer) -
     assert refused(exchange(who.tenant, token)) == (403, 903)
 
 
-def late(who: Somebody) -> None:
+def late(who: AccountHolder) -> None:
     who.waits(minutes=16)
 
 
-def new_password(who: Somebody) -> None:
+def new_password(who: AccountHolder) -> None:
     answered(who.tenant.send("PUT", f"{MANAGE}/{who.uid}/password", {"password": "Quartz-lantern-58"}))
 
 
@@ -59,7 +59,7 @@ def new_password(who: Somebody) -> None:
 def test_a_request_token_ends_with_what_it_stands_for(
     new_tenant_server: NewTenantServer, meanwhile: object, code: int
 ) -> None:
-    who = somebody(new_tenant_server, **NO_CALLBACK)
+    who = account_holder(new_tenant_server, **NO_CALLBACK)
     token, held = by.request_token(who.tenant, who.uid), by.signed_in_with(who.tenant, who.uid)
     assert callable(meanwhile)
     meanwhile(who)
@@ -69,7 +69,7 @@ def test_a_request_token_ends_with_what_it_stands_for(
 
 @ONE_STORE
 def test_a_request_token_is_of_a_server_that_knows_the_secret(new_tenant_server: NewTenantServer) -> None:
-    who, other = somebody(new_tenant_server, **SOCIAL), new_tenant_server(**SOCIAL)
+    who, other = account_holder(new_tenant_server, **SOCIAL), new_tenant_server(**SOCIAL)
     token = by.request_token(who.tenant, who.uid)
     by_query = partial(who.tenant.send, "GET", A26, with_secret=False, token=token)
     assert refused(by_query()) == (400, 923)
@@ -80,7 +80,7 @@ def test_a_request_token_is_of_a_server_that_knows_the_secret(new_tenant_server:
 
 
 def test_a_client_guid_gives_one_session_of_what_the_browser_finished(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **NO_CALLBACK)
+    who = account_holder(new_tenant_server, **NO_CALLBACK)
     answered(who.logs_in())
     held = by.began(who.tenant)
     assert refused(who.call("U13", clientguid=held)) == (403, 1140), "the browser is not back yet"
@@ -95,7 +95,7 @@ def test_a_client_guid_gives_one_session_of_what_the_browser_finished(new_tenant
 
 @ONE_STORE
 def test_a_client_guid_is_unguessable_and_new(new_tenant_server: NewTenantServer) -> None:
-    who, other = somebody(new_tenant_server, **NO_CALLBACK), new_tenant_server(**NO_CALLBACK)
+    who, other = account_holder(new_tenant_server, **NO_CALLBACK), new_tenant_server(**NO_CALLBACK)
     held = by.signed_in_with(who.tenant, who.uid)
     for refusal, text in ((1140, "12345"), (1140, f"{by.guid()}\n"), (1140, "x" * 101), (1136, held)):
         with doing(who.tenant) as call, pytest.raises(Exception) as raised:  # noqa: PT011 - the code says which
@@ -111,14 +111,14 @@ def test_a_client_guid_is_unguessable_and_new(new_tenant_server: NewTenantServer
 
 @ONE_STORE
 def test_a_guid_that_was_to_link_signs_nobody_in_and_the_other_way_round(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **NO_CALLBACK)
+    who = account_holder(new_tenant_server, **NO_CALLBACK)
     links, signs_in = by.began(who.tenant, links=True), by.began(who.tenant)
     with doing(who.tenant) as call:
         account = account_of(call, who.uid)
         assert not token_handoff.finish_sign_in(call, links, account, ("fed",), "google")
         assert not token_handoff.finish_link(call, signs_in, ADA)
         assert token_handoff.finish_link(call, links, ADA)
-        assert not token_handoff.finish_link(call, links, by.anybody()), "once"
+        assert not token_handoff.finish_link(call, links, by.new_identity()), "once"
     assert refused(who.call("U13", clientguid=links)) == (403, 1140)
     answered(who.own("U30", {"clientguid": links}))
     assert refused(who.own("U30", {"clientguid": links})) == (403, 1140)
@@ -127,8 +127,8 @@ def test_a_guid_that_was_to_link_signs_nobody_in_and_the_other_way_round(new_ten
 
 @ONE_STORE
 def test_a_candidate_is_of_one_tenant_for_a_quarter_of_an_hour(new_tenant_server: NewTenantServer) -> None:
-    who, other = somebody(new_tenant_server, **SOCIAL), somebody(new_tenant_server, **SOCIAL)
-    shown, late_one = by.candidate(who.tenant, ADA), by.candidate(who.tenant, by.anybody())
+    who, other = account_holder(new_tenant_server, **SOCIAL), account_holder(new_tenant_server, **SOCIAL)
+    shown, late_one = by.candidate(who.tenant, ADA), by.candidate(who.tenant, by.new_identity())
     assert refused(other.own("U29", {"candidatetoken": shown})) == (403, 905)
     answered(who.own("U29", {"candidatetoken": shown}))
     assert refused(who.own("U29", {"candidatetoken": shown})) == (403, 905)
@@ -139,7 +139,7 @@ def test_a_candidate_is_of_one_tenant_for_a_quarter_of_an_hour(new_tenant_server
 
 @ONE_STORE
 def test_the_sign_in_of_somebody_who_has_a_linked_account_links_nothing(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **SOCIAL)
+    who = account_holder(new_tenant_server, **SOCIAL)
     other = by.without_password(who.tenant, ADA)
     theirs = answered(exchange(who.tenant, by.request_token(who.tenant, other)))["access_token"]
     assert refused(who.own("U29", {"candidatetoken": theirs})) == (403, 986)

@@ -17,9 +17,9 @@ from app.contract.groups import CAP, LOCK
 from app.contract.operations import CATALOGUE
 from app.kit.wire import From, shape_of
 from tests.support.asking import UNLIMITED, WRITES, Caller, refusal
-from tests.support.factors import Factored, factored
+from tests.support.factors import SecondFactorHolder, second_factor_holder
 from tests.support.machines import ask, machine
-from tests.support.rows import Somebody, somebody
+from tests.support.rows import AccountHolder, account_holder
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
@@ -46,7 +46,7 @@ class Asked:
     def __str__(self) -> str:
         return f"{self.method} {self.path} {self.body or 'nothing'}"
 
-    def send(self, who: Somebody) -> TestResponse:
+    def send(self, who: AccountHolder) -> TestResponse:
         headers = {"Content-Type": self.kind}
         query = {"apikey": who.tenant.api_key}
         if "U" in self.letters:
@@ -127,11 +127,11 @@ FORMS = [
 
 @pytest.mark.parametrize("asked", [*NOTHING, *SHORT, *FORMS], ids=str)
 def test_a_body_that_is_not_as_stated_is_refused(new_tenant_server: NewTenantServer, asked: Asked) -> None:
-    assert told(asked.send(somebody(new_tenant_server, **ON))) == asked.due
+    assert told(asked.send(account_holder(new_tenant_server, **ON))) == asked.due
 
 
 def test_an_older_operation_still_takes_a_form(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **ON)
+    who = account_holder(new_tenant_server, **ON)
     text = Asked("K", "POST", f"{_AUTH}/password/otp", "email=", (400, 1083, ""), "text/plain")
     assert told(text.send(who)) == (400, 1083, f"Send the body as {JSON} or {FORM}.")
     form = Asked("K", "POST", f"{_AUTH}/pin/forgot/email", "email=a%40example.test", (0, 0, ""), FORM)
@@ -161,7 +161,7 @@ def test_settings_are_read_from_json_alone(new_tenant_server: NewTenantServer) -
 
 
 def test_a_challenge_s_code_by_mail_is_named_where_it_is_absent(new_tenant_server: NewTenantServer) -> None:
-    ada: Factored = factored(new_tenant_server, two_factor="required")
+    ada: SecondFactorHolder = second_factor_holder(new_tenant_server, two_factor="required")
     assert told(ada.proves("email", {"emailid": ada.email}, ada.token())) == (400, 908, NAMED.format("otp"))
 
 
@@ -206,6 +206,6 @@ def caller(new_tenant_server: NewTenantServer, identity_app: Any) -> Caller:
 
 
 def test_a_server_that_sets_no_password_reads_so(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server)
+    who = account_holder(new_tenant_server)
     refusal = who.managed("A16", {}).get_json()
     assert (refusal["ErrorCode"], refusal["Message"]) == (908, "Password is required")

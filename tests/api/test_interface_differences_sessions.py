@@ -11,7 +11,7 @@ from tests.support import identities as by
 from tests.support.customers import NEW
 from tests.support.identities import NO_CALLBACK
 from tests.support.mailbox import code_in
-from tests.support.rows import Somebody, somebody
+from tests.support.rows import AccountHolder, account_holder
 from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
 
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
@@ -38,7 +38,7 @@ def test_a_malformed_token_of_a_link_is_refused_as_unknown(
 
 
 def test_second_poll_after_social_login_answers_1140(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **NO_CALLBACK)
+    who = account_holder(new_tenant_server, **NO_CALLBACK)
     guid = by.signed_in_with(who.tenant, who.uid)
     answered(who.call("U13", clientguid=guid))
     assert refused(who.call("U13", clientguid=guid)) == (403, 1140)
@@ -47,12 +47,12 @@ def test_second_poll_after_social_login_answers_1140(new_tenant_server: NewTenan
 # Codes that reset (limits.md section 2: 300 seconds).
 
 
-def mailed(who: Somebody) -> str:
+def mailed(who: AccountHolder) -> str:
     answered(who.call("U33", {"email": who.email}))
     return code_in(who.mailed())
 
 
-def by_mail(who: Somebody, code: str) -> Any:
+def by_mail(who: AccountHolder, code: str) -> Any:
     return refused(who.call("U34", {"email": who.email, "otp": code, "password": NEW}))
 
 
@@ -60,7 +60,7 @@ def by_mail(who: Somebody, code: str) -> Any:
 def test_a_mailed_reset_code_lives_as_long_as_stated(
     new_tenant_server: NewTenantServer, settings: dict[str, Any], seconds: int
 ) -> None:
-    who = somebody(new_tenant_server, reset_password_codes=True, **settings)
+    who = account_holder(new_tenant_server, reset_password_codes=True, **settings)
     code = mailed(who)
     who.waits(seconds=seconds + 1)
     assert by_mail(who, code) == (403, 1187)
@@ -70,7 +70,7 @@ def test_a_mailed_reset_code_lives_as_long_as_stated(
 
 
 def test_a_code_that_a_server_brings_says_when_it_ends(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, phone_login=True, email_login=True, reset_password_codes=True)
+    who = account_holder(new_tenant_server, phone_login=True, email_login=True, reset_password_codes=True)
     ends = who.tenant.services.clock.now().timestamp()
     for path, body in (("emailtoken", {"email": who.email}), ("smsotp", {"phone": who.phone})):
         made = answered(who.tenant.send("POST", f"{MANAGE}/{path}/forgotpassword", body))
@@ -80,19 +80,19 @@ def test_a_code_that_a_server_brings_says_when_it_ends(new_tenant_server: NewTen
 # Limits of sessions (limits.md section 6: the account's wins).
 
 
-def limit(who: Somebody) -> int:
+def limit(who: AccountHolder) -> int:
     return int(who.tenant.read(who.uid)["SessionLimit"])
 
 
 def test_the_profile_shows_the_limit_of_sessions_that_holds(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, session_limit=1)
+    who = account_holder(new_tenant_server, session_limit=1)
     assert limit(who) == 1
     assert answered(who.logs_in())["Profile"]["SessionLimit"] == 1
     assert refused(who.logs_in()) == (403, 1338)
 
 
 def test_an_account_s_own_limit_of_sessions_wins(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, session_limit=1)
+    who = account_holder(new_tenant_server, session_limit=1)
     assert who.tenant.update(who.uid, {"SessionLimit": 2})["SessionLimit"] == 2
     for _ in range(2):
         answered(who.logs_in())
@@ -122,7 +122,7 @@ def test_an_account_is_limited_where_its_tenant_is_not(new_tenant_server: NewTen
 
 
 def test_both_spellings_that_clients_read_are_answered(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server)
+    who = account_holder(new_tenant_server)
     answered(who.logs_in())
     listed = answered(who.tenant.send("GET", "/api/v2/access_token/activesession", accountid=who.uid))
     assert (listed["nextcursor"], listed["nextCursor"]) == (0, 0)

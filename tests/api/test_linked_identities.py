@@ -20,7 +20,7 @@ from tests.support.identities import ADA, SOCIAL, account_of, doing
 from tests.support.mailbox import mails_to, token_in
 from tests.support.races import RACERS, at_once
 from tests.support.registering import UNLIMITED, register
-from tests.support.rows import events, somebody
+from tests.support.rows import account_holder, events
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 
 ONE_STORE = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
@@ -36,7 +36,7 @@ def identities(tenant: TenantServer, uid: str) -> list[str]:
 
 @ONE_STORE
 def test_a_profile_has_what_providers_say_beside_its_own(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **SOCIAL)
+    who = account_holder(new_tenant_server, **SOCIAL)
     before = answered(who.own("U15"))
     assert before["Identities"] is None
     by.linked_to(who.tenant, who.uid, ADA)
@@ -57,7 +57,7 @@ def test_a_profile_has_what_providers_say_beside_its_own(new_tenant_server: NewT
 
 @ONE_STORE
 def test_what_a_provider_says_later_is_what_is_shown(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **SOCIAL)
+    who = account_holder(new_tenant_server, **SOCIAL)
     by.linked_to(who.tenant, who.uid, ADA)
     since = who.tenant.read(who.uid)["Identities"][0]["SignupDate"]
     who.waits(minutes=1)
@@ -73,7 +73,7 @@ def test_what_a_provider_says_later_is_what_is_shown(new_tenant_server: NewTenan
 @ONE_STORE
 def test_the_provider_of_a_profile_is_the_one_that_opens_it(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(username_login=True, email_login=True, **SOCIAL)
-    alone, mailed = (by.without_password(tenant, by.anybody("github"), email=email) for email in ("", VICTIM))
+    alone, mailed = (by.without_password(tenant, by.new_identity("github"), email=email) for email in ("", VICTIM))
     assert [tenant.read(uid)["Provider"] for uid in (alone, mailed)] == ["github", "Email"]
 
 
@@ -98,7 +98,7 @@ def test_of_many_who_link_one_identity_at_once_one_account_has_it(new_tenant_ser
 
 
 def test_of_many_who_show_one_candidate_one_is_linked(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **SOCIAL)
+    who = account_holder(new_tenant_server, **SOCIAL)
     shown, bearer = by.candidate(who.tenant, ADA), who.bearer
     del bearer
     told = Counter(answer.status_code for answer in at_once([lambda: who.own("U29", {"candidatetoken": shown})] * 20))
@@ -108,7 +108,7 @@ def test_of_many_who_show_one_candidate_one_is_linked(new_tenant_server: NewTena
 
 def test_of_the_last_two_ways_in_one_stays_however_many_are_taken_at_once(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(username_login=True, **SOCIAL)
-    first, second = by.anybody(), by.anybody("github")
+    first, second = by.new_identity(), by.new_identity("github")
     uid = by.without_password(tenant, first)
     by.linked_to(tenant, uid, second)
     bearer = str(tenant.tokens(uid)["access_token"])
@@ -128,14 +128,14 @@ def test_what_else_opens_an_account_lets_an_identity_go(new_tenant_server: NewTe
         body = {"provider": one.provider, "providerid": one.subject}
         return tenant.send("DELETE", "/identity/v2/auth/socialidentity", body, bearer=bearer).status_code == 200
 
-    mailed, alone, closed, open_ = (by.anybody() for _ in range(4))
+    mailed, alone, closed, open_ = (by.new_identity() for _ in range(4))
     assert may_go(by.without_password(tenant, mailed, email=VICTIM), mailed), "its mailbox sets a password"
     assert not may_go(by.without_password(tenant, alone), alone)
     elsewhere = by.without_password(tenant, closed)
-    by.linked_to(tenant, elsewhere, by.anybody("myspace"))
+    by.linked_to(tenant, elsewhere, by.new_identity("myspace"))
     assert not may_go(elsewhere, closed), "nobody signs in by a connection that is not there"
     other = by.without_password(tenant, open_)
-    by.linked_to(tenant, other, by.anybody("github"))
+    by.linked_to(tenant, other, by.new_identity("github"))
     assert may_go(other, open_)
 
 
@@ -159,9 +159,9 @@ def test_an_identity_is_one_of_its_provider_and_of_its_tenant(new_tenant_server:
 
 @ONE_STORE
 def test_an_account_has_so_many_identities_and_no_more(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server, **SOCIAL)
+    who = account_holder(new_tenant_server, **SOCIAL)
     for _ in range(linked_identities.MAX_IDENTITIES):
-        answered(who.own("U29", {"candidatetoken": by.candidate(who.tenant, by.anybody())}))
+        answered(who.own("U29", {"candidatetoken": by.candidate(who.tenant, by.new_identity())}))
     assert refused(who.own("U29", {"candidatetoken": by.candidate(who.tenant, ADA)})) == (403, 983)
     assert len(identities(who.tenant, who.uid)) == linked_identities.MAX_IDENTITIES
 
@@ -221,7 +221,7 @@ def test_a_strangers_identity_is_gone_once_the_owner_claims_the_account(
 def test_whoever_was_signed_in_when_the_owner_came_links_nothing_any_more(
     new_tenant_server: NewTenantServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    who = somebody(new_tenant_server, **SOCIAL)
+    who = account_holder(new_tenant_server, **SOCIAL)
     shown, found = by.candidate(who.tenant, ADA), token_handoff.find_candidate
 
     def meanwhile(*given: Any) -> Any:

@@ -7,39 +7,39 @@ from sqlalchemy import select
 
 from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
-from tests.support.authenticator import Authenticator, heard, told
+from tests.support.authenticator import Authenticator, from_base64url, to_base64url
 from tests.support.customers import OLD
 from tests.support.factors import LOGIN_2FA, OWN_2FA
 from tests.support.mailbox import link_in, sent_messages
-from tests.support.passkeys import LOGIN, OWN, A, Keyed, keyed, origin_of
+from tests.support.passkeys import LOGIN, OWN, A, PasskeyHolder, origin_of, passkey_holder
 from tests.support.races import at_once
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
 
 @pytest.fixture
-def ada(new_tenant_server: NewTenantServer) -> Keyed:
-    return keyed(new_tenant_server)
+def ada(new_tenant_server: NewTenantServer) -> PasskeyHolder:
+    return passkey_holder(new_tenant_server)
 
 
-def noted(who: Keyed, event: str) -> list[dict[str, object]]:
+def noted(who: PasskeyHolder, event: str) -> list[dict[str, object]]:
     """What the audit trail has of an event."""
     with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).separate_transaction() as work:
         where = (audit.c.tenant_id == who.tenant.tenant_id, audit.c.event == event)
         return [dict(row.facts) for row in work.all(select(audit.c.facts).where(*where))]
 
 
-def test_the_options_are_those_of_the_interface(ada: Keyed) -> None:
+def test_the_options_are_those_of_the_interface(ada: PasskeyHolder) -> None:
     options = ada.begins(f"{OWN}/register/passkey/begin", own=True)
     host = origin_of(ada.tenant).partition("://")[2].partition(":")[0]
     assert options["rp"] == {"id": host, "name": ada.tenant.name.title()}
-    assert heard(options["user"]["id"]).decode() == ada.uid
+    assert from_base64url(options["user"]["id"]).decode() == ada.uid
     assert options["user"]["name"] == ada.email
-    assert len(heard(options["challenge"])) == 32
+    assert len(from_base64url(options["challenge"])) == 32
     assert [one["alg"] for one in options["pubKeyCredParams"]] == [-7, -257]
     assert (options["timeout"], options["attestation"]) == (60_000, "none")
 
 
-def test_a_passkey_signs_in_by_the_name_and_by_itself(ada: Keyed) -> None:
+def test_a_passkey_signs_in_by_the_name_and_by_itself(ada: PasskeyHolder) -> None:
     ada.has_passkey()
     for login in (answered(ada.comes()), answered(ada.is_offered())):
         assert login["Profile"]["Uid"] == ada.uid
@@ -47,7 +47,7 @@ def test_a_passkey_signs_in_by_the_name_and_by_itself(ada: Keyed) -> None:
     assert "allowCredentials" not in ada.begins(f"{LOGIN}/autofill/begin")
 
 
-def test_passkeys_are_listed_and_removed(ada: Keyed) -> None:
+def test_passkeys_are_listed_and_removed(ada: PasskeyHolder) -> None:
     ada.has_passkey().has_passkey()
     first, second = ada.listed()
     assert (first["Authenticator"], first["Identifier"]) == ("Apple Passwords", ada.email)
@@ -59,13 +59,13 @@ def test_passkeys_are_listed_and_removed(ada: Keyed) -> None:
 
 
 def test_one_that_verified_its_owner_counts_as_two_factors(new_tenant_server: NewTenantServer) -> None:
-    ada = keyed(new_tenant_server, two_factor="required")
+    ada = passkey_holder(new_tenant_server, two_factor="required")
     login = answered(ada.has_passkey().comes())
     assert login["Profile"]["Uid"] == ada.uid
 
 
 def test_one_that_did_not_is_one_factor_and_never_both(new_tenant_server: NewTenantServer) -> None:
-    ada = keyed(new_tenant_server, two_factor="optional").has_passkey()
+    ada = passkey_holder(new_tenant_server, two_factor="optional").has_passkey()
     ada.device.verifies = False
     assert answered(ada.comes())["Profile"]
     ada.enrols()
@@ -77,7 +77,7 @@ def test_one_that_did_not_is_one_factor_and_never_both(new_tenant_server: NewTen
 def test_where_two_are_demanded_the_passkey_of_the_sign_in_guards_the_password(
     new_tenant_server: NewTenantServer,
 ) -> None:
-    ada = keyed(new_tenant_server, two_factor="required").has_passkey()
+    ada = passkey_holder(new_tenant_server, two_factor="required").has_passkey()
     challenge = ada.challenged()
     assert challenge["IsPasskeyAuthenticatorVerified"] is True
     token = challenge["SecondFactorAuthenticationToken"]
@@ -90,11 +90,11 @@ def test_where_two_are_demanded_the_passkey_of_the_sign_in_guards_the_password(
 
 
 def test_where_two_are_optional_the_password_alone_still_does(new_tenant_server: NewTenantServer) -> None:
-    ada = keyed(new_tenant_server, two_factor="optional").has_passkey()
+    ada = passkey_holder(new_tenant_server, two_factor="optional").has_passkey()
     assert answered(ada.signs_in())["SecondFactorAuthentication"] is None
 
 
-def test_a_counter_that_goes_back_is_refused_and_noted(ada: Keyed) -> None:
+def test_a_counter_that_goes_back_is_refused_and_noted(ada: PasskeyHolder) -> None:
     ada.device.counts = True
     ada.has_passkey()
     assert answered(ada.comes())["Profile"]
@@ -108,12 +108,12 @@ WRONG = {
     "origin": {"origin": "https://evil.example"},
     "site": {"rp_id": "evil.example"},
     "type": {"kind": "webauthn.create"},
-    "challenge": {"challenge": told(b"x" * 32)},
+    "challenge": {"challenge": to_base64url(b"x" * 32)},
     "signature": {"signature": b"x"},
     "nobody there": {"flags": 0x04 | 0x08 | 0x10},
     "another backup eligibility": {"flags": 0x05},
     "short data": {"data": b"x" * 20},
-    "another handle": {"handle": told(b"0" * 32)},
+    "another handle": {"handle": to_base64url(b"0" * 32)},
     "an id of nobody": {"raw_id": b"nobody"},
     "no JSON": {"client": b"\xff{"},
     "JSON that is no object": {"client": b"[1]"},
@@ -122,7 +122,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("said", WRONG.values(), ids=WRONG)
-def test_what_is_wrong_opens_nothing(ada: Keyed, said: dict[str, object]) -> None:
+def test_what_is_wrong_opens_nothing(ada: PasskeyHolder, said: dict[str, object]) -> None:
     assert refused(ada.has_passkey().comes(**said)) == (403, 1321)
     assert noted(ada, "passkey.refused")
 
@@ -142,12 +142,12 @@ WRONG_MADE = {
 
 
 @pytest.mark.parametrize("said", WRONG_MADE.values(), ids=WRONG_MADE)
-def test_what_is_made_wrong_is_not_kept(ada: Keyed, said: dict[str, object]) -> None:
+def test_what_is_made_wrong_is_not_kept(ada: PasskeyHolder, said: dict[str, object]) -> None:
     assert refused(ada.adds(**said)) == (403, 1321)
     assert refused(ada.tenant.send("GET", f"{OWN}/passkey", bearer=ada.bearer)) == (403, 1323)
 
 
-def test_a_challenge_is_used_once_and_ends_after_five_minutes(ada: Keyed) -> None:
+def test_a_challenge_is_used_once_and_ends_after_five_minutes(ada: PasskeyHolder) -> None:
     ada.has_passkey()
     shown = ada.device.shows(ada.asks_sign_in())
     answered(ada.gives(f"{LOGIN}/finish", shown))
@@ -157,7 +157,7 @@ def test_a_challenge_is_used_once_and_ends_after_five_minutes(ada: Keyed) -> Non
     assert refused(ada.gives(f"{LOGIN}/finish", late)) == (403, 1321)
 
 
-def test_a_challenge_answers_what_it_was_made_for_and_nothing_else(ada: Keyed) -> None:
+def test_a_challenge_answers_what_it_was_made_for_and_nothing_else(ada: PasskeyHolder) -> None:
     ada.has_passkey()
     assert refused(ada.gives(f"{LOGIN}/autofill/finish", ada.device.shows(ada.asks_sign_in()))) == (403, 1321)
     autofill = ada.device.shows(ada.begins(f"{LOGIN}/autofill/begin"))
@@ -166,17 +166,17 @@ def test_a_challenge_answers_what_it_was_made_for_and_nothing_else(ada: Keyed) -
     assert refused(ada.gives(f"{OWN}/register/passkey/finish", factor, own=True)) == (403, 1321)
 
 
-def test_a_passkey_of_another_account_answers_no_challenge_of_mine(ada: Keyed) -> None:
+def test_a_passkey_of_another_account_answers_no_challenge_of_mine(ada: PasskeyHolder) -> None:
     ada.has_passkey()
     made = ada.tenant.create(Password=OLD, EmailVerified=True)
-    bob = Keyed(ada.tenant, made["Uid"], made["Email"][0]["Value"], "", device=ada.device).has_passkey()
+    bob = PasskeyHolder(ada.tenant, made["Uid"], made["Email"][0]["Value"], "", device=ada.device).has_passkey()
     shown = bob.device.shows(ada.asks_sign_in(), bob.device.passkeys[1])
     assert refused(bob.gives(f"{LOGIN}/finish", shown)) == (403, 1321)
 
 
-def test_a_passkey_of_another_tenant_opens_nothing(ada: Keyed, new_tenant_server: NewTenantServer) -> None:
+def test_a_passkey_of_another_tenant_opens_nothing(ada: PasskeyHolder, new_tenant_server: NewTenantServer) -> None:
     ada.has_passkey()
-    bob = keyed(new_tenant_server).has_passkey()
+    bob = passkey_holder(new_tenant_server).has_passkey()
     bob.device.passkeys = ada.device.passkeys
     assert refused(bob.is_offered(rp_id=ada.device.passkeys[0].rp_id)) == (403, 1321)
     assert refused(bob.is_offered()) == (403, 1321)
@@ -184,18 +184,18 @@ def test_a_passkey_of_another_tenant_opens_nothing(ada: Keyed, new_tenant_server
 
 def test_a_related_origin_may_ask_for_the_same_passkeys(new_tenant_server: NewTenantServer) -> None:
     other = "https://login.shop.example"
-    ada = keyed(new_tenant_server, passkey_settings={"related_origins": [other]}).has_passkey()
+    ada = passkey_holder(new_tenant_server, passkey_settings={"related_origins": [other]}).has_passkey()
     assert answered(ada.comes(origin=other))["Profile"]
 
 
-def test_of_many_uses_of_one_answer_at_once_one_wins(ada: Keyed) -> None:
+def test_of_many_uses_of_one_answer_at_once_one_wins(ada: PasskeyHolder) -> None:
     ada.has_passkey()
     shown = ada.device.shows(ada.asks_sign_in())
     answers = at_once([lambda: ada.gives(f"{LOGIN}/finish", shown).status_code] * 50)
     assert (answers.count(200), answers.count(403)) == (1, 49)
 
 
-def test_of_many_keepings_of_one_passkey_at_once_one_wins(ada: Keyed) -> None:
+def test_of_many_keepings_of_one_passkey_at_once_one_wins(ada: PasskeyHolder) -> None:
     made, path = (
         ada.device.makes(ada.begins(f"{OWN}/register/passkey/begin", own=True)),
         f"{OWN}/register/passkey/finish",
@@ -206,9 +206,9 @@ def test_of_many_keepings_of_one_passkey_at_once_one_wins(ada: Keyed) -> None:
 
 def test_of_two_accounts_that_come_with_one_id_at_once_one_keeps_it(new_tenant_server: NewTenantServer) -> None:
     """One for the sign-in, one as second factor: what is found by an id is one person's."""
-    ada = keyed(new_tenant_server, two_factor="optional")
+    ada = passkey_holder(new_tenant_server, two_factor="optional")
     made = ada.tenant.create(Password=OLD, EmailVerified=True)
-    eve = Keyed(ada.tenant, made["Uid"], made["Email"][0]["Value"], "", device=ada.device)
+    eve = PasskeyHolder(ada.tenant, made["Uid"], made["Email"][0]["Value"], "", device=ada.device)
     ways = ((ada, f"{OWN}/register/passkey"), (eve, f"{OWN_2FA}/register/passkey"))
     ids = [ada.device.makes(who.begins(f"{at}/begin", own=True), raw_id=b"one id for the two") for who, at in ways]
     acts = [
@@ -219,7 +219,7 @@ def test_of_two_accounts_that_come_with_one_id_at_once_one_keeps_it(new_tenant_s
 
 
 def test_where_accounts_are_hidden_everybody_seems_to_have_passkeys(new_tenant_server: NewTenantServer) -> None:
-    ada = keyed(new_tenant_server, hide_unknown_accounts=True)
+    ada = passkey_holder(new_tenant_server, hide_unknown_accounts=True)
     without = ada.asks_sign_in()
     ada.has_passkey().has_passkey()
     held, strange = ada.asks_sign_in(), ada.asks_sign_in(identifier="nobody@example.test")
@@ -234,7 +234,7 @@ def test_where_accounts_are_hidden_everybody_seems_to_have_passkeys(new_tenant_s
     assert answered(ada.comes())["Profile"]
 
 
-def test_a_lost_passkey_is_replaced_by_a_mailed_link(ada: Keyed) -> None:
+def test_a_lost_passkey_is_replaced_by_a_mailed_link(ada: PasskeyHolder) -> None:
     ada.has_passkey()
     answered(ada.tenant.send("POST", f"{A}/passkey/forgot", {"email": ada.email.upper()}, with_secret=False))
     token = link_in(ada.mailed()).rpartition("vtoken=")[2]
@@ -250,7 +250,7 @@ def test_a_lost_passkey_is_replaced_by_a_mailed_link(ada: Keyed) -> None:
 
 
 def test_a_mailed_link_never_stands_in_for_a_second_factor(new_tenant_server: NewTenantServer) -> None:
-    ada = keyed(new_tenant_server, two_factor="optional").has_passkey()
+    ada = passkey_holder(new_tenant_server, two_factor="optional").has_passkey()
     ada.enrols()
     answered(ada.tenant.send("POST", f"{A}/passkey/forgot", {"email": ada.email}, with_secret=False))
     token = link_in(ada.mailed()).rpartition("vtoken=")[2]
@@ -264,7 +264,7 @@ def test_a_mailed_link_never_stands_in_for_a_second_factor(new_tenant_server: Ne
 
 def test_a_mailed_link_leaves_the_passkey_that_is_the_only_second_factor(new_tenant_server: NewTenantServer) -> None:
     """Else the mailbox alone would open the account, and enrol whatever it likes."""
-    ada = keyed(new_tenant_server, two_factor="required").has_passkey()
+    ada = passkey_holder(new_tenant_server, two_factor="required").has_passkey()
     answered(ada.tenant.send("POST", f"{A}/passkey/forgot", {"email": ada.email}, with_secret=False))
     token = link_in(ada.mailed()).rpartition("vtoken=")[2]
     made = ada.device.makes(ada.begins(f"{A}/passkey/reset/begin", vtoken=token))
@@ -282,7 +282,7 @@ def test_a_mailed_link_leaves_the_passkey_that_is_the_only_second_factor(new_ten
     assert answered(ada.gives(f"{LOGIN}/finish", ada.device.shows(ada.asks_sign_in(), old)))["Profile"], "it is theirs"
 
 
-def test_an_owner_is_told_of_a_passkey_and_may_object(ada: Keyed) -> None:
+def test_an_owner_is_told_of_a_passkey_and_may_object(ada: PasskeyHolder) -> None:
     ada.has_passkey()
     told_of = ada.mailed()
     assert told_of["subject"].startswith("A passkey was added")
@@ -290,19 +290,19 @@ def test_an_owner_is_told_of_a_passkey_and_may_object(ada: Keyed) -> None:
 
 
 def test_people_register_with_a_passkey_in_the_place_of_a_password(new_tenant_server: NewTenantServer) -> None:
-    ada = keyed(new_tenant_server, email_verification="optional")
+    ada = passkey_holder(new_tenant_server, email_verification="optional")
     ada.email = "Grace@example.test"
     options = ada.begins(f"{A}/register/passkey/begin", identifier=ada.email)
     body = {"FirstName": "Grace", "PasskeyCredential": ada.device.makes(options)}
     made = answered(ada.tenant.send("POST", f"{A}/register/passkey/finish", body, with_secret=False))
     profile = made["Data"]["Profile"]
-    assert heard(options["user"]["id"]).decode() == profile["Uid"]
+    assert from_base64url(options["user"]["id"]).decode() == profile["Uid"]
     assert answered(ada.comes())["Profile"]["FirstName"] == "Grace"
     assert refused(ada.tenant.send("POST", f"{A}/login", {"email": ada.email, "password": ""}))[0] in (401, 403, 400)
 
 
 def test_a_registered_passkey_signs_in_once_the_address_is_proved(new_tenant_server: NewTenantServer) -> None:
-    ada = keyed(new_tenant_server)
+    ada = passkey_holder(new_tenant_server)
     ada.email = "grace@example.test"
     options = ada.begins(f"{A}/register/passkey/begin", identifier=ada.email)
     body = {"PasskeyCredential": ada.device.makes(options)}
@@ -317,7 +317,7 @@ def test_a_registered_passkey_signs_in_once_the_address_is_proved(new_tenant_ser
 def test_where_accounts_are_hidden_a_registration_tells_nobody_whose_an_address_is(
     new_tenant_server: NewTenantServer,
 ) -> None:
-    ada = keyed(new_tenant_server, hide_unknown_accounts=True)
+    ada = passkey_holder(new_tenant_server, hide_unknown_accounts=True)
     answers = []
     for email in (ada.email, "nobody@example.test"):
         options = ada.begins(f"{A}/register/passkey/begin", identifier=email)
@@ -334,7 +334,7 @@ def test_where_accounts_are_hidden_a_registration_tells_nobody_whose_an_address_
 
 
 def test_whoever_proves_the_address_first_is_rid_of_a_strangers_passkey(new_tenant_server: NewTenantServer) -> None:
-    ada = keyed(new_tenant_server)
+    ada = passkey_holder(new_tenant_server)
     ada.email = "grace@example.test"
     options = ada.begins(f"{A}/register/passkey/begin", identifier=ada.email)
     body = {"PasskeyCredential": ada.device.makes(options), "Password": OLD}
@@ -349,7 +349,7 @@ def test_whoever_proves_the_address_first_is_rid_of_a_strangers_passkey(new_tena
 def test_a_mailbox_that_confirmed_a_strangers_account_is_rid_of_him_by_its_new_passkey(
     new_tenant_server: NewTenantServer,
 ) -> None:
-    ada = keyed(new_tenant_server)
+    ada = passkey_holder(new_tenant_server)
     ada.email = "grace@example.test"
     options = ada.begins(f"{A}/register/passkey/begin", identifier=ada.email)
     body = {"PasskeyCredential": ada.device.makes(options), "Password": OLD}
@@ -376,7 +376,9 @@ def test_a_mailbox_that_confirmed_a_strangers_account_is_rid_of_him_by_its_new_p
 def test_of_many_registrations_with_one_passkey_at_once_one_wins(
     new_tenant_server: NewTenantServer, is_hidden: bool
 ) -> None:
-    ada = keyed(new_tenant_server, hide_unknown_accounts=is_hidden, limits={"register_per_minute_per_address": 0})
+    ada = passkey_holder(
+        new_tenant_server, hide_unknown_accounts=is_hidden, limits={"register_per_minute_per_address": 0}
+    )
     ada.email = "grace@example.test"
     body = {"PasskeyCredential": ada.device.makes(ada.begins(f"{A}/register/passkey/begin", identifier=ada.email))}
     path = f"{A}/register/passkey/finish"

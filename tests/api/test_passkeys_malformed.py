@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.authenticator import heard, told
-from tests.support.passkeys import LOGIN, OWN, Keyed, keyed
+from tests.support.authenticator import from_base64url, to_base64url
+from tests.support.passkeys import LOGIN, OWN, PasskeyHolder, passkey_holder
 from tests.support.tenant_server import NewTenantServer
 
 BOUNDED = settings(
@@ -26,18 +26,18 @@ OUTER = ("id", "rawId", "type", "response", "authenticatorAttachment")
 
 
 @pytest.fixture
-def ada(new_tenant_server: NewTenantServer) -> Keyed:
-    return keyed(new_tenant_server).has_passkey()
+def ada(new_tenant_server: NewTenantServer) -> PasskeyHolder:
+    return passkey_holder(new_tenant_server).has_passkey()
 
 
-def is_refused(who: Keyed, path: str, credential: Any, *, own: bool = False) -> None:
+def is_refused(who: PasskeyHolder, path: str, credential: Any, *, own: bool = False) -> None:
     answer = who.gives(path, credential, own=own)
     assert (answer.status_code, answer.get_json()["ErrorCode"]) in {(403, 1321), (400, 908), (400, 1214)}, answer.text
 
 
 @BOUNDED
 @given(part=st.sampled_from(OUTER[:4]), value=JSON)
-def test_any_member_of_the_credential_may_be_anything(ada: Keyed, part: str, value: Any) -> None:
+def test_any_member_of_the_credential_may_be_anything(ada: PasskeyHolder, part: str, value: Any) -> None:
     made = ada.device.makes(ada.begins(f"{OWN}/register/passkey/begin", own=True))
     is_refused(ada, f"{OWN}/register/passkey/finish", {**made, part: value}, own=True)
     is_refused(ada, f"{LOGIN}/autofill/finish", {**shown_by(ada), part: value})
@@ -45,7 +45,7 @@ def test_any_member_of_the_credential_may_be_anything(ada: Keyed, part: str, val
 
 @BOUNDED
 @given(part=st.sampled_from(PARTS[2:5]), value=JSON)
-def test_any_member_of_the_response_may_be_anything(ada: Keyed, part: str, value: Any) -> None:
+def test_any_member_of_the_response_may_be_anything(ada: PasskeyHolder, part: str, value: Any) -> None:
     shown = shown_by(ada)
     shown["response"][part] = value
     is_refused(ada, f"{LOGIN}/autofill/finish", shown)
@@ -53,30 +53,30 @@ def test_any_member_of_the_response_may_be_anything(ada: Keyed, part: str, value
 
 @BOUNDED
 @given(part=st.sampled_from(PARTS[:4]), at=st.integers(0, 10_000), bits=st.integers(0, 255))
-def test_bytes_may_be_changed_or_cut(ada: Keyed, part: str, at: int, bits: int) -> None:
+def test_bytes_may_be_changed_or_cut(ada: PasskeyHolder, part: str, at: int, bits: int) -> None:
     own = part == "attestationObject"
     path = f"{OWN}/register/passkey/finish" if own else f"{LOGIN}/autofill/finish"
     shown = ada.device.makes(ada.begins(f"{OWN}/register/passkey/begin", own=True)) if own else shown_by(ada)
-    raw = heard(shown["response"][part])
+    raw = from_base64url(shown["response"][part])
     at %= len(raw)
     changed = raw[:at] + bytes([raw[at] ^ bits]) + raw[at + 1 :] if bits else raw[:at]
-    shown["response"][part] = told(changed)
+    shown["response"][part] = to_base64url(changed)
     answer = ada.gives(path, shown, own=own)
     assert answer.status_code in ((200, 403) if own else (403,)), answer.text  # an attestation `none` signs nothing
 
 
 @BOUNDED
 @given(value=JSON)
-def test_the_credential_may_be_anything(ada: Keyed, value: Any) -> None:
+def test_the_credential_may_be_anything(ada: PasskeyHolder, value: Any) -> None:
     is_refused(ada, f"{LOGIN}/finish", value)
 
 
-def shown_by(who: Keyed) -> dict[str, Any]:
+def shown_by(who: PasskeyHolder) -> dict[str, Any]:
     """A credential that would be right."""
     return who.device.shows(who.begins(f"{LOGIN}/autofill/begin"), who.device.passkeys[0])
 
 
-def test_what_is_far_too_long_is_not_read(ada: Keyed) -> None:
+def test_what_is_far_too_long_is_not_read(ada: PasskeyHolder) -> None:
     shown = shown_by(ada)
     for part in PARTS[:5]:
         long = {**shown, "response": {**shown["response"], part: "A" * 40_000}}

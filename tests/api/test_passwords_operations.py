@@ -94,10 +94,10 @@ def test_a_refused_password_leaves_token_and_code_good(customer: Make) -> None:
 
 def test_earlier_passwords_are_remembered(customer: Make) -> None:
     c = customer(password_policy={"history": 2})
-    answered(c.reset(resettoken=c.brought(), password=NEW))
-    assert refused(c.reset(resettoken=c.brought(), password=OLD)) == (403, 1015)
-    answered(c.reset(resettoken=c.brought(), password="Amber-window-44"))
-    answered(c.reset(resettoken=c.brought(), password=OLD))
+    answered(c.reset(resettoken=c.issued_token(), password=NEW))
+    assert refused(c.reset(resettoken=c.issued_token(), password=OLD)) == (403, 1015)
+    answered(c.reset(resettoken=c.issued_token(), password="Amber-window-44"))
+    answered(c.reset(resettoken=c.issued_token(), password=OLD))
 
 
 def test_a_newer_mail_ends_the_older(customer: Make) -> None:

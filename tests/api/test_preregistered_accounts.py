@@ -12,9 +12,9 @@ from werkzeug.test import Client, TestResponse
 from tests.support.consents import asked, given
 from tests.support.customers import NEW, OLD, PATH
 from tests.support.devices import registration_address, with_push
-from tests.support.factors import LOGIN_2FA, factored
+from tests.support.factors import LOGIN_2FA, second_factor_holder
 from tests.support.mailbox import link_in, token_in
-from tests.support.passkeys import A, Keyed, keyed
+from tests.support.passkeys import A, PasskeyHolder, passkey_holder
 from tests.support.registering import register
 from tests.support.tenant_server import NewTenantServer, answered, refused
 from tests.support.visitor import Visitor
@@ -23,16 +23,16 @@ VICTIM = "grace@example.test"
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 
 
-def strange(make: NewTenantServer, **settings: object) -> tuple[Keyed, TestResponse]:
+def strange(make: NewTenantServer, **settings: object) -> tuple[PasskeyHolder, TestResponse]:
     """Somebody who registered the address of another with a passkey, and what they were answered."""
-    eve = keyed(make, email_verification="optional", passwordless_email=True, **settings)
+    eve = passkey_holder(make, email_verification="optional", passwordless_email=True, **settings)
     eve.email = VICTIM
     options = eve.begins(f"{A}/register/passkey/begin", identifier=VICTIM)
     body = {"PasskeyCredential": eve.device.makes(options)}
     return eve, eve.tenant.send("POST", f"{A}/register/passkey/finish", body, with_secret=False)
 
 
-def owner_comes(eve: Keyed) -> None:
+def owner_comes(eve: PasskeyHolder) -> None:
     """The mailbox signs in by a link, which is its first proof."""
     answered(eve.call("U49", email=VICTIM))
     answer = eve.call("U50", verificationtoken=token_in(eve.mailed()))
@@ -58,7 +58,7 @@ def test_mailbox_login_ends_pending_consent_of_others(new_tenant_server: NewTena
 
 def test_each_sign_in_gets_its_own_totp_secret(new_tenant_server: NewTenantServer) -> None:
     """Whoever has the password alone may begin; the owner who goes on must not put the thief's seed into the app."""
-    ada = factored(new_tenant_server, two_factor="required")
+    ada = second_factor_holder(new_tenant_server, two_factor="required")
     seen, own = ada.challenged(), ada.challenged()
     assert seen["ManualEntryCode"] != own["ManualEntryCode"]
     ada.app = pyotp.TOTP(seen["ManualEntryCode"])
@@ -73,22 +73,22 @@ def test_new_password_ends_begun_enrolments(new_tenant_server: NewTenantServer) 
     ada, phone = with_push(new_tenant_server)
     seen = ada.own_factors()
     assert ada.own_factors()["ManualEntryCode"] == seen["ManualEntryCode"], "pages are reloaded"
-    answered(ada.reset(resettoken=ada.brought(), password=NEW))
+    answered(ada.reset(resettoken=ada.issued_token(), password=NEW))
     ada.held = ""
     assert ada.own_factors()["ManualEntryCode"] != seen["ManualEntryCode"]
     assert refused(phone.scan(registration_address(seen["PushQRCode"]))) == (403, 1296)
 
 
-def claimed(make: NewTenantServer) -> Keyed:
+def claimed(make: NewTenantServer) -> PasskeyHolder:
     """Somebody who registered, confirmed the address elsewhere, enrolled a passkey as second factor, and reset the password."""
-    ada = keyed(make, two_factor="optional", email_verification="required")
+    ada = passkey_holder(make, two_factor="optional", email_verification="required")
     ada.email = VICTIM
     answered(register(ada.tenant, VICTIM))
     answered(ada.tenant.send("GET", f"{A}/email", with_secret=False, verificationtoken=token_in(ada.mailed())))
     ada.held = str(answered(ada.signs_in())["access_token"])
     ada.enrols_passkey()
     assert answered(ada.is_offered())["Profile"]
-    answered(ada.reset(resettoken=ada.brought(), password=NEW))
+    answered(ada.reset(resettoken=ada.issued_token(), password=NEW))
     return ada
 
 
@@ -109,7 +109,7 @@ def test_security_alert_reset_removes_earlier_passkey(
     new_tenant_server: NewTenantServer, hub_app: Flask, two_factor: str
 ) -> None:
     """Added first, it has an alarm of its own; the newest mail is the one that people open."""
-    ada = keyed(new_tenant_server, two_factor=two_factor).has_passkey()
+    ada = passkey_holder(new_tenant_server, two_factor=two_factor).has_passkey()
     assert answered(ada.is_offered())["Profile"]
     ada.waits(minutes=10)
     answered(ada.ask("PUT", {"oldpassword": OLD, "newpassword": NEW}, path=f"{PATH}/change", access_token=ada.bearer))
@@ -117,7 +117,7 @@ def test_security_alert_reset_removes_earlier_passkey(
     owner = Visitor(Client(hub_app), ada.tenant.services.settings.hub_url(ada.tenant.name))
     owner.open(f"{parts.path}?{parts.query}").press("It was not me: close the account to others")
     assert refused(ada.is_offered())[0] == 403
-    answered(ada.reset(resettoken=ada.brought(), password="Amber-window-44"))
+    answered(ada.reset(resettoken=ada.issued_token(), password="Amber-window-44"))
     body = {"email": ada.email, "password": "Amber-window-44"}
     if two_factor == "required":  # the mailbox does not get past it either
         challenge = answered(ada.ask("POST", body, path=LOGIN_2FA))["SecondFactorAuthentication"]

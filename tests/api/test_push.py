@@ -22,13 +22,13 @@ from tests.support.devices import (
     sent_in,
     with_push,
 )
-from tests.support.factors import Factored
+from tests.support.factors import SecondFactorHolder
 from tests.support.mailbox import sent_messages
 from tests.support.races import at_once
 from tests.support.sns import Topic, sns
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
-Pair = tuple[Factored, Phone]
+Pair = tuple[SecondFactorHolder, Phone]
 ONE_STORE = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 
 
@@ -38,7 +38,7 @@ def pair(new_tenant_server: NewTenantServer) -> Pair:
 
 
 @pytest.fixture
-def ada(pair: Pair) -> Factored:
+def ada(pair: Pair) -> SecondFactorHolder:
     return pair[0]
 
 
@@ -47,7 +47,7 @@ def phone(pair: Pair) -> Phone:
     return pair[1]
 
 
-def test_the_device_is_asked_at_sign_in_and_its_yes_ends_it(ada: Factored, phone: Phone) -> None:
+def test_the_device_is_asked_at_sign_in_and_its_yes_ends_it(ada: SecondFactorHolder, phone: Phone) -> None:
     challenge = ada.challenged()
     assert challenge["IsPushDeviceRegistered"] is True
     assert challenge["PushQRCode"] is None
@@ -74,7 +74,7 @@ def test_whoever_is_asked_and_did_not_sign_in_says_no_and_it_counts(new_tenant_s
 
 
 @ONE_STORE
-def test_a_denied_sign_in_stays_denied(ada: Factored, phone: Phone) -> None:
+def test_a_denied_sign_in_stays_denied(ada: SecondFactorHolder, phone: Phone) -> None:
     token = ada.token()
     answered(phone.respond("No"))
     assert refused(phone.respond("Yes")) == (403, 1312)
@@ -87,7 +87,7 @@ def test_a_denied_sign_in_stays_denied(ada: Factored, phone: Phone) -> None:
     [({"signature": "00"}, 1297), ({"signature": "no hex"}, 1297), ({"verify": "Perhaps"}, 1297)],
 )
 def test_what_is_not_signed_by_the_device_changes_nothing(
-    ada: Factored, phone: Phone, members: dict[str, str], code: int
+    ada: SecondFactorHolder, phone: Phone, members: dict[str, str], code: int
 ) -> None:
     token = ada.token()
     assert refused(phone.respond("Yes", **members)) == (403, code)
@@ -97,21 +97,21 @@ def test_what_is_not_signed_by_the_device_changes_nothing(
 
 
 @ONE_STORE
-def test_a_signed_no_is_no_yes(ada: Factored, phone: Phone) -> None:
+def test_a_signed_no_is_no_yes(ada: SecondFactorHolder, phone: Phone) -> None:
     ada.token()
     token = phone.asked()[-1]["secondfactorauthenticationtoken"]
     assert refused(phone.respond("Yes", signature=phone.sign(f"No{token}"))) == (403, 1297)
 
 
 @ONE_STORE
-def test_the_key_of_another_device_approves_nothing(ada: Factored, phone: Phone) -> None:
+def test_the_key_of_another_device_approves_nothing(ada: SecondFactorHolder, phone: Phone) -> None:
     ada.token()
     assert refused(Phone(ada.tenant, name="Eve's phone").respond("Yes", phone.asked()[-1])) == (403, 1297)
 
 
 @ONE_STORE
 def test_an_approval_is_for_the_sign_in_that_asked_and_a_new_request_ends_the_older(
-    ada: Factored, phone: Phone
+    ada: SecondFactorHolder, phone: Phone
 ) -> None:
     first = ada.token()
     older = phone.asked()[-1]
@@ -124,7 +124,7 @@ def test_an_approval_is_for_the_sign_in_that_asked_and_a_new_request_ends_the_ol
 
 
 @ONE_STORE
-def test_a_request_ends_after_three_minutes(ada: Factored, phone: Phone) -> None:
+def test_a_request_ends_after_three_minutes(ada: SecondFactorHolder, phone: Phone) -> None:
     ada.token()
     ada.waits(minutes=3)
     assert refused(phone.respond("Yes")) == (403, 1296)
@@ -132,7 +132,7 @@ def test_a_request_ends_after_three_minutes(ada: Factored, phone: Phone) -> None
 
 @ONE_STORE
 def test_it_is_sent_again_half_a_minute_later_and_five_times_in_ten_minutes_at_most(
-    ada: Factored, phone: Phone
+    ada: SecondFactorHolder, phone: Phone
 ) -> None:
     token = ada.token()
     assert resent(ada, token).status_code == 429
@@ -146,7 +146,7 @@ def test_it_is_sent_again_half_a_minute_later_and_five_times_in_ten_minutes_at_m
     assert refused(pinged(ada, again)) == (403, 1296)
 
 
-def test_of_many_answers_at_once_one_counts(ada: Factored, phone: Phone) -> None:
+def test_of_many_answers_at_once_one_counts(ada: SecondFactorHolder, phone: Phone) -> None:
     ada.token()
     answers = at_once([lambda said=said: phone.respond(said).status_code for said in ["Yes", "No"] * 5])
     assert answers.count(200) == 1
@@ -154,7 +154,7 @@ def test_of_many_answers_at_once_one_counts(ada: Factored, phone: Phone) -> None
 
 @ONE_STORE
 def test_another_tenant_does_not_know_the_request(
-    ada: Factored, phone: Phone, new_tenant_server: NewTenantServer
+    ada: SecondFactorHolder, phone: Phone, new_tenant_server: NewTenantServer
 ) -> None:
     bob, _ = registered(new_tenant_server)
     ada.token()
@@ -254,7 +254,7 @@ def test_whoever_prefers_the_app_is_not_pushed(new_tenant_server: NewTenantServe
     assert answered(pinged(ada, token))["Profile"]
 
 
-def deliver(ada: Factored, there: Topic) -> None:
+def deliver(ada: SecondFactorHolder, there: Topic) -> None:
     """Let the worker send what waits, to this SNS."""
     services = ada.tenant.services
     settings = type(services.settings)(
@@ -288,7 +288,7 @@ def test_the_worker_sends_it_through_sns(new_tenant_server: NewTenantServer, kin
 
 @pytest.mark.database_alone
 @ONE_STORE
-def test_what_sns_knows_under_other_attributes_is_the_same_device(ada: Factored) -> None:
+def test_what_sns_knows_under_other_attributes_is_the_same_device(ada: SecondFactorHolder) -> None:
     ada.token()
     with sns(AWS_KEY) as there:
         there.known = "arn:aws:sns:eu-central-1:123456789012:endpoint/GCM/acme/known"
@@ -302,7 +302,9 @@ def test_what_sns_knows_under_other_attributes_is_the_same_device(ada: Factored)
     ("refusal", "state"),
     [((400, "EndpointDisabled"), "dead"), ((400, "Throttled"), "waiting"), ((500, "X"), "waiting")],
 )
-def test_what_sns_refuses_is_tried_again_or_given_up(ada: Factored, refusal: tuple[int, str], state: str) -> None:
+def test_what_sns_refuses_is_tried_again_or_given_up(
+    ada: SecondFactorHolder, refusal: tuple[int, str], state: str
+) -> None:
     ada.token()
     with sns(AWS_KEY) as there:
         there.refusal = refusal
@@ -315,7 +317,7 @@ def test_what_sns_refuses_is_tried_again_or_given_up(ada: Factored, refusal: tup
 
 @pytest.mark.database_alone
 @ONE_STORE
-def test_a_request_that_is_over_is_not_sent(ada: Factored, phone: Phone) -> None:
+def test_a_request_that_is_over_is_not_sent(ada: SecondFactorHolder, phone: Phone) -> None:
     ada.token()
     ada.waits(minutes=4)
     with sns(AWS_KEY) as there:
@@ -324,7 +326,7 @@ def test_a_request_that_is_over_is_not_sent(ada: Factored, phone: Phone) -> None
 
 
 @ONE_STORE
-def test_no_secret_lies_in_the_clear(ada: Factored) -> None:
+def test_no_secret_lies_in_the_clear(ada: SecondFactorHolder) -> None:
     ada.token()
     sent: Any = sent_messages(ada.tenant.services, ada.tenant.tenant_id, "push")[-1]
     assert sent["secret_access_key"] == AWS_KEY["secret_access_key"]

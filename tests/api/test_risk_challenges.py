@@ -11,13 +11,13 @@ from werkzeug.test import TestResponse
 
 from tests.api.test_risks import CHROME, VIENNA, asks, signs_in, told
 from tests.support.customers import OLD
-from tests.support.factors import LOGIN_2FA, factored
+from tests.support.factors import LOGIN_2FA, second_factor_holder
 from tests.support.identity_service import on_one_database
 from tests.support.mailbox import code_in, sent_messages, token_in
-from tests.support.passkeys import keyed
+from tests.support.passkeys import passkey_holder
 from tests.support.pinned import PINS, again, pinned
 from tests.support.races import at_once
-from tests.support.rows import QUESTIONS, Somebody, somebody
+from tests.support.rows import QUESTIONS, AccountHolder, account_holder
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
 BY_PLACE, BY_BROWSER = {"risk": {"ip": "demand"}}, {"risk": {"browser": "demand"}}
@@ -27,18 +27,18 @@ ASKED = {"second_factors": {"email": False, "security_questions": True}}
 NOTHING = {"second_factors": {"email": False}}
 
 
-def elsewhere(who: Somebody, **query: Any) -> TestResponse:
+def elsewhere(who: AccountHolder, **query: Any) -> TestResponse:
     return asks(who, CHROME, VIENNA, **query)
 
 
-def at_home(make: NewTenantServer, **settings: Any) -> Somebody:
+def at_home(make: NewTenantServer, **settings: Any) -> AccountHolder:
     """Somebody who signed in at home."""
-    who = somebody(make, **{**BY_PLACE, **settings})
+    who = account_holder(make, **{**BY_PLACE, **settings})
     signs_in(who)
     return moved(who)
 
 
-def moved(who: Somebody) -> Somebody:
+def moved(who: AccountHolder) -> AccountHolder:
     """Let whatever they ask come from Vienna."""
     inside = who.tenant.app
 
@@ -55,12 +55,12 @@ def demanded(answer: TestResponse, code: int) -> dict[str, Any]:
     return dict(answer.get_json()["Data"])
 
 
-def proved(who: Somebody, at: str, body: Any, token: str, method: str = "PUT") -> TestResponse:
+def proved(who: AccountHolder, at: str, body: Any, token: str, method: str = "PUT") -> TestResponse:
     path = f"{LOGIN_2FA}/{at}"
     return who.tenant.send(method, path, body, with_secret=False, secondfactorauthenticationtoken=token)
 
 
-def texts(who: Somebody) -> list[dict[str, Any]]:
+def texts(who: AccountHolder) -> list[dict[str, Any]]:
     return sent_messages(who.tenant.services, who.tenant.tenant_id, "sms")
 
 
@@ -141,7 +141,7 @@ def test_account_without_possible_challenge_is_notified(new_tenant_server: NewTe
 
 @on_one_database
 def test_newly_watched_signal_does_not_challenge_known_account(new_tenant_server: NewTenantServer) -> None:
-    ada = somebody(new_tenant_server, risk={"browser": "notify"})
+    ada = account_holder(new_tenant_server, risk={"browser": "notify"})
     signs_in(ada)
     ada.tenant.change_settings(risk={"browser": "notify", "ip": "demand"})
     signs_in(ada)
@@ -161,7 +161,7 @@ def test_newly_watched_signal_does_not_challenge_known_account(new_tenant_server
 def test_challenge_follows_every_first_factor(
     new_tenant_server: NewTenantServer, settings: dict[str, Any], comes: Any, prefers: str
 ) -> None:
-    ada = pinned(somebody(new_tenant_server, **{**BY_PLACE, **settings}))
+    ada = pinned(account_holder(new_tenant_server, **{**BY_PLACE, **settings}))
     pin = answered(asks(ada)).get("session_token")
     moved(ada)
     challenge = answered(comes(ada, pin))["SecondFactorAuthentication"]
@@ -194,7 +194,7 @@ def test_fresh_email_factor_is_not_challenged_again(
 
 @on_one_database
 def test_user_verifying_passkey_counts_as_two_factors(new_tenant_server: NewTenantServer) -> None:
-    ada = keyed(new_tenant_server, **BY_PLACE).has_passkey()
+    ada = passkey_holder(new_tenant_server, **BY_PLACE).has_passkey()
     signs_in(ada)
     moved(ada)
     assert answered(ada.comes())["Profile"]["Uid"] == ada.uid
@@ -202,7 +202,7 @@ def test_user_verifying_passkey_counts_as_two_factors(new_tenant_server: NewTena
 
 @on_one_database
 def test_challenge_enrols_no_optional_factor(new_tenant_server: NewTenantServer) -> None:
-    ada = factored(new_tenant_server, **BY_PLACE)
+    ada = second_factor_holder(new_tenant_server, **BY_PLACE)
     answered(asks(ada, path=LOGIN_2FA))
     moved(ada)
     challenge = ada.challenged()
@@ -221,7 +221,7 @@ def test_challenge_enrols_no_optional_factor(new_tenant_server: NewTenantServer)
 
 @on_one_database
 def test_enrolled_factor_replaces_fallback_challenge(new_tenant_server: NewTenantServer) -> None:
-    ada = factored(new_tenant_server, **BY_PLACE).enrols()
+    ada = second_factor_holder(new_tenant_server, **BY_PLACE).enrols()
     token = ada.token()
     assert refused(proved(ada, "email", {"emailid": ada.email}, token, "POST")) == (403, 1256)
     assert answered(ada.shows_code(ada.next_code(), token))["access_token"]
@@ -229,7 +229,7 @@ def test_enrolled_factor_replaces_fallback_challenge(new_tenant_server: NewTenan
 
 @on_one_database
 def test_fallback_challenge_ends_once_factor_is_enrolled(new_tenant_server: NewTenantServer) -> None:
-    ada = factored(new_tenant_server, **BY_PLACE)
+    ada = second_factor_holder(new_tenant_server, **BY_PLACE)
     answered(asks(ada, path=LOGIN_2FA))
     moved(ada)
     token = ada.token()
@@ -242,7 +242,7 @@ def test_fallback_challenge_ends_once_factor_is_enrolled(new_tenant_server: NewT
 def test_disabled_fallback_factor_allows_no_enrolment(
     new_tenant_server: NewTenantServer,
 ) -> None:
-    ada = factored(new_tenant_server, **BY_PLACE)
+    ada = second_factor_holder(new_tenant_server, **BY_PLACE)
     answered(asks(ada, path=LOGIN_2FA))
     moved(ada)
     token = ada.token()
@@ -251,11 +251,11 @@ def test_disabled_fallback_factor_allows_no_enrolment(
     assert refused(proved(ada, "securityquestionanswer", chosen, token)) == (403, 1258)
 
 
-def by_link(who: Somebody) -> TestResponse:
+def by_link(who: AccountHolder) -> TestResponse:
     answered(who.call("U49", email=who.email))
     return who.call("U50", verificationtoken=token_in(who.mailed()))
 
 
-def by_text(who: Somebody) -> TestResponse:
+def by_text(who: AccountHolder) -> TestResponse:
     answered(who.call("U53", phone=who.phone))
     return who.call("U54", {"phone": who.phone, "otp": who.texted()})

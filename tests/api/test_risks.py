@@ -16,7 +16,7 @@ from tests.support.customers import OLD
 from tests.support.identity_service import on_one_database
 from tests.support.mailbox import sent_messages
 from tests.support.message_templates import states
-from tests.support.rows import Act, Somebody, somebody
+from tests.support.rows import AccountHolder, Act, account_holder
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
@@ -29,7 +29,7 @@ PLACES = "203.0.113.0/24,Austria,Linz\n198.51.100.0/24,Austria,Vienna\n192.0.2.0
 def from_elsewhere(agent: str, address: str) -> Act:
     """Sign in at home, then elsewhere."""
 
-    def act(who: Somebody) -> TestResponse:
+    def act(who: AccountHolder) -> TestResponse:
         services = who.tenant.services
         with TemporaryDirectory() as folder:
             (Path(folder) / "places.csv").write_text(PLACES)
@@ -51,18 +51,18 @@ def places(tmp_path: Path) -> ListedLocations:
 
 
 @pytest.fixture
-def ada(new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch) -> Somebody:
-    who = somebody(new_tenant_server, risk=ALL)
+def ada(new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch) -> AccountHolder:
+    who = account_holder(new_tenant_server, risk=ALL)
     monkeypatch.setattr(who.tenant.services, "locations", places)
     return who
 
 
-def signs_in(who: Somebody, agent: str = FIREFOX, address: str = LINZ, **query: Any) -> None:
+def signs_in(who: AccountHolder, agent: str = FIREFOX, address: str = LINZ, **query: Any) -> None:
     answered(asks(who, agent, address, **query))
 
 
 def asks(
-    who: Somebody, agent: str = FIREFOX, address: str = LINZ, *, password: str = OLD,
+    who: AccountHolder, agent: str = FIREFOX, address: str = LINZ, *, password: str = OLD,
     path: str = "/identity/v2/auth/login", **query: Any,
 ) -> TestResponse:  # fmt: skip
     base, asked = f"http://{who.tenant.services.settings.api_hostname}", {"apikey": who.tenant.api_key, **query}
@@ -72,11 +72,11 @@ def asks(
     )  # fmt: skip
 
 
-def told(who: Somebody) -> list[str]:
+def told(who: AccountHolder) -> list[str]:
     return [one["text"] for one in who.mails() if "Was it you?" in one["text"]]
 
 
-def test_familiar_sign_in_sends_no_notice(ada: Somebody) -> None:
+def test_familiar_sign_in_sends_no_notice(ada: AccountHolder) -> None:
     for _ in range(3):
         signs_in(ada)
     assert told(ada) == []
@@ -90,7 +90,7 @@ def test_familiar_sign_in_sends_no_notice(ada: Somebody) -> None:
         (FIREFOX, "203.0.113.8", "from a new network address: Firefox, Linux · Linz, Austria · 203.0.113.8"),
     ],
 )
-def test_new_signal_is_notified_once(ada: Somebody, agent: str, address: str, says: str) -> None:
+def test_new_signal_is_notified_once(ada: AccountHolder, agent: str, address: str, says: str) -> None:
     signs_in(ada)
     for _ in range(2):
         signs_in(ada, agent, address)
@@ -102,7 +102,7 @@ def test_new_signal_is_notified_once(ada: Somebody, agent: str, address: str, sa
 def test_unwatched_signal_is_not_notified(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ada = somebody(new_tenant_server, risk={"country": "notify"})
+    ada = account_holder(new_tenant_server, risk={"country": "notify"})
     monkeypatch.setattr(ada.tenant.services, "locations", places)
     signs_in(ada)
     signs_in(ada, CHROME, VIENNA)
@@ -121,7 +121,7 @@ def test_refuse_action_refuses_new_signal(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch, what: str, agent: str,
     address: str, code: int,
 ) -> None:  # fmt: skip
-    ada = somebody(new_tenant_server, risk={what: "refuse"})
+    ada = account_holder(new_tenant_server, risk={what: "refuse"})
     monkeypatch.setattr(ada.tenant.services, "locations", places)
     signs_in(ada)
     for _ in range(2):
@@ -134,7 +134,7 @@ def test_refuse_action_refuses_new_signal(
 def test_block_action_blocks_account(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ada = somebody(new_tenant_server, risk={"country": "block"})
+    ada = account_holder(new_tenant_server, risk={"country": "block"})
     monkeypatch.setattr(ada.tenant.services, "locations", places)
     signs_in(ada)
     assert refused(asks(ada, address=PARIS)) == (403, 1164)
@@ -145,14 +145,14 @@ def test_block_action_blocks_account(
 def test_second_factor_tenant_only_notifies(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ada = somebody(new_tenant_server, risk={"country": "block"}, two_factor="optional")
+    ada = account_holder(new_tenant_server, risk={"country": "block"}, two_factor="optional")
     monkeypatch.setattr(ada.tenant.services, "locations", places)
     for address in (LINZ, PARIS):
         answered(asks(ada, address=address, path="/identity/v2/auth/login/2fa"))
     assert len(told(ada)) == 1
 
 
-def test_location_is_new_again_after_a_year(ada: Somebody) -> None:
+def test_location_is_new_again_after_a_year(ada: AccountHolder) -> None:
     signs_in(ada)
     signs_in(ada, address=VIENNA)
     ada.waits(days=300)
@@ -167,7 +167,7 @@ def test_location_is_new_again_after_a_year(ada: Somebody) -> None:
 def test_requested_mail_template_is_used(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ada = somebody(new_tenant_server, risk={"city": "notify"})
+    ada = account_holder(new_tenant_server, risk={"city": "notify"})
     monkeypatch.setattr(ada.tenant.services, "locations", places)
     own = {"type": MailKind.NEW_CITY, "name": "ours", "subject": "Elsewhere!", "html": "<p>Look</p>"}
     states(ada.tenant, MailTemplate.model_validate(own))
@@ -186,7 +186,7 @@ BY_TEXT = {"city": "notify", "told_by": "sms"}
 def test_notice_uses_channel_chosen_by_tenant(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch, by: str, sms: int, mails: int
 ) -> None:  # fmt: skip
-    ada = somebody(new_tenant_server, risk={**BY_TEXT, "told_by": by}).becomes(LocalLanguage="de")
+    ada = account_holder(new_tenant_server, risk={**BY_TEXT, "told_by": by}).becomes(LocalLanguage="de")
     ada.waits(days=60)  # a language of today is not yet the owner's
     monkeypatch.setattr(ada.tenant.services, "locations", places)
     signs_in(ada)
@@ -205,7 +205,7 @@ def test_notice_uses_channel_chosen_by_tenant(
 def test_notice_falls_back_to_mail_when_sms_is_impossible(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch, why: str
 ) -> None:
-    ada = somebody(new_tenant_server, risk=BY_TEXT, sending={"sms_per_day": 1})
+    ada = account_holder(new_tenant_server, risk=BY_TEXT, sending={"sms_per_day": 1})
     monkeypatch.setattr(ada.tenant.services, "locations", places)
     signs_in(ada)
     if why == "not proved":
@@ -221,7 +221,7 @@ def test_notice_falls_back_to_mail_when_sms_is_impossible(
 def test_requested_sms_template_is_used(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ada = somebody(new_tenant_server, risk=BY_TEXT)
+    ada = account_holder(new_tenant_server, risk=BY_TEXT)
     monkeypatch.setattr(ada.tenant.services, "locations", places)
     own = {"type": SmsKind.NEW_CITY, "name": "ours", "text": "#TenantName#: #IpAddress#. Not you? #Url#"}
     states(ada.tenant, SmsTemplate.model_validate(own))

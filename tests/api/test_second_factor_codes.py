@@ -8,19 +8,19 @@ import pytest
 
 from tests.api.test_every_row_factor_login import ALL, ANSWERS_GIVEN, mails, of, questions, texts
 from tests.support.authenticators.sent import NUMBER
-from tests.support.factors import Factored
+from tests.support.factors import SecondFactorHolder
 from tests.support.mailbox import code_in, sent_messages
-from tests.support.rows import somebody, without_sms
+from tests.support.rows import account_holder, without_sms
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
 OTHER = "+442079460999"
 
 
-def ada_of(make: NewTenantServer, **settings: Any) -> Factored:
-    return of(somebody(make, **{"two_factor": "optional", "second_factors": ALL, **settings}))
+def ada_of(make: NewTenantServer, **settings: Any) -> SecondFactorHolder:
+    return of(account_holder(make, **{"two_factor": "optional", "second_factors": ALL, **settings}))
 
 
-def told(who: Factored, kind: str = "sms") -> int:
+def told(who: SecondFactorHolder, kind: str = "sms") -> int:
     """How many messages were sent."""
     return len(sent_messages(who.tenant.services, who.tenant.tenant_id, kind))
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.authenticators.sent import MailDriver
 from tests.support.customers import NEW
-from tests.support.factors import LOGIN_2FA, Factored, factored
+from tests.support.factors import LOGIN_2FA, SecondFactorHolder, second_factor_holder
 from tests.support.mailbox import code_in
 from tests.support.races import at_once
 from tests.support.tenant_server import NewTenantServer, answered, refused
@@ -16,29 +16,29 @@ ZERO = "00000000-0000-0000-0000-000000000000"
 
 
 @pytest.fixture
-def ada(new_tenant_server: NewTenantServer) -> Factored:
-    return factored(new_tenant_server)
+def ada(new_tenant_server: NewTenantServer) -> SecondFactorHolder:
+    return second_factor_holder(new_tenant_server)
 
 
-def test_optional_factor_lets_unenrolled_account_sign_in(ada: Factored) -> None:
+def test_optional_factor_lets_unenrolled_account_sign_in(ada: SecondFactorHolder) -> None:
     login = answered(ada.signs_in())
     assert login["SecondFactorAuthentication"] is None
     assert login["Profile"]["Uid"] == ada.uid
 
 
-def test_plain_login_is_refused_before_password_check(ada: Factored) -> None:
+def test_plain_login_is_refused_before_password_check(ada: SecondFactorHolder) -> None:
     assert refused(ada.logs_in()) == refused(ada.logs_in("wrong")) == (403, 1176)
 
 
 def test_two_factor_login_is_refused_when_factors_are_disabled(
     new_tenant_server: NewTenantServer,
 ) -> None:
-    assert refused(factored(new_tenant_server, two_factor="disabled").signs_in()) == (403, 1097)
+    assert refused(second_factor_holder(new_tenant_server, two_factor="disabled").signs_in()) == (403, 1097)
     none = {"totp": False, "email": False, "passkey": False}
-    assert refused(factored(new_tenant_server, second_factors=none).signs_in()) == (403, 1098)
+    assert refused(second_factor_holder(new_tenant_server, second_factors=none).signs_in()) == (403, 1098)
 
 
-def test_challenge_holds_no_session_and_no_secret(ada: Factored) -> None:
+def test_challenge_holds_no_session_and_no_secret(ada: SecondFactorHolder) -> None:
     ada.enrols()
     answer = answered(ada.signs_in())
     assert (answer["access_token"], answer["expires_in"]) == (ZERO, "0001-01-01T00:00:00")
@@ -50,7 +50,7 @@ def test_challenge_holds_no_session_and_no_secret(ada: Factored) -> None:
     assert challenge["Email"] == [f"{first[0]}{'*' * (len(first) - 2)}{first[-1]}@e*****e.t**t"]
 
 
-def test_totp_code_completes_sign_in(ada: Factored) -> None:
+def test_totp_code_completes_sign_in(ada: SecondFactorHolder) -> None:
     ada.enrols()
     login = answered(ada.shows_code(ada.next_code()))
     assert login["Profile"]["Uid"] == ada.uid
@@ -60,7 +60,7 @@ def test_totp_code_completes_sign_in(ada: Factored) -> None:
 
 
 def test_required_factor_is_enrolled_by_its_first_code(new_tenant_server: NewTenantServer) -> None:
-    ada = factored(new_tenant_server, two_factor="required")
+    ada = second_factor_holder(new_tenant_server, two_factor="required")
     challenge = ada.challenged()
     assert challenge["QRCode"].startswith("data:image/svg+xml")
     assert len(challenge["ManualEntryCode"]) == 52
@@ -70,17 +70,17 @@ def test_required_factor_is_enrolled_by_its_first_code(new_tenant_server: NewTen
     assert ada.challenged()["IsAuthenticatorVerified"] is True
 
 
-def test_password_alone_enrols_no_second_authenticator(ada: Factored) -> None:
+def test_password_alone_enrols_no_second_authenticator(ada: SecondFactorHolder) -> None:
     ada.enrols()
     ada.backup_codes()
-    thief = Factored(**{**vars(ada), "app": None})
+    thief = SecondFactorHolder(**{**vars(ada), "app": None})
     token = thief.token()
     assert refused(thief.shows_code("000000", token)) == (403, 1102)
 
 
 def test_parallel_enrolments_have_one_winner(new_tenant_server: NewTenantServer) -> None:
     """A thief of the password and the owner, in one moment."""
-    ada = factored(new_tenant_server, two_factor="required")
+    ada = second_factor_holder(new_tenant_server, two_factor="required")
     by_app, by_mail = ada.challenged(), ada.token()
     ada.app = pyotp.TOTP(by_app["ManualEntryCode"])
     answered(ada.proves("email", {"emailid": ada.email}, by_mail, "POST"))
@@ -93,20 +93,20 @@ def test_parallel_enrolments_have_one_winner(new_tenant_server: NewTenantServer)
 
 
 @pytest.mark.parametrize("shown", ["{} {}", "{}-{}", "\u2066{}{}\u2069"])
-def test_code_with_separators_is_accepted(ada: Factored, shown: str) -> None:
+def test_code_with_separators_is_accepted(ada: SecondFactorHolder, shown: str) -> None:
     ada.enrols()
     code = ada.next_code()
     assert answered(ada.shows_code(shown.format(code[:3], code[3:])))["Profile"]
 
 
 @pytest.mark.parametrize("zero", ["\uff10", "\u0660", "\u06f0", "\u0966"])
-def test_digits_of_any_script_are_accepted(ada: Factored, zero: str) -> None:
+def test_digits_of_any_script_are_accepted(ada: SecondFactorHolder, zero: str) -> None:
     ada.enrols()
     code = "".join(chr(ord(zero) + int(digit)) for digit in ada.next_code())
     assert answered(ada.shows_code(code))["Profile"]
 
 
-def test_clock_drift_of_one_step_is_accepted_and_two_refused(ada: Factored) -> None:
+def test_clock_drift_of_one_step_is_accepted_and_two_refused(ada: SecondFactorHolder) -> None:
     ada.enrols()
     ada.waits(seconds=120)
     assert refused(ada.shows_code(ada.shows(-60))) == (403, 1102)
@@ -114,28 +114,28 @@ def test_clock_drift_of_one_step_is_accepted_and_two_refused(ada: Factored) -> N
     assert answered(ada.shows_code(ada.shows(30)))["Profile"]
 
 
-def test_continuation_token_works_once(ada: Factored) -> None:
+def test_continuation_token_works_once(ada: SecondFactorHolder) -> None:
     ada.enrols()
     token = ada.token()
     answered(ada.shows_code(ada.next_code(), token))
     assert refused(ada.shows_code(ada.next_code(), token)) == (403, 1103)
 
 
-def test_continuation_token_expires_after_ten_minutes(ada: Factored) -> None:
+def test_continuation_token_expires_after_ten_minutes(ada: SecondFactorHolder) -> None:
     ada.enrols()
     token = ada.token()
     ada.waits(minutes=10)
     assert refused(ada.shows_code(ada.shows(), token)) == (403, 1104)
 
 
-def test_password_reset_ends_continuation_tokens(ada: Factored) -> None:
+def test_password_reset_ends_continuation_tokens(ada: SecondFactorHolder) -> None:
     ada.enrols()
     token = ada.token()
-    answered(ada.reset(resettoken=ada.brought(), password=NEW))
+    answered(ada.reset(resettoken=ada.issued_token(), password=NEW))
     assert refused(ada.shows_code(ada.next_code(), token)) == (403, 1103)
 
 
-def test_password_set_by_server_ends_continuation_tokens(ada: Factored) -> None:
+def test_password_set_by_server_ends_continuation_tokens(ada: SecondFactorHolder) -> None:
     ada.enrols()
     token = ada.token()
     ada.waits(seconds=30)
@@ -144,7 +144,7 @@ def test_password_set_by_server_ends_continuation_tokens(ada: Factored) -> None:
 
 
 def test_wrong_codes_and_passwords_count_together(new_tenant_server: NewTenantServer) -> None:
-    ada = factored(new_tenant_server, lockout={"type": "suspend", "maximum_failed_attempts": 4}).enrols()
+    ada = second_factor_holder(new_tenant_server, lockout={"type": "suspend", "maximum_failed_attempts": 4}).enrols()
     ada.ask("POST", {"email": ada.email, "password": "wrong"}, path="/identity/v2/auth/login/2fa")
     for _ in range(2):
         assert refused(ada.shows_code("000000")) == (403, 1102)
@@ -155,14 +155,14 @@ def test_wrong_codes_and_passwords_count_together(new_tenant_server: NewTenantSe
 
 
 def test_right_password_does_not_reset_wrong_code_count(new_tenant_server: NewTenantServer) -> None:
-    ada = factored(new_tenant_server, lockout={"type": "suspend", "maximum_failed_attempts": 3}).enrols()
+    ada = second_factor_holder(new_tenant_server, lockout={"type": "suspend", "maximum_failed_attempts": 3}).enrols()
     answers = [refused(ada.shows_code("000000")) for _ in range(3)]
     assert answers == [(403, 1102), (403, 1102), (403, 1198)]
 
 
 def test_mailed_code_does_not_reset_wrong_code_count(new_tenant_server: NewTenantServer) -> None:
     lock = {"type": "suspend", "maximum_failed_attempts": 3}
-    ada = factored(new_tenant_server, lockout=lock, passwordless_email=True).enrols()
+    ada = second_factor_holder(new_tenant_server, lockout=lock, passwordless_email=True).enrols()
     for expected in (1102, 1102, 1198):
         answered(ada.call("U49", email=ada.email))
         shown = answered(ada.call("U51", {"email": ada.email, "otp": code_in(ada.mailed())}))
@@ -171,7 +171,7 @@ def test_mailed_code_does_not_reset_wrong_code_count(new_tenant_server: NewTenan
 
 
 def test_parallel_guesses_stay_within_limit(new_tenant_server: NewTenantServer) -> None:
-    ada = factored(new_tenant_server, lockout={"type": "suspend", "maximum_failed_attempts": 5}).enrols()
+    ada = second_factor_holder(new_tenant_server, lockout={"type": "suspend", "maximum_failed_attempts": 5}).enrols()
     token = ada.token()
     ada.waits(seconds=30)
     answers = at_once([lambda n=n: refused(ada.shows_code(f"{n:06}", token)) for n in range(30)])
@@ -179,7 +179,7 @@ def test_parallel_guesses_stay_within_limit(new_tenant_server: NewTenantServer) 
     assert sum(code == 1102 for _, code in answers) == 4
 
 
-def test_backup_codes_are_issued_once_and_work_once(ada: Factored) -> None:
+def test_backup_codes_are_issued_once_and_work_once(ada: SecondFactorHolder) -> None:
     assert refused(ada.own("GET", "backupcode")) == (403, 1101)
     codes = ada.enrols().backup_codes()
     assert len(set(codes)) == 10
@@ -192,7 +192,7 @@ def test_backup_codes_are_issued_once_and_work_once(ada: Factored) -> None:
     assert answered(ada.proves("backupcode", {"backupcode": fresh[0]}, ada.token()))["Profile"]
 
 
-def test_removing_last_factor_removes_backup_codes(ada: Factored) -> None:
+def test_removing_last_factor_removes_backup_codes(ada: SecondFactorHolder) -> None:
     ada.enrols().backup_codes()
     answered(ada.own("DELETE", "totp"))
     assert answered(ada.signs_in())["SecondFactorAuthentication"] is None
@@ -201,9 +201,9 @@ def test_removing_last_factor_removes_backup_codes(ada: Factored) -> None:
 
 
 def test_email_counts_as_one_factor_only(new_tenant_server: NewTenantServer) -> None:
-    ada = factored(new_tenant_server, login_on_password_reset=True)
+    ada = second_factor_holder(new_tenant_server, login_on_password_reset=True)
     MailDriver().enrol(ada)
-    answer = answered(ada.reset(resettoken=ada.brought(), password=NEW))
+    answer = answered(ada.reset(resettoken=ada.issued_token(), password=NEW))
     assert answer.get("Data") is None
     challenge = answered(ada.ask("POST", {"email": ada.email, "password": NEW}, path=LOGIN_2FA))
     assert challenge["SecondFactorAuthentication"]["IsEmailOtpAuthenticatorVerified"] is True

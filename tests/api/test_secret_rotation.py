@@ -13,7 +13,7 @@ from app.identity.platform.services import Services
 from tests.support.customers import NEW, a_customer
 from tests.support.identity_service import SECRET
 from tests.support.pinned import PINS, again, pinned, session
-from tests.support.rows import somebody
+from tests.support.rows import account_holder
 from tests.support.smtp_server import mailbox
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 
@@ -58,7 +58,7 @@ def test_registration_data_code_survives_rotation(services: Services, acme: Tena
 
 
 def test_pin_survives_rotation(services: Services, new_tenant_server: NewTenantServer) -> None:
-    ada = pinned(somebody(new_tenant_server, **PINS))
+    ada = pinned(account_holder(new_tenant_server, **PINS))
     token = session(ada)
     assert rotated(services) >= 2
     assert answered(again(ada, token))["Profile"]["Uid"] == ada.uid

@@ -27,7 +27,7 @@ from tests.support.asking import (
     every,
     is_answered,
     is_declared,
-    may_be_anybody,
+    needs_key_alone,
     refusal,
     with_body,
 )
@@ -88,7 +88,7 @@ def test_the_secret_of_another_tenant_opens_nothing(
 
 @before_the_store
 @asked_of(
-    [one for one in CATALOGUE if AuthScheme.ACCESS_TOKEN in one.admission.auth.schemes() and not may_be_anybody(one)]
+    [one for one in CATALOGUE if AuthScheme.ACCESS_TOKEN in one.admission.auth.schemes() and not needs_key_alone(one)]
 )
 def test_a_person_must_show_a_token(caller: Caller, operation: AnyOperation) -> None:
     for shown in (None, "Bearer ", "Basic eDp5"):

@@ -165,13 +165,13 @@ _IGNORED_HEADERS = frozenset(
 )  # the cost header exists in tests only
 
 
-def _shape(said: Any) -> Any:
+def _shape(body: Any) -> Any:
     """Return a body without captchas and the choice of security questions."""
-    if isinstance(said, dict):
-        return {name: "…" if name in ("Captcha", "LoginLockedTimeout") else _shape(one) for name, one in said.items()}
-    if isinstance(said, list) and said and isinstance(said[0], dict) and "QuestionId" in said[0]:
+    if isinstance(body, dict):
+        return {name: "…" if name in ("Captcha", "LoginLockedTimeout") else _shape(one) for name, one in body.items()}
+    if isinstance(body, list) and body and isinstance(body[0], dict) and "QuestionId" in body[0]:
         return ["some questions"]  # the questions differ per account
-    return [_shape(one) for one in said] if isinstance(said, list) else said
+    return [_shape(one) for one in body] if isinstance(body, list) else body
 
 
 def unknown_and_known(make: NewTenantServer, **settings: Any) -> tuple[Subject, list[Subject]]:

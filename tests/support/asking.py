@@ -49,7 +49,7 @@ def asked_of(operations: list[AnyOperation]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("operation", operations, ids=lambda operation: operation.name)
 
 
-def may_be_anybody(operation: AnyOperation) -> bool:
+def needs_key_alone(operation: AnyOperation) -> bool:
     """Return whether the tenant's key is enough, or the operation is a client's."""
     return (
         frozenset({AuthScheme.API_KEY}) in operation.admission.auth.alternatives

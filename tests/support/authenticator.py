@@ -18,12 +18,12 @@ PRESENT, VERIFIED, ELIGIBLE, BACKED_UP, ATTESTED = 0x01, 0x04, 0x08, 0x10, 0x40
 APPLE = bytes.fromhex("fbfc3007154e4ecc8c0b6e020557d7bd")
 
 
-def told(raw: bytes) -> str:
+def to_base64url(raw: bytes) -> str:
     """Return base64url without padding."""
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def heard(text: str) -> bytes:
+def from_base64url(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "==")
 
 
@@ -48,61 +48,70 @@ class Authenticator:
     counts: bool = False
     passkeys: list[Passkey] = field(default_factory=list)
 
-    def makes(self, options: Mapping[str, Any], **said: Any) -> dict[str, Any]:
+    def makes(self, options: Mapping[str, Any], **overrides: Any) -> dict[str, Any]:
         """Answer `navigator.credentials.create`."""
         made = Passkey(options["rp"]["id"], options["user"]["id"])
         self.passkeys.append(made)
-        return self.attests(made, options["challenge"], **said)
+        return self.attests(made, options["challenge"], **overrides)
 
-    def attests(self, passkey: Passkey, challenge: str, **said: Any) -> dict[str, Any]:
+    def attests(self, passkey: Passkey, challenge: str, **overrides: Any) -> dict[str, Any]:
         """Return the credential of a passkey that was just made; `said` replaces what is true."""
         numbers = passkey.key.public_key().public_numbers()
         x, y = numbers.x.to_bytes(32), numbers.y.to_bytes(32)
-        key = said.get("key", cbor2.dumps({1: 2, 3: -7, -1: 1, -2: x, -3: y}))
-        raw_id = said.get("raw_id", passkey.raw_id)
+        key = overrides.get("key", cbor2.dumps({1: 2, 3: -7, -1: 1, -2: x, -3: y}))
+        raw_id = overrides.get("raw_id", passkey.raw_id)
         attested = APPLE + len(raw_id).to_bytes(2) + raw_id + key
-        data = self._data(passkey, said, ATTESTED) + attested
-        attestation = said.get("attestation", cbor2.dumps({"fmt": "none", "attStmt": {}, "authData": data}))
-        client = self._client("webauthn.create", challenge, said)
-        response = {"attestationObject": told(attestation), "clientDataJSON": told(client), "transports": ["internal"]}
-        return self._credential(raw_id, response, said)
+        data = self._data(passkey, overrides, ATTESTED) + attested
+        attestation = overrides.get("attestation", cbor2.dumps({"fmt": "none", "attStmt": {}, "authData": data}))
+        client = self._client("webauthn.create", challenge, overrides)
+        response = {
+            "attestationObject": to_base64url(attestation),
+            "clientDataJSON": to_base64url(client),
+            "transports": ["internal"],
+        }
+        return self._credential(raw_id, response, overrides)
 
-    def shows(self, options: Mapping[str, Any], passkey: Passkey | None = None, **said: Any) -> dict[str, Any]:
+    def shows(self, options: Mapping[str, Any], passkey: Passkey | None = None, **overrides: Any) -> dict[str, Any]:
         """Answer `navigator.credentials.get`."""
         used = passkey or self._allowed(options)
-        if self.counts and "counter" not in said:
+        if self.counts and "counter" not in overrides:
             used.counter += 1
-        data = self._data(used, said)
-        client = self._client("webauthn.get", options["challenge"], said)
+        data = self._data(used, overrides)
+        client = self._client("webauthn.get", options["challenge"], overrides)
         signature = used.key.sign(data + hashlib.sha256(client).digest(), ec.ECDSA(SHA256()))
         response = {
-            "authenticatorData": told(said.get("data", data)),
-            "clientDataJSON": told(client),
-            "signature": told(said.get("signature", signature)),
-            "userHandle": said.get("handle", used.handle),
+            "authenticatorData": to_base64url(overrides.get("data", data)),
+            "clientDataJSON": to_base64url(client),
+            "signature": to_base64url(overrides.get("signature", signature)),
+            "userHandle": overrides.get("handle", used.handle),
         }
-        return self._credential(said.get("raw_id", used.raw_id), response, said)
+        return self._credential(overrides.get("raw_id", used.raw_id), response, overrides)
 
     def _allowed(self, options: Mapping[str, Any]) -> Passkey:
         named = {one["id"] for one in options.get("allowCredentials") or ()}
-        return next(one for one in reversed(self.passkeys) if not named or told(one.raw_id) in named)
+        return next(one for one in reversed(self.passkeys) if not named or to_base64url(one.raw_id) in named)
 
-    def _data(self, passkey: Passkey, said: Mapping[str, Any], extra: int = 0) -> bytes:
+    def _data(self, passkey: Passkey, overrides: Mapping[str, Any], extra: int = 0) -> bytes:
         flags = PRESENT | (VERIFIED if self.verifies else 0) | (ELIGIBLE | BACKED_UP if self.is_synced else 0) | extra
-        counter = said.get("counter", passkey.counter)
-        site = hashlib.sha256(said.get("rp_id", passkey.rp_id).encode()).digest()
-        return site + bytes([said.get("flags", flags)]) + int(counter).to_bytes(4)
+        counter = overrides.get("counter", passkey.counter)
+        site = hashlib.sha256(overrides.get("rp_id", passkey.rp_id).encode()).digest()
+        return site + bytes([overrides.get("flags", flags)]) + int(counter).to_bytes(4)
 
-    def _client(self, kind: str, challenge: str, said: Mapping[str, Any]) -> bytes:
+    def _client(self, kind: str, challenge: str, overrides: Mapping[str, Any]) -> bytes:
         client = {
-            "type": said.get("kind", kind),
-            "challenge": said.get("challenge", challenge),
-            "origin": said.get("origin", self.origin),
+            "type": overrides.get("kind", kind),
+            "challenge": overrides.get("challenge", challenge),
+            "origin": overrides.get("origin", self.origin),
             "crossOrigin": False,
         }
-        return bytes(said.get("client", json.dumps(client).encode()))
+        return bytes(overrides.get("client", json.dumps(client).encode()))
 
-    def _credential(self, raw_id: bytes, response: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
-        where = said.get("attachment", "platform")
-        shown = {"id": told(raw_id), "rawId": told(raw_id), "type": "public-key", "authenticatorAttachment": where}
-        return {**shown, "response": dict(response), **said.get("credential", {})}
+    def _credential(self, raw_id: bytes, response: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+        where = overrides.get("attachment", "platform")
+        shown = {
+            "id": to_base64url(raw_id),
+            "rawId": to_base64url(raw_id),
+            "type": "public-key",
+            "authenticatorAttachment": where,
+        }
+        return {**shown, "response": dict(response), **overrides.get("credential", {})}

@@ -56,7 +56,7 @@ class Customer:
     def token(self) -> str:
         return token_in(self.mail())
 
-    def brought(self) -> str:
+    def issued_token(self) -> str:
         """A token that the tenant's server brings; no mail is spent on it."""
         made = answered(self.tenant.send("POST", f"{MANAGE}/forgot/token", {"email": self.email}))
         return str(made["ForgotToken"])

@@ -19,7 +19,7 @@ from werkzeug.test import TestResponse
 from app.identity.credentials.store import associated_data, credentials
 from app.identity.directory.tenants import changes, tenant_secrets
 from app.identity.platform.store.unit import UnitOfWork
-from tests.support.factors import LOGIN_2FA, Factored, factored
+from tests.support.factors import LOGIN_2FA, SecondFactorHolder, second_factor_holder
 from tests.support.mailbox import sent_messages
 from tests.support.oauth_world import World
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered
@@ -113,27 +113,27 @@ def store_service_secrets(tenant: TenantServer, **secrets: dict[str, str]) -> No
     tenant.services.directory.clear_cache()
 
 
-def with_push(make: NewTenantServer, **settings: Any) -> tuple[Factored, Phone]:
+def with_push(make: NewTenantServer, **settings: Any) -> tuple[SecondFactorHolder, Phone]:
     """Return somebody at a tenant that has push, and their phone, not registered yet."""
-    who = factored(make, **{"push": PUSH, "second_factors": FACTORS, **settings})
+    who = second_factor_holder(make, **{"push": PUSH, "second_factors": FACTORS, **settings})
     store_service_secrets(who.tenant, push=AWS_KEY)
     return who, Phone(who.tenant)
 
 
-def registered(make: NewTenantServer, **settings: Any) -> tuple[Factored, Phone]:
+def registered(make: NewTenantServer, **settings: Any) -> tuple[SecondFactorHolder, Phone]:
     """The same, with the phone enrolled by its owner."""
     who, phone = with_push(make, **settings)
     assert answered(phone.scan(registration_address(who.own_factors()["PushQRCode"]))) == {"isRegistered": True}
     return who, phone
 
 
-def pinged(who: Factored, token: str, **query: Any) -> TestResponse:
+def pinged(who: SecondFactorHolder, token: str, **query: Any) -> TestResponse:
     """Ask whether the device answered."""
     sent = {"secondfactorauthenticationtoken": token, **query}
     return who.tenant.send("GET", f"{LOGIN_2FA}/push/ping", with_secret=False, **sent)
 
 
-def resent(who: Factored, token: str) -> TestResponse:
+def resent(who: SecondFactorHolder, token: str) -> TestResponse:
     """Have the device asked once more."""
     return who.tenant.send("POST", LOGIN_2FA, with_secret=False, secondfactorauthenticationtoken=token)
 

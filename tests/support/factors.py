@@ -10,7 +10,7 @@ import pyotp
 from werkzeug.test import TestResponse
 
 from tests.support.customers import OLD
-from tests.support.rows import Somebody, somebody
+from tests.support.rows import AccountHolder, account_holder
 from tests.support.tenant_server import NewTenantServer, answered
 
 LOGIN_2FA = "/identity/v2/auth/login/2fa"
@@ -18,7 +18,7 @@ OWN_2FA = "/identity/v2/auth/account/2fa"
 
 
 @dataclass
-class Factored(Somebody):
+class SecondFactorHolder(AccountHolder):
     """Somebody at a tenant that has second factors."""
 
     app: pyotp.TOTP | None = field(default=None, repr=False)
@@ -50,12 +50,12 @@ class Factored(Somebody):
     def own_factors(self) -> dict[str, Any]:
         return answered(self.tenant.send("GET", OWN_2FA, bearer=self.bearer))
 
-    def scans(self) -> Factored:
+    def scans(self) -> SecondFactorHolder:
         """Put the account into the app, without a first code."""
         self.app = pyotp.TOTP(self.own_factors()["ManualEntryCode"])
         return self
 
-    def enrols(self) -> Factored:
+    def enrols(self) -> SecondFactorHolder:
         """Put the account into the app, and prove it."""
         self.scans()
         answered(self.own("PUT", "totp", {"authenticatorcode": self.shows()}))
@@ -78,6 +78,6 @@ class Factored(Somebody):
         return list(answered(self.own("GET", "backupcode"))["BackUpCodes"])
 
 
-def factored(make: NewTenantServer, **settings: Any) -> Factored:
+def second_factor_holder(make: NewTenantServer, **settings: Any) -> SecondFactorHolder:
     """Return somebody at a new tenant whose second factors are optional, unless the settings say else."""
-    return Factored(**vars(somebody(make, **{"two_factor": "optional", **settings})))
+    return SecondFactorHolder(**vars(account_holder(make, **{"two_factor": "optional", **settings})))

@@ -27,7 +27,7 @@ ADA = ProviderIdentity(
 )  # fmt: skip
 
 
-def anybody(provider: str = "google") -> ProviderIdentity:
+def new_identity(provider: str = "google") -> ProviderIdentity:
     """Somebody at a provider whom nobody has seen before."""
     return replace(ADA, provider=provider, subject=secrets.token_hex(8))
 
@@ -86,7 +86,7 @@ def signed_in_with(tenant: TenantServer, uid: str, held: str = "") -> str:
     return held
 
 
-def brought(tenant: TenantServer, claimed: ProviderIdentity) -> str:
+def linking_guid(tenant: TenantServer, claimed: ProviderIdentity) -> str:
     """A client GUID whose browser came back with an identity to link."""
     held = began(tenant, links=True)
     with doing(tenant) as call:

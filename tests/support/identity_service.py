@@ -97,13 +97,13 @@ def shared_settings(folder: Path) -> Settings:
 
 
 @pytest.fixture(scope="session")
-def sqlite_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+def sqlite_services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
     """The services over the SQLite database that tests share."""
     yield from served(shared_settings(tmp_path_factory.mktemp("house")))
 
 
 @pytest.fixture(scope="session")
-def postgres_house(postgres: PostgresUrls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+def postgres_services(postgres: PostgresUrls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
     """The services over the PostgreSQL database that tests share."""
     settings = shared_settings(tmp_path_factory.mktemp("house"))
     yield from served(
@@ -127,7 +127,7 @@ def services(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Service
     delivery do, would take what every other test left.
     """
     if request.node.get_closest_marker("database_alone") is None:
-        yield request.getfixturevalue(f"{request.param}_house")
+        yield request.getfixturevalue(f"{request.param}_services")
         return
     with empty_database(request, tmp_path) as database:
         settings = replace(shared_settings(tmp_path), database_url=database.url)

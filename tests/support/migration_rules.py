@@ -26,7 +26,7 @@ _TABLE = re.compile(r"(?:CREATE TABLE(?: IF NOT EXISTS)?|ALTER TABLE(?: ONLY)?|\
 
 
 @contextmanager
-def heard() -> Iterator[list[str]]:
+def recorded_statements() -> Iterator[list[str]]:
     """Give the list that every statement goes into which changes something, and COMMIT where a transaction ends."""
     statements: list[str] = []
 

@@ -11,8 +11,8 @@ from werkzeug.test import TestResponse
 
 from tests.support.factors import LOGIN_2FA
 from tests.support.mailbox import link_in
-from tests.support.passkeys import LOGIN, OWN, A, Keyed, keyed_of
-from tests.support.rows import Act, Somebody
+from tests.support.passkeys import LOGIN, OWN, A, PasskeyHolder, passkey_holder_of
+from tests.support.rows import AccountHolder, Act
 
 ON: dict[str, Any] = {"passkeys": True}
 OFF = {"passkeys": False}
@@ -27,7 +27,7 @@ MISSING = "0" * 32
 
 
 @contextmanager
-def over_plain_http(who: Somebody) -> Iterator[None]:
+def over_plain_http(who: AccountHolder) -> Iterator[None]:
     """The tenant's host is one for which no browser makes passkeys."""
     services = who.tenant.services
     kept = services.settings
@@ -39,7 +39,7 @@ def over_plain_http(who: Somebody) -> Iterator[None]:
 
 
 def misconfigured(act: Act) -> Act:
-    def done(who: Somebody) -> TestResponse:
+    def done(who: AccountHolder) -> TestResponse:
         _ = who.bearer
         with over_plain_http(who):
             return act(who)
@@ -47,8 +47,8 @@ def misconfigured(act: Act) -> Act:
     return done
 
 
-def keyed_first(who: Somebody) -> Keyed:
-    return keyed_of(who).has_passkey()
+def keyed_first(who: AccountHolder) -> PasskeyHolder:
+    return passkey_holder_of(who).has_passkey()
 
 
 def begin(row: str, **query: Any) -> Act:
@@ -63,7 +63,7 @@ def finish(row: str) -> Act:
 def comes(change: dict[str, Any] | None = None, **settings: Any) -> Act:
     """Sign in with a passkey after the account was changed, or its tenant."""
 
-    def act(who: Somebody) -> TestResponse:
+    def act(who: AccountHolder) -> TestResponse:
         ada = keyed_first(who)
         shown = ada.device.shows(ada.asks_sign_in())
         if change:
@@ -78,7 +78,7 @@ def comes(change: dict[str, Any] | None = None, **settings: Any) -> Act:
 def without_any(path: str) -> Act:
     """Sign in with a passkey that was removed meanwhile, the only one."""
 
-    def act(who: Somebody) -> TestResponse:
+    def act(who: AccountHolder) -> TestResponse:
         ada = keyed_first(who)
         query: dict[str, Any] = {"identifier": ada.email} if path == f"{LOGIN}/begin" else {}
         shown = ada.device.shows(ada.begins(path, **query))
@@ -88,7 +88,7 @@ def without_any(path: str) -> Act:
     return act
 
 
-def nameless(who: Somebody) -> TestResponse:
+def nameless(who: AccountHolder) -> TestResponse:
     """Sign in with the passkey of an account that has no address any more."""
     ada = keyed_first(who)
     shown = ada.device.shows(ada.asks_sign_in())
@@ -99,8 +99,8 @@ def nameless(who: Somebody) -> TestResponse:
 def challenged(row: str, body: Any = None, *, enrolled: bool = False, late: bool = False, locked: bool = False) -> Act:
     """Answer a challenge, of somebody who enrolled a passkey or of nobody who did."""
 
-    def act(who: Somebody) -> TestResponse:
-        ada = keyed_of(who)
+    def act(who: AccountHolder) -> TestResponse:
+        ada = passkey_holder_of(who)
         token = (ada.enrols_passkey() if enrolled else ada).token()
         if late:
             ada.waits(minutes=10)
@@ -127,8 +127,8 @@ def of_challenge(row: str, body: Any = None, *, enrolled: bool = False) -> list[
 
 
 def plain_challenge(row: str, body: Any = None) -> Act:
-    def act(who: Somebody) -> TestResponse:
-        ada = keyed_of(who)
+    def act(who: AccountHolder) -> TestResponse:
+        ada = passkey_holder_of(who)
         token = ada.token()
         with over_plain_http(ada):
             return ada.call(row, body, secondfactorauthenticationtoken=token)
@@ -136,16 +136,16 @@ def plain_challenge(row: str, body: Any = None) -> Act:
     return act
 
 
-def forgets(**said: Any) -> Act:
-    def act(who: Somebody) -> TestResponse:
+def forgets(**overrides: Any) -> Act:
+    def act(who: AccountHolder) -> TestResponse:
         ada = keyed_first(who)
-        body, query = {"email": said.get("email", ada.email)}, {k: v for k, v in said.items() if k != "email"}
+        body, query = {"email": overrides.get("email", ada.email)}, {k: v for k, v in overrides.items() if k != "email"}
         return ada.call("M54", body, **query)
 
     return act
 
 
-def link(who: Somebody) -> str:
+def link(who: AccountHolder) -> str:
     """A mailed link of somebody who has a passkey."""
     ada = keyed_first(who)
     assert forgets()(ada).status_code == 200
@@ -153,8 +153,8 @@ def link(who: Somebody) -> str:
 
 
 def by_link(row: str, *, used: bool = False, late: bool = False, plain: bool = False) -> Act:
-    def act(who: Somebody) -> TestResponse:
-        ada, token = keyed_of(who), link(who)
+    def act(who: AccountHolder) -> TestResponse:
+        ada, token = passkey_holder_of(who), link(who)
         if used:
             made = ada.device.makes(ada.begins(f"{A}/passkey/reset/begin", vtoken=token))
             assert ada.gives(f"{A}/passkey/reset/finish", made, vtoken=token).status_code == 200
@@ -169,11 +169,11 @@ def by_link(row: str, *, used: bool = False, late: bool = False, plain: bool = F
     return act
 
 
-def without_email(who: Somebody) -> Somebody:
+def without_email(who: AccountHolder) -> AccountHolder:
     who.set_columns(email=None, emails=[])
     return who
 
 
-def nameless_begin(who: Somebody) -> TestResponse:
+def nameless_begin(who: AccountHolder) -> TestResponse:
     """Begin by the username of an account that has no address."""
     return begin("M50", identifier=without_email(who).username)(who)

@@ -9,8 +9,8 @@ from werkzeug.test import TestResponse
 
 from app.settings import Settings
 from tests.support.authenticator import Authenticator
-from tests.support.factors import LOGIN_2FA, OWN_2FA, Factored
-from tests.support.rows import somebody
+from tests.support.factors import LOGIN_2FA, OWN_2FA, SecondFactorHolder
+from tests.support.rows import account_holder
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered
 
 A = "/identity/v2/auth"
@@ -25,27 +25,29 @@ def origin_of(tenant: TenantServer) -> str:
 
 
 @dataclass
-class Keyed(Factored):
+class PasskeyHolder(SecondFactorHolder):
     """Somebody whose device makes passkeys."""
 
     device: Authenticator = field(default_factory=lambda: Authenticator(""), repr=False)
 
     def begins(self, path: str, *, own: bool = False, **query: Any) -> Options:
         """Begin a ceremony, and return its options."""
-        said = answered(self.tenant.send("GET", path, bearer=self.bearer if own else None, with_secret=False, **query))
-        begun = said.get("RegisterBeginCredential") or said["LoginBeginCredential"]
+        overrides = answered(
+            self.tenant.send("GET", path, bearer=self.bearer if own else None, with_secret=False, **query)
+        )
+        begun = overrides.get("RegisterBeginCredential") or overrides["LoginBeginCredential"]
         return dict(begun["publicKey"])
 
-    def adds(self, **said: Any) -> TestResponse:
+    def adds(self, **overrides: Any) -> TestResponse:
         """Add a passkey to the account."""
         options = self.begins(f"{OWN}/register/passkey/begin", own=True)
-        return self.gives(f"{OWN}/register/passkey/finish", self.device.makes(options, **said), own=True)
+        return self.gives(f"{OWN}/register/passkey/finish", self.device.makes(options, **overrides), own=True)
 
-    def has_passkey(self, **said: Any) -> Keyed:
-        answered(self.adds(**said))
+    def has_passkey(self, **overrides: Any) -> PasskeyHolder:
+        answered(self.adds(**overrides))
         return self
 
-    def enrols_passkey(self) -> Keyed:
+    def enrols_passkey(self) -> PasskeyHolder:
         """Enrol a passkey as second factor."""
         options = self.begins(f"{OWN_2FA}/register/passkey/begin", own=True)
         answered(self.gives(f"{OWN_2FA}/register/passkey/finish", self.device.makes(options), own=True))
@@ -59,39 +61,41 @@ class Keyed(Factored):
     def asks_sign_in(self, **query: Any) -> Options:
         return self.begins(f"{LOGIN}/begin", **{"identifier": self.email, **query})
 
-    def comes(self, **said: Any) -> TestResponse:
+    def comes(self, **overrides: Any) -> TestResponse:
         """Sign in with the passkey of the account that is named."""
-        return self.gives(f"{LOGIN}/finish", self.device.shows(self.asks_sign_in(), **said))
+        return self.gives(f"{LOGIN}/finish", self.device.shows(self.asks_sign_in(), **overrides))
 
-    def is_offered(self, **said: Any) -> TestResponse:
+    def is_offered(self, **overrides: Any) -> TestResponse:
         """Sign in with the passkey that the browser offers."""
-        return self.gives(f"{LOGIN}/autofill/finish", self.device.shows(self.begins(f"{LOGIN}/autofill/begin"), **said))
+        return self.gives(
+            f"{LOGIN}/autofill/finish", self.device.shows(self.begins(f"{LOGIN}/autofill/begin"), **overrides)
+        )
 
-    def answers(self, token: str, **said: Any) -> TestResponse:
+    def answers(self, token: str, **overrides: Any) -> TestResponse:
         """Answer a challenge with a passkey."""
         options = self.begins(f"{LOGIN_2FA}/passkey/begin", secondfactorauthenticationtoken=token)
-        shown = self.device.shows(options, **said)
+        shown = self.device.shows(options, **overrides)
         return self.gives(f"{LOGIN_2FA}/passkey/finish", shown, secondfactorauthenticationtoken=token)
 
-    def enrols_with(self, token: str, **said: Any) -> TestResponse:
+    def enrols_with(self, token: str, **overrides: Any) -> TestResponse:
         """Enrol a passkey with a challenge's token."""
         options = self.begins(f"{LOGIN_2FA}/register/passkey/begin", secondfactorauthenticationtoken=token)
-        made = self.device.makes(options, **said)
+        made = self.device.makes(options, **overrides)
         return self.gives(f"{LOGIN_2FA}/register/passkey/finish", made, secondfactorauthenticationtoken=token)
 
     def listed(self) -> list[dict[str, Any]]:
         return list(answered(self.tenant.send("GET", f"{OWN}/passkey", bearer=self.bearer))["Credentials"])
 
 
-def keyed(make: NewTenantServer, **settings: Any) -> Keyed:
+def passkey_holder(make: NewTenantServer, **settings: Any) -> PasskeyHolder:
     """Return somebody at a new tenant that has passkeys."""
-    who = Keyed(**vars(somebody(make, **{"passkeys": True, **settings})))
+    who = PasskeyHolder(**vars(account_holder(make, **{"passkeys": True, **settings})))
     who.device = Authenticator(origin_of(who.tenant))
     return who
 
 
-def keyed_of(who: Any) -> Keyed:
+def passkey_holder_of(who: Any) -> PasskeyHolder:
     """Return somebody of a row table, with a device."""
-    known = who if isinstance(who, Keyed) else Keyed(**vars(who))
+    known = who if isinstance(who, PasskeyHolder) else PasskeyHolder(**vars(who))
     known.device = Authenticator(origin_of(who.tenant))
     return known

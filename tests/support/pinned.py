@@ -7,7 +7,7 @@ from typing import Any
 from werkzeug.test import TestResponse
 
 from tests.support.mailbox import code_in, token_in
-from tests.support.rows import Act, Somebody
+from tests.support.rows import AccountHolder, Act
 from tests.support.tenant_server import answered, refused
 
 PIN, OTHER, WRONG = "270486", "905142", "111222"
@@ -22,21 +22,21 @@ def lock(kind: str, most: int = 2) -> dict[str, Any]:
     return {**PINS, "lockout": {"type": kind, "maximum_failed_attempts": most}}
 
 
-def pinned(who: Somebody, pin: str = PIN) -> Somebody:
+def pinned(who: AccountHolder, pin: str = PIN) -> AccountHolder:
     """Somebody whose PIN the tenant's server set."""
     return who.becomes(PINInfo={"PIN": pin})
 
 
-def session(who: Somebody) -> str:
+def session(who: AccountHolder) -> str:
     """What a sign-in leaves behind for the next one."""
     return str(answered(pinned(who).logs_in())["session_token"])
 
 
-def again(who: Somebody, token: str, pin: str = PIN, **query: Any) -> TestResponse:
+def again(who: AccountHolder, token: str, pin: str = PIN, **query: Any) -> TestResponse:
     return who.call("U67", {"pin": pin}, session_token=token, **query)
 
 
-def asked(who: Somebody) -> str:
+def asked(who: AccountHolder) -> str:
     """The token of a sign-in that waits for a PIN."""
     answer = who.logs_in()
     assert refused(answer) == (403, 1243)
@@ -44,18 +44,18 @@ def asked(who: Somebody) -> str:
     return str(answer.get_json()["Data"]["PINAuthToken"])
 
 
-def first(who: Somebody, token: str, pin: str | None = PIN) -> TestResponse:
+def first(who: AccountHolder, token: str, pin: str | None = PIN) -> TestResponse:
     return who.call("U68", {"pin": pin} if pin else {}, pinauthtoken=token)
 
 
-def asked_late(who: Somebody) -> TestResponse:
+def asked_late(who: AccountHolder) -> TestResponse:
     token = asked(who)
     who.waits(minutes=11)
     return first(who, token)
 
 
 def session_late(row: str) -> Act:
-    def act(who: Somebody) -> TestResponse:
+    def act(who: AccountHolder) -> TestResponse:
         token = session(who)
         who.waits(days=2)
         return who.call(row, {"pin": PIN} if row == "U67" else None, session_token=token)
@@ -78,45 +78,45 @@ def unknown(row: str) -> Act:
     return lambda who: who.call(row, {name: NOBODY[name]})
 
 
-def texts(who: Somebody) -> TestResponse:
+def texts(who: AccountHolder) -> TestResponse:
     return who.call("U72", {"phone": pinned(who).phone})
 
 
 def twice(act: Act) -> Act:
-    def done(who: Somebody) -> TestResponse:
+    def done(who: AccountHolder) -> TestResponse:
         answered(act(who))
         return act(who)
 
     return done
 
 
-def mailed_link(who: Somebody) -> str:
+def mailed_link(who: AccountHolder) -> str:
     answered(mails("U70")(who))
     return token_in(who.mailed())
 
 
-def by_link(who: Somebody, token: str, pin: str = OTHER) -> TestResponse:
+def by_link(who: AccountHolder, token: str, pin: str = OTHER) -> TestResponse:
     return who.call("U73", {"pin": pin, "resettoken": token})
 
 
-def link_over(who: Somebody) -> TestResponse:
+def link_over(who: AccountHolder) -> TestResponse:
     token = mailed_link(who)
     who.waits(days=2)
     return by_link(who, token)
 
 
-def link_used(who: Somebody) -> TestResponse:
+def link_used(who: AccountHolder) -> TestResponse:
     token = mailed_link(who)
     answered(by_link(who, token))
     return by_link(who, token)
 
 
-def texted(who: Somebody) -> str:
+def texted(who: AccountHolder) -> str:
     answered(texts(who))
     return who.texted()
 
 
-def by_code(who: Somebody, otp: str, kind: str = "phone", pin: str = OTHER, **more: Any) -> TestResponse:
+def by_code(who: AccountHolder, otp: str, kind: str = "phone", pin: str = OTHER, **more: Any) -> TestResponse:
     body = {"pin": pin, "otp": otp, kind: getattr(who, kind), **more}
     return who.tenant.send("PUT", f"/identity/v2/auth/pin/reset/otp/{kind}", body, with_secret=False)
 
@@ -125,32 +125,32 @@ def not_this(otp: str) -> str:
     return "000000" if otp != "000000" else "111111"
 
 
-def code_used(who: Somebody) -> TestResponse:
+def code_used(who: AccountHolder) -> TestResponse:
     otp = texted(who)
     answered(by_code(who, otp))
     return by_code(who, otp)
 
 
-def code_over(who: Somebody) -> TestResponse:
+def code_over(who: AccountHolder) -> TestResponse:
     otp = texted(who)
     who.waits(minutes=6)
     return by_code(who, otp)
 
 
-def code_guessed(who: Somebody) -> TestResponse:
+def code_guessed(who: AccountHolder) -> TestResponse:
     otp = texted(who)
     for _ in range(5):
         by_code(who, not_this(otp))
     return by_code(who, otp)
 
 
-def code_locked(who: Somebody) -> TestResponse:
+def code_locked(who: AccountHolder) -> TestResponse:
     otp = texted(who)
     who.guesses(2)
     return by_code(who, otp)
 
 
-def mailed_code(who: Somebody) -> TestResponse:
+def mailed_code(who: AccountHolder) -> TestResponse:
     answered(mails("U70")(who))
     return by_code(who, not_this(code_in(who.mailed())), "email")
 
@@ -158,14 +158,14 @@ def mailed_code(who: Somebody) -> TestResponse:
 def answer(row: str, **members: Any) -> Act:
     name = {"U75": "email", "U76": "phone", "U77": "username"}[row]
 
-    def act(who: Somebody) -> TestResponse:
+    def act(who: AccountHolder) -> TestResponse:
         return who.call(row, {name: getattr(pinned(who), name), "pin": OTHER, "securityanswer": RIGHT, **members})
 
     return act
 
 
 def unanswered(row: str) -> Act:
-    def act(who: Somebody) -> TestResponse:
+    def act(who: AccountHolder) -> TestResponse:
         pinned(who).set_columns(private={})
         name = {"U75": "email", "U76": "phone", "U77": "username"}[row]
         return who.call(row, {name: getattr(who, name), "pin": OTHER, "securityanswer": RIGHT})

@@ -54,11 +54,11 @@ class Person:
         """Block the account, as a management operation of another process would."""
         self.set_columns(is_active=False)
 
-    def set_columns(self, **said: Any) -> None:
+    def set_columns(self, **columns: Any) -> None:
         """Let columns of the account say something else."""
         with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             where = (accounts.c.tenant_id == self.tenant_id, accounts.c.uid == self.uid)
-            work.run(update(accounts).where(*where).values(**said))
+            work.run(update(accounts).where(*where).values(**columns))
 
 
 @contextmanager

@@ -18,9 +18,9 @@ from app.identity.platform.store.unit import UnitOfWork
 from tests.support.breached_passwords import breached_password_server
 from tests.support.captchas import worked
 from tests.support.customers import UNLIMITED, Customer, a_customer
+from tests.support.expected_operations import ROWS, Row, status_of
 from tests.support.mailbox import sent_messages
 from tests.support.shapes import differs, narrowed
-from tests.support.stated_rows import ROWS, Row, status_of
 from tests.support.tenant_server import NewTenantServer, TenantServer, refused
 
 QUESTIONS = {"pet": "Your first pet?", "city": "Where were you born?"}
@@ -32,7 +32,7 @@ PAGE, STRANGE_PAGE = "https://shop.example/back", "https://evil.example/back"
 
 
 @dataclass
-class Somebody(Customer):
+class AccountHolder(Customer):
     """Somebody with a verified address, a username, a number and answers, and an access token."""
 
     held: str = ""
@@ -57,7 +57,7 @@ class Somebody(Customer):
         path = ROWS[row].path.format(**{"uid": self.uid, **(at or {})})
         return self.tenant.send(ROWS[row].method, path, body, **query)
 
-    def becomes(self, **members: Any) -> Somebody:
+    def becomes(self, **members: Any) -> AccountHolder:
         """Let the tenant's server change the account."""
         self.tenant.update(self.uid, members)
         return self
@@ -72,7 +72,7 @@ class Somebody(Customer):
         return [one for one in held if one["to"] == (to or self.email)][-1]
 
 
-def somebody(make: NewTenantServer, **settings: Any) -> Somebody:
+def account_holder(make: NewTenantServer, **settings: Any) -> AccountHolder:
     """Return somebody at a new tenant with these settings."""
     stated = {
         "captcha": {"work_bits": 8},
@@ -80,10 +80,10 @@ def somebody(make: NewTenantServer, **settings: Any) -> Somebody:
         "url_whitelist": ("https://shop.example",),
         "limits": RATES,
     }
-    return Somebody(**vars(a_customer(make, **{**stated, **settings})))
+    return AccountHolder(**vars(a_customer(make, **{**stated, **settings})))
 
 
-Act = Callable[[Somebody], TestResponse]
+Act = Callable[[AccountHolder], TestResponse]
 
 
 @dataclass(frozen=True)
@@ -100,12 +100,12 @@ class Refusal:
 
     def check(self, make: NewTenantServer) -> None:
         """Raise it for real."""
-        answer = self.act(somebody(make, **self.settings))
+        answer = self.act(account_holder(make, **self.settings))
         assert refused(answer) == (status_of(self.row, self.code), self.code), answer.text
 
 
 @contextmanager
-def without_sms(who: Somebody) -> Iterator[None]:
+def without_sms(who: AccountHolder) -> Iterator[None]:
     """Nothing sends text messages for a while."""
     services = who.tenant.services
     kept, services.settings = services.settings, replace(services.settings, sms_url="", mail_url="smtp://127.0.0.1:9")
@@ -116,7 +116,7 @@ def without_sms(who: Somebody) -> Iterator[None]:
 
 
 @contextmanager
-def with_stolen(who: Somebody, *passwords: str) -> Iterator[None]:
+def with_breached(who: AccountHolder, *passwords: str) -> Iterator[None]:
     """These passwords stand on the list of stolen ones for a while."""
     services = who.tenant.services
     kept = services.breached_passwords
@@ -154,7 +154,7 @@ class Answer:
     """A row that answers 200: how one comes to be able to ask it, and what the answer is, member by member."""
 
     row: str
-    prepare: Callable[[Somebody], Ask]
+    prepare: Callable[[AccountHolder], Ask]
     shape: Any
     settings: Mapping[str, Any] = field(default_factory=dict)
     is_flat: bool = True  # members of members have no form-encoded spelling
@@ -163,7 +163,7 @@ class Answer:
     def __str__(self) -> str:
         return self.row
 
-    def ways(self) -> Iterable[str]:
+    def variants(self) -> Iterable[str]:
         """Name every way to ask the same of this row."""
         row = ROWS[self.row]
         yield from ("as stated", "odd letter case", "key in a header")
@@ -183,7 +183,7 @@ class Answer:
 
     def check(self, make: NewTenantServer, way: str) -> None:
         """Ask in this way."""
-        who = somebody(make, **self.settings)
+        who = account_holder(make, **self.settings)
         asked = self.prepare(who)
         began = len(events(who.tenant))
         answer = send(who, self.row, asked, way)
@@ -197,7 +197,7 @@ class Answer:
             assert {silent for _, silent in told} == {"ebhook" in way}
 
 
-def send(who: Somebody, row_id: str, asked: Ask, way: str) -> TestResponse:
+def send(who: AccountHolder, row_id: str, asked: Ask, way: str) -> TestResponse:
     """Send a request in one of the ways."""
     row, base = ROWS[row_id], f"http://{who.tenant.services.settings.api_hostname}"
     body = dict(asked.body) if asked.body is not None else None
@@ -228,7 +228,7 @@ def send(who: Somebody, row_id: str, asked: Ask, way: str) -> TestResponse:
     )
 
 
-def _show(who: Somebody, row: Row, way: str, query: dict[str, Any], headers: dict[str, str]) -> None:
+def _show(who: AccountHolder, row: Row, way: str, query: dict[str, Any], headers: dict[str, str]) -> None:
     """Show the key, the secret and the token that the row asks for, each where this way has it."""
     if way == "key in a header":
         headers["X-Acme-ApiKey"] = who.tenant.api_key

@@ -44,7 +44,7 @@ def public(*numbers: int) -> list[dict[str, Any]]:
 
 
 @dataclass(frozen=True)
-class Heard:
+class ReceivedRequest:
     """A received request."""
 
     path: str
@@ -83,7 +83,7 @@ class FakeProvider:
     """Maps an authorization address to the callback, for a sign-in without interaction."""
     sent_out: dict[str, dict[str, Any]] = field(default_factory=dict)
     tokens: dict[str, dict[str, Any]] = field(default_factory=dict)
-    heard: list[Heard] = field(default_factory=list)
+    received: list[ReceivedRequest] = field(default_factory=list)
 
     @property
     def now(self) -> int:
@@ -127,7 +127,7 @@ class FakeProvider:
         return f"{asked['redirect_uri']}?{urlencode(self.signs_in(address, **who))}"
 
     def asked_for(self, path: str) -> int:
-        return sum(1 for one in self.heard if one.path == path)
+        return sum(1 for one in self.received if one.path == path)
 
     def configuration(self) -> dict[str, Any]:
         said = {
@@ -202,7 +202,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _respond(self, form: dict[str, str]) -> None:
         held, path = self.server.held, urlsplit(self.path).path
-        held.heard.append(Heard(path, dict(self.headers), form))
+        held.received.append(ReceivedRequest(path, dict(self.headers), form))
         time.sleep(held.delay_seconds)
         if held.answers_after is not None:
             held.answers_after.wait(4)

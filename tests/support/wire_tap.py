@@ -15,7 +15,7 @@ class Tap:
 
     target: int
     listener: socket.socket
-    heard: list[bytearray] = field(default_factory=list)  # what each client said, by connection
+    received: list[bytearray] = field(default_factory=list)  # what each client said, by connection
 
     @property
     def port(self) -> int:
@@ -24,7 +24,7 @@ class Tap:
 
     def requests(self) -> list[bytes]:
         """Return each HTTP request that was heard in full."""
-        return [request for said in self.heard for request in _requests(bytes(said))]
+        return [request for data in self.received for request in _requests(bytes(data))]
 
     def repeat(self, request: bytes) -> int:
         """Replay a request on its own connection; return the status of the response."""
@@ -36,15 +36,15 @@ class Tap:
         with suppress(OSError):
             while True:
                 here, _ = self.listener.accept()
-                said = bytearray()
-                self.heard.append(said)
-                Thread(target=self._pass_on, args=(here, said), daemon=True).start()
+                data = bytearray()
+                self.received.append(data)
+                Thread(target=self._pass_on, args=(here, data), daemon=True).start()
 
-    def _pass_on(self, here: socket.socket, said: bytearray) -> None:
+    def _pass_on(self, here: socket.socket, data: bytearray) -> None:
         with here, suppress(OSError), socket.create_connection(("127.0.0.1", self.target)) as there:
             back = Thread(target=_copy, args=(there, here, bytearray()), daemon=True)
             back.start()
-            _copy(here, there, said)
+            _copy(here, there, data)
             back.join()
 
 
@@ -57,15 +57,15 @@ def _copy(source: socket.socket, sink: socket.socket, kept: bytearray) -> None:
         sink.shutdown(socket.SHUT_WR)
 
 
-def _requests(said: bytes) -> Iterator[bytes]:
-    while b"\r\n\r\n" in said:
-        head, _, rest = said.partition(b"\r\n\r\n")
+def _requests(data: bytes) -> Iterator[bytes]:
+    while b"\r\n\r\n" in data:
+        head, _, rest = data.partition(b"\r\n\r\n")
         fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:])
         length = int(fields.get(b"content-length", b"0"))
         if len(rest) < length:
             return
         yield head + b"\r\n\r\n" + rest[:length]
-        said = rest[length:]
+        data = rest[length:]
 
 
 @contextmanager

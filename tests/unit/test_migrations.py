@@ -24,7 +24,7 @@ from app.identity.platform.store.schema_state import SchemaState, read_schema_st
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.clock import FixedClock
 from app.settings import SettingsError
-from tests.support.migration_rules import breaks_older_code, heard, keeps_writers_out
+from tests.support.migration_rules import breaks_older_code, keeps_writers_out, recorded_statements
 from tests.support.posting import VAULT, row, worker
 from tests.support.servers import RUNTIME, PostgresUrls
 from tests.support.smtp_server import mailbox
@@ -222,7 +222,7 @@ def test_no_migration_breaks_the_code_it_claims_to_bear(fresh_postgres: Postgres
     """What takes something away raises `oldest_code` to the first code that does not use it any more (CONTRIBUTING.md)."""
     migrate.upgrade(fresh_postgres.migrate_url, revision=FIRST_ONLINE)
     for before, revision in pairwise([one for one in REVISIONS if one >= FIRST_ONLINE]):
-        with heard() as statements:
+        with recorded_statements() as statements:
             migrate.upgrade(fresh_postgres.migrate_url, revision=revision)
         if oldest_code_of(revision) == oldest_code_of(before):
             assert breaks_older_code(statements, PASSING.get(revision, ())) == []

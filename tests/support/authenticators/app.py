@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from app.contract.second_factors.challenge import FactorKind
 from tests.support.authenticators.driver import Driver
-from tests.support.factors import Factored
+from tests.support.factors import SecondFactorHolder
 
 
 class AppDriver(Driver):
@@ -19,28 +19,28 @@ class AppDriver(Driver):
     missing = (1099,)
     lives_seconds = 60
 
-    def enrol(self, who: Factored) -> None:
+    def enrol(self, who: SecondFactorHolder) -> None:
         who.enrols()
 
-    def begin(self, who: Factored, token: str) -> TestResponse | None:
+    def begin(self, who: SecondFactorHolder, token: str) -> TestResponse | None:
         return None
 
-    def first_proof(self, who: Factored, challenge: Mapping[str, Any]) -> str:
+    def first_response(self, who: SecondFactorHolder, challenge: Mapping[str, Any]) -> str:
         who.app = pyotp.TOTP(challenge["ManualEntryCode"])
         return who.shows()
 
-    def proof(self, who: Factored, token: str) -> str:
+    def response(self, who: SecondFactorHolder, token: str) -> str:
         return who.next_code()
 
-    def wrong_proof(self, who: Factored, token: str) -> str:
+    def wrong_response(self, who: SecondFactorHolder, token: str) -> str:
         return who.shows(3600) if who.app else "000000"
 
-    def strangers_proof(self, who: Factored, token: str) -> str:
+    def attacker_response(self, who: SecondFactorHolder, token: str) -> str:
         """Of a key that the owner had begun with, and did not prove."""
         return who.scans().shows()
 
-    def show(self, who: Factored, token: str, proof: Any) -> TestResponse:
-        return who.shows_code(proof, token)
+    def show(self, who: SecondFactorHolder, token: str, response: Any) -> TestResponse:
+        return who.shows_code(response, token)
 
-    def remove(self, who: Factored) -> TestResponse:
+    def remove(self, who: SecondFactorHolder) -> TestResponse:
         return who.own("DELETE", "totp")

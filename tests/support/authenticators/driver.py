@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.platform.services import Services
-from tests.support.factors import Factored
+from tests.support.factors import SecondFactorHolder
 
 SENT_FREELY = {"amount": 0, "minutes": 60}
 
@@ -41,7 +41,7 @@ class Driver:
     def __str__(self) -> str:
         return self.kind.value
 
-    def stated(self, **more: Any) -> dict[str, Any]:
+    def tenant_settings(self, **more: Any) -> dict[str, Any]:
         """Return the settings of a tenant that has it, and an authenticator app beside it."""
         switches = {"totp": True, "sms": False, "email": False, "passkey": False, "push": False, "duo": False}
         if self.kind.value in switches or self.kind is FactorKind.QUESTIONS:
@@ -54,42 +54,42 @@ class Driver:
         """Run what it needs of others, for as long as a test takes."""
         return nullcontext()
 
-    def equipped(self, who: Factored) -> Factored:
+    def equipped(self, who: SecondFactorHolder) -> SecondFactorHolder:
         """Return somebody with what it takes, as a phone."""
         return who
 
-    def enrol(self, who: Factored) -> None:
+    def enrol(self, who: SecondFactorHolder) -> None:
         """Enrol it with the access token."""
         raise NotImplementedError
 
-    def begin(self, who: Factored, token: str) -> TestResponse | None:
+    def begin(self, who: SecondFactorHolder, token: str) -> TestResponse | None:
         """Begin to enrol it with a challenge's token; None where that takes no request."""
         raise NotImplementedError
 
-    def first_proof(self, who: Factored, challenge: Mapping[str, Any]) -> Any:
+    def first_response(self, who: SecondFactorHolder, challenge: Mapping[str, Any]) -> Any:
         """Return the first proof of what was begun at a challenge."""
         raise NotImplementedError
 
-    def enrols_by(self, who: Factored, token: str, proof: Any) -> TestResponse:
+    def enrols_by(self, who: SecondFactorHolder, token: str, response: Any) -> TestResponse:
         """Show a first proof with a challenge's token."""
-        return self.show(who, token, proof)
+        return self.show(who, token, response)
 
-    def proof(self, who: Factored, token: str) -> Any:
+    def response(self, who: SecondFactorHolder, token: str) -> Any:
         """Return a right proof, for a challenge."""
         raise NotImplementedError
 
-    def wrong_proof(self, who: Factored, token: str) -> Any:
+    def wrong_response(self, who: SecondFactorHolder, token: str) -> Any:
         """Return one that is wrong, after `proof` was asked for; only where it `counts`."""
         raise NotImplementedError
 
-    def strangers_proof(self, who: Factored, token: str) -> Any:
+    def attacker_response(self, who: SecondFactorHolder, token: str) -> Any:
         """Return the best that somebody can show who has the password alone, where another factor is enrolled."""
-        return self.proof(who, token)
+        return self.response(who, token)
 
-    def show(self, who: Factored, token: str, proof: Any) -> TestResponse:
+    def show(self, who: SecondFactorHolder, token: str, response: Any) -> TestResponse:
         """Answer a challenge."""
         raise NotImplementedError
 
-    def remove(self, who: Factored) -> TestResponse:
+    def remove(self, who: SecondFactorHolder) -> TestResponse:
         """Remove it with the access token."""
         raise NotImplementedError

@@ -14,14 +14,14 @@ from app.identity.platform.services import Services
 from tests.support.authenticators.driver import Driver
 from tests.support.devices import store_service_secrets
 from tests.support.duo import DUO, SECRET, FakeDuo, duo
-from tests.support.factors import OWN_2FA, Factored
+from tests.support.factors import OWN_2FA, SecondFactorHolder
 from tests.support.tenant_server import answered
 
 BACK = "https://shop.example/duo"
 
 
 @dataclass
-class Led(Factored):
+class Led(SecondFactorHolder):
     """Somebody whose browser comes back from Duo, and where each challenge led it."""
 
     addresses: dict[str, str] = field(default_factory=dict, repr=False)
@@ -51,33 +51,33 @@ class DuoDriver(Driver):
         with duo(services) as self.there:
             yield self.there
 
-    def equipped(self, who: Factored) -> Led:
+    def equipped(self, who: SecondFactorHolder) -> Led:
         store_service_secrets(who.tenant, duo={"client_secret": SECRET})
         return Led(**vars(who))
 
-    def enrol(self, who: Factored) -> None:
+    def enrol(self, who: SecondFactorHolder) -> None:
         answered(who.own("PUT", "duo", self.there.passed(led(who).begins())))
 
-    def begin(self, who: Factored, token: str) -> TestResponse | None:
+    def begin(self, who: SecondFactorHolder, token: str) -> TestResponse | None:
         return None
 
-    def first_proof(self, who: Factored, challenge: Mapping[str, Any]) -> Any:
+    def first_response(self, who: SecondFactorHolder, challenge: Mapping[str, Any]) -> Any:
         return self.there.passed(challenge["DuoAuthEndpoint"])
 
-    def proof(self, who: Factored, token: str) -> Any:
+    def response(self, who: SecondFactorHolder, token: str) -> Any:
         return self.there.passed(led(who).addresses[token])
 
-    def strangers_proof(self, who: Factored, token: str) -> Any:
+    def attacker_response(self, who: SecondFactorHolder, token: str) -> Any:
         """Of a prompt that the owner had begun."""
         return self.there.passed(led(who).begins())
 
-    def show(self, who: Factored, token: str, proof: Any) -> TestResponse:
-        return who.proves("duo", proof, token)
+    def show(self, who: SecondFactorHolder, token: str, response: Any) -> TestResponse:
+        return who.proves("duo", response, token)
 
-    def remove(self, who: Factored) -> TestResponse:
+    def remove(self, who: SecondFactorHolder) -> TestResponse:
         return who.own("DELETE", "duo")
 
 
-def led(who: Factored) -> Led:
+def led(who: SecondFactorHolder) -> Led:
     assert isinstance(who, Led)
     return who

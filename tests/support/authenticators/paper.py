@@ -8,7 +8,7 @@ from werkzeug.test import TestResponse
 
 from app.contract.second_factors.challenge import FactorKind
 from tests.support.authenticators.driver import Driver
-from tests.support.factors import Factored
+from tests.support.factors import SecondFactorHolder
 
 
 class PaperDriver(Driver):
@@ -17,20 +17,20 @@ class PaperDriver(Driver):
     missing = (1128,)
     stands_alone = False
 
-    def enrol(self, who: Factored) -> None:
+    def enrol(self, who: SecondFactorHolder) -> None:
         who.enrols()
         who.codes = who.backup_codes()
 
-    def proof(self, who: Factored, token: str) -> str:
+    def response(self, who: SecondFactorHolder, token: str) -> str:
         return who.codes.pop()
 
-    def wrong_proof(self, who: Factored, token: str) -> str:
+    def wrong_response(self, who: SecondFactorHolder, token: str) -> str:
         return "00000-00000"
 
-    def show(self, who: Factored, token: str, proof: Any) -> TestResponse:
-        return who.proves("backupcode", {"backupcode": proof}, token)
+    def show(self, who: SecondFactorHolder, token: str, response: Any) -> TestResponse:
+        return who.proves("backupcode", {"backupcode": response}, token)
 
-    def remove(self, who: Factored) -> TestResponse:
+    def remove(self, who: SecondFactorHolder) -> TestResponse:
         """New ones end the old ones; with the last factor all of them go."""
         renewed = who.own("GET", "backupcode/reset")
         return who.own("DELETE", "totp") if renewed.status_code == 200 else renewed

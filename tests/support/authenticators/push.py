@@ -11,12 +11,12 @@ from werkzeug.test import TestResponse
 from app.contract.second_factors.challenge import FactorKind
 from tests.support.authenticators.driver import Driver
 from tests.support.devices import AWS_KEY, PUSH, Phone, pinged, registration_address, resent, store_service_secrets
-from tests.support.factors import Factored
+from tests.support.factors import SecondFactorHolder
 from tests.support.tenant_server import answered, refused
 
 
 @dataclass
-class Phoned(Factored):
+class Phoned(SecondFactorHolder):
     """Somebody with a phone, and what it was asked for each challenge."""
 
     requests: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)
@@ -42,34 +42,34 @@ class PushDriver(Driver):
     over = (1296,)
     asked_at_once = 5  # in ten minutes: whoever is asked again and again approves in the end
 
-    def equipped(self, who: Factored) -> Phoned:
+    def equipped(self, who: SecondFactorHolder) -> Phoned:
         store_service_secrets(who.tenant, push=AWS_KEY)
         return Phoned(**vars(who))
 
-    def enrol(self, who: Factored) -> None:
+    def enrol(self, who: SecondFactorHolder) -> None:
         answered(phoned(who).device.scan(registration_address(who.own_factors()["PushQRCode"])))
 
-    def begin(self, who: Factored, token: str) -> TestResponse | None:
+    def begin(self, who: SecondFactorHolder, token: str) -> TestResponse | None:
         return None
 
-    def first_proof(self, who: Factored, challenge: Mapping[str, Any]) -> None:
+    def first_response(self, who: SecondFactorHolder, challenge: Mapping[str, Any]) -> None:
         answered(phoned(who).device.scan(registration_address(challenge["PushQRCode"])))
         answered(phoned(who).device.respond("Yes"))
 
-    def proof(self, who: Factored, token: str) -> None:
+    def response(self, who: SecondFactorHolder, token: str) -> None:
         answered(phoned(who).device.respond("Yes", phoned(who).requests[token]))
 
-    def strangers_proof(self, who: Factored, token: str) -> None:
+    def attacker_response(self, who: SecondFactorHolder, token: str) -> None:
         """There is no picture to scan, and no device that could be asked."""
         assert refused(resent(who, token)) == (403, 1313)
 
-    def show(self, who: Factored, token: str, proof: Any) -> TestResponse:
+    def show(self, who: SecondFactorHolder, token: str, response: Any) -> TestResponse:
         return pinged(who, token)
 
-    def remove(self, who: Factored) -> TestResponse:
+    def remove(self, who: SecondFactorHolder) -> TestResponse:
         return who.own("DELETE", "push")
 
 
-def phoned(who: Factored) -> Phoned:
+def phoned(who: SecondFactorHolder) -> Phoned:
     assert isinstance(who, Phoned)
     return who

@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from app.contract.second_factors.challenge import FactorKind
 from tests.support.authenticators.driver import Driver
-from tests.support.factors import Factored
+from tests.support.factors import SecondFactorHolder
 from tests.support.tenant_server import answered
 
 ROW = "securityquestionanswer"
@@ -25,29 +25,29 @@ class QuestionsDriver(Driver):
     missing = (1257, 1258, 1259)
     is_used_up = False
 
-    def enrol(self, who: Factored) -> None:
+    def enrol(self, who: SecondFactorHolder) -> None:
         answered(who.own("PUT", ROW, self._right(who)))
 
-    def begin(self, who: Factored, token: str) -> TestResponse | None:
+    def begin(self, who: SecondFactorHolder, token: str) -> TestResponse | None:
         return None
 
-    def first_proof(self, who: Factored, challenge: Mapping[str, Any]) -> Any:
+    def first_response(self, who: SecondFactorHolder, challenge: Mapping[str, Any]) -> Any:
         return self._right(who)
 
-    def enrols_by(self, who: Factored, token: str, proof: Any) -> TestResponse:
-        return who.proves(ROW, proof, token)
+    def enrols_by(self, who: SecondFactorHolder, token: str, response: Any) -> TestResponse:
+        return who.proves(ROW, response, token)
 
-    def proof(self, who: Factored, token: str) -> Any:
+    def response(self, who: SecondFactorHolder, token: str) -> Any:
         return self._right(who)
 
-    def wrong_proof(self, who: Factored, token: str) -> Any:
+    def wrong_response(self, who: SecondFactorHolder, token: str) -> Any:
         return listed(who.uid, "nowhere")
 
-    def show(self, who: Factored, token: str, proof: Any) -> TestResponse:
-        return who.proves(f"verification/{ROW}", proof, token, "POST")
+    def show(self, who: SecondFactorHolder, token: str, response: Any) -> TestResponse:
+        return who.proves(f"verification/{ROW}", response, token, "POST")
 
-    def remove(self, who: Factored) -> TestResponse:
+    def remove(self, who: SecondFactorHolder) -> TestResponse:
         return who.own("DELETE", ROW)
 
-    def _right(self, who: Factored) -> dict[str, Any]:
+    def _right(self, who: SecondFactorHolder) -> dict[str, Any]:
         return listed(who.uid, f"born in {who.uid}")

@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from app.contract.second_factors.challenge import FactorKind
 from tests.support.authenticators.driver import Driver
-from tests.support.factors import Factored
+from tests.support.factors import SecondFactorHolder
 from tests.support.mailbox import code_in, other_code
 from tests.support.tenant_server import answered
 
@@ -26,30 +26,30 @@ class SmsDriver(Driver):
     missing = (1100, 1117)
     lives_seconds = 300
 
-    def enrol(self, who: Factored) -> None:
+    def enrol(self, who: SecondFactorHolder) -> None:
         answered(who.own("PUT", "sms/phone", {"phoneno2fa": NUMBER}))
         answered(who.own("PUT", "sms", {"otp": who.texted()}))
 
-    def begin(self, who: Factored, token: str) -> TestResponse | None:
+    def begin(self, who: SecondFactorHolder, token: str) -> TestResponse | None:
         return who.proves("sms/phone", {"phoneno2fa": NUMBER}, token)
 
-    def first_proof(self, who: Factored, challenge: Mapping[str, Any]) -> str:
+    def first_response(self, who: SecondFactorHolder, challenge: Mapping[str, Any]) -> str:
         return who.texted()
 
-    def proof(self, who: Factored, token: str) -> str:
+    def response(self, who: SecondFactorHolder, token: str) -> str:
         answered(who.proves("sms/resend", None, token, "GET"))
         return who.texted()
 
-    def wrong_proof(self, who: Factored, token: str) -> str:
+    def wrong_response(self, who: SecondFactorHolder, token: str) -> str:
         return other_code(who.texted())
 
-    def strangers_proof(self, who: Factored, token: str) -> str:
+    def attacker_response(self, who: SecondFactorHolder, token: str) -> str:
         return NONE
 
-    def show(self, who: Factored, token: str, proof: Any) -> TestResponse:
-        return who.proves("sms", {"otp": proof}, token)
+    def show(self, who: SecondFactorHolder, token: str, response: Any) -> TestResponse:
+        return who.proves("sms", {"otp": response}, token)
 
-    def remove(self, who: Factored) -> TestResponse:
+    def remove(self, who: SecondFactorHolder) -> TestResponse:
         return who.own("DELETE", "sms")
 
 
@@ -59,28 +59,28 @@ class MailDriver(Driver):
     missing = (1256,)
     lives_seconds = 300
 
-    def enrol(self, who: Factored) -> None:
+    def enrol(self, who: SecondFactorHolder) -> None:
         answered(who.own("GET", "email", emailid=who.email))
         answered(who.own("PUT", "email", {"emailid": who.email, "otp": code_in(who.mailed())}))
 
-    def begin(self, who: Factored, token: str) -> TestResponse | None:
+    def begin(self, who: SecondFactorHolder, token: str) -> TestResponse | None:
         return who.proves("email", {"emailid": who.email}, token, "POST")
 
-    def first_proof(self, who: Factored, challenge: Mapping[str, Any]) -> str:
+    def first_response(self, who: SecondFactorHolder, challenge: Mapping[str, Any]) -> str:
         return code_in(who.mailed())
 
-    def proof(self, who: Factored, token: str) -> str:
+    def response(self, who: SecondFactorHolder, token: str) -> str:
         answered(who.proves("email", {"emailid": who.email}, token, "POST"))
         return code_in(who.mailed())
 
-    def wrong_proof(self, who: Factored, token: str) -> str:
+    def wrong_response(self, who: SecondFactorHolder, token: str) -> str:
         return other_code(code_in(who.mailed()))
 
-    def strangers_proof(self, who: Factored, token: str) -> str:
+    def attacker_response(self, who: SecondFactorHolder, token: str) -> str:
         return NONE
 
-    def show(self, who: Factored, token: str, proof: Any) -> TestResponse:
-        return who.proves("email", {"emailid": who.email, "otp": proof}, token)
+    def show(self, who: SecondFactorHolder, token: str, response: Any) -> TestResponse:
+        return who.proves("email", {"emailid": who.email, "otp": response}, token)
 
-    def remove(self, who: Factored) -> TestResponse:
+    def remove(self, who: SecondFactorHolder) -> TestResponse:
         return who.own("DELETE", "email")
