@@ -1,4 +1,4 @@
-# One image; the command chooses: serve (hub and identity), serve --only hub|identity, worker, migrate, apply ...
+# One image for every command: serve (hub and identity service), serve --only hub|identity, worker, migrate, apply ...
 FROM python:3.12-slim-bookworm AS parts
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PYTHONDONTWRITEBYTECODE=1
 RUN python -m venv /opt/venv
@@ -11,7 +11,7 @@ COPY translations translations
 RUN python -m tools.translations compile
 COPY app app
 RUN python -m compileall -q app /opt/venv/lib
-# The command, without the build tools that an installed package would need.
+# The `gatehouse` command, without the build tools that installing the package would need.
 RUN printf '#!/opt/venv/bin/python\nimport sys\n\nsys.path.insert(0, "/srv/gatehouse")\nfrom app.cli import main\n\nmain()\n' > /opt/venv/bin/gatehouse \
     && chmod 0755 /opt/venv/bin/gatehouse
 

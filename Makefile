@@ -1,4 +1,4 @@
-# One place for the commands that people and the build share. `make help` lists them.
+# The commands that developers and the build share. `make help` lists them.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 MAKEFLAGS += --no-print-directory
@@ -11,17 +11,17 @@ CODE := app tests tools examples
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 14
 
-setup: ## make .venv with the locked parts; nothing to do when the lock is unchanged
+setup: ## create .venv with the locked packages; does nothing if the lock is unchanged
 	@tools/setup.sh
 
 run: setup ## serve the demo on http://acme.localhost:8000
 	@$(BIN)/gatehouse demo
 
-test: setup ## run every test against real parts; installs what is missing when root
+test: setup ## run every test with real services; as root, install missing ones
 	@tools/test-parts.sh
 	@$(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist worksteal $(PYTEST_ARGS)
 
-lint: setup ## style, types, import contracts, templates, translations
+lint: setup ## check style, types, import contracts, templates, translations
 	$(BIN)/ruff check $(wildcard $(CODE))
 	$(BIN)/ruff format --check $(wildcard $(CODE))
 	$(BIN)/mypy
@@ -29,20 +29,20 @@ lint: setup ## style, types, import contracts, templates, translations
 	$(BIN)/djlint --lint --quiet templates
 	$(BIN)/python -m tools.translations check
 
-check: lint test ## what the build runs
+check: lint test ## run everything that the build runs
 
-bench: setup ## the budgets as ratios against a bare view
+bench: setup ## measure the budgets, as ratios to a bare Flask view
 	@$(BIN)/python -m tools.bench
 
-shots: setup ## a picture of every page and state
+shots: setup ## take a screenshot of every page and state
 	@tools/test-parts.sh
 	@$(BIN)/python -m tools.shots
 
 translations: setup ## refresh translations/ from the sources
 	@$(BIN)/python -m tools.translations update
 
-lock: setup ## resolve the locks anew (UPGRADE=--upgrade moves versions)
+lock: setup ## resolve the locks again (UPGRADE=--upgrade raises versions)
 	@tools/lock.sh $(UPGRADE)
 
-clean: ## remove what setup and tests made
+clean: ## remove files made by setup and tests
 	rm -rf .venv node_modules build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

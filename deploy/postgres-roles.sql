@@ -13,7 +13,7 @@ ALTER SCHEMA public OWNER TO :"owner";
 REVOKE ALL ON SCHEMA public FROM PUBLIC;
 GRANT USAGE ON SCHEMA public TO :"runtime";
 
--- What the owner's migrations make later, the runtime role may read and write, and nothing else.
+-- The runtime role may read and write the rows of tables that the owner's migrations create later, and gets no other privileges.
 ALTER DEFAULT PRIVILEGES FOR ROLE :"owner" IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO :"runtime";
 ALTER DEFAULT PRIVILEGES FOR ROLE :"owner" IN SCHEMA public GRANT USAGE, SELECT ON SEQUENCES TO :"runtime";
 

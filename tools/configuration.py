@@ -25,26 +25,26 @@ Written by `python -m tools.configuration` from the models and from `app/setting
 
 ## The environment
 
-What differs between installations. A setting that contradicts another stops the start with one sentence.
+Settings of the installation. Contradictory settings stop the start, with one sentence that explains why.
 
-| variable | what it says |
+| variable | meaning |
 | --- | --- |
 """
 FILE_HEAD = """
 ## The configuration file
 
-What a tenant is, for `gatehouse apply FILE.yaml`. `gatehouse schema` prints the same as JSON Schema
+The tenants, for `gatehouse apply FILE.yaml`. `gatehouse schema` prints this reference as JSON Schema
 ([configuration.schema.json](configuration.schema.json)) for editors: put
 `# yaml-language-server: $schema=configuration.schema.json` into the first line of your file.
 
-- A file overwrites what it names. What it named before and names no longer goes back to its default. What it does not name and a
-  management operation set stays (decisions/0162). `--dry-run` says of each difference whether an operation had set it, and what stays.
-- A key of a tenant that is absent is left alone, whatever a file brought there before.
-- Existing passwords, keys and secrets are never overwritten. Absent keys and secrets are made and printed once.
-- Nothing is removed unless `--prune` says so: then applications and templates that the file does not list, and accounts that a file
-  made.
+- A file overwrites the settings in it. Settings that an earlier file had and this one lacks return to their defaults. Other settings that a
+  management operation made stay (decisions/0162). `--dry-run` shows which differences an operation had made, and which settings stay.
+- A tenant's key that is absent from the file is left alone, even if an earlier file had it.
+- Existing passwords, keys and secrets are never overwritten. Absent keys and secrets are generated and printed once.
+- Nothing is removed without `--prune`. With it, applications and templates that the file does not list are removed, and so are accounts
+  that an earlier file created.
 - `theme` names a folder with `theme.yaml` (the keys of `brand`) and the logo beside it.
-- YAML without anchors, aliases and tags; `true` and `false` are the only truth values.
+- YAML without anchors, aliases and tags; `true` and `false` are the only booleans.
 """
 
 

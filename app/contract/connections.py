@@ -81,11 +81,11 @@ class ConnectionSettings(ConfigurationModel):
     userinfo_endpoint: ProviderAddress | None = None
     emails_endpoint: ProviderAddress | None = Field(
         default=None,
-        description="A list of addresses, of which one is `primary` and maybe `verified`, as GitHub has it.",
+        description="A list of addresses, of which one is `primary` and maybe `verified`, as at GitHub.",
     )
     token_endpoint_auth_method: Literal["client_secret_basic", "client_secret_post"] | None = Field(
         default=None,
-        description="How the secret is shown; absent: as the issuer says, and `client_secret_post` to endpoints.",
+        description="How the client authenticates; absent: as in the issuer's metadata, or `client_secret_post` for endpoints.",
     )
     pkce: bool = Field(default=True, description="False only where the provider refuses a verifier beside the secret.")
     scope: str = Field(
@@ -93,26 +93,26 @@ class ConnectionSettings(ConfigurationModel):
     )
     claims: dict[ClaimedMember, Annotated[str, Field(min_length=1, max_length=200)]] = Field(
         default_factory=dict,
-        description="The provider's words, where they are not those of OpenID Connect: `first_name: given`. "
-        "`a.b` is b within a; `subject` names the person, and must never be given to another one.",
+        description="The provider's claim names that differ from OpenID Connect's: `first_name: given`. "
+        "`a.b` is b within a; `subject` identifies the account, and the provider must never reuse it.",
     )
     trusts_email: bool | None = Field(
         default=None,
-        description="Whether an address that it calls verified is linked at once to the account that has it: only where the "
-        "provider proves addresses as well as you do. Absent: true for google and github as they are known here, else false.",
+        description="Whether an address that the provider calls verified is linked at once to the account with it. Only if the "
+        "provider verifies addresses as well as you do. Absent: true for the built-in google and github, else false.",
     )
 
     @property
     def names(self) -> Mapping[str, str]:
-        """The provider's words for all that it may tell."""
+        """The provider's name of each claim."""
         return {**STANDARD_CLAIMS, **{str(member): claim for member, claim in self.claims.items()}}
 
 
 class ConnectionFile(ConnectionSettings):
-    """The same with its secret. An absent one stays as it is, null takes it away: PKCE alone protects the code then."""
+    """A connection with its secret. An absent secret is left unchanged; null removes it, so that PKCE alone protects the code."""
 
     secret: Annotated[str, Field(min_length=1, max_length=2_000)] | None = Field(
-        default=None, description="What the provider gave you beside the key; kept sealed."
+        default=None, description="The client secret that the provider issued with the key; stored encrypted."
     )
 
 

@@ -122,13 +122,13 @@ class MailTemplate(ConfigurationModel):
         max_length=100_000,
         description="A whole document, sent as it is; or paragraphs, which get the frame and the colours of our own mails.",
     )
-    text: str | None = Field(default=None, max_length=100_000, description="Made of `html` if absent.")
+    text: str | None = Field(default=None, max_length=100_000, description="Derived from `html` if absent.")
     carries: Carries | None = Field(
         default=None,
         description="What the email must contain: a link, a code or both. Detected from the content if absent.",
     )
     sender_name: Line = Field(default="", max_length=60, description="That of settings.sending if empty.")
-    is_active: bool = Field(default=True, description="One that is not is passed over, as if it were not there.")
+    is_active: bool = Field(default=True, description="An inactive template is ignored.")
 
     @property
     def known_as(self) -> str:

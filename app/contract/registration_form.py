@@ -42,7 +42,7 @@ class FormField(ConfigurationModel):
     min_length: int = Field(default=0, ge=0, le=MOST_LETTERS)
     max_length: int = Field(default=MOST_LETTERS, ge=1, le=MOST_LETTERS)
     rule: Literal["", "integer", "numeric", "alphanumeric_combo", "valid_url", "callback_valid_date"] = ""
-    matches: str = Field(default="", description="The name of a field that must say the same.")
+    matches: str = Field(default="", description="The name of a field that must have the same value.")
     options: tuple[Option, ...] = Field(default=(), max_length=300)
 
     @model_validator(mode="after")

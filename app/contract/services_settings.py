@@ -88,4 +88,4 @@ SECRETS_IN_FILE: Mapping[str, Mapping[str, object]] = {
     "duo": {"client_secret": True},
     "connections": {"__all__": {"secret": True}},
 }
-"""Which member of a service's part of the file is kept sealed, apart from the rest."""
+"""The secret member of each service's settings, which is encrypted and stored separately."""

@@ -97,13 +97,13 @@ class ApplicationFile(ApplicationSettings):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$"), AfterValidator(_free_application)]
     client_id: Annotated[str, Field(pattern=r"^[!-~]{1,128}$")] | None = Field(
-        default=None, description="Made and printed once if absent."
+        default=None, description="Generated and printed once if absent."
     )
     client_secret: str | None = Field(
         default=None,
         min_length=16,
         max_length=256,
-        description="Made and printed once if absent; an existing one is never overwritten.",
+        description="Generated and printed once if absent; an existing one is never overwritten.",
     )
     redirect_uris: tuple[RedirectUri, ...] = ()
     post_logout_redirect_uris: tuple[RedirectUri, ...] = ()
@@ -192,15 +192,15 @@ class TenantFile(ConfigurationModel):
         AfterValidator(_free_tenant),
     ]
     api_key: Annotated[str, Field(pattern=_GUID)] | None = Field(
-        default=None, description="A GUID; made and printed once if absent."
+        default=None, description="A GUID; generated and printed once if absent."
     )
     api_secret: Annotated[str, Field(pattern=_GUID)] | None = Field(
-        default=None, description="A GUID; made and printed once if absent."
+        default=None, description="A GUID; generated and printed once if absent."
     )
     captcha_secret: Annotated[str, Field(min_length=1, max_length=500)] | None = Field(
         default=None,
-        description="What the provider of settings.captcha gave you beside the site key; kept sealed. It is the "
-        "provider's, so another one replaces the current one.",
+        description="The secret that the provider of settings.captcha issued with the site key; stored encrypted. Unlike our own "
+        "secrets it can be replaced.",
     )
     settings: TenantSettings | None = None
     url_whitelist: tuple[AllowedAddress, ...] | None = None
