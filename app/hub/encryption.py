@@ -38,8 +38,8 @@ class CookieCipher:
         """Return the content encrypted for one context (associated data); it decrypts in that context only."""
         nonce = randomness.random_bytes(_NONCE_BYTES)
         text = json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
-        sealed = self._ciphers[0].encrypt(nonce, text, context.encode("utf-8", "surrogatepass"))
-        return base64.urlsafe_b64encode(nonce + sealed).rstrip(b"=").decode()
+        ciphertext = self._ciphers[0].encrypt(nonce, text, context.encode("utf-8", "surrogatepass"))
+        return base64.urlsafe_b64encode(nonce + ciphertext).rstrip(b"=").decode()
 
     def decrypt(self, value: str, context: str) -> Any:
         """Return the content; None if the value was not encrypted by the hub for this context."""

@@ -98,7 +98,7 @@ def show(page_name: str, sample: str) -> Response:
         raise NotFound
     use_sample_tenant(look, language)
     page = _pages().get(page_name)
-    shown = page.samples().get(sample) if page else None
-    if shown is None:
+    found = page.samples().get(sample) if page else None
+    if found is None:
         raise NotFound
-    return shown.render()
+    return found.render()

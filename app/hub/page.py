@@ -139,7 +139,7 @@ class Page:
     def widget(self) -> Widget | None:
         """The captcha provider's widget if this page shows it; the CSP allows the provider only then."""
         captcha = getattr(getattr(self, "form", None), "captcha", None)
-        return captcha.provided if isinstance(captcha, CaptchaField) else None
+        return captcha.provider_widget if isinstance(captcha, CaptchaField) else None
 
     def html(self) -> str:
         """Return the page rendered for the current visit."""

@@ -31,11 +31,11 @@ _TRUE_VALUES: Final = ("true", "1", "yes")
 def start() -> Response:
     """Redirect to the provider of a connection."""
     journey.refuse_unknown_interaction()
-    asked = contract.ConnectionStart(
+    request_body = contract.ConnectionStart(
         provider=request.args.get("provider", "")[:100], attempt=requested_interaction_id() or None
     )
     try:
-        return journey.follow(api()(contract.start, asked))
+        return journey.follow(api()(contract.start, request_body))
     except (refusals.UnknownConnection, refusals.ConnectionNotConfigured) as refusal:
         return _no_provider(refusal)
 
@@ -44,7 +44,7 @@ def start() -> Response:
 def start_for_application() -> Response:
     """Redirect to a provider for an application that links directly to it, then back to the application."""
     given = {name.lower(): value for name, value in request.args.items()}
-    asked = contract.ConnectionHandler(
+    request_body = contract.ConnectionHandler(
         provider=given.get("provider", "")[:100],
         api_key=given.get("apikey"),
         callback=given.get("callback", "")[:2_000] or None,
@@ -55,7 +55,7 @@ def start_for_application() -> Response:
         callback_guid=(given.get("callbackguid") or given.get("clientguid") or "")[:100] or None,
     )
     try:
-        return journey.follow(api()(contract.handle, asked))
+        return journey.follow(api()(contract.handle, request_body))
     except ApiError as refusal:
         return _no_provider(refusal)
 

@@ -32,14 +32,14 @@ _PAGES_BY_LINK_TYPE: Final = {
 @views.get("/auth")
 def auth() -> Response:
     """The legacy authentication page; `action` and `vtype` select the page."""
-    action, wanted = request.args.get("action", "").lower(), request.args.get("return_url")
+    action, return_url = request.args.get("action", "").lower(), request.args.get("return_url")
     if action == "logout":
-        return sign_out(contract.SignOutRequest(return_url=wanted))
+        return sign_out(contract.SignOutRequest(return_url=return_url))
     if page := _PAGES_BY_LINK_TYPE.get(request.args.get("vtype", "").lower()):
         return journey.redirect_to(f"{page}?{urlencode(_given_parameters('vtoken', 'attempt', 'lang'))}")
     if request.args.get("vtype") or action not in _START_ACTIONS:
         raise NotFound
-    step = api()(contract.open_return, contract.ReturnRequest(return_url=wanted, action=action or "login"))
+    step = api()(contract.open_return, contract.ReturnRequest(return_url=return_url, action=action or "login"))
     return journey.follow(step.model_copy(update=_given_parameters("ui_locales", "login_hint")))
 
 
@@ -63,8 +63,8 @@ def start() -> Response:
 def error() -> Response:
     """The legacy error page of federation; shows `code` if it is well-formed."""
     code, visit = request.args.get("code", ""), current_visit()
-    shown = code if code.replace("_", "").isalnum() and code.isascii() and len(code) <= 40 else ""
-    return ErrorPage(RequestError.BAD_REQUEST, 400, visit.reference, detail=shown).render(400)
+    error_code = code if code.replace("_", "").isalnum() and code.isascii() and len(code) <= 40 else ""
+    return ErrorPage(RequestError.BAD_REQUEST, 400, visit.reference, detail=error_code).render(400)
 
 
 @views.get("/.well-known/change-password")

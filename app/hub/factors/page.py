@@ -41,7 +41,7 @@ class FactorPage(Page):
 
     form: FactorForm
     presentation: FactorPresentation
-    shown: FactorPrompt
+    prompt: FactorPrompt
 
     @property
     def run(self) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ class FactorPage(Page):
 
     @property
     def resend_in_seconds(self) -> int:
-        return self.shown.resend_in_seconds
+        return self.prompt.resend_in_seconds
 
     @property
     def wait(self) -> Any:
@@ -67,12 +67,12 @@ class FactorPage(Page):
     @property
     def picture(self) -> QrCode:
         """The QR code that the authenticator app scans."""
-        return qr_code(self.shown.uri or "")
+        return qr_code(self.prompt.uri or "")
 
     @property
     def secret_groups(self) -> str:
         """The TOTP secret in groups of four characters, for typing."""
-        secret = self.shown.secret or ""
+        secret = self.prompt.secret or ""
         return " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
 
 

@@ -24,19 +24,19 @@ class PasskeyForm(FactorForm):
     error_field = ""  # the error belongs to the form: the field is hidden
 
     def to_answer(self, attempt: str) -> FactorAnswer:
-        shown, self.credential.data = _read(self.credential.data or ""), ""
+        credential, self.credential.data = _read(self.credential.data or ""), ""
         kind, trust = FactorKind.PASSKEY, bool(self.trust.data)
-        return FactorAnswer(attempt=attempt, kind=kind, credential=shown, trust=trust)
+        return FactorAnswer(attempt=attempt, kind=kind, credential=credential, trust=trust)
 
 
 def _read(text: str) -> dict[str, Any]:
     if len(text) > _MAX_CHARACTERS:
         return {}
     try:
-        shown = json.loads(text or "{}")
+        credential = json.loads(text or "{}")
     except (ValueError, RecursionError):
         return {}
-    return shown if isinstance(shown, dict) else {}
+    return credential if isinstance(credential, dict) else {}
 
 
 _OPTIONS: Final = {"challenge": "AAAA", "rpId": "acme.localhost", "timeout": 60000, "allowCredentials": []}

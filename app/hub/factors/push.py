@@ -43,7 +43,7 @@ _NOTICES: Final[dict[type[ApiError], Notice]] = {
 _SCAN: Final = "https://api.acme.example/identity/v2/auth/push/device?apikey=0&token=sample"
 
 
-def _shown(**members: Any) -> FactorPrompt:
+def _prompt(**members: Any) -> FactorPrompt:
     return FactorPrompt(kind=FactorKind.PUSH, app="Acme Keys", targets=["Pixel 9"], **members)
 
 
@@ -55,13 +55,13 @@ PRESENTATION: Final = FactorPresentation(
     form=PushForm,
     scripts=("poll",),
     samples={
-        "asked with a number": _shown(is_enrolled=True, sent_to="Pixel 9", state="waiting", number="42", resend_in_seconds=24),
-        "asked": _shown(is_enrolled=True, sent_to="Pixel 9", state="waiting"),
-        "not asked": _shown(is_enrolled=True),
+        "asked with a number": _prompt(is_enrolled=True, sent_to="Pixel 9", state="waiting", number="42", resend_in_seconds=24),
+        "asked": _prompt(is_enrolled=True, sent_to="Pixel 9", state="waiting"),
+        "not asked": _prompt(is_enrolled=True),
         "to enrol": FactorPrompt(
             kind=FactorKind.PUSH, uri=_SCAN, app="Acme Keys", state="drawn",
             stores={"App Store": "https://apps.example/acme", "Google Play": "https://play.example/acme"},
         ),
-        "scanned": _shown(sent_to="Pixel 9", state="waiting"),
+        "scanned": _prompt(sent_to="Pixel 9", state="waiting"),
     },
 )  # fmt: skip

@@ -31,8 +31,8 @@ class FactorChoiceRow:
     @classmethod
     def of(cls, kind: FactorKind, hint: str | None = None) -> FactorChoiceRow:
         """Return the row of a factor; `hint` is the account's own, such as a masked number."""
-        shown = PRESENTATIONS[kind]
-        return cls(kind.value, shown.name, hint or shown.hint, shown.icon)
+        presentation = PRESENTATIONS[kind]
+        return cls(kind.value, presentation.name, hint or presentation.hint, presentation.icon)
 
 
 def kind_of(text: str | None) -> FactorKind | None:

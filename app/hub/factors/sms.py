@@ -20,7 +20,7 @@ class SmsForm(CodeForm):
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Show the error of a phone number at its field."""
-        sentence = next((said for kind, said in _NUMBER_ERRORS.items() if isinstance(refusal, kind)), None)
+        sentence = next((text for kind, text in _NUMBER_ERRORS.items() if isinstance(refusal, kind)), None)
         if sentence is None:
             return super().add_refusal(refusal)
         self.add_error("target", sentence)

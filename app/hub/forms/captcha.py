@@ -41,7 +41,7 @@ NUMBERS: Final = (
     lazy_pgettext("number", "nineteen"),
     lazy_pgettext("number", "twenty"),
 )
-_ASKED: Final = re.compile(
+_CHALLENGE: Final = re.compile(
     r"(?P<bits>\d{1,2})\.(?P<seed>[\w-]{22})\.(?P<kind>sum|difference|largest|smallest|nth)(?P<numbers>(\.\d{1,2}){2,5})",
     re.ASCII,
 )
@@ -54,8 +54,8 @@ _WIDGET_ALONE: Final = "widget"
 class CaptchaField(StringField):
     """A challenge and its answer. Renders nothing before `ask`, or before a posted form contains a challenge."""
 
-    asked: Challenge | None = None
-    provided: Widget | None = None
+    challenge: Challenge | None = None
+    provider_widget: Widget | None = None
     """The widget of the tenant's provider, with the question or alone."""
     was_answered: bool = False
     """Whether the previous question was answered in words."""
@@ -65,62 +65,67 @@ class CaptchaField(StringField):
         super().process(formdata, data, extra_filters)
         given = {part: (formdata or {}).get(f"{self.name}_{part}", "") for part in _PARTS}
         if given["asked"]:
-            self._keep(_read(given["challenge"], given["asked"]), current_visit().tenant.captcha)
+            self._set(_read(given["challenge"], given["asked"]), current_visit().tenant.captcha)
         self.work, self.proof, self.randstr = given["work"], given["proof"], given["randstr"]
 
     def ask(self, challenge: Challenge | None, widget: Widget | None = None) -> None:
         """Show a new challenge or the tenant's widget; the previous answer is dropped."""
         self.was_answered = bool(self.data)
-        self._keep(challenge, widget or current_visit().tenant.captcha)
+        self._set(challenge, widget or current_visit().tenant.captcha)
         self.data = self.work = self.proof = self.randstr = ""
 
-    def _keep(self, challenge: Challenge | None, widget: Widget | None) -> None:
-        self.asked, self.provided = challenge, widget
+    def _set(self, challenge: Challenge | None, widget: Widget | None) -> None:
+        self.challenge, self.provider_widget = challenge, widget
         if challenge is not None and challenge.question is not None:
             self.label.text = question_text(challenge.question)
 
     @property
-    def is_asked(self) -> bool:
-        return self.asked is not None or self.provided is not None
+    def is_shown(self) -> bool:
+        return self.challenge is not None or self.provider_widget is not None
 
     @property
     def answer(self) -> CaptchaAnswer | None:
         """The answer for the request; None without a challenge. Raises ValidationError if it is too long."""
-        if not self.is_asked:
+        if not self.is_shown:
             return None
-        token = self.asked.token if self.asked else ""
+        token = self.challenge.token if self.challenge else ""
         return CaptchaAnswer(
             challenge=token, answer=self.data or "", work=self.work, proof=self.proof, randstr=self.randstr
         )
 
     @property
     def hidden(self) -> list[tuple[str, str]]:
-        """Hidden fields that render the challenge again without an API call. A provider's proof is for one try."""
-        names = {"proof": "", "randstr": ""} if self.provided else {"work": self.work}
-        if self.asked is None or self.asked.question is None:
+        """Hidden fields that render the challenge again without an API call. A provider's response is for one try."""
+        names = {"proof": "", "randstr": ""} if self.provider_widget else {"work": self.work}
+        if self.challenge is None or self.challenge.question is None:
             names["asked"] = _WIDGET_ALONE
         else:
-            question = self.asked.question
-            encoded = [str(self.asked.work_bits), self.asked.work_seed, question.kind, *map(str, question.numbers)]
-            names |= {"challenge": self.asked.token, "asked": ".".join(encoded)}
+            question = self.challenge.question
+            encoded = [
+                str(self.challenge.work_bits),
+                self.challenge.work_seed,
+                question.kind,
+                *map(str, question.numbers),
+            ]
+            names |= {"challenge": self.challenge.token, "asked": ".".join(encoded)}
         return [(f"{self.name}_{name}", value) for name, value in names.items()]
 
     @property
     def refused(self) -> tuple[str, Any]:
         """The field and the text of the error of a failed captcha."""
-        if self.provided is None or self.was_answered:
+        if self.provider_widget is None or self.was_answered:
             return self.name, OTHER_QUESTION
-        return (self.name, _UNPROVED) if self.asked else ("", _UNPROVED_ALONE)
+        return (self.name, _FAILED) if self.challenge else ("", _WIDGET_FAILED)
 
 
 OTHER_QUESTION: Final = _l("That was not the answer. Here is another question.")
-_UNPROVED: Final = _l("That could not be confirmed. Try it once more, or answer this question.")
-_UNPROVED_ALONE: Final = _l("That you are no machine could not be confirmed. Try it once more.")
+_FAILED: Final = _l("That could not be confirmed. Try it once more, or answer this question.")
+_WIDGET_FAILED: Final = _l("That you are no machine could not be confirmed. Try it once more.")
 
 
-def _read(token: str, asked: str) -> Challenge | None:
+def _read(token: str, encoded: str) -> Challenge | None:
     """Parse the challenge of a posted form, which is untrusted: it can hold nothing but numbers and only affects rendering."""
-    found = _ASKED.fullmatch(asked)
+    found = _CHALLENGE.fullmatch(encoded)
     if found is None or not token or len(token) > 600:
         return None
     numbers = [int(part) for part in found["numbers"].split(".")[1:]]

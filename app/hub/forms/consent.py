@@ -47,10 +47,10 @@ class BoxesForm(HubForm):
     @classmethod
     def of(cls, options: Iterable[ConsentOption], agreed: Iterable[str] = (), **given: Any) -> BoxesForm:
         """Return the form with these options; those agreed to are checked."""
-        held = {option.id: option for option in options}
+        by_id = {option.id: option for option in options}
         ticked = {_PREFIX + option for option in agreed}
-        boxes = {_PREFIX + option: BooleanField(default=_PREFIX + option in ticked) for option in held}
-        kind: type[BoxesForm] = type("TenantsBoxes", (cls,), {**boxes, "options": tuple(held.values())})
+        boxes = {_PREFIX + option: BooleanField(default=_PREFIX + option in ticked) for option in by_id}
+        kind: type[BoxesForm] = type("TenantsBoxes", (cls,), {**boxes, "options": tuple(by_id.values())})
         return kind(**given)
 
     @property
@@ -73,8 +73,8 @@ class BoxesForm(HubForm):
 
 def forms_of(events: Iterable[str]) -> tuple[ConsentForm, ...]:
     """Return the tenant's consent forms for these events, in the tenant's order."""
-    wanted = set(events)
-    return tuple(form for form in current_visit().tenant.consent_forms if form.event in wanted)
+    requested = set(events)
+    return tuple(form for form in current_visit().tenant.consent_forms if form.event in requested)
 
 
 def options_of(forms: Iterable[ConsentForm]) -> tuple[ConsentOption, ...]:
@@ -88,14 +88,14 @@ def options_of(forms: Iterable[ConsentForm]) -> tuple[ConsentOption, ...]:
 
 def sections(forms: Iterable[ConsentForm], form: BoxesForm) -> tuple[Section, ...]:
     """Return the sections to render; an option of several forms is shown with the first."""
-    drawn: set[str] = set()
-    made = []
+    rendered: set[str] = set()
+    all_sections = []
     for one in forms:
-        own = [option for option in options_of([one]) if option.id not in drawn]
-        drawn |= {option.id for option in own}
+        options = [option for option in options_of([one]) if option.id not in rendered]
+        rendered |= {option.id for option in options}
         texts = localized(one.title), localized(one.text)
-        made.append(Section(*texts, tuple(_box(option, form.box(option)) for option in own)))
-    return tuple(section for section in made if section.boxes)
+        all_sections.append(Section(*texts, tuple(_box(option, form.box(option)) for option in options)))
+    return tuple(section for section in all_sections if section.boxes)
 
 
 def titles(forms: Iterable[ConsentForm]) -> Mapping[str, str]:

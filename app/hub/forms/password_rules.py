@@ -88,7 +88,7 @@ def sample_refusals() -> dict[str, ApiError]:
 
 def _applicable(policy: PasswordPolicy, *, is_first: bool) -> Iterator[PasswordRule]:
     yield PasswordRule.LEAST
-    for is_asked, kind in (
+    for is_required, kind in (
         (policy.max_length < _SHOWN_MAXIMUM, PasswordRule.MOST),
         (policy.require_lowercase, PasswordRule.LOWER),
         (policy.require_uppercase, PasswordRule.UPPER),
@@ -99,7 +99,7 @@ def _applicable(policy: PasswordPolicy, *, is_first: bool) -> Iterator[PasswordR
         (policy.breached == "change", PasswordRule.STOLEN),
         (policy.history > 0 and not is_first, PasswordRule.EARLIER),
     ):
-        if is_asked:
+        if is_required:
             yield kind
 
 

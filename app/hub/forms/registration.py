@@ -23,7 +23,7 @@ class RegisterForm(HubForm):
     captcha = CaptchaField()
     credential = HiddenField()
     connection = HiddenField(name="with")
-    asked: ClassVar[tuple[FormField, ...]] = ()
+    form_fields: ClassVar[tuple[FormField, ...]] = ()
     is_by_passkey: ClassVar[bool] = False
     is_connected: ClassVar[bool] = False
 
@@ -39,16 +39,16 @@ class RegisterForm(HubForm):
         """Return the form with these fields; the password is optional with a passkey, and absent for a federated identity."""
         form = tuple(field for field in form if not (is_connected and _is_password(field)))
         names = [field.name for field in form if field.name in IDENTIFIERS]
-        asked = tuple(_optional_password(field) if is_by_passkey else field for field in form)
-        widgets = {field.name: widget(field, is_second_name=field.name in names[1:]) for field in asked}
-        members = {**widgets, "asked": form, "is_by_passkey": is_by_passkey, "is_connected": is_connected}
+        fields = tuple(_optional_password(field) if is_by_passkey else field for field in form)
+        widgets = {field.name: widget(field, is_second_name=field.name in names[1:]) for field in fields}
+        members = {**widgets, "form_fields": form, "is_by_passkey": is_by_passkey, "is_connected": is_connected}
         kind: type[RegisterForm] = type("TenantsForm", (cls,), members)
         return kind(data=data)
 
     @property
     def rows(self) -> list[tuple[FormField, Any]]:
         """The fields with their WTForms fields, without the terms."""
-        return [(field, self[field.name]) for field in self.asked if field.name != TERMS]
+        return [(field, self[field.name]) for field in self.form_fields if field.name != TERMS]
 
     @property
     def terms(self) -> Any:
@@ -56,14 +56,14 @@ class RegisterForm(HubForm):
         return self._fields.get(TERMS)
 
     def to_request(self) -> RegisterRequest:
-        asked = [field for field in self.asked if not (self.is_by_passkey and field.name == "password")]
-        typed = {field.name: to_wire_value(field, self[field.name].data) for field in asked}
-        made = read_credential(self) if self.is_by_passkey else None
+        sent = [field for field in self.form_fields if not (self.is_by_passkey and field.name == "password")]
+        typed = {field.name: to_wire_value(field, self[field.name].data) for field in sent}
+        new_credential = read_credential(self) if self.is_by_passkey else None
         return RegisterRequest(
             attempt=current_visit().interaction_id,
             fields=typed,
             captcha=self.answered,
-            credential=made,
+            credential=new_credential,
             is_connected=self.is_connected,
         )
 

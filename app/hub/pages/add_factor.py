@@ -52,9 +52,9 @@ class AddFactorPage(FactorPage):
     def samples(cls) -> Mapping[str, AddFactorPage]:
         samples: dict[str, AddFactorPage] = {}
         for presentation in PRESENTATIONS.values():
-            for state, shown in presentation.samples.items():
-                if not shown.is_enrolled:
-                    samples[f"{presentation.kind.value}, {state}"] = cls(fresh_form(presentation), presentation, shown)
+            for state, prompt in presentation.samples.items():
+                if not prompt.is_enrolled:
+                    samples[f"{presentation.kind.value}, {state}"] = cls(fresh_form(presentation), presentation, prompt)
         first = next(iter(samples.values()))
         wrong = fresh_form(first.presentation)
         wrong.add_error(wrong.error_field, wrong.wrong)
@@ -128,10 +128,10 @@ def duo_enrolment_callback() -> Response:
     return _add(fresh_form(PRESENTATIONS[FactorKind.DUO]), duo.callback_answer())
 
 
-def _add(form: FactorForm, proof: FactorAnswer) -> Response:
-    kind = proof.kind
+def _add(form: FactorForm, answer: FactorAnswer) -> Response:
+    kind = answer.kind
     try:
-        added = api()(contract.add, proof)
+        added = api()(contract.add, answer)
     except e.NotAuthenticated:
         return oidc_client.start_login(ACCOUNT_FACTORS)
     except e.WrongCurrentPassword:

@@ -59,7 +59,7 @@ class ConsentPage(Page):
         return (self.logo,)
 
     @property
-    def letters(self) -> str:
+    def initials(self) -> str:
         return initials(self.account)
 
     @classmethod

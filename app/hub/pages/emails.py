@@ -87,7 +87,7 @@ class Address:
     email: str
     is_first: bool = False
     is_confirmed: bool = True
-    is_asked: bool = False
+    is_pending: bool = False
     """Whether the address is added only once confirmed."""
     can_resend: bool = False
     resend_in_seconds: int = 0
@@ -120,12 +120,12 @@ class EmailsPage(Page):
     @property
     def confirmed_count(self) -> int:
         """The number of addresses that belong to the account already."""
-        return sum(not address.is_asked for address in self.addresses)
+        return sum(not address.is_pending for address in self.addresses)
 
     @classmethod
     def samples(cls) -> Mapping[str, EmailsPage]:
         new = Address("ada@example.com", is_first=True, is_confirmed=False, can_resend=True)
-        pending = Address("countess@example.org", is_confirmed=False, is_asked=True, can_resend=True)
+        pending = Address("countess@example.org", is_confirmed=False, is_pending=True, can_resend=True)
         first, long_address = (
             Address("ada@example.com", is_first=True),
             Address(f"{'countess.of.' * 4}lovelace@example.org"),

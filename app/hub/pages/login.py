@@ -78,7 +78,7 @@ def _resume_without_interaction() -> contract.Next:
 
 def _refused(form: LoginForm, refusal: ApiError) -> Response:
     """Render the page with the refusal; a lock shows its challenge at once, a wrong answer its field error."""
-    had_challenge = form.captcha.is_asked or form.asks_question
+    had_challenge = form.captcha.is_shown or form.asks_question
     form.ask(Lock.model_validate(refusal.data or {}), by_captcha=isinstance(refusal, _CAPTCHA_ERRORS))
     reason = reason_for(refusal)
     for field, message in _field_errors(form, refusal) if had_challenge else ():
@@ -91,7 +91,9 @@ def _refused(form: LoginForm, refusal: ApiError) -> Response:
 
 
 def _field_errors(form: LoginForm, refusal: ApiError) -> list[tuple[str, Any]]:
-    if isinstance(refusal, e.WrongCaptcha) or (isinstance(refusal, e.LockedForCaptcha) and form.captcha.provided):
+    if isinstance(refusal, e.WrongCaptcha) or (
+        isinstance(refusal, e.LockedForCaptcha) and form.captcha.provider_widget
+    ):
         return [form.captcha.refused]
     return [(field, message) for kind, field, message in _FIELD_ERRORS if isinstance(refusal, kind)]
 

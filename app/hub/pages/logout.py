@@ -46,7 +46,7 @@ class LogoutPage(Page):
     """The application's request, encrypted, for the post."""
 
     @property
-    def letters(self) -> str:
+    def initials(self) -> str:
         return initials(self.account)
 
     @classmethod

@@ -48,12 +48,12 @@ def submit_passkey_sign_in() -> Response:
     journey.refuse_unknown_interaction()
     form = PasskeySignInForm()
     remember = bool(form.remember.data)
-    form_shown = new_login_form(remember=remember)
+    login_form = new_login_form(remember=remember)
     if not form.validate():
-        return render_after_refusal(form=form_shown.with_token_error(), status=403)
+        return render_after_refusal(form=login_form.with_token_error(), status=403)
     credential = read_credential(form)
     if credential is None:
-        return render_after_refusal(RefusalReason.SCRIPTLESS, form=form_shown, status=422)
+        return render_after_refusal(RefusalReason.SCRIPTLESS, form=login_form, status=422)
     attempt = visit.interaction_id
     assertion = contract.PasskeySignIn(attempt=attempt, credential=credential, remember=remember)
     try:
@@ -62,6 +62,6 @@ def submit_passkey_sign_in() -> Response:
         return offer_to_restore(refusal)
     except (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured) as refusal:
         unknown = str((refusal.data or {}).get("UnknownPasskey") or "")
-        return render_after_refusal(RefusalReason.PASSKEY, form=form_shown, status=refusal.status, unknown=unknown)
+        return render_after_refusal(RefusalReason.PASSKEY, form=login_form, status=refusal.status, unknown=unknown)
     except ApiError as refusal:
-        return render_after_refusal(reason_for(refusal), form=form_shown, status=refusal.status)
+        return render_after_refusal(reason_for(refusal), form=login_form, status=refusal.status)

@@ -317,9 +317,9 @@ def _render_state(step: Next, form: CodeForm, outcome: Outcome | None, status: i
     name, resend_seconds = step.sent_to or "", step.resend_in_seconds
     if step.problem == DEVICE:
         button_form = ButtonForm(formdata=None)
-        form_shown = button_form.with_token_error() if form.is_token_invalid else button_form
+        approval_form = button_form.with_token_error() if form.is_token_invalid else button_form
         number, state = step.fields.get("number", ""), step.fields.get("state", "over")
-        return DeviceApprovalPage(form_shown, name, number, state, resend_seconds, outcome).render(status)
+        return DeviceApprovalPage(approval_form, name, number, state, resend_seconds, outcome).render(status)
     return SignInSentPage(form, name, step.problem == SMS, resend_seconds, outcome).render(status)
 
 

@@ -73,7 +73,7 @@ class ProfilePage(Page):
         return (self.picture,)
 
     @property
-    def letters(self) -> str:
+    def initials(self) -> str:
         return initials(self.name or self.account)
 
     @classmethod

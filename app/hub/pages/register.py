@@ -257,8 +257,8 @@ def submit_register() -> Response:
 def _without_script(registration: Registration, form: RegisterForm) -> Response:
     """Show the form's errors, which the script leaves to the page; without errors, that JavaScript is missing."""
     api()(begin_with_passkey, form.to_request())
-    form_shown = _with_captcha(form) if registration.has_captcha else form
-    return replace(_page(form_shown), problem=_SCRIPTLESS).render(422)
+    register_form = _with_captcha(form) if registration.has_captcha else form
+    return replace(_page(register_form), problem=_SCRIPTLESS).render(422)
 
 
 def _federated_identity() -> ConnectedProfile | None:
@@ -273,8 +273,8 @@ def _federated_identity() -> ConnectedProfile | None:
 def _with_captcha(form: RegisterForm) -> RegisterForm:
     """Return the form with a new captcha."""
     widget = current_visit().tenant.captcha
-    is_asked = widget is None or widget.has_question
-    form.captcha.ask(api()(contract.captcha, NoParameters()) if is_asked else None)
+    has_question = widget is None or widget.has_question
+    form.captcha.ask(api()(contract.captcha, NoParameters()) if has_question else None)
     return form
 
 

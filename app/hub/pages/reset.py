@@ -143,14 +143,14 @@ def submit_reset() -> Response:
     if not form.validate():
         return _render_form(token, form, form.error_status)
     try:
-        asked = contract.ResetPasswordRequest(
+        request_body = contract.ResetPasswordRequest(
             token=token, attempt=current_visit().interaction_id, password=form.password.data or ""
         )
     except ValidationError:
         form.add_error("password", _l("This is too long."))
         return _render_form(token, form, 422)
     try:
-        step = api()(contract.reset, asked)
+        step = api()(contract.reset, request_body)
     except ApiError as refusal:
         return _refused(token, form, refusal)
     return finish(step)

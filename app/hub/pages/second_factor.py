@@ -92,25 +92,25 @@ class SecondFactorPage(FactorPage):
     @property
     def polling(self) -> str:
         visit = current_visit().interaction
-        asked = {"attempt": visit.id if visit else "", "state": self.shown.state or ""}
-        return f"{ANSWERED}?{urlencode(asked)}" if visit else ""
+        query = {"attempt": visit.id if visit else "", "state": self.prompt.state or ""}
+        return f"{ANSWERED}?{urlencode(query)}" if visit else ""
 
     @classmethod
     def samples(cls) -> Mapping[str, SecondFactorPage]:
         samples: dict[str, SecondFactorPage] = {}
         for presentation in PRESENTATIONS.values():
-            for state, shown in presentation.samples.items():
-                name, is_new = f"{presentation.kind.value}, {state}", not shown.is_enrolled
+            for state, prompt in presentation.samples.items():
+                name, is_new = f"{presentation.kind.value}, {state}", not prompt.is_enrolled
                 rest: dict[str, Any] = {
                     "has_alternatives": True,
                     "must_enrol": is_new,
                     "trust_days": 0 if is_new else 30,
                 }
-                samples[name] = cls(fresh_form(presentation), presentation, shown, **rest)
+                samples[name] = cls(fresh_form(presentation), presentation, prompt, **rest)
                 wrong = fresh_form(presentation)
-                if wrong.wrong is not None and (shown.sent_to or not presentation.needs_target):
+                if wrong.wrong is not None and (prompt.sent_to or not presentation.needs_target):
                     wrong.add_error(wrong.error_field, wrong.wrong)
-                    samples[f"{name}, wrong"] = cls(wrong, presentation, shown, **rest)
+                    samples[f"{name}, wrong"] = cls(wrong, presentation, prompt, **rest)
         presentation = PRESENTATIONS[FactorKind.TOTP]
         samples["locked"] = cls(
             fresh_form(presentation), presentation, presentation.samples["enrolled"], trust_days=30, problem=_LOCKED
@@ -225,10 +225,10 @@ def _choose() -> Response:
         )
     if step.view is None:
         return journey.follow(step.next) if step.next else journey.start_again()
-    shown = step.view.shown
-    if shown and shown.kind is FactorKind.DUO and shown.address:
-        return journey.redirect_to(shown.address)
-    return journey.redirect_to(address(interaction.id, shown.kind.value if shown else CHOOSE))
+    prompt = step.view.shown
+    if prompt and prompt.kind is FactorKind.DUO and prompt.address:
+        return journey.redirect_to(prompt.address)
+    return journey.redirect_to(address(interaction.id, prompt.kind.value if prompt else CHOOSE))
 
 
 def _render_invalid(form: FactorForm, kind: FactorKind) -> Response:
@@ -262,8 +262,8 @@ def _page(
             FactorChoiceRow.of(item.kind, item.hint) for item in (*present, *view.choices) if item.kind in PRESENTATIONS
         )
         return ChooseFactorPage(ChoiceForm(formdata=None), choices, view.must_enrol, problem)
-    form_shown = form or fresh_form(presentation)
+    factor_form = form or fresh_form(presentation)
     return SecondFactorPage(
-        form_shown, presentation, view.shown, bool(view.choices), view.must_enrol, view.is_elsewhere, view.trust_days, problem,
+        factor_form, presentation, view.shown, bool(view.choices), view.must_enrol, view.is_elsewhere, view.trust_days, problem,
         view.landing,
     )  # fmt: skip

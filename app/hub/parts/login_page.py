@@ -20,7 +20,7 @@ from app.hub.parts import sign_in_methods
 from app.hub.parts.reauthentication import Reauthentication, current_reauthentication
 from app.hub.parts.sign_in_methods import SignInMethod
 from app.hub.parts.sign_in_refusals import (
-    ASKING,
+    CHALLENGED,
     CHECK_MORE,
     NEEDS,
     NEEDS_SUPPORT,
@@ -124,7 +124,7 @@ class LoginPage(Page):
     def samples(cls) -> Mapping[str, LoginPage]:
         email, phone, username = Identifier.EMAIL, Identifier.PHONE, Identifier.USERNAME
         given = {"data": {"identifier": "ada@example.com"}}
-        refusals = {refusal.value: refusal for refusal in RefusalReason if refusal not in ASKING}
+        refusals = {refusal.value: refusal for refusal in RefusalReason if refusal not in CHALLENGED}
         empty = LoginForm.of((email,))
         empty.add_error("identifier", _l("Enter your email."))
         empty.add_error("password", _l("Enter your password."))
@@ -291,14 +291,14 @@ def login_page(
         wait_seconds,
     )
     by_kind = {"methods": sign_in_methods.tenant_methods(), "connections": sign_in_methods.connection_methods()}
-    shown: dict[str, Any] = {name: _available_methods(reauthentication, methods) for name, methods in by_kind.items()}
-    if form.captcha.is_asked or form.asks_question:
-        return LockedLoginPage(form, *common, **shown, reauthentication=reauthentication)
+    offered: dict[str, Any] = {name: _available_methods(reauthentication, methods) for name, methods in by_kind.items()}
+    if form.captcha.is_shown or form.asks_question:
+        return LockedLoginPage(form, *common, **offered, reauthentication=reauthentication)
     if visit.tenant.passkeys and (reauthentication is None or reauthentication.has_passkey):
         return PasskeyLoginPage(
-            form, *common, **shown, reauthentication=reauthentication, passkeys=visit.tenant.passkeys
+            form, *common, **offered, reauthentication=reauthentication, passkeys=visit.tenant.passkeys
         )
-    return LoginPage(form, *common, **shown, reauthentication=reauthentication)
+    return LoginPage(form, *common, **offered, reauthentication=reauthentication)
 
 
 def _available_methods(
@@ -317,10 +317,10 @@ def render_after_refusal(
     refusal: RefusalReason | None = None, *, form: LoginForm | None = None, status: int = 403, unknown: str = ""
 ) -> Response:
     """Render the page after a failed sign-in by another method than the password."""
-    common, form_shown = current_reauthentication(), form or new_login_form()
-    if common is not None:
-        form_shown.identifier.data = common.name
-    page = login_page(form_shown, refusal, reauthentication=common)
+    reauthentication, login_form = current_reauthentication(), form or new_login_form()
+    if reauthentication is not None:
+        login_form.identifier.data = reauthentication.name
+    page = login_page(login_form, refusal, reauthentication=reauthentication)
     if isinstance(page, PasskeyLoginPage):
         page = replace(page, unknown=unknown)
     return page.render(status)

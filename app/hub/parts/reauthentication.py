@@ -20,7 +20,7 @@ class Reauthentication:
     """The account's methods, each with the identifier that it uses."""
 
     @property
-    def letters(self) -> str:
+    def initials(self) -> str:
         return initials(self.account)
 
     @property

@@ -98,7 +98,7 @@ def _retry_text(wait_seconds: int) -> Any:
     return _n("Try again in %(num)d hour.", "Try again in %(num)d hours.", -(-minutes // 60))
 
 
-ASKING: Final = frozenset({RefusalReason.CAPTCHA, RefusalReason.QUESTION, RefusalReason.ANSWER})
+CHALLENGED: Final = frozenset({RefusalReason.CAPTCHA, RefusalReason.QUESTION, RefusalReason.ANSWER})
 """Reasons for which the page shows a challenge."""
 
 NEEDS_SUPPORT: Final = frozenset(
