@@ -158,7 +158,7 @@ def test_form_post_page_has_a_button_without_javascript(chromium: Browser, galle
         page.wait_for_url("https://shop.example.com/callback")
 
 
-def test_without_javascript_no_dead_control_is_shown(chromium: Browser, gallery_address: str) -> None:
+def test_without_javascript_no_inert_control_is_shown(chromium: Browser, gallery_address: str) -> None:
     with open_page(chromium, java_script_enabled=False) as (page, _):
         page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
         assert page.get_by_role("button").count() == 1

@@ -56,7 +56,9 @@ def test_factor_is_enrolled_at_sign_in_and_then_asked(step: BrowserFactor, opene
 
 
 @pytest.mark.parametrize(("kind", "how"), [(SmsFactor, {}), (MailFactor, BARE)], ids=["sms", "email, no script, ar"])
-def test_resend_after_cool_down_kills_the_first_code(step: SentCodeFactor, opened: Opened, how: dict[str, Any]) -> None:
+def test_resend_after_cool_down_invalidates_first_code(
+    step: SentCodeFactor, opened: Opened, how: dict[str, Any]
+) -> None:
     page = opened(**how)
     step.ada.sign_in(page)
     step.begin(page)

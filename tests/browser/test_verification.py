@@ -111,7 +111,9 @@ def test_link_in_another_browser_lets_the_first_continue(
     first.page.wait_for_url(AT_THE_SHOP)
 
 
-def test_back_and_reload_after_confirming_are_harmless(world: World, served: str, opened: Opened, ada: Person) -> None:
+def test_back_and_reload_after_verification_are_harmless(
+    world: World, served: str, opened: Opened, ada: Person
+) -> None:
     visit = Visit(world, served, opened())
     visit.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     visit.page.reload()
@@ -125,7 +127,7 @@ def test_back_and_reload_after_confirming_are_harmless(world: World, served: str
     expect(visit.page.get_by_role("heading", level=1)).to_have_text("Your address is confirmed")
 
 
-def test_scanner_with_scripts_confirms_nothing(world: World, served: str, opened: Opened, ada: Person) -> None:
+def test_scanner_with_scripts_verifies_nothing(world: World, served: str, opened: Opened, ada: Person) -> None:
     visit = Visit(world, served, opened())
     visit.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     scanner = opened(user_agent="Mozilla/5.0 (compatible; SafeLinks preview)")

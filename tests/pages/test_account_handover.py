@@ -80,7 +80,7 @@ def test_handover_is_final_after_former_mailbox_confirms(donation: Takeover) -> 
     answered(donation.c.ask("POST", {"email": NEW_OWNER, "password": NEW_PASSWORD}, path=LOGIN))
 
 
-def test_unconfirmed_handover_can_be_reverted(donation: Takeover) -> None:
+def test_unacknowledged_handover_can_be_reverted(donation: Takeover) -> None:
     """A theft makes exactly the same changes as a handover, so both can be reverted."""
     hand_over(donation)
     donation.revert(donation.alerts(donation.c.email)[0])

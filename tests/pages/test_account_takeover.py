@@ -137,7 +137,7 @@ def test_alert_reverts_the_takeover_in_any_order(takeover: Takeover, order: str,
     answered(c.logs_in(OWNER_PASSWORD))
 
 
-def test_earlier_alert_kills_later_ones_but_not_vice_versa(takeover: Takeover) -> None:
+def test_earlier_alert_invalidates_later_ones_only(takeover: Takeover) -> None:
     takeover.add_address(ATTACKER)
     make_attacker_primary(takeover)
     takeover.bearer = answered(takeover.c.logs_in())["access_token"]
@@ -163,7 +163,7 @@ def test_alert_outlives_its_address_for_a_week(takeover: Takeover) -> None:
     assert "/forgot-password" not in expired.html
 
 
-def test_own_reset_kills_earlier_alerts(takeover: Takeover) -> None:
+def test_own_reset_invalidates_earlier_alerts(takeover: Takeover) -> None:
     change_password(takeover)
     answered(takeover.c.reset(resettoken=takeover.c.token(), password=OWNER_PASSWORD))
     first, second = takeover.alerts(takeover.c.email)
@@ -191,7 +191,7 @@ def test_unverified_holder_gives_the_address_back(takeover: Takeover) -> None:
     assert (account["Email"], account["EmailVerified"]) == ([], False)
 
 
-def test_address_verified_elsewhere_stays_there(takeover: Takeover) -> None:
+def test_address_verified_by_another_account_stays_there(takeover: Takeover) -> None:
     takeover.add_address(ATTACKER)
     remove_owner_address(takeover)
     address = [{"Type": "Primary", "Value": takeover.c.email}]

@@ -64,7 +64,7 @@ def test_foreign_form_token_revokes_nothing(world: World, visitor: Visitor, ada:
     assert "Acme Shop" in visitor.open("/applications").text
 
 
-def test_first_password_needs_a_fresh_sign_in(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_first_password_needs_recent_authentication(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     tenant = new_world()
     ada, visitor = tenant.person("ada@example.com"), new_visitor_at(tenant)
     signed_in(visitor, ada, "/security")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.identity.directory.accounts.tables import accounts, waiting_accounts
-from tests.pages.test_pre_registration_attacks import FORM, MINE, SQUATTERS, UNLIMITED, rows, signed_in
+from tests.pages.test_pre_registration_attacks import ATTACKERS, FORM, MINE, UNLIMITED, rows, signed_in
 from tests.support.mailbox import code_in, link_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitor, NewVisitorAt, VisitedPage, Visitor
@@ -49,7 +49,7 @@ def test_corrected_address_gets_a_link_that_signs_in(world: World, visitor: Visi
     assert signed_in(new_visitor(), MINE, RIGHT)
 
 
-def test_correction_kills_earlier_link_and_code(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
+def test_correction_invalidates_earlier_link_and_code(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
     waiting = sign_up(visitor)
     (before,) = mails_to(world.services, world.tenant_id, WRONG)
     waiting = change(waiting, RIGHT)
@@ -60,7 +60,7 @@ def test_correction_kills_earlier_link_and_code(world: World, visitor: Visitor, 
     assert [account.email for account in rows(world, accounts)] == [RIGHT]
 
 
-def test_link_in_another_browser_confirms_without_password(
+def test_link_in_another_browser_verifies_without_password(
     world: World, visitor: Visitor, new_visitor: NewVisitor
 ) -> None:
     waiting = change(sign_up(visitor), RIGHT)
@@ -99,20 +99,20 @@ def test_correction_does_not_reveal_registered_addresses(world: World, new_visit
     register_account(world, new_visitor(), VICTIM)
     seen = {}
     for first, second in ((WRONG, VICTIM), (VICTIM, RIGHT), ("free@example.test", "other@example.test")):
-        page = change(sign_up(new_visitor(), first, SQUATTERS), second)
+        page = change(sign_up(new_visitor(), first, ATTACKERS), second)
         text = page.says(but_for=second)
         again = change(page, "third@example.test" if second != RIGHT else "fourth@example.test")
         seen[first] = (page.status, page.heading, text, again.status, again.heading)
     assert len(set(seen.values())) == 1
     assert len(mails_to(world.services, world.tenant_id, VICTIM)) >= 2, "the owner is notified of the attempt"
     assert signed_in(new_visitor(), MINE, VICTIM)
-    assert not signed_in(new_visitor(), SQUATTERS, VICTIM)
+    assert not signed_in(new_visitor(), ATTACKERS, VICTIM)
 
 
 def test_correction_from_taken_address_creates_account(world: World, new_visitor: NewVisitor) -> None:
     register_account(world, new_visitor(), VICTIM)
     visitor = new_visitor()
-    change(sign_up(visitor, VICTIM, SQUATTERS, first_name="Bob"), RIGHT)
+    change(sign_up(visitor, VICTIM, ATTACKERS, first_name="Bob"), RIGHT)
     assert visitor.open(link_to(world, RIGHT)).press("Confirm").address.endswith("/profile")
     assert {(one.email, one.profile.get("FirstName")) for one in rows(world, accounts)} == {
         (VICTIM, None),
@@ -122,14 +122,14 @@ def test_correction_from_taken_address_creates_account(world: World, new_visitor
 
 def test_correction_to_foreign_address_needs_its_mailbox(world: World, new_visitor: NewVisitor) -> None:
     attacker, owner = new_visitor(), new_visitor()
-    waiting = change(sign_up(attacker, "thief@example.test", SQUATTERS), VICTIM)
+    waiting = change(sign_up(attacker, "thief@example.test", ATTACKERS), VICTIM)
     sign_up(owner, VICTIM, MINE)
     links = [link_in(mail) for mail in mails_to(world.services, world.tenant_id, VICTIM)]
     assert "Which registration is yours?" in new_visitor().open(links[0]).press("Confirm").text
     assert owner.open(links[-1]).press("Confirm").address.endswith("/profile")
     assert "/profile" not in waiting.press("I have opened the link").address
     assert signed_in(new_visitor(), MINE, VICTIM)
-    assert not signed_in(new_visitor(), SQUATTERS, VICTIM)
+    assert not signed_in(new_visitor(), ATTACKERS, VICTIM)
     assert [account.email for account in rows(world, accounts)] == [VICTIM]
 
 
@@ -145,7 +145,7 @@ def test_other_browser_cannot_correct_the_address(world: World, visitor: Visitor
     assert not mails_to(world.services, world.tenant_id, VICTIM)
 
 
-def test_confirmed_address_cannot_be_corrected(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
+def test_verified_address_cannot_be_corrected(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
     form = sign_up(visitor).follow("change it")
     new_visitor().open(link_to(world, WRONG)).press("Confirm")
     landed = form.press("Send it there", to=VICTIM)

@@ -108,7 +108,7 @@ def test_malformed_logo_uri_does_not_reach_the_csp(world: World, visitor: Visito
 
 
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "data:text/html,x", "//evil.example/"])
-def test_client_links_that_are_no_web_addresses_are_not_drawn(world: World, visitor: Visitor, address: str) -> None:
+def test_client_links_without_web_address_are_not_shown(world: World, visitor: Visitor, address: str) -> None:
     links = {"client_uri": address, "policy_uri": address, "tos_uri": address, "logo_uri": address}
     shop, ada = world.application("shop", require_consent=True, **links), world.person("ada@example.com")
     page = visitor.authorize(shop)

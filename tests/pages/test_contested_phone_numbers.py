@@ -1,4 +1,4 @@
-"""An attacker claims a phone number on the pages; its owner confirms it later and is alone in the account.
+"""An attacker claims a phone number on the pages; its owner verifies it later and is alone in the account.
 
 The same over the API: tests/api/test_contested_numbers.py.
 """
@@ -49,7 +49,7 @@ def advance_clock(world: World, **delta: float) -> None:
 
 
 def register_attacker(world: World, attacker: Visitor) -> None:
-    """Sign the attacker in with their own address and the victim's unconfirmed number."""
+    """Sign the attacker in with their own address and the victim's unverified number."""
     sign_up(attacker, ATTACKER_PASSWORD, ATTACKER)
     attacker.open(link_in(mails_to(world.services, world.tenant_id, ATTACKER)[-1])).press("Confirm")
     assert ATTACKER in attacker.open("/profile").text
@@ -65,7 +65,7 @@ def assert_owner_is_alone(world: World, owner: Visitor, attacker: Visitor, other
     assert SHOWN in sign_in(other, OWNER_PASSWORD).text.replace("\u00a0", " ")
 
 
-def test_unconfirmed_squatter_loses_the_account(world: World, new_visitor_at: NewVisitorAt) -> None:
+def test_unverified_attacker_loses_the_account(world: World, new_visitor_at: NewVisitorAt) -> None:
     attacker, owner = new_visitor_at(world), new_visitor_at(world)
     pending = sign_up(attacker, ATTACKER_PASSWORD)
     attacker_code = code_in(texts(world)[-1])
@@ -83,7 +83,7 @@ def test_unconfirmed_squatter_loses_the_account(world: World, new_visitor_at: Ne
     assert_owner_is_alone(world, owner, attacker, new_visitor_at(world))
 
 
-def test_later_squatter_cannot_use_their_code(world: World, new_visitor_at: NewVisitorAt) -> None:
+def test_later_attacker_cannot_use_their_code(world: World, new_visitor_at: NewVisitorAt) -> None:
     attacker, owner = new_visitor_at(world), new_visitor_at(world)
     owner_page = sign_up(owner, OWNER_PASSWORD)
     owner_code = code_in(texts(world)[-1])
@@ -96,7 +96,7 @@ def test_later_squatter_cannot_use_their_code(world: World, new_visitor_at: NewV
     assert_owner_is_alone(world, owner, attacker, new_visitor_at(world))
 
 
-def test_active_squatter_loses_only_the_number(world: World, new_visitor_at: NewVisitorAt) -> None:
+def test_active_attacker_loses_only_the_number(world: World, new_visitor_at: NewVisitorAt) -> None:
     attacker, owner = new_visitor_at(world), new_visitor_at(world)
     register_attacker(world, attacker)
     owner_page = sign_up(owner, OWNER_PASSWORD)
@@ -155,7 +155,7 @@ def test_earlier_request_reserves_no_number(world: World, new_visitor_at: NewVis
     assert_owner_is_alone(world, owner, attacker, new_visitor_at(world))
 
 
-def test_concurrent_confirmations_have_one_winner(world: World, new_visitor_at: NewVisitorAt) -> None:
+def test_concurrent_verifications_have_one_winner(world: World, new_visitor_at: NewVisitorAt) -> None:
     register_attacker(world, new_visitor_at(world))
     pending, codes = [], []
     for password in (OWNER_PASSWORD, ATTACKER_PASSWORD):

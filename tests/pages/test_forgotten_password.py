@@ -78,7 +78,7 @@ def test_reset_does_not_bypass_required_second_factor(new_world: NewWorld, new_v
     assert final.heading == "Protect your account"
 
 
-def test_known_and_unknown_names_get_the_same_pages(world: World, new_visitor: NewVisitor, ada: Person) -> None:
+def test_known_and_unknown_identifiers_get_the_same_pages(world: World, new_visitor: NewVisitor, ada: Person) -> None:
     known, unknown = (
         request_reset(new_visitor().open("/login"), ada.email),
         request_reset(new_visitor().open("/login"), "bob@example.com"),
@@ -255,7 +255,7 @@ def test_changing_password_ends_other_sessions(world: World, new_visitor: NewVis
     assert here.open("/profile").heading == "Ada"
 
 
-def test_security_alert_link_closes_the_account(world: World, new_visitor: NewVisitor, ada: Person) -> None:
+def test_security_alert_link_locks_the_account(world: World, new_visitor: NewVisitor, ada: Person) -> None:
     attacker, owner = new_visitor(), new_visitor()
     attacker.open("/profile").press("Sign in", identifier=ada.email, password=PASSWORD)
     attacker.open("/change-password").press("Save the new password", old_password=PASSWORD, new_password=NEW)

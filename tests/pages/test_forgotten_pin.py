@@ -110,7 +110,7 @@ def test_security_answers_reset_the_pin(tenant: World, visitor: Visitor, ada: Pe
     assert stored_pin(ada) != before
 
 
-def test_dead_link_offers_a_new_one(visitor: Visitor, ada: Person) -> None:
+def test_invalid_link_offers_a_new_one(visitor: Visitor, ada: Person) -> None:
     page = visitor.open("/reset-pin?vtoken=unknown").follow("Have a new link sent")
     assert page.heading == "Forgot your PIN?"
     assert visitor.open("/reset-pin").heading == "Forgot your PIN?"

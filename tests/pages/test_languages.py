@@ -120,7 +120,7 @@ def test_accept_language_drops_q_zero_and_sorts() -> None:
     )
 
 
-def test_tenant_default_is_the_last_resort() -> None:
+def test_tenant_default_is_the_last_fallback() -> None:
     assert negotiate([["xx"], [""]], ("ar", "en")).tag == "ar"
     assert negotiate([["de"]], ("ar", "en")).tag == "ar"
 

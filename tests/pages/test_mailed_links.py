@@ -135,7 +135,7 @@ def check_mail(visitor: Visitor, shop: Any) -> VisitedPage:
 
 
 @pytest.mark.parametrize("open_page", [sign_up, forgot, sent, check_mail])
-def test_expired_interaction_pages_offer_a_way_on(world: World, visitor: Visitor, open_page: Any) -> None:
+def test_expired_interaction_pages_offer_to_continue(world: World, visitor: Visitor, open_page: Any) -> None:
     person: Person = world.person(ADA)
     page = open_page(visitor, world.application("shop", client_name="Acme Shop"))
     wait(world, hours=26)

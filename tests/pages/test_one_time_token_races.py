@@ -1,4 +1,4 @@
-"""Fifty concurrent uses of one link or code: one wins, the others get a page with a way on."""
+"""Fifty concurrent uses of one link or code: one wins, the others get a page that offers to continue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Concurrent corrections, confirmations and security alerts: exactly one outcome."""
+"""Concurrent corrections, verifications and security alerts: exactly one outcome."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_concurrent_corrections_mail_each_address_once(world: World, visitor: Vi
     assert visitor.open(link_to(world, address)).press("Confirm").address.endswith("/profile")
 
 
-def test_correction_racing_confirmation_leaves_one_account(world: World, visitor: Visitor) -> None:
+def test_correction_racing_verification_leaves_one_account(world: World, visitor: Visitor) -> None:
     form = sign_up(visitor).follow("change it")
     link = visitor.open(link_to(world, WRONG))
     changes = [partial(tab.press, "Send it there", to=RIGHT) for tab in tabs(form, 5)]

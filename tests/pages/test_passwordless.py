@@ -130,7 +130,7 @@ def test_legacy_link_addresses_resolve(visitor: Visitor) -> None:
     assert urlsplit(visitor.open("/auth.aspx?vtype=autologin&vtoken=x").address).path == "/sign-in/approve"
 
 
-def test_resend_waits_and_kills_the_older_link(world: World, visitor: Visitor, ada: Person) -> None:
+def test_resend_waits_and_invalidates_the_older_link(world: World, visitor: Visitor, ada: Person) -> None:
     sent = by_mail(visitor.open("/login"), ada.email)
     early = sent.press("Send it again")
     assert (early.status, "A message is on its way" in early.text) == (429, True)
@@ -250,7 +250,7 @@ def test_one_touch_respects_closed_registration(
     assert "vtoken" not in str(mail)
 
 
-def test_mailbox_sign_in_ends_squatters_access(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_mailbox_sign_in_ends_attackers_access(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     """A sign-in by the mailbox ends the password and session of the account's earlier registrant."""
     tenant = new_world(**ALL_METHODS, email_verification="optional")
     eve, ada = new_visitor_at(tenant), new_visitor_at(tenant)

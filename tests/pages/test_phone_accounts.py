@@ -1,4 +1,4 @@
-"""Accounts identified by a phone number: registration, confirmation, sign-in, password reset."""
+"""Accounts identified by a phone number: registration, verification, sign-in, password reset."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_registration_by_number_continues_to_application(world: World, visitor: 
     assert callback.query["code"]
 
 
-def test_unconfirmed_number_is_confirmed_at_sign_in(world: World, visitor: Visitor) -> None:
+def test_unverified_number_is_verified_at_sign_in(world: World, visitor: Visitor) -> None:
     shop = world.application("shop")
     sign_up(visitor.authorize(shop).follow("Create an account"))
     waiting = sign_in(visitor.authorize(shop))
@@ -93,12 +93,12 @@ def test_registered_number_answers_like_a_free_one(world: World, new_visitor_at:
     assert "That code did not work" in known.press("Confirm", code="123456").text
 
 
-def test_unconfirmed_registration_does_not_block_the_owner(world: World, new_visitor_at: NewVisitorAt) -> None:
-    squatter = sign_up(new_visitor_at(world).open("/register"))
+def test_unverified_registration_does_not_block_the_owner(world: World, new_visitor_at: NewVisitorAt) -> None:
+    attacker = sign_up(new_visitor_at(world).open("/register"))
     owner = new_visitor_at(world)
     waiting = sign_up(owner.open("/register"))
     assert waiting.press("Confirm", code=code_in(texts(world)[-1])).address.endswith("/profile")
-    assert "That code did not work" in squatter.press("Confirm", code="123456").text
+    assert "That code did not work" in attacker.press("Confirm", code="123456").text
 
 
 def test_texted_code_resets_the_password(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:

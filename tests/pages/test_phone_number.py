@@ -1,4 +1,4 @@
-"""The page of the phone number: add, change, confirm, remove."""
+"""The page of the phone number: add, change, verify, remove."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_number_is_added_changed_and_removed(world: World, visitor: Visitor, ada
     assert "There is none yet" in removed.text
 
 
-def test_number_signs_in_once_confirmed(world: World, new_visitor_at: NewVisitorAt, ada: Person) -> None:
+def test_number_signs_in_once_verified(world: World, new_visitor_at: NewVisitorAt, ada: Person) -> None:
     first, second = new_visitor_at(world), new_visitor_at(world)
     sent = signed_in(first, ada, "/phone/change").press("Send the code", phone=TYPED)
     before = second.open("/profile").press("Sign in", identifier=TYPED, password=PASSWORD)
@@ -148,7 +148,7 @@ def test_wrong_expired_or_superseded_code_is_refused(world: World, visitor: Visi
     assert SHOWN not in visitor.open("/profile").text
 
 
-def test_five_wrong_codes_kill_the_code(world: World, visitor: Visitor, ada: Person) -> None:
+def test_five_wrong_codes_invalidate_the_code(world: World, visitor: Visitor, ada: Person) -> None:
     sent = signed_in(visitor, ada, "/phone/change").press("Send the code", phone=TYPED)
     right = code_in(texts(world, E164)[-1])
     for _ in range(5):
@@ -243,7 +243,7 @@ def test_double_submit_reports_success_twice(world: World, visitor: Visitor, ada
     assert ["Number removed" in page.press("Yes, remove it").text for _ in range(2)] == [True, True]
 
 
-def test_concurrent_submits_confirm_the_number_once(world: World, visitor: Visitor, ada: Person) -> None:
+def test_concurrent_submits_verify_the_number_once(world: World, visitor: Visitor, ada: Person) -> None:
     """As many concurrent submits as tries are allowed: each counts until the code is found right."""
     sent = signed_in(visitor, ada, "/phone/change").press("Send the code", phone=TYPED)
     code = code_in(texts(world, E164)[-1])
@@ -253,7 +253,7 @@ def test_concurrent_submits_confirm_the_number_once(world: World, visitor: Visit
     assert len(mails_to(world.services, world.tenant_id, ada.email)) == 1
 
 
-def test_first_confirmation_wins_the_number(world: World, new_visitor_at: NewVisitorAt) -> None:
+def test_number_belongs_to_first_verification(world: World, new_visitor_at: NewVisitorAt) -> None:
     first, second = new_visitor_at(world), new_visitor_at(world)
     answer = signed_in(first, world.person("ada@example.com"), "/phone/change").press("Send the code", phone=TYPED)
     code = code_in(texts(world, E164)[-1])
@@ -265,7 +265,7 @@ def test_first_confirmation_wins_the_number(world: World, new_visitor_at: NewVis
     assert SHOWN not in second.open("/profile").text
 
 
-def test_other_browser_of_the_account_can_confirm(world: World, new_visitor_at: NewVisitorAt, ada: Person) -> None:
+def test_other_browser_of_the_account_can_verify(world: World, new_visitor_at: NewVisitorAt, ada: Person) -> None:
     here, tenant, foreign_browser = (new_visitor_at(world) for _ in range(3))
     signed_in(here, ada, "/phone/change").press("Send the code", phone=TYPED)
     code = code_in(texts(world, E164)[-1])
@@ -306,7 +306,7 @@ def test_only_identifier_cannot_be_removed(world: World, visitor: Visitor) -> No
     assert SHOWN in visitor.open("/phone").text.replace("\u00a0", " ")
 
 
-def test_stated_number_can_be_confirmed(world: World, visitor: Visitor) -> None:
+def test_unverified_stored_number_can_be_verified(world: World, visitor: Visitor) -> None:
     grace = world.person("grace@example.com")
     with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
         account_row = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == grace.uid)

@@ -15,7 +15,7 @@ from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitor, NewVisitorAt, VisitedPage, Visitor
 
-MINE, SQUATTERS = "Teapot-zebra-91", "Kettle-zebra-17"
+MINE, ATTACKERS = "Teapot-zebra-91", "Kettle-zebra-17"
 EMAIL = "owner@example.test"
 WHICH_REGISTRATION = "Which registration is yours?"
 UNLIMITED = {"register_per_minute_per_address": 0, "sign_in_per_minute_per_address": 0}
@@ -41,7 +41,7 @@ def signed_in(visitor: Visitor, password: str, name: str = EMAIL) -> bool:
     return page.address.endswith("/profile")
 
 
-def confirm(visitor: Visitor, link: str, password: str) -> VisitedPage:
+def verify(visitor: Visitor, link: str, password: str) -> VisitedPage:
     """Confirm a link; type the registration's password if asked."""
     page = visitor.open(link).press("Confirm")
     return page.press("Confirm", password=password) if page.heading == WHICH_REGISTRATION else page
@@ -59,23 +59,23 @@ def links(world: World) -> list[str]:
     return [link_in(mail) for mail in mails_to(world.services, world.tenant_id, EMAIL)]
 
 
-def test_owner_keeps_own_data_and_squatter_is_out(world: World, new_visitor: NewVisitor) -> None:
-    squatter, owner = new_visitor(), new_visitor()
-    sign_up(squatter, SQUATTERS, first_name="Eve", username="eve")
+def test_owner_keeps_own_data_and_attacker_is_out(world: World, new_visitor: NewVisitor) -> None:
+    attacker, owner = new_visitor(), new_visitor()
+    sign_up(attacker, ATTACKERS, first_name="Eve", username="eve")
     sign_up(owner, MINE, first_name="Olivia")
-    confirm(owner, links(world)[-1], MINE)
+    verify(owner, links(world)[-1], MINE)
     (account,) = rows(world, accounts)
     assert (account.email_verified, account.profile["FirstName"], account.username) == (True, "Olivia", None)
-    assert not signed_in(new_visitor(), SQUATTERS)
+    assert not signed_in(new_visitor(), ATTACKERS)
     assert signed_in(new_visitor(), MINE)
 
 
-def test_squatters_link_is_dead_after_confirmation(world: World, new_visitor: NewVisitor) -> None:
-    sign_up(new_visitor(), SQUATTERS)
+def test_attackers_link_is_invalid_after_verification(world: World, new_visitor: NewVisitor) -> None:
+    sign_up(new_visitor(), ATTACKERS)
     owner = new_visitor()
     sign_up(owner, MINE)
     first, last = links(world)
-    confirm(owner, last, MINE)
+    verify(owner, last, MINE)
     page = new_visitor().open(first)
     assert "Confirm" not in page.html or page.press("Confirm").status >= 400
     assert signed_in(new_visitor(), MINE)
@@ -85,7 +85,7 @@ def test_squatters_link_is_dead_after_confirmation(world: World, new_visitor: Ne
 
 @pytest.mark.database_alone
 def test_expired_link_of_pending_owner_is_renewed(world: World, new_visitor: NewVisitor) -> None:
-    sign_up(new_visitor(), SQUATTERS)
+    sign_up(new_visitor(), ATTACKERS)
     owner = new_visitor()
     sign_up(owner, MINE)
     clock = world.services.clock
@@ -95,22 +95,22 @@ def test_expired_link_of_pending_owner_is_renewed(world: World, new_visitor: New
     expired = owner.open(links(world)[-1])
     assert expired.heading == "This link no longer works"
     assert expired.press("Send a new link").heading == "Check your mail"
-    confirm(owner, links(world)[-1], MINE)
+    verify(owner, links(world)[-1], MINE)
     assert signed_in(new_visitor(), MINE)
-    assert not signed_in(new_visitor(), SQUATTERS)
+    assert not signed_in(new_visitor(), ATTACKERS)
 
 
-def test_later_squatter_does_not_kill_the_owners_link(world: World, new_visitor: NewVisitor) -> None:
+def test_later_attacker_does_not_invalidate_owners_link(world: World, new_visitor: NewVisitor) -> None:
     owner = new_visitor()
     sign_up(owner, MINE)
-    sign_up(new_visitor(), SQUATTERS)
-    confirm(owner, links(world)[0], MINE)
+    sign_up(new_visitor(), ATTACKERS)
+    verify(owner, links(world)[0], MINE)
     assert signed_in(new_visitor(), MINE)
-    assert not signed_in(new_visitor(), SQUATTERS)
+    assert not signed_in(new_visitor(), ATTACKERS)
 
 
 def test_resend_is_for_this_browsers_registration(world: World, new_visitor: NewVisitor) -> None:
-    sign_up(new_visitor(), SQUATTERS)
+    sign_up(new_visitor(), ATTACKERS)
     owner = new_visitor()
     page = sign_up(owner, MINE)
     world.services.clock.advance(seconds=40)  # type: ignore[attr-defined]  # a test clock
@@ -127,7 +127,7 @@ def test_account_in_use_survives_another_registration(
     owner, attacker = new_visitor_at(world), new_visitor_at(world)
     assert sign_up(owner, MINE).address.endswith("/profile")
     (before,) = rows(world, accounts)
-    page = sign_up(attacker, SQUATTERS)
+    page = sign_up(attacker, ATTACKERS)
     assert "vtoken" not in str(mails_to(world.services, world.tenant_id, EMAIL)[-1])
     for mail in mails_to(world.services, world.tenant_id, EMAIL):
         if "vtoken" in str(mail):
@@ -136,15 +136,15 @@ def test_account_in_use_survives_another_registration(
     assert owner.open("/profile").address.endswith("/profile")
     assert [row.uid for row in rows(world, accounts)] == [before.uid]
     assert rows(world, waiting_accounts) == []
-    assert not signed_in(new_visitor_at(world), SQUATTERS)
+    assert not signed_in(new_visitor_at(world), ATTACKERS)
     assert signed_in(new_visitor_at(world), MINE)
 
 
-def test_owner_confirming_foreign_link_grants_nothing(world: World, new_visitor: NewVisitor) -> None:
+def test_owner_opening_attackers_link_grants_nothing(world: World, new_visitor: NewVisitor) -> None:
     owner, attacker = new_visitor(), new_visitor()
     sign_up(owner, MINE)
     (before,) = rows(world, accounts)
-    page = sign_up(attacker, SQUATTERS)
+    page = sign_up(attacker, ATTACKERS)
     asked = owner.open(links(world)[-1]).press("Confirm")
     assert (asked.status, asked.heading) == (200, WHICH_REGISTRATION)
     assert asked.press("Confirm", password="").status == 400
@@ -153,36 +153,36 @@ def test_owner_confirming_foreign_link_grants_nothing(world: World, new_visitor:
     assert "vtoken=" in wrong.html
     assert not page.press("I have opened the link").visitor.cookies("session")
     assert [(row.uid, row.email_verified) for row in rows(world, accounts)] == [(before.uid, False)]
-    confirm(owner, links(world)[0], MINE)
+    verify(owner, links(world)[0], MINE)
     assert signed_in(new_visitor(), MINE)
-    assert not signed_in(new_visitor(), SQUATTERS)
+    assert not signed_in(new_visitor(), ATTACKERS)
 
 
-def test_confirmation_elsewhere_does_not_sign_this_one_in(world: World, new_visitor: NewVisitor) -> None:
-    sign_up(new_visitor(), SQUATTERS)
+def test_verification_in_another_browser_signs_only_it_in(world: World, new_visitor: NewVisitor) -> None:
+    sign_up(new_visitor(), ATTACKERS)
     owner = new_visitor()
     page = sign_up(owner, MINE)
-    confirm(new_visitor(), links(world)[-1], MINE)
+    verify(new_visitor(), links(world)[-1], MINE)
     assert not page.press("I have opened the link").visitor.cookies("session")
     assert signed_in(owner, MINE)
 
 
 def test_managed_account_is_not_replaced(world: World, new_visitor: NewVisitor) -> None:
     world.person(EMAIL, MINE)
-    sign_up(new_visitor(), SQUATTERS)
+    sign_up(new_visitor(), ATTACKERS)
     assert rows(world, waiting_accounts) == []
     assert "vtoken" not in str(mails_to(world.services, world.tenant_id, EMAIL))
     assert signed_in(new_visitor(), MINE)
 
 
-def test_username_taken_meanwhile_is_dropped(world: World, new_visitor: NewVisitor) -> None:
-    sign_up(new_visitor(), SQUATTERS)
+def test_username_taken_concurrently_is_dropped(world: World, new_visitor: NewVisitor) -> None:
+    sign_up(new_visitor(), ATTACKERS)
     owner = new_visitor()
     sign_up(owner, MINE, username="olivia")
     new_visitor().open("/register").press(
-        "Create account", email="other@example.test", password=SQUATTERS, username="Olivia"
+        "Create account", email="other@example.test", password=ATTACKERS, username="Olivia"
     )
-    confirm(owner, links(world)[-1], MINE)
+    verify(owner, links(world)[-1], MINE)
     assert {row.username for row in rows(world, accounts)} == {None, "olivia"}
     assert signed_in(new_visitor(), MINE)
 
@@ -190,7 +190,7 @@ def test_username_taken_meanwhile_is_dropped(world: World, new_visitor: NewVisit
 def test_taken_username_is_reported_for_any_address(world: World, new_visitor: NewVisitor) -> None:
     sign_up(new_visitor(), MINE, username="olivia")
     pages = [
-        new_visitor().open("/register").press("Create account", email=one, password=SQUATTERS, username="Olivia")
+        new_visitor().open("/register").press("Create account", email=one, password=ATTACKERS, username="Olivia")
         for one in (EMAIL, "free@example.test")
     ]
     assert [seen.status for seen in pages] == [403, 403]

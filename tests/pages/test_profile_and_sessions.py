@@ -143,7 +143,7 @@ def test_unregistered_post_logout_uri_is_not_followed(world: World, visitor: Vis
     assert page.heading == "You are signed out"
 
 
-def test_sealed_sign_out_request_cannot_be_forged(visitor: Visitor, ada: Person) -> None:
+def test_encrypted_sign_out_request_cannot_be_forged(visitor: Visitor, ada: Person) -> None:
     signed_in(visitor, ada)
     page = visitor.open("/logout?return_url=https://evil.example/").press("Sign out", request="forged")
     assert page.heading == "You are signed out"
@@ -183,7 +183,7 @@ def test_profile_picture_is_shown_and_allowed_by_csp(world: World, visitor: Visi
     assert '<img src="https://pictures.example/bob.png"' in page.html
 
 
-def test_copied_cookie_is_dead_after_password_change(new_visitor: NewVisitor, ada: Person) -> None:
+def test_copied_cookie_is_refused_after_password_change(new_visitor: NewVisitor, ada: Person) -> None:
     here, attacker = new_visitor(), new_visitor()
     signed_in(here, ada)
     copied = here.session_cookie()
@@ -196,7 +196,7 @@ def test_copied_cookie_is_dead_after_password_change(new_visitor: NewVisitor, ad
     assert attacker.open("/profile").heading == "Welcome back"
 
 
-def test_copied_cookie_is_dead_after_reauthentication(world: World, new_visitor: NewVisitor, ada: Person) -> None:
+def test_copied_cookie_is_refused_after_reauthentication(world: World, new_visitor: NewVisitor, ada: Person) -> None:
     here, attacker = new_visitor(), new_visitor()
     signed_in(here, ada)
     clock: Any = world.services.clock

@@ -75,7 +75,7 @@ def test_reauthentication_names_account_and_keeps_session(
     assert visitor.authorize(shop, max_age="60", prompt="none").query["error"] == "login_required"
 
 
-def test_old_cookie_is_dead_after_reauthentication(
+def test_old_cookie_is_refused_after_reauthentication(
     tenant: World, visitor: Visitor, ada: Person, shop: RelyingParty, new_visitor_at: NewVisitorAt
 ) -> None:
     signed_in(visitor, tenant, ada)
@@ -115,7 +115,7 @@ def test_hint_for_another_account_hides_current_one(
     assert page.press("Sign in", identifier=grace.email, password=grace.password).query["code"]
 
 
-def test_reauthentication_with_dead_cookie_names_nobody(
+def test_reauthentication_with_ended_session_names_no_account(
     tenant: World, visitor: Visitor, ada: Person, shop: RelyingParty
 ) -> None:
     signed_in(visitor, tenant, ada)

@@ -37,7 +37,7 @@ def all_accounts(world: World) -> list[Any]:
         work.rollback()
 
 
-def test_registration_confirms_and_returns_to_application(world: World, visitor: Visitor) -> None:
+def test_registration_verifies_and_returns_to_application(world: World, visitor: Visitor) -> None:
     shop = world.application("shop", client_name="Acme Shop")
     page = visitor.authorize(shop).follow("Create an account")
     assert page.heading == "Create your account"

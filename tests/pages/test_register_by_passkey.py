@@ -12,8 +12,8 @@ from app.identity.credentials.store import credentials
 from app.identity.directory.accounts.tables import accounts, waiting_accounts
 from app.identity.entry.cleaning import clean
 from tests.pages.test_passkeys import sign_in_by_passkey, sign_out
+from tests.pages.test_pre_registration_attacks import ATTACKERS, FORM, MINE, UNLIMITED, rows, sign_up, signed_in
 from tests.pages.test_pre_registration_attacks import EMAIL as OWNERS
-from tests.pages.test_pre_registration_attacks import FORM, MINE, SQUATTERS, UNLIMITED, rows, sign_up, signed_in
 from tests.support.authenticator import Authenticator
 from tests.support.captchas import answer_to, asked_on
 from tests.support.mailbox import link_in, mails_to
@@ -86,7 +86,7 @@ def test_account_without_password_signs_in_by_passkey(tenant: World, new_person:
 
 
 @ONE_DATABASE
-def test_pending_passkey_is_refused_until_confirmed(new_person: Any) -> None:
+def test_pending_passkey_is_refused_until_verified(new_person: Any) -> None:
     ada, other = new_person(), new_person()
     ada.register()
     refused = ada.sign_in()
@@ -97,14 +97,14 @@ def test_pending_passkey_is_refused_until_confirmed(new_person: Any) -> None:
     assert ada.sign_in().query["code"]
 
 
-def test_confirming_owner_removes_a_foreign_passkey(tenant: World, new_person: Any) -> None:
-    squatter, owner = new_person(), new_person()
-    squatter.register(OWNERS, first_name="Eve")
+def test_verification_by_owner_removes_foreign_passkey(tenant: World, new_person: Any) -> None:
+    attacker, owner = new_person(), new_person()
+    attacker.register(OWNERS, first_name="Eve")
     sign_up(owner.visitor, MINE)
-    owner.visitor.open(squatter.link(OWNERS)).press("Confirm")
+    owner.visitor.open(attacker.link(OWNERS)).press("Confirm")
     (account,) = rows(tenant, accounts)
     assert (account.email_verified, "FirstName" in account.profile) == (True, False)
-    refused = squatter.sign_in()
+    refused = attacker.sign_in()
     assert (refused.status, "data-unknown" in refused.html) == (403, False), "the deletion is not revealed"
     assert rows(tenant, credentials) == []
     sign_out(owner.visitor)
@@ -112,17 +112,17 @@ def test_confirming_owner_removes_a_foreign_passkey(tenant: World, new_person: A
 
 
 def test_passkey_browser_identifies_its_registration(tenant: World, new_person: Any) -> None:
-    squatter, owner, other = new_person(), new_person(), new_person()
-    sign_up(squatter.visitor, SQUATTERS)
+    attacker, owner, other = new_person(), new_person(), new_person()
+    sign_up(attacker.visitor, ATTACKERS)
     owner.register(OWNERS)
     third = new_person()
     third.register(OWNERS)
     owner_link = [link_in(mail) for mail in mails_to(tenant.services, tenant.tenant_id, OWNERS)][1]
     asked = other.visitor.open(owner_link).press("Confirm")
     assert "in the browser where you did" in asked.text
-    assert asked.press("Confirm", password=SQUATTERS).status == 401
+    assert asked.press("Confirm", password=ATTACKERS).status == 401
     assert owner.visitor.open(owner_link).press("Confirm").address.endswith("/profile")
-    assert not signed_in(other.visitor, SQUATTERS)
+    assert not signed_in(other.visitor, ATTACKERS)
     assert [third.sign_in().status, owner.sign_in().query.get("code") is not None] == [403, True]
     assert len(rows(tenant, credentials)) == 1, "the other pending passkey is deleted"
 
@@ -140,7 +140,7 @@ def test_corrected_address_keeps_the_passkey(tenant: World, new_person: Any, is_
 
 
 @pytest.mark.database_alone
-def test_unconfirmed_registration_is_cleaned_up(tenant: World, new_person: Any) -> None:
+def test_unverified_registration_is_cleaned_up(tenant: World, new_person: Any) -> None:
     tenant.person(EMAIL)
     new_person().register()
     assert [len(rows(tenant, table)) for table in (waiting_accounts, credentials)] == [1, 1]
@@ -151,7 +151,7 @@ def test_unconfirmed_registration_is_cleaned_up(tenant: World, new_person: Any) 
 
 @ONE_DATABASE
 def test_refused_fields_are_shown_before_the_ceremony(new_person: Any) -> None:
-    sign_up(new_person().visitor, SQUATTERS, username="grace")
+    sign_up(new_person().visitor, ATTACKERS, username="grace")
     ada: NewUser = new_person()
     page = ada.visitor.open("/register")
     for typed, sentence in (

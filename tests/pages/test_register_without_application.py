@@ -1,4 +1,4 @@
-"""Registration without an application: confirming in the registering browser proves a single owner."""
+"""Registration without an application: verification in the registering browser shows a single owner."""
 
 from __future__ import annotations
 

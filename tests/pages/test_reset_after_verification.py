@@ -1,4 +1,4 @@
-"""An attacker registers a victim's address; the owner confirms it and resets later, which removes every attacker credential."""
+"""An attacker registers a victim's address; the owner verifies it and resets later, which removes every attacker credential."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Registered:
     def mail(self, to: str = VICTIM) -> dict[str, Any]:
         return mails_to(self.tenant.services, self.tenant.tenant_id, to)[-1]
 
-    def confirm(self, to: str = VICTIM) -> None:
+    def verify(self, to: str = VICTIM) -> None:
         answered(self.tenant.send("GET", EMAIL, with_secret=False, verificationtoken=token_in(self.mail(to))))
 
     def reset(self, password: str = NEW, *, to: str = VICTIM, by_code: bool = False) -> None:
@@ -50,7 +50,7 @@ class Registered:
         body = {"email": VICTIM, "password": password}
         token = str(answered(self.tenant.send("POST", LOGIN, body, with_secret=False))["access_token"])
         answered(self.tenant.send("POST", EMAIL, {"email": address, "type": "Secondary"}, bearer=token))
-        self.confirm(address)
+        self.verify(address)
         return token
 
     def state(self) -> tuple[list[str], str | None, int]:
@@ -75,8 +75,8 @@ def registered(new_tenant_server: NewTenantServer, hub_app: Flask) -> Registered
 
 
 @pytest.mark.parametrize("by_code", [False, True])
-def test_reset_after_confirmation_removes_attacker_data(registered: Registered, by_code: bool) -> None:
-    registered.confirm()
+def test_reset_after_verification_removes_attacker_data(registered: Registered, by_code: bool) -> None:
+    registered.verify()
     assert registered.state() == ORIGINAL_STATE, "the registrant may be the owner"
     bearer = registered.add_address(ATTACKER, PASSWORD)
     registered.reset(by_code=by_code)
@@ -86,7 +86,7 @@ def test_reset_after_confirmation_removes_attacker_data(registered: Registered, 
 
 
 def test_second_reset_keeps_the_owners_additions(registered: Registered) -> None:
-    registered.confirm()
+    registered.verify()
     registered.reset()
     registered.add_address("second@corp.test", NEW)
     registered.reset("Velvet-anchor-65")
@@ -94,7 +94,7 @@ def test_second_reset_keeps_the_owners_additions(registered: Registered) -> None
 
 
 def test_reset_by_later_address_removes_answers_only(registered: Registered) -> None:
-    registered.confirm()
+    registered.verify()
     registered.add_address(ATTACKER, PASSWORD)
     registered.reset(to=ATTACKER)
     assert registered.state() == ([VICTIM, ATTACKER], PHONE, 1092)
@@ -113,15 +113,15 @@ def addresses_after_reset(registered: Registered, here: Visitor, other: Visitor)
     token = str(answered(registered.tenant.send("POST", LOGIN, body, with_secret=False))["access_token"])
     more = {"email": "second@corp.test", "type": "Secondary"}
     answered(registered.tenant.send("POST", EMAIL, more, bearer=token))
-    registered.confirm("second@corp.test")
+    registered.verify("second@corp.test")
     registered.reset(to=email)
     return [one["Value"] for one in answered(registered.tenant.send("GET", MANAGE, email=email))["Email"]]
 
 
-def test_confirming_in_registering_browser_keeps_all_data(registered: Registered) -> None:
+def test_verifying_in_registering_browser_keeps_all_data(registered: Registered) -> None:
     here = registered.browser()
     assert addresses_after_reset(registered, here, here) == ["ada@corp.test", "second@corp.test"]
 
 
-def test_confirming_elsewhere_drops_unconfirmed_data(registered: Registered) -> None:
+def test_verifying_elsewhere_removes_unverified_data(registered: Registered) -> None:
     assert addresses_after_reset(registered, registered.browser(), registered.browser()) == ["ada@corp.test"]

@@ -105,7 +105,7 @@ def test_changing_factors_needs_the_existing_factor(tenant: World, browser: Visi
     assert after.address == browser.home + address
 
 
-def test_session_grown_stale_reauthenticates_and_keeps_secret(tenant: World, browser: Visitor) -> None:
+def test_stale_session_reauthenticates_and_keeps_secret(tenant: World, browser: Visitor) -> None:
     ada = tenant.person("ada@example.com")
     page = choose_app(signed_in(browser, ada))
     app = app_of(page)

@@ -90,7 +90,7 @@ def test_alert_page_confirms_the_closure(world: World, new_visitor: NewVisitor, 
     assert "If there is an account" not in page.text, "the holder of the alert knows that the account exists"
 
 
-def test_password_change_kills_reset_links_and_sends_alert(new_tenant_server: NewTenantServer) -> None:
+def test_password_change_ends_reset_links_and_sends_alert(new_tenant_server: NewTenantServer) -> None:
     c = a_customer(new_tenant_server)
     bearer, token = answered(c.logs_in())["access_token"], c.token()
     answered(c.tenant.send("PUT", OWN, {"Password": NEW}, bearer=bearer))
@@ -98,7 +98,7 @@ def test_password_change_kills_reset_links_and_sends_alert(new_tenant_server: Ne
     assert any("/not-me?" in str(one) for one in c.mails())
 
 
-def test_removed_address_kills_its_reset_link(new_tenant_server: NewTenantServer) -> None:
+def test_removed_address_invalidates_its_reset_link(new_tenant_server: NewTenantServer) -> None:
     c = a_customer(new_tenant_server)
     bearer = answered(c.logs_in())["access_token"]
     answered(c.tenant.send("POST", EMAIL, {"email": "new@example.test", "type": "Secondary"}, bearer=bearer))

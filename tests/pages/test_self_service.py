@@ -110,7 +110,7 @@ def test_stale_session_asks_the_password(world: World, visitor: Visitor, ada: Pe
     assert "You signed in a while ago" not in visitor.open("/emails/add").text
 
 
-def test_session_that_grew_stale_asks_password_without_error(world: World, visitor: Visitor, ada: Person) -> None:
+def test_session_that_became_stale_asks_password_only(world: World, visitor: Visitor, ada: Person) -> None:
     signed_in(visitor, ada)
     page = visitor.open("/username")
     advance_clock(world, minutes=6)
@@ -184,7 +184,7 @@ def test_username_page_is_offered_if_usernames_sign_in(new_world: NewWorld, new_
     assert ["Username" in page for page in pages] == [True, False]
 
 
-def test_deletion_needs_a_confirmed_address(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_deletion_needs_a_verified_address(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     visitor = new_visitor_at(new_world(email_verification="optional"))
     visitor.open("/register").press("Create account", email="ada@example.com", password="Zebra-kettle-91")
     refused = visitor.open("/delete-account").press("Send me the mail")

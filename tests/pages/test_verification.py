@@ -132,9 +132,7 @@ def test_scanners_do_not_use_up_links_and_are_audited(pending: PendingVerificati
     assert link_views(pending.world) == ["machine"] * 4 + ["browser"]
 
 
-def test_confirming_elsewhere_lets_first_browser_continue(
-    pending: PendingVerification, new_visitor: NewVisitor
-) -> None:
+def test_verifying_elsewhere_lets_first_browser_continue(pending: PendingVerification, new_visitor: NewVisitor) -> None:
     other = new_visitor().open(pending.link)
     confirmed = other.press("Confirm")
     assert confirmed.heading == "Your address is confirmed"
@@ -152,7 +150,7 @@ def test_other_browser_gets_link_to_the_application(pending: PendingVerification
     assert pending.shop.redirect_uri.startswith(home[0])
 
 
-def test_used_link_is_reported_with_a_way_on(pending: PendingVerification, new_visitor: NewVisitor) -> None:
+def test_used_link_is_reported_and_offers_to_continue(pending: PendingVerification, new_visitor: NewVisitor) -> None:
     link = pending.link
     new_visitor().open(link).press("Confirm")
     again = new_visitor().open(link)
@@ -182,7 +180,7 @@ def test_expired_link_is_renewed(pending: PendingVerification, new_visitor: NewV
     assert visitor.open(pending.link).press("Confirm").heading == "Your address is confirmed"
 
 
-def test_newer_mail_kills_the_older_link(pending: PendingVerification) -> None:
+def test_newer_mail_invalidates_the_older_link(pending: PendingVerification) -> None:
     older = pending.link
     wait(pending.world, seconds=31)
     sent = pending.page.press("Send another mail")
@@ -231,7 +229,7 @@ def test_immediate_second_sign_in_sends_no_mail(pending: PendingVerification) ->
     assert len(verification_mails(pending.world)) == 1
 
 
-def test_continue_before_confirmation_is_refused(pending: PendingVerification) -> None:
+def test_continue_before_verification_is_refused(pending: PendingVerification) -> None:
     early = pending.page.press("I have opened the link")
     assert early.status == 403
     assert "Not confirmed yet" in early.text
@@ -288,7 +286,7 @@ def test_verification_without_application_ends_at_profile(world: World, visitor:
     assert urlsplit(final.address).path == "/profile"
 
 
-def test_confirmation_signs_in_if_tenant_enables_it(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_verification_signs_in_if_tenant_enables_it(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(login_on_email_verification=True)
     pending, other = PendingVerification(world, new_visitor_at(world)), new_visitor_at(world)
     final = other.open(pending.link).press("Confirm")
@@ -296,7 +294,7 @@ def test_confirmation_signs_in_if_tenant_enables_it(new_world: NewWorld, new_vis
     assert final.visitor.cookies("session")
 
 
-def test_confirmation_ends_sessions_if_tenant_enables_it(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_verification_ends_sessions_if_tenant_enables_it(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(logout_on_email_verification=True)
     visitor, ada = new_visitor_at(world), world.person(ADA)
     visitor.open("/login").press("Sign in", identifier=ADA, password=PASSWORD)

@@ -1,4 +1,4 @@
-"""Resending the verification mail of an unconfirmed address, from the list and from its code page."""
+"""Resending the verification mail of an unverified address, from the list and from its code page."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def signed_in(visitor: Visitor, person: Person, page: str) -> VisitedPage:
     return visitor.open(page).press("Sign in", identifier=person.email, password=PASSWORD)
 
 
-def new_person(world: World, email: str = "ada@example.com", *, confirmed: bool = False) -> Person:
+def new_person(world: World, email: str = "ada@example.com", *, verified: bool = False) -> Person:
     person = world.person(email)
-    if not confirmed:
+    if not verified:
         values = {"emails": [{"Type": "Primary", "Value": email}], "email_verified": False}
         account_row = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == person.uid)
         identifier_rows = (identifiers.c.tenant_id == world.tenant_id, identifiers.c.uid == person.uid)
@@ -69,7 +69,7 @@ def wait_cool_down(world: World) -> None:
     advance_clock(world, seconds=resend_delay.SECONDS)
 
 
-def test_unconfirmed_address_is_confirmed_by_code(world: World, visitor: Visitor) -> None:
+def test_unverified_address_is_verified_by_code(world: World, visitor: Visitor) -> None:
     ada = new_person(world)
     page = signed_in(visitor, ada, "/emails")
     assert "not confirmed" in page.text
@@ -83,7 +83,7 @@ def test_unconfirmed_address_is_confirmed_by_code(world: World, visitor: Visitor
     assert "Send it again" not in confirmed.text
 
 
-def test_unconfirmed_address_is_confirmed_by_link(world: World, visitor: Visitor) -> None:
+def test_unverified_address_is_verified_by_link(world: World, visitor: Visitor) -> None:
     ada = new_person(world)
     signed_in(visitor, ada, "/emails").press("Send it again")
     mail = mails_to(world.services, world.tenant_id, ada.email)[-1]
@@ -111,7 +111,7 @@ def test_resend_waits_for_the_cool_down_on_every_page(world: World, visitor: Vis
 
 
 def test_pending_address_is_listed_and_mailed_again(world: World, visitor: Visitor) -> None:
-    ada = new_person(world, confirmed=True)
+    ada = new_person(world, verified=True)
     form = signed_in(visitor, ada, "/emails/add")
     sent = [form.press("Send the mail", email=NEW) for _ in range(2)][-1]
     assert (sent.heading, count(world, NEW)) == ("Check your mail", 1), "a double click sends one mail"
@@ -129,7 +129,7 @@ def test_pending_address_is_listed_and_mailed_again(world: World, visitor: Visit
 
 
 def test_pending_address_can_be_removed(world: World, visitor: Visitor) -> None:
-    ada = new_person(world, confirmed=True)
+    ada = new_person(world, verified=True)
     sent = signed_in(visitor, ada, "/emails/add").press("Send the mail", email=NEW)
     asked = visitor.open("/emails").press("Remove", address=NEW, action="remove")
     assert NEW not in asked.press("Yes, remove it").text.partition("Email addresses")[2].partition("told")[0]
@@ -139,10 +139,10 @@ def test_pending_address_can_be_removed(world: World, visitor: Visitor) -> None:
 
 
 def test_resend_does_not_reveal_registered_addresses(world: World, new_visitor_at: NewVisitorAt) -> None:
-    new_person(world, "grace@example.com", confirmed=True)
+    new_person(world, "grace@example.com", verified=True)
     seen: dict[str, list[tuple[int, str]]] = {}
     for asker, email in (("ada@example.com", "grace@example.com"), ("eve@example.com", NEW)):
-        page = signed_in(new_visitor_at(world), new_person(world, asker, confirmed=True), "/emails/add")
+        page = signed_in(new_visitor_at(world), new_person(world, asker, verified=True), "/emails/add")
         shown = page.press("Send the mail", email=email)
         seen[email] = [(shown.status, without_varying_text(shown, email))]
         for must_wait in (False, True, True, True, True, True):
