@@ -1,4 +1,4 @@
-"""Tokens that a server of the tenant takes of an account (row A22): marked, and never good for a change of credentials."""
+"""Access tokens that a tenant's server issues for an account (A22): they name the actor and cannot change credentials."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def uid(acme: TenantServer) -> str:
     return str(acme.create(FirstName="Ada")["Uid"])
 
 
-def said(acme: TenantServer, uid: str) -> list[tuple[str, Any]]:
-    """Return the event and actor of each audit row of an account."""
+def audit_actors(acme: TenantServer, uid: str) -> list[tuple[str, Any]]:
+    """Return the event and actor of each audit entry of the account."""
     with UnitOfWork(acme.services.database, acme.tenant_id).separate_transaction() as work:
         rows = work.all(select(audit.c.event, audit.c.facts).where(audit.c.uid == uid).order_by(audit.c.at))
     return [(row.event, row.facts.get("act")) for row in rows]
@@ -48,47 +48,47 @@ def refreshed(acme: TenantServer, held: dict[str, Any]) -> dict[str, Any]:
     return answered(acme.send("GET", f"{MANAGE}/access_token/refresh", refresh_token=held["refresh_token"]))
 
 
-def test_token_info_names_who_acts(acme: TenantServer, uid: str) -> None:
-    own, taken = acme.tokens(uid), acme.impersonates(uid)
+def test_token_info_names_actor(acme: TenantServer, uid: str) -> None:
+    own, impersonated = acme.tokens(uid), acme.impersonates(uid)
     assert "act" not in answered(acme.send("GET", f"{AUTH}/access_token", bearer=own["access_token"]))
-    for held in (taken, refreshed(acme, taken)):
+    for held in (impersonated, refreshed(acme, impersonated)):
         info = answered(acme.send("GET", f"{AUTH}/access_token", bearer=held["access_token"]))
         assert info["act"] == {"sub": f"{acme.name}@server"}
 
 
-def test_introspection_names_who_acts(acme: TenantServer, uid: str, identity_app: Flask) -> None:
-    there = World(acme.services, WsgiClient(identity_app), acme.tenant_id, acme.name, acme.api_key)
-    orders = there.application("orders", resource_server=True)
+def test_introspection_names_actor(acme: TenantServer, uid: str, identity_app: Flask) -> None:
+    world = World(acme.services, WsgiClient(identity_app), acme.tenant_id, acme.name, acme.api_key)
+    orders = world.application("orders", resource_server=True)
     assert "act" not in orders.introspect(acme.tokens(uid)["access_token"])
-    taken = acme.impersonates(uid)
-    for held in (taken, refreshed(acme, taken)):
-        told = orders.introspect(held["access_token"])
-        assert (told["sub"], told["act"]) == (uid, {"sub": f"{acme.name}@server"})
+    impersonated = acme.impersonates(uid)
+    for held in (impersonated, refreshed(acme, impersonated)):
+        introspection = orders.introspect(held["access_token"])
+        assert (introspection["sub"], introspection["act"]) == (uid, {"sub": f"{acme.name}@server"})
 
 
-def test_who_acts_for_somebody_changes_no_credentials(acme: TenantServer, uid: str) -> None:
-    taken = acme.impersonates(uid)
-    for held in (taken, refreshed(acme, taken)):
-        for what, (method, path, body) in CHANGES.items():
-            assert refused(acme.send(method, path, body, bearer=held["access_token"])) == (403, 1143), what
+def test_impersonated_token_cannot_change_credentials(acme: TenantServer, uid: str) -> None:
+    impersonated = acme.impersonates(uid)
+    for held in (impersonated, refreshed(acme, impersonated)):
+        for credential, (method, path, body) in CHANGES.items():
+            assert refused(acme.send(method, path, body, bearer=held["access_token"])) == (403, 1143), credential
 
 
-def test_what_is_done_with_it_says_so_in_the_audit(acme: TenantServer, uid: str) -> None:
+def test_audit_entries_of_impersonated_token_name_actor(acme: TenantServer, uid: str) -> None:
     actor = f"{acme.name}@server"
     token = acme.impersonates(uid)["access_token"]
-    assert said(acme, uid)[-1] == ("token.impersonated", actor)
+    assert audit_actors(acme, uid)[-1] == ("token.impersonated", actor)
     answered(acme.send("PUT", f"{AUTH}/account", {"FirstName": "Eve"}, bearer=token))
     answered(acme.send("GET", f"{AUTH}/access_token/invalidate", bearer=token))
-    done = said(acme, uid)
-    after = done[done.index(("token.impersonated", actor)) + 1 :]
+    entries = audit_actors(acme, uid)
+    after = entries[entries.index(("token.impersonated", actor)) + 1 :]
     assert len(after) >= 2
     assert {act for _, act in after} == {actor}
     own = acme.tokens(uid)["access_token"]
     answered(acme.send("GET", f"{AUTH}/access_token/invalidate", bearer=own))
-    assert said(acme, uid)[-1] == ("token.ended", None)
+    assert audit_actors(acme, uid)[-1] == ("token.ended", None)
 
 
-def test_machine_that_acts_is_named(acme: TenantServer, uid: str) -> None:
+def test_machine_client_is_named_as_actor(acme: TenantServer, uid: str) -> None:
     bearer = machine(acme, "all")
     base = f"http://{acme.services.settings.api_hostname}"
     asked = {"apikey": acme.api_key, "uid": uid}

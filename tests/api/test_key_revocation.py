@@ -1,4 +1,4 @@
-"""A signing key that has leaked is withdrawn at once: `gatehouse key revoke`."""
+"""Revocation of a leaked signing key: `gatehouse key revoke`."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ AUDIENCE = "http://api.localhost:8000/identity/v2/manage"
 
 
 @pytest.fixture
-def elsewhere(services: Services) -> Iterator[Services]:
-    """A second process, which runs the command beside the server."""
-    made = create_services(services.settings, services.clock)
-    made.signing_keys._new_key = KEYS.__next__
-    yield made
-    made.database.dispose()
+def second_process(services: Services) -> Iterator[Services]:
+    """Services of a second process, which runs the command beside the server."""
+    created = create_services(services.settings, services.clock)
+    created.signing_keys._new_key = KEYS.__next__
+    yield created
+    created.database.dispose()
 
 
 def revoke(services: Services, world: World, kid: str | None = None) -> key_revocation.Revoked:
@@ -55,12 +55,12 @@ def tokens_of(client: RelyingParty, browser: Browser, ada: Person) -> dict[str, 
     return dict(client.redeem(browser.code(client, ada)).json or {})
 
 
-def test_a_revoked_key_leaves_every_process_within_seconds(
-    elsewhere: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
+def test_revoked_key_leaves_every_process_within_seconds(
+    second_process: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     leaked = kid_of(tokens_of(shop, browser, ada)["id_token"])
     assert published(shop) == {leaked}
-    revoked = revoke(elsewhere, world)
+    revoked = revoke(second_process, world)
     assert revoked.kid == leaked
     ends_at = time.monotonic() + PATIENCE_SECONDS
     while leaked in published(shop) and time.monotonic() < ends_at:
@@ -69,8 +69,13 @@ def test_a_revoked_key_leaves_every_process_within_seconds(
     assert kid_of(tokens_of(shop, browser, ada)["id_token"]) == revoked.signs
 
 
-def test_what_a_revoked_key_signed_is_believed_no_more(
-    services: Services, elsewhere: Services, world: World, machine_readable: RelyingParty, browser: Browser, ada: Person
+def test_tokens_signed_by_revoked_key_are_refused(
+    services: Services,
+    second_process: Services,
+    world: World,
+    machine_readable: RelyingParty,
+    browser: Browser,
+    ada: Person,
 ) -> None:
     held = tokens_of(machine_readable, browser, ada)
     robot = world.application(
@@ -83,7 +88,7 @@ def test_what_a_revoked_key_signed_is_believed_no_more(
         leaked = services.signing_keys.current(call.work).signer
         assert issued_jwts.read_id_token_hint(call, held["id_token"])
         assert machine_tokens.verify(call, machine)
-    revoked = revoke(elsewhere, world)
+    revoked = revoke(second_process, world)
     services.directory.clear_cache()
     assert machine_readable.userinfo(held["access_token"]).status_code == 401
     assert machine_readable.introspect(held["access_token"]) == {"active": False}
@@ -96,67 +101,72 @@ def test_what_a_revoked_key_signed_is_believed_no_more(
             issued_jwts.read(call, forged)
 
 
-def test_tokens_that_nobody_signed_go_on(
-    services: Services, elsewhere: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
+def test_opaque_tokens_survive_key_revocation(
+    services: Services, second_process: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     held = tokens_of(shop, browser, ada)
-    revoke(elsewhere, world)
+    revoke(second_process, world)
     services.directory.clear_cache()
     assert shop.userinfo(held["access_token"]).status_code == 200
     assert shop.refresh(held["refresh_token"]).status_code == 200
 
 
-def test_another_tenants_keys_and_tokens_stay(
-    services: Services, elsewhere: Services, world: World, foreign_shop: RelyingParty, shop: RelyingParty
+def test_key_of_another_tenant_cannot_be_revoked(
+    services: Services, second_process: Services, world: World, foreign_shop: RelyingParty, shop: RelyingParty
 ) -> None:
-    theirs, ours = published(foreign_shop), published(shop)
+    foreign, own = published(foreign_shop), published(shop)
     with pytest.raises(LookupError):
-        revoke(elsewhere, world, *theirs)
-    revoke(elsewhere, world, *ours)
+        revoke(second_process, world, *foreign)
+    revoke(second_process, world, *own)
     services.directory.clear_cache()
-    assert published(foreign_shop) == theirs
+    assert published(foreign_shop) == foreign
 
 
-def test_the_key_that_was_to_sign_next_takes_its_turn_early(
-    services: Services, elsewhere: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
+def test_next_key_signs_after_revocation_of_current_key(
+    services: Services, second_process: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     first = kid_of(tokens_of(shop, browser, ada)["id_token"])
-    with UnitOfWork(elsewhere.database, world.tenant_id).separate_transaction() as work:
-        following = elsewhere.signing_keys.rotate(work)
-    assert revoke(elsewhere, world, first) == key_revocation.Revoked(first, following, 0)
+    with UnitOfWork(second_process.database, world.tenant_id).separate_transaction() as work:
+        next_kid = second_process.signing_keys.rotate(work)
+    assert revoke(second_process, world, first) == key_revocation.Revoked(first, next_kid, 0)
     services.directory.clear_cache()
-    assert kid_of(tokens_of(shop, browser, ada)["id_token"]) == following
+    assert kid_of(tokens_of(shop, browser, ada)["id_token"]) == next_kid
 
 
-def test_without_the_key_that_was_to_sign_next_the_present_one_stays(
-    services: Services, elsewhere: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
+def test_revocation_of_next_key_keeps_current_key(
+    services: Services, second_process: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     first = kid_of(tokens_of(shop, browser, ada)["id_token"])
-    with UnitOfWork(elsewhere.database, world.tenant_id).separate_transaction() as work:
-        following = elsewhere.signing_keys.rotate(work)
-    assert revoke(elsewhere, world, following).signs == first
+    with UnitOfWork(second_process.database, world.tenant_id).separate_transaction() as work:
+        next_kid = second_process.signing_keys.rotate(work)
+    assert revoke(second_process, world, next_kid).signs == first
     with moved(services, seconds=(LEAD + timedelta(days=3)).total_seconds()):
         services.directory.clear_cache()
         with call_of(services, world.name) as call:
             assert services.signing_keys.current(call.work).kid == first
 
 
-def test_a_copy_of_the_keys_stays_while_the_tenant_does(services: Services, world: World, shop: RelyingParty) -> None:
-    """Whatever reads the tenant anew: the copy is what is published while the store is away."""
+def test_reloaded_tenant_keeps_cached_keys(services: Services, world: World, shop: RelyingParty) -> None:
+    """The cached keys are published while the database is unreachable."""
     published(shop)
     with call_of(services, world.name) as call:
-        copy = services.signing_keys.current(call.work)
+        cached = services.signing_keys.current(call.work)
         services.directory.clear_cache()
         assert services.directory.by_key(world.api_key)
-        assert services.signing_keys.current(call.work) is copy
+        assert services.signing_keys.current(call.work) is cached
 
 
-def test_a_revocation_stands_in_the_audit_trail(
-    elsewhere: Services, world: World, shop: RelyingParty, machine_readable: RelyingParty, browser: Browser, ada: Person
+def test_key_revocation_is_audited(
+    second_process: Services,
+    world: World,
+    shop: RelyingParty,
+    machine_readable: RelyingParty,
+    browser: Browser,
+    ada: Person,
 ) -> None:
     tokens_of(machine_readable, browser, ada)
-    revoked = revoke(elsewhere, world)
-    with UnitOfWork(elsewhere.database, world.tenant_id).separate_transaction() as work:
+    revoked = revoke(second_process, world)
+    with UnitOfWork(second_process.database, world.tenant_id).separate_transaction() as work:
         where = (audit.c.tenant_id == world.tenant_id, audit.c.event == "signing_key.revoked")
         (entry,) = work.all(select(audit.c.facts).where(*where))
         left = work.all(select(access_tokens.c.client_id).where(access_tokens.c.tenant_id == world.tenant_id))

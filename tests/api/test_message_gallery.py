@@ -1,4 +1,4 @@
-"""The gallery of letters shows every one of them, as each tenant sends it."""
+"""The message gallery shows every mail and text message as each tenant sends it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.settings import ROOT
 
 @pytest.fixture
 def inbox(own_services: Services) -> Client:
-    """The demo's inbox, over the demo's tenants."""
+    """The inbox of the demo with the tenants of the demo."""
     configuration.apply(own_services, read_file(ROOT / "examples" / "demo.yaml"))
     return Client(create_inbox(own_services.database, own_services.encryption))
 
@@ -28,7 +28,7 @@ def inbox(own_services: Services) -> Client:
         ("ar", "Your garden is ready, Ada", "482913 opens the gate at Globex. It works for 5 minutes;"),
     ],
 )
-def test_every_letter_is_there_and_the_tenant_s_own_in_the_language_that_they_are_sent_in(
+def test_gallery_shows_every_kind_and_own_templates_in_language(
     inbox: Client, language: str, mail: str, message: str
 ) -> None:
     page = inbox.get("/gallery", query_string={"tenant": "globex", "language": language}).text
@@ -40,7 +40,7 @@ def test_every_letter_is_there_and_the_tenant_s_own_in_the_language_that_they_ar
     assert "opens the gate" not in inbox.get("/gallery", query_string={"tenant": "acme"}).text
 
 
-def test_a_mail_stands_in_a_frame_that_runs_nothing(inbox: Client) -> None:
+def test_gallery_mail_is_sandboxed(inbox: Client) -> None:
     query = {"tenant": "globex", "name": "MailWelcome.welcome-default", "state": "notice"}
     answer = inbox.get("/gallery/mail.html", query_string=query)
     assert "Plant something on a Monday" in answer.text
@@ -51,6 +51,6 @@ def test_a_mail_stands_in_a_frame_that_runs_nothing(inbox: Client) -> None:
 
 
 @pytest.mark.parametrize("query", [{"tenant": "nobody"}, {"language": "xx"}])
-def test_what_is_not_there_is_not_found(inbox: Client, query: dict[str, str]) -> None:
+def test_unknown_tenant_or_language_of_gallery_is_not_found(inbox: Client, query: dict[str, str]) -> None:
     assert inbox.get("/gallery", query_string=query).status_code == 404
     assert inbox.get("/gallery/mail.html", query_string=query).status_code == 404

@@ -1,4 +1,4 @@
-"""Management programs state the tenant's own mails and text messages (interface tenant-config.md section 7)."""
+"""Management of a tenant's mail and text message templates (interface tenant-config.md section 7)."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ TEXT = {"SmsTemplateType": "verification", "Name": "short", "Template": "#OTP# a
 
 
 class Manager:
-    """A machine that may do everything with templates."""
+    """A machine client with the template scopes, by default all of them."""
 
     def __init__(self, tenant: TenantServer, *scopes: str) -> None:
         self.tenant = tenant
         self.token = machine(
-            tenant, *(scopes or [f"template:{what}" for what in ("read", "create", "update", "delete")])
+            tenant, *(scopes or [f"template:{action}" for action in ("read", "create", "update", "delete")])
         )
 
     def __call__(self, method: str, path: str, body: Any = None) -> TestResponse:
         return ask(self.tenant, self.token, method, path, body)
 
 
-def test_a_mail_is_stated_read_changed_sent_and_removed(new_tenant_server: NewTenantServer) -> None:
+def test_mail_template_is_created_read_changed_sent_and_deleted(new_tenant_server: NewTenantServer) -> None:
     ada = a_customer(new_tenant_server)
     manage = Manager(ada.tenant)
     made = answered(manage("POST", MAILS, MAIL))
@@ -46,14 +46,14 @@ def test_a_mail_is_stated_read_changed_sent_and_removed(new_tenant_server: NewTe
     changed = {**MAIL, "TemplateName": made["TemplateName"], "Subject": "Other", "Template": "<p>#OTP#</p>"}
     assert answered(manage("PUT", f"{MAILS}/forgotpassword", changed))["VerificationTokenType"] == "Otp"
     assert ada.mail()["subject"] == "Other"
-    gone = {"TemplateName": made["TemplateName"]}
-    assert answered(manage("DELETE", f"{MAILS}/forgotpassword", gone)) == {"IsDeleted": True}
+    by_name = {"TemplateName": made["TemplateName"]}
+    assert answered(manage("DELETE", f"{MAILS}/forgotpassword", by_name)) == {"IsDeleted": True}
     assert ada.mail()["subject"].startswith("Set a new password")
-    assert refused(manage("DELETE", f"{MAILS}/forgotpassword", gone)) == (404, 7923)
+    assert refused(manage("DELETE", f"{MAILS}/forgotpassword", by_name)) == (404, 7923)
 
 
 @pytest.mark.parametrize("path", [SMS, "/v2/manage/smstemplates"])
-def test_a_text_message_is_stated_read_changed_and_removed(acme: TenantServer, path: str) -> None:
+def test_sms_template_is_created_read_changed_and_deleted(acme: TenantServer, path: str) -> None:
     manage = Manager(acme)
     assert refused(manage("GET", path)) == (404, 7954)
     assert answered(manage("POST", path, TEXT)) == TEXT
@@ -81,7 +81,9 @@ def test_a_text_message_is_stated_read_changed_and_removed(acme: TenantServer, p
         ({"Template": None}, (400, 7900)),
     ],
 )
-def test_what_is_wrong_is_named(acme: TenantServer, body: dict[str, Any], error: tuple[int, int]) -> None:
+def test_invalid_template_is_refused_and_named(
+    acme: TenantServer, body: dict[str, Any], error: tuple[int, int]
+) -> None:
     manage = Manager(acme)
     answer = manage("POST", MAILS, {**MAIL, **body})
     assert refused(answer) == error
@@ -91,12 +93,12 @@ def test_what_is_wrong_is_named(acme: TenantServer, body: dict[str, Any], error:
 
 
 @pytest.mark.parametrize("path", [MAILS, SMS])
-def test_an_unknown_type_is_told(acme: TenantServer, path: str) -> None:
+def test_unknown_template_type_is_refused(acme: TenantServer, path: str) -> None:
     error = (400, 8099) if path == MAILS else (400, 7959)
     assert refused(Manager(acme)("GET", f"{path}/nothing")) == error
 
 
-def test_each_operation_needs_its_scope(acme: TenantServer) -> None:
+def test_each_template_operation_requires_its_scope(acme: TenantServer) -> None:
     reader = Manager(acme, "template:read")
     answered(Manager(acme)("POST", MAILS, MAIL))
     answered(reader("GET", MAILS))
@@ -110,7 +112,7 @@ def test_each_operation_needs_its_scope(acme: TenantServer) -> None:
     assert acme.send("GET", MAILS).status_code == 403  # key and secret are not enough
 
 
-def test_another_tenant_s_templates_do_not_exist(acme: TenantServer, globex: TenantServer) -> None:
+def test_templates_of_another_tenant_are_not_found(acme: TenantServer, globex: TenantServer) -> None:
     answered(Manager(acme)("POST", MAILS, MAIL))
     other = Manager(globex)
     assert refused(other("GET", MAILS)) == (404, 7922)
@@ -119,7 +121,7 @@ def test_another_tenant_s_templates_do_not_exist(acme: TenantServer, globex: Ten
     assert len(answered(Manager(acme)("GET", MAILS))["Data"]) == 1
 
 
-def test_of_many_at_once_one_wins(acme: TenantServer) -> None:
+def test_parallel_creation_of_one_template_succeeds_once(acme: TenantServer) -> None:
     manage = Manager(acme)
     with ThreadPoolExecutor(8) as threads:
         answers = list(threads.map(lambda _: manage("POST", MAILS, MAIL).status_code, range(16)))

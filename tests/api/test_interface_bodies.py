@@ -1,6 +1,6 @@
-"""Request bodies as the interface states them: none at all, one member short, a form where JSON alone is read.
+"""Refused request bodies: an empty body, a missing member, a form where only JSON is accepted.
 
-One line a request: what is asked and with what, and the status, code and words that are due (interface errors.md section 1).
+Each case holds the request and the expected status, code and description (interface errors.md section 1).
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ ON: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A request by one of the callers K, K+U and K+S, its body in bytes, and the expected answer."""
+class Case:
+    """A request with the credentials K, K+U or K+S, its body, and the expected answer."""
 
-    letters: str
+    credentials: str
     method: str
     path: str
     body: str
-    due: tuple[int, int, str]  # status, code, and what the description says
+    expected: tuple[int, int, str]  # status, code, description
     kind: str = JSON
 
     def __str__(self) -> str:
@@ -49,9 +49,9 @@ class Asked:
     def send(self, who: AccountHolder) -> TestResponse:
         headers = {"Content-Type": self.kind}
         query = {"apikey": who.tenant.api_key}
-        if "U" in self.letters:
+        if "U" in self.credentials:
             headers["Authorization"] = f"Bearer {who.bearer}"
-        if "S" in self.letters:
+        if "S" in self.credentials:
             query["apisecret"] = who.tenant.api_secret
         return Client(who.tenant.app).open(
             self.path.format(uid=who.uid), method=self.method, query_string=query, headers=headers,
@@ -60,52 +60,52 @@ class Asked:
         )  # fmt: skip
 
 
-def told(answer: TestResponse) -> tuple[int, int, str]:
+def error_of(answer: TestResponse) -> tuple[int, int, str]:
     return (*refused(answer), answer.get_json()["Description"])
 
 
-EMPTY = "The body is empty."
-NOTHING = [
-    Asked("K", "POST", f"{_AUTH}/password", "", (400, 965, EMPTY)),
-    Asked("K", "POST", f"{_AUTH}/password", " \r\n", (400, 965, EMPTY)),
-    Asked("K", "PUT", f"{_AUTH}/password", "", (400, 965, EMPTY)),  # one name, one number: errors.md section 5
-    Asked("K", "POST", f"{_AUTH}/register", "", (400, 965, EMPTY)),
-    Asked("K", "POST", f"{_AUTH}/pin/forgot/otp", "", (400, 965, EMPTY)),
-    Asked("K+U", "PUT", f"{_AUTH}/account", "", (400, 1079, EMPTY)),
-    Asked("K+U", "PUT", f"{_AUTH}/account/2fa/sms", "", (400, 1079, EMPTY)),
-    Asked("K+U", "PUT", f"{_AUTH}/pin/change", "", (400, 1079, EMPTY)),
-    Asked("K+U", "POST", f"{_AUTH}/pin/change", "", (400, 965, EMPTY)),
-    Asked("K+U", "DELETE", f"{_AUTH}/email", "", (400, 1084, EMPTY)),
-    Asked("K+U", "DELETE", f"{_AUTH}/socialidentity", "", (400, 1084, EMPTY)),
-    Asked("K+S", "POST", _MANAGE, "", (400, 965, EMPTY)),
-    Asked("K+S", "PUT", f"{_MANAGE}/{{uid}}", "", (400, 1079, EMPTY)),
-    Asked("K+S", "PUT", f"{_MANAGE}/{{uid}}/password", "", (400, 1079, EMPTY)),
+EMPTY_BODY = "The body is empty."
+EMPTY_BODIES = [
+    Case("K", "POST", f"{_AUTH}/password", "", (400, 965, EMPTY_BODY)),
+    Case("K", "POST", f"{_AUTH}/password", " \r\n", (400, 965, EMPTY_BODY)),
+    Case("K", "PUT", f"{_AUTH}/password", "", (400, 965, EMPTY_BODY)),  # errors.md section 5
+    Case("K", "POST", f"{_AUTH}/register", "", (400, 965, EMPTY_BODY)),
+    Case("K", "POST", f"{_AUTH}/pin/forgot/otp", "", (400, 965, EMPTY_BODY)),
+    Case("K+U", "PUT", f"{_AUTH}/account", "", (400, 1079, EMPTY_BODY)),
+    Case("K+U", "PUT", f"{_AUTH}/account/2fa/sms", "", (400, 1079, EMPTY_BODY)),
+    Case("K+U", "PUT", f"{_AUTH}/pin/change", "", (400, 1079, EMPTY_BODY)),
+    Case("K+U", "POST", f"{_AUTH}/pin/change", "", (400, 965, EMPTY_BODY)),
+    Case("K+U", "DELETE", f"{_AUTH}/email", "", (400, 1084, EMPTY_BODY)),
+    Case("K+U", "DELETE", f"{_AUTH}/socialidentity", "", (400, 1084, EMPTY_BODY)),
+    Case("K+S", "POST", _MANAGE, "", (400, 965, EMPTY_BODY)),
+    Case("K+S", "PUT", f"{_MANAGE}/{{uid}}", "", (400, 1079, EMPTY_BODY)),
+    Case("K+S", "PUT", f"{_MANAGE}/{{uid}}/password", "", (400, 1079, EMPTY_BODY)),
 ]
 """A required body is missing."""
 
-NAMED = "The {} is a required parameter."
-SHORT = [
-    Asked("K+U", "PUT", f"{_AUTH}/account/2fa/sms", "{}", (400, 908, NAMED.format("otp"))),
-    Asked("K+U", "PUT", f"{_AUTH}/account/2fa/email", '{"emailid": "a@example.test"}', (400, 908, NAMED.format("otp"))),
-    Asked(
+PARAMETER_REQUIRED = "The {} is a required parameter."
+MISSING_MEMBERS = [
+    Case("K+U", "PUT", f"{_AUTH}/account/2fa/sms", "{}", (400, 908, PARAMETER_REQUIRED.format("otp"))),
+    Case("K+U", "PUT", f"{_AUTH}/account/2fa/email", '{"emailid": "a@example.test"}', (400, 908, PARAMETER_REQUIRED.format("otp"))),
+    Case(
         "K+U", "PUT", f"{_AUTH}/account/reauth/2fa/otp/email/verify", '{"emailid": "a@example.test"}',
-        (400, 908, NAMED.format("otp")),
+        (400, 908, PARAMETER_REQUIRED.format("otp")),
     ),
-    Asked(
+    Case(
         "K+U", "PUT", f"{_AUTH}/account/reauth/2fa/otp/email/verify", '{"otp": "123456"}',
-        (400, 908, NAMED.format("emailid")),
+        (400, 908, PARAMETER_REQUIRED.format("emailid")),
     ),
-    Asked("K+S", "POST", f"{_MANAGE}/{{uid}}/reauth/pin", "{}", (400, 908, NAMED.format("secondfactorvalidationtoken"))),
-    Asked("K+S", "POST", f"{_MANAGE}/emailtoken/addemail", "{}", (400, 908, NAMED.format("uid"))),
-    Asked("K+S", "POST", f"{_MANAGE}/smsotp/addphone", "{}", (400, 908, NAMED.format("uid"))),
-    Asked("K+S", "POST", f"{_MANAGE}/smsotp/addphone", '{"uid": "UID"}', (400, 1076, "Phone absent.")),
-    Asked("K+S", "PUT", f"{_MANAGE}/{{uid}}/password", "{}", (400, 908, NAMED.format("password"))),
-    Asked("K", "POST", f"{_AUTH}/password", "{}", (400, 1141, "Email or username needed.")),  # the seed names this one
+    Case("K+S", "POST", f"{_MANAGE}/{{uid}}/reauth/pin", "{}", (400, 908, PARAMETER_REQUIRED.format("secondfactorvalidationtoken"))),
+    Case("K+S", "POST", f"{_MANAGE}/emailtoken/addemail", "{}", (400, 908, PARAMETER_REQUIRED.format("uid"))),
+    Case("K+S", "POST", f"{_MANAGE}/smsotp/addphone", "{}", (400, 908, PARAMETER_REQUIRED.format("uid"))),
+    Case("K+S", "POST", f"{_MANAGE}/smsotp/addphone", '{"uid": "UID"}', (400, 1076, "Phone absent.")),
+    Case("K+S", "PUT", f"{_MANAGE}/{{uid}}/password", "{}", (400, 908, PARAMETER_REQUIRED.format("password"))),
+    Case("K", "POST", f"{_AUTH}/password", "{}", (400, 1141, "Email or username needed.")),  # this operation has its own code
 ]  # fmt: skip
 """A JSON body without a required member."""
 
-JSON_ALONE = f"Send the body as {JSON}."
-OF_THE_SEED = [
+JSON_ONLY = f"Send the body as {JSON}."
+JSON_OPERATIONS = [
     ("K", "POST", f"{_AUTH}/password"),
     ("K", "PUT", f"{_AUTH}/password"),
     ("K+U", "PUT", f"{_AUTH}/account/reauth/2fa/otp/email/verify"),
@@ -118,51 +118,59 @@ OF_THE_SEED = [
     ("K+U", "DELETE", f"{_AUTH}/account/passkey/x"),
     ("K+S", "DELETE", f"{_MANAGE}/{{uid}}/customobject/x"),
 ]
-"""Every operation of the seed that is built, writes, and is called with a key; those called with a machine token stand below."""
+"""Writing operations with an API key that accept JSON only; those with a machine token are tested below."""
 FORMS = [
-    Asked(letters, method, path, "otp=123456&phone=%2B4915112345678", (400, 1083, JSON_ALONE), FORM)
-    for letters, method, path in OF_THE_SEED
+    Case(credentials, method, path, "otp=123456&phone=%2B4915112345678", (400, 1083, JSON_ONLY), FORM)
+    for credentials, method, path in JSON_OPERATIONS
 ]
 
 
-@pytest.mark.parametrize("asked", [*NOTHING, *SHORT, *FORMS], ids=str)
-def test_a_body_that_is_not_as_stated_is_refused(new_tenant_server: NewTenantServer, asked: Asked) -> None:
-    assert told(asked.send(account_holder(new_tenant_server, **ON))) == asked.due
+@pytest.mark.parametrize("case", [*EMPTY_BODIES, *MISSING_MEMBERS, *FORMS], ids=str)
+def test_body_that_breaks_the_contract_is_refused(new_tenant_server: NewTenantServer, case: Case) -> None:
+    assert error_of(case.send(account_holder(new_tenant_server, **ON))) == case.expected
 
 
-def test_an_older_operation_still_takes_a_form(new_tenant_server: NewTenantServer) -> None:
+def test_older_operation_accepts_form_body(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **ON)
-    text = Asked("K", "POST", f"{_AUTH}/password/otp", "email=", (400, 1083, ""), "text/plain")
-    assert told(text.send(who)) == (400, 1083, f"Send the body as {JSON} or {FORM}.")
-    form = Asked("K", "POST", f"{_AUTH}/pin/forgot/email", "email=a%40example.test", (0, 0, ""), FORM)
+    text = Case("K", "POST", f"{_AUTH}/password/otp", "email=", (400, 1083, ""), "text/plain")
+    assert error_of(text.send(who)) == (400, 1083, f"Send the body as {JSON} or {FORM}.")
+    form = Case("K", "POST", f"{_AUTH}/pin/forgot/email", "email=a%40example.test", (0, 0, ""), FORM)
     assert refused(form.send(who)) == (403, 938)
 
 
-def test_no_body_replaces_no_settings(new_tenant_server: NewTenantServer) -> None:
+def test_empty_body_leaves_settings_unchanged(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server()
     token = machine(acme, "security:read", "security:create", "security:update")
-    stated = {"NotificationService": "AWS SNS", "CustomAppName": "Acme Keys", "AWSsettings": {"Region": "eu-central-1"}}
-    held = answered(ask(acme, token, "POST", PUSH, stated))
+    settings = {
+        "NotificationService": "AWS SNS",
+        "CustomAppName": "Acme Keys",
+        "AWSsettings": {"Region": "eu-central-1"},
+    }
+    created = answered(ask(acme, token, "POST", PUSH, settings))
     for method, code in (("POST", 7914), ("PUT", 7934)):
-        assert told(ask(acme, token, method, PUSH)) == (400, code, EMPTY)
-        assert told(ask(acme, token, method, PUSH, {})) == (400, 7900, "The body contains no setting.")
-        assert told(ask(acme, token, method, PUSH, {"Unknown": 1})) == (400, 7900, "The body contains no setting.")
-    assert answered(ask(acme, token, "GET", PUSH)) == held
-    assert told(ask(acme, token, "PUT", DUO)) == (400, 7934, EMPTY)
-    assert told(ask(acme, token, "PUT", DUO, {})) == (400, 7900, "The body contains no setting.")
+        assert error_of(ask(acme, token, method, PUSH)) == (400, code, EMPTY_BODY)
+        assert error_of(ask(acme, token, method, PUSH, {})) == (400, 7900, "The body contains no setting.")
+        assert error_of(ask(acme, token, method, PUSH, {"Unknown": 1})) == (400, 7900, "The body contains no setting.")
+    assert answered(ask(acme, token, "GET", PUSH)) == created
+    assert error_of(ask(acme, token, "PUT", DUO)) == (400, 7934, EMPTY_BODY)
+    assert error_of(ask(acme, token, "PUT", DUO, {})) == (400, 7900, "The body contains no setting.")
 
 
-def test_settings_are_read_from_json_alone(new_tenant_server: NewTenantServer) -> None:
+def test_settings_in_form_body_are_refused(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server()
     token = machine(acme, "security:create")
     sent = {"data": "IsEnabled=true", "headers": {"Authorization": f"Bearer {token}", "Content-Type": FORM}}
     answer = Client(acme.app).post(PUSH, base_url=f"http://{acme.services.settings.api_hostname}", **sent)
-    assert told(answer) == (400, 1083, JSON_ALONE)
+    assert error_of(answer) == (400, 1083, JSON_ONLY)
 
 
-def test_a_challenge_s_code_by_mail_is_named_where_it_is_absent(new_tenant_server: NewTenantServer) -> None:
+def test_missing_code_of_emailed_challenge_is_named(new_tenant_server: NewTenantServer) -> None:
     ada: SecondFactorHolder = second_factor_holder(new_tenant_server, two_factor="required")
-    assert told(ada.proves("email", {"emailid": ada.email}, ada.token())) == (400, 908, NAMED.format("otp"))
+    assert error_of(ada.proves("email", {"emailid": ada.email}, ada.token())) == (
+        400,
+        908,
+        PARAMETER_REQUIRED.format("otp"),
+    )
 
 
 # Over the whole catalogue.
@@ -177,8 +185,8 @@ _SHARED = set(CAP.model_fields) | set(LOCK.model_fields)
 IDENTIFIERS = {"email", "emailid", "phone", "username", "uuid"}
 
 
-def test_what_is_absent_is_never_called_wrong(caller: Caller) -> None:
-    asked = 0
+def test_missing_credential_is_never_reported_as_wrong(caller: Caller) -> None:
+    checked = 0
     for operation in CATALOGUE:
         places = shape_of(operation.request).places[From.BODY]
         names = [wire for name, wire in places.items() if name not in _SHARED]
@@ -190,13 +198,13 @@ def test_what_is_absent_is_never_called_wrong(caller: Caller) -> None:
             continue
         for absent in names[:8]:
             if absent.lower() in IDENTIFIERS:
-                continue  # another of them may stand for it
+                continue  # another identifier may replace it
             body = {name: VALUES.get(name.lower(), "x") for name in names[:8] if name != absent}
             answer = caller.renew().ask(operation, body=json.dumps(body).encode())
             if absent.lower() in ("otp", "pin", "password", "code", "backupcode", "securityanswer"):
                 assert refusal(answer)[1] not in WRONG, (operation.name, absent, answer.text)
-                asked += 1
-    assert asked > 20
+                checked += 1
+    assert checked > 20
 
 
 @pytest.fixture
@@ -205,7 +213,7 @@ def caller(new_tenant_server: NewTenantServer, identity_app: Any) -> Caller:
     return Caller(new_tenant_server(**on), identity_app)
 
 
-def test_a_server_that_sets_no_password_reads_so(new_tenant_server: NewTenantServer) -> None:
+def test_missing_password_in_management_call_is_named(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server)
     refusal = who.managed("A16", {}).get_json()
     assert (refusal["ErrorCode"], refusal["Message"]) == (908, "Password is required")

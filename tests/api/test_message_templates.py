@@ -1,4 +1,4 @@
-"""A tenant's own templates speak: by the name that an operation asks for, in the language of the account, or else ours do."""
+"""A tenant's message templates: choice by name and language, placeholders, and the fallback to the built-in ones."""
 
 from __future__ import annotations
 
@@ -39,34 +39,34 @@ def events(tenant: TenantServer, event: str) -> list[dict[str, Any]]:
         work.rollback()
 
 
-def test_the_template_that_is_asked_for_speaks_and_an_unknown_name_is_the_default(ada: Customer) -> None:
+def test_named_template_is_used_and_unknown_name_uses_default(ada: Customer) -> None:
     assert "Own" not in ada.mail()["subject"]
     states(ada.tenant, reset_mail("spring", "<p>#Url#</p>", "Spring"), reset_mail(None, "<p>#Url#</p>", "Default"))
-    asked = {"spring": "Spring", "autumn": "Default", "": "Default", "forgotpassword-default": "Default"}
-    for name, subject in asked.items():
+    subjects = {"spring": "Spring", "autumn": "Default", "": "Default", "forgotpassword-default": "Default"}
+    for name, subject in subjects.items():
         answered(ada.forgot(emailtemplate=name))
         assert ada.mails()[-1]["subject"] == subject
     assert ada.mail()["subject"] == "Default"
 
 
-def test_a_template_of_another_tenant_or_kind_is_unknown(ada: Customer, acme: TenantServer) -> None:
+def test_template_of_another_tenant_or_kind_is_not_used(ada: Customer, acme: TenantServer) -> None:
     states(acme, reset_mail("spring", "<p>#Url#</p>", "Theirs"))
     states(ada.tenant, MailTemplate(type="welcome", name="spring", subject="Welcome?", html="<p>x</p>"))  # type: ignore[arg-type]  # by its name
     answered(ada.forgot(emailtemplate="spring"))
     assert ada.mails()[-1]["subject"].startswith("Set a new password")
 
 
-def test_one_that_is_not_active_is_passed_over(ada: Customer) -> None:
+def test_inactive_template_is_not_used(ada: Customer) -> None:
     states(ada.tenant, reset_mail(None, "<p>#Url#</p>", "Own", is_active=False))
     assert ada.mail()["subject"].startswith("Set a new password")
 
 
 @pytest.mark.parametrize(
-    ("language", "subject", "told"),
+    ("language", "subject", "locale"),
     [("de", "Deutsch", "de"), ("ar", "English", "en"), ("en", "English", "en"), (None, "English", "en")],
 )
-def test_it_speaks_the_account_s_language_then_the_tenant_s(
-    ada: Customer, language: str | None, subject: str, told: str
+def test_template_follows_account_locale_then_tenant_locale(
+    ada: Customer, language: str | None, subject: str, locale: str
 ) -> None:
     states(
         ada.tenant,
@@ -77,25 +77,23 @@ def test_it_speaks_the_account_s_language_then_the_tenant_s(
     if language:
         ada.tenant.update(ada.uid, {"LocalLanguage": language})
     mail = ada.mail()
-    assert (mail["subject"], mail["language"]) == (subject, told)
+    assert (mail["subject"], mail["language"]) == (subject, locale)
     assert ("24 Stunden" in mail["text"]) == (language == "de")
 
 
-def test_what_the_template_holds_is_what_is_made(ada: Customer) -> None:
+def test_placeholders_decide_between_link_and_code(ada: Customer) -> None:
     states(ada.tenant, reset_mail("code", "<p>#OTP#</p>"), reset_mail("link", "<p>#Url#</p>"))
     before = ada.mail()
     token, code = token_in(before), code_in(before)
     answered(ada.forgot(emailtemplate="code"))
     mail = ada.mails()[-1]
     assert "http" not in mail["text"] + mail["html"].partition("<body")[2]
-    assert (
-        refused(ada.reset(resettoken=token, password=NEW))[1] == 975
-    )  # the older link is over, though no newer one was made
+    assert refused(ada.reset(resettoken=token, password=NEW))[1] == 975  # the code replaced the older link
     assert ada.by_code(code).status_code == 403
     answered(ada.by_code(code_in(mail)))
 
 
-def test_a_link_alone_makes_no_code(ada: Customer) -> None:
+def test_template_with_link_alone_creates_no_code(ada: Customer) -> None:
     states(ada.tenant, reset_mail(None, '<p><a href="#Url#?vtype=reset&amp;vtoken=#GUID#">Go</a></p>'))
     mail = ada.mail()
     with pytest.raises(IndexError):
@@ -104,21 +102,21 @@ def test_a_link_alone_makes_no_code(ada: Customer) -> None:
     answered(ada.reset(resettoken=token_in(mail), password=NEW))
 
 
-def test_the_link_leads_to_the_page_that_the_operation_names(new_tenant_server: NewTenantServer) -> None:
+def test_link_leads_to_page_named_in_request(new_tenant_server: NewTenantServer) -> None:
     ada = a_customer(new_tenant_server, url_whitelist=("https://app.example.com",))
     states(ada.tenant, reset_mail(None, '<p><a href="#Url#">Go</a></p>'))
     answered(ada.forgot(resetpasswordurl="https://app.example.com/new?a=1"))
     assert link_in(ada.mails()[-1]).startswith("https://app.example.com/new?a=1&vtype=reset&vtoken=")
 
 
-def test_the_server_s_own_token_is_made_whatever_the_mail_holds(ada: Customer) -> None:
+def test_management_call_returns_token_whatever_the_template(ada: Customer) -> None:
     states(ada.tenant, reset_mail(None, "<p>#OTP#</p>"))
     made = answered(ada.tenant.send("POST", f"{MANAGE}/forgot/token", {"email": ada.email}, sendemail="true"))
     assert made["ForgotToken"] not in str(ada.mails()[-1])
     answered(ada.reset(resettoken=made["ForgotToken"], password=NEW))
 
 
-def test_a_name_cannot_become_a_link_or_markup(ada: Customer) -> None:
+def test_account_values_cannot_inject_links_or_markup(ada: Customer) -> None:
     states(ada.tenant, reset_mail(None, "<p>Hello #Name#, #FirstName#</p><p>#Url#</p>", "For #FirstName#"))
     ada.tenant.update(ada.uid, {"FirstName": "#Url# #OTP# & co", "LastName": "Bcc: x"})
     mail = ada.mail()
@@ -127,7 +125,7 @@ def test_a_name_cannot_become_a_link_or_markup(ada: Customer) -> None:
     assert "#Url# #OTP# &amp; co" in mail["html"]
 
 
-def test_values_come_from_the_account(new_tenant_server: NewTenantServer) -> None:
+def test_placeholders_hold_values_of_the_account(new_tenant_server: NewTenantServer) -> None:
     ada = a_customer(new_tenant_server, custom_fields=("Shoe",))
     html = "<p>#Name#|#UserName#|#Email#|#City#|#Shoe#|#TenantName#|#Country#|#LinkExpiry#</p><p>#Url#</p>"
     states(ada.tenant, reset_mail(None, html))
@@ -139,7 +137,7 @@ def test_values_come_from_the_account(new_tenant_server: NewTenantServer) -> Non
     assert ada.mail()["text"].splitlines()[0] == expected
 
 
-def test_a_template_that_cannot_be_drawn_loses_no_mail_and_is_recorded(ada: Customer) -> None:
+def test_template_that_fails_to_render_falls_back_and_is_audited(ada: Customer) -> None:
     states(ada.tenant, reset_mail(None, "<p>#Url#</p>"))
     with UnitOfWork(ada.tenant.services.database, ada.tenant.tenant_id).separate_transaction() as work:
         broken = {"subject": "Own", "html": "<script>#Url#</script>"}
@@ -153,13 +151,13 @@ def test_a_template_that_cannot_be_drawn_loses_no_mail_and_is_recorded(ada: Cust
     assert "<script>" in record["problem"]
 
 
-def test_a_section_that_hides_what_the_mail_is_for_loses_no_mail(ada: Customer) -> None:
+def test_template_that_hides_link_and_code_falls_back(ada: Customer) -> None:
     states(ada.tenant, reset_mail(None, "#FProv<p>#Url#</p>FProv#"))
     assert ada.mail()["subject"].startswith("Set a new password")
     assert len(events(ada.tenant, "template.not_drawn")) == 1
 
 
-def test_a_verification_mail_holds_what_the_template_says(new_tenant_server: NewTenantServer) -> None:
+def test_verification_and_welcome_mail_use_named_templates(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(email_verification_codes=True, email_login=True)
     states(
         tenant,
@@ -184,16 +182,16 @@ def test_a_verification_mail_holds_what_the_template_says(new_tenant_server: New
     assert (welcome["subject"], welcome["text"]) == ("Hi there", f"{email}\n")
 
 
-def test_a_text_message_is_the_tenant_s_own(new_tenant_server: NewTenantServer) -> None:
+def test_text_message_uses_template_of_tenant(new_tenant_server: NewTenantServer) -> None:
     ada = a_customer(new_tenant_server, phone_login=True)
     states(
         ada.tenant,
         SmsTemplate.model_validate({"type": "forgotpassword", "text": "#TenantName#: #OTP# (#OTPExpiry#)"}),
         SmsTemplate.model_validate({"type": "forgotpassword", "name": "short", "text": "“#OTP#”"}),
     )
-    for query, said in (({}, "{tenant}: {code} (5 minutes)"), ({"smstemplate": "short"}, '"{code}"')):
+    for query, expected in (({}, "{tenant}: {code} (5 minutes)"), ({"smstemplate": "short"}, '"{code}"')):
         answered(ada.ask("POST", {"phone": ada.phone}, path=f"{PATH}/otp", **query))
         text = sent_messages(ada.tenant.services, ada.tenant.tenant_id, "sms")[-1]["text"]
         first, _, last = text.partition("\n\n")
-        assert first == said.format(tenant=ada.tenant.name.title(), code=code_in({"text": first}))
+        assert first == expected.format(tenant=ada.tenant.name.title(), code=code_in({"text": first}))
         assert last.startswith(f"@{ada.tenant.name}.")

@@ -1,4 +1,4 @@
-"""A tenant's settings as the interface states them: second factors only where addresses are proved (mfa.md section 5)."""
+"""Second factors can be enabled only where email verification is required (mfa.md section 5)."""
 
 from __future__ import annotations
 
@@ -24,31 +24,34 @@ on_sqlite = pytest.mark.parametrize("own_database", ["sqlite"], indirect=True)
 
 @on_one_database
 @pytest.mark.parametrize(
-    ("settings", "asked", "due"),
+    ("settings", "change", "expected"),
     [
         ({}, ON, (200, None)),
         ({"email_verification": "optional"}, ON, (400, 7900)),
         ({"email_verification": "disabled"}, ON, (400, 7900)),
         ({"email_verification": "optional"}, OFF, (200, None)),
-        ({"email_verification": "optional", "two_factor": "optional"}, ON, (200, None)),  # it was so before
+        ({"email_verification": "optional", "two_factor": "optional"}, ON, (200, None)),  # enabled before
     ],
     ids=str,
 )
-def test_second_factors_are_switched_on_where_addresses_are_proved(
-    new_tenant_server: NewTenantServer, settings: dict[str, str], asked: dict[str, bool], due: tuple[int, int | None]
+def test_second_factors_require_email_verification(
+    new_tenant_server: NewTenantServer,
+    settings: dict[str, str],
+    change: dict[str, bool],
+    expected: tuple[int, int | None],
 ) -> None:
     tenant = new_tenant_server(**settings)
     token = machine(tenant, "security:update", "security:read")
-    answer = ask(tenant, token, "PUT", CONFIG, asked)
-    assert refused(answer) == due
+    answer = ask(tenant, token, "PUT", CONFIG, change)
+    assert refused(answer) == expected
     shown = answered(ask(tenant, token, "GET", CONFIG))["IsSecondFactorAuthenticatorEnabled"]
-    assert shown is (due == (200, None) and asked is ON)
-    if due[1]:
+    assert shown is (expected == (200, None) and change is ON)
+    if expected[1]:
         assert "email_verification: required" in answer.get_json()["Description"]
 
 
-def applied(services: Services, folder: Path, settings: str) -> str:
-    """Apply a file; return what it was refused for."""
+def apply_settings(services: Services, folder: Path, settings: str) -> str:
+    """Apply a configuration file; return the error message, or an empty string."""
     try:
         applying.apply(services, read(FILE.format(settings=settings).encode(), "acme.yaml", folder))
     except ConfigurationError as refusal:
@@ -64,24 +67,24 @@ REFUSED = (
 
 
 @on_sqlite
-def test_a_file_that_switches_both_is_refused(own_services: Services, tmp_path: Path) -> None:
-    assert applied(own_services, tmp_path, "two_factor: optional, email_verification: optional") == REFUSED
+def test_file_with_second_factor_and_optional_email_is_refused(own_services: Services, tmp_path: Path) -> None:
+    assert apply_settings(own_services, tmp_path, "two_factor: optional, email_verification: optional") == REFUSED
     assert own_services.directory.by_name("acme") is None
-    assert applied(own_services, tmp_path, "two_factor: optional") == ""
-    assert applied(own_services, tmp_path, "two_factor: required, email_verification: disabled") == REFUSED
-    assert applied(own_services, tmp_path, "two_factor: disabled, email_verification: disabled") == ""
+    assert apply_settings(own_services, tmp_path, "two_factor: optional") == ""
+    assert apply_settings(own_services, tmp_path, "two_factor: required, email_verification: disabled") == REFUSED
+    assert apply_settings(own_services, tmp_path, "two_factor: disabled, email_verification: disabled") == ""
 
 
 @on_sqlite
-def test_a_tenant_that_has_both_already_is_served_and_applied(own_services: Services, tmp_path: Path) -> None:
-    assert applied(own_services, tmp_path, "two_factor: optional") == ""
+def test_existing_tenant_with_both_settings_can_be_applied(own_services: Services, tmp_path: Path) -> None:
+    assert apply_settings(own_services, tmp_path, "two_factor: optional") == ""
     tenant = own_services.directory.by_name("acme")
     assert tenant is not None
     with UnitOfWork(own_services.database, tenant.tenant_id).separate_transaction() as work:
         held = changes.lock(work)
         assert held is not None
         changes.change(work, settings={**held.settings, "email_verification": "optional"})
-    assert applied(own_services, tmp_path, "two_factor: required, email_verification: optional") == ""
+    assert apply_settings(own_services, tmp_path, "two_factor: required, email_verification: optional") == ""
     own_services.directory.clear_cache()
     kept = own_services.directory.by_name("acme")
     assert kept is not None
