@@ -206,7 +206,7 @@ def test_claim_during_sign_in_prevents_linking(new_federated_user: NewFederatedU
         store.change(
             call,
             before.uid,
-            {**first_verification.remove_unproven_credentials(call, before, private), "private": private},
+            {**first_verification.remove_unverified_credentials(call, before, private), "private": private},
         )
         identity_linking.settle(call, attempt, before)
         call.work.commit()

@@ -138,7 +138,7 @@ def test_a_new_username_has_nothing_unseen_and_one_writing(name: str) -> None:
     with pytest.raises(e.UsernameFormatRefused):
         username(TenantSettings(), name)
     form = normalize_username(name)
-    assert form is None or username(TenantSettings(), name, held=form) == form  # an account that has it keeps it
+    assert form is None or username(TenantSettings(), name, current=form) == form  # an account that has it keeps it
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_what_our_pages_read_as_a_number_is_no_username_where_numbers_sign_in(na
     with pytest.raises(e.UsernameFormatRefused):
         username(TenantSettings(phone_login=True), name)
     form = username(TenantSettings(), name)
-    assert username(TenantSettings(phone_login=True), name, held=form) == form
+    assert username(TenantSettings(phone_login=True), name, current=form) == form
     assert guess(TenantSettings(email_login=True, phone_login=True, username_login=True), name).kind == "phone"
 
 

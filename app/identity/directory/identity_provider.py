@@ -21,12 +21,12 @@ class ProviderDenied(Exception):
 
 @dataclass(frozen=True)
 class AuthenticationRequest:
-    """One authentication request to a provider; `verifier` is the PKCE code verifier, `back` the redirect URI."""
+    """One authentication request to a provider."""
 
     state: str = field(repr=False)
     nonce: str = field(repr=False)
-    verifier: str = field(repr=False)
-    back: str
+    code_verifier: str = field(repr=False)  # PKCE
+    redirect_uri: str
     since: datetime | None = None  # set for a reauthentication: earlier authentications are not accepted
 
 
@@ -50,11 +50,15 @@ class ProviderIdentity:
 class Provider(Protocol):
     """One kind of provider, as one tenant's client."""
 
-    def address(self, asked: AuthenticationRequest, *, hint: str, again: bool, language: str) -> str:
-        """Return the authorization URL; `again` requests a reauthentication if supported. Raises ProviderUnavailable."""
+    def authorization_url(
+        self, request: AuthenticationRequest, *, hint: str, is_reauthentication: bool, language: str
+    ) -> str:
+        """Return the authorization URL. A reauthentication is requested if the provider supports it. Raises ProviderUnavailable."""
 
-    def claimed(self, asked: AuthenticationRequest, answer: Mapping[str, str], now: datetime) -> ProviderIdentity:
-        """Exchange the callback parameters for an identity. Raises ProviderDenied, ProviderUnavailable."""
+    def fetch_identity(
+        self, request: AuthenticationRequest, parameters: Mapping[str, str], now: datetime
+    ) -> ProviderIdentity:
+        """Return the identity for the callback's parameters. Raises ProviderDenied, ProviderUnavailable."""
 
 
 def identity_from_claims(provider: str, names: Mapping[str, str], claims: Mapping[str, Any]) -> ProviderIdentity:
@@ -63,14 +67,15 @@ def identity_from_claims(provider: str, names: Mapping[str, str], claims: Mappin
     Raises ProviderUnavailable without a valid subject.
     """
     values = {member: _text(_find(claims, name)) for member, name in names.items()}
-    subject, written = values["subject"], _find(claims, names["subject"])
-    if not 0 < len(subject) <= MAX_SUBJECT_LENGTH or str(written) != subject:  # stripping would name another subject
+    subject, raw_subject = values["subject"], _find(claims, names["subject"])
+    if (
+        not 0 < len(subject) <= MAX_SUBJECT_LENGTH or str(raw_subject) != subject
+    ):  # stripping would name another subject
         raise ProviderUnavailable("it names nobody")
     email = (values["email"] if len(values["email"]) <= _MAX_EMAIL_LENGTH else "") or None
     verified_claim = _find(claims, names["email_verified"])
-    is_verified = email is not None and (
-        verified_claim is True or verified_claim == "true"
-    )  # some providers send strings
+    # some providers send strings
+    is_verified = email is not None and (verified_claim is True or verified_claim == "true")
     profile = {member: values[key][:_MAX_LENGTH] for key, member in MEMBERS.items() if values.get(key)}
     return ProviderIdentity(provider, subject, email, is_verified, profile)
 
@@ -79,10 +84,10 @@ def _find(claims: Mapping[str, Any], name: str) -> Any:
     """Return a claim; `a.b` is the member b of a, unless a claim has the whole name."""
     if name in claims:
         return claims[name]
-    within: Any = claims
+    current: Any = claims
     for part in name.split("."):
-        within = within.get(part) if isinstance(within, dict) else None
-    return within
+        current = current.get(part) if isinstance(current, dict) else None
+    return current
 
 
 def _text(value: Any) -> str:

@@ -7,8 +7,8 @@ from app.identity.credentials.captcha import answers as captcha
 from app.identity.credentials.one_time_tokens import store as one_time_tokens
 from app.identity.credentials.tokens import store as tokens
 from app.identity.directory.accounts import tables as accounts
-from app.identity.directory.consents import tables as consent_forms
-from app.identity.directory.custom_objects import tables as custom_objects
+from app.identity.directory.consents import store as consent_forms
+from app.identity.directory.custom_objects import store as custom_objects
 from app.identity.directory.tenants import tables as tenants
 from app.identity.messaging import store as messaging
 from app.identity.platform import audit, continuation_tokens

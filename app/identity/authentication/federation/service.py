@@ -104,11 +104,11 @@ def begin(
     provider = _provider(context, connection.name)
     context.work.release_connection()
     try:
-        address = provider.address(asked, hint=hint, again=again, language=language)
+        address = provider.authorization_url(asked, hint=hint, is_reauthentication=again, language=language)
     except ProviderUnavailable as problem:
         raise _log_broken(connection.name, problem) from None
     kept = {
-        "attempt": interaction_id, "connection": connection.name, "nonce": asked.nonce, "verifier": asked.verifier, "again": again,
+        "attempt": interaction_id, "connection": connection.name, "nonce": asked.nonce, "verifier": asked.code_verifier, "again": again,
     }  # fmt: skip
     continuation_tokens.issue(
         context,
@@ -145,7 +145,7 @@ def finish(context: Context, state: str, answer: Mapping[str, str]) -> tuple[Pro
     provider = _provider(context, name)
     context.work.release_connection()
     try:
-        claimed = provider.claimed(asked, answer, context.now)
+        claimed = provider.fetch_identity(asked, answer, context.now)
     except ProviderDenied as reason:
         log.info("connection %s refused: %s", name, reason)
         raise ConnectionRefused from None

@@ -175,7 +175,7 @@ def _claim_account(context: Context, account: Account) -> Account:
     values = {
         "password_hash": None,
         "password_changed_at": None,
-        **first_verification.remove_unproven_credentials(context, account, private),
+        **first_verification.remove_unverified_credentials(context, account, private),
     }
     private.pop("password_history", None)
     after = store.change(context, account.uid, {**values, "private": private}) or account

@@ -113,7 +113,7 @@ def _claim_mailbox(context: Context, fresh: Account, email: str | None, private:
     entry = next((one for one in fresh.emails if identifiers.normalize_email(one["Value"]) == form), None)
     if entry is not None and first_verification.claims_account(fresh, form):
         passkeys.restrict_after_claim(context, fresh.uid, is_first=first_verification.is_first_verification(fresh))
-        return first_verification.claim(context, fresh, entry) | first_verification.remove_unproven_credentials(
+        return first_verification.claim(context, fresh, entry) | first_verification.remove_unverified_credentials(
             context, fresh, private
         )
     if fresh.email_verified or form != identifiers.normalize_email(fresh.email or ""):

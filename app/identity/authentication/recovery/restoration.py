@@ -55,7 +55,7 @@ def restore(context: Context, token: str, password_hash: str) -> tuple[Account, 
     passkeys.restrict_after_claim(context, fresh.uid)
     private = dict(fresh.private)
     values: dict[str, Any] = {"password_hash": password_hash, "is_deleted": False, "leaves_at": None}
-    values |= first_verification.remove_unproven_credentials(context, fresh, private)
+    values |= first_verification.remove_unverified_credentials(context, fresh, private)
     values |= _restore_email(context, fresh, str(alarm.facts["email"]))
     after = store.change(context, fresh.uid, {**values, "private": private}) or fresh
     for kind in _REVOKED:

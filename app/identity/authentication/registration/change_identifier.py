@@ -56,7 +56,7 @@ def change(context: Context, held: dict[str, Any], to: Destination, options: Ver
     is_open = holder is None or pending_accounts.is_claimable(holder, to.kind)
     # Beside an account in use it waits for an address that cannot be verified: the visitor may still change it.
     account = pending_accounts.add(
-        context, to.form if is_open else pending_accounts.unprovable_identifier(columns["uid"]), columns
+        context, to.form if is_open else pending_accounts.unverifiable_identifier(columns["uid"]), columns
     )
     context.audit.record("registration.readdressed", uid=account.uid, by=to.kind)
     try:

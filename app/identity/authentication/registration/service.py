@@ -127,7 +127,7 @@ def register(context: Context, drafted: Draft, options: RegistrationOptions) -> 
     private |= consent_forms.at_registration(context, consent_forms.parse_optional(context, options.consents))
     private |= linked_identities.pending_identity(options.federated_identity) if options.federated_identity else {}
     begun = {} if waits_for else {"logins": 1, "last_login_at": context.now}
-    columns = drafts.to_columns(context, drafted, private=private, emails=drafted.addresses.first_held, **begun)
+    columns = drafts.to_columns(context, drafted, private=private, emails=drafted.addresses.at_registration, **begun)
     try:
         account = _add(context, drafted, columns)
     except e.EmailRegistered as refusal:
@@ -228,7 +228,7 @@ def _is_unverified_number(context: Context, phone: str) -> bool:
     """
     context.work.rollback()
     holder = accounts.by_phone(context, phone)
-    return holder is not None and pending_accounts.has_unproven_phone(holder)
+    return holder is not None and pending_accounts.has_unverified_phone(holder)
 
 
 def _register_beside_number(

@@ -71,7 +71,7 @@ def phone_availability(context: Context, req: contract.PhoneAvailability) -> con
     if identifiers.normalize_phone(req.phone) is None:
         raise e.MalformedPhone
     holder = accounts.by_phone(context, req.phone)
-    return _availability(context, holder is not None and not pending_accounts.has_unproven_phone(holder))
+    return _availability(context, holder is not None and not pending_accounts.has_unverified_phone(holder))
 
 
 @contract.username_availability.implements

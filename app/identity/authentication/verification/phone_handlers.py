@@ -72,7 +72,7 @@ def verifiable_account(context: Context, phone: str) -> Account | None:
     """
     holder = accounts.by_phone(context, phone)
     is_stated = holder is not None and not holder.phone_verified
-    if holder is not None and pending_accounts.has_unproven_phone(holder):
+    if holder is not None and pending_accounts.has_unverified_phone(holder):
         return pending_accounts.only_pending(context, phone)
     hides = context.tenant.settings.hide_unknown_accounts
     is_contested = (is_stated or hides) and pending_accounts.is_contested(

@@ -276,7 +276,7 @@ def _may_report_unknown(context: Context, credential: PresentedCredential) -> bo
     """Return whether the response may say that the account has no such passkey: only for an existing account with a verified
     address. Otherwise it would reveal whose the address is (decisions/0120)."""
     account = accounts.by_uid(context, options.uid_from_handle(credential.response.user_handle) or NO_ACCOUNT)
-    return account is not None and not first_verification.is_unproven(context, account, EMAIL)
+    return account is not None and not first_verification.is_unverified(context, account, EMAIL)
 
 
 def _refuse_foreign(

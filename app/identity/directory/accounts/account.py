@@ -11,7 +11,7 @@ from app.identity.directory.accounts import identifiers
 
 IDENTITIES = "identities"
 """The key in `private` of linked identities (linked_identities.py)."""
-TENANTS_LIMIT, UNLIMITED = 0, -1
+TENANT_LIMIT, UNLIMITED = 0, -1
 """Special values of the column `session_limit`: use the tenant's limit, or no limit."""
 
 
@@ -75,14 +75,14 @@ class Account:
         return self.is_locked and not (self.locked_until is not None and self.locked_until <= self.read_at)
 
 
-def limit_column(stated: int | None) -> int:
+def limit_column(limit: int | None) -> int:
     """Return the column value of a session limit: 0 means unlimited, None means the tenant's limit."""
-    return TENANTS_LIMIT if stated is None else stated or UNLIMITED
+    return TENANT_LIMIT if limit is None else limit or UNLIMITED
 
 
-def sessions_allowed(column: int, tenants_limit: int) -> int:
+def sessions_allowed(column: int, tenant_limit: int) -> int:
     """Return the effective session limit (interface limits.md section 6: the account's wins); 0: unlimited."""
-    return tenants_limit if column == TENANTS_LIMIT else max(column, 0)
+    return tenant_limit if column == TENANT_LIMIT else max(column, 0)
 
 
 def full_name(account: Account) -> str | None:
@@ -98,9 +98,9 @@ def name_in(profile: Mapping[str, Any]) -> str | None:
 def is_verified(account: Account, email: str) -> bool:
     """Return whether this address of the account, in any spelling, is verified."""
     form = identifiers.normalize_email(email)
-    held = next((one for one in account.emails if identifiers.normalize_email(one["Value"]) == form), None)
-    if held is None or held.get("pending"):
+    entry = next((entry for entry in account.emails if identifiers.normalize_email(entry["Value"]) == form), None)
+    if entry is None or entry.get("pending"):
         return False
     if form == identifiers.normalize_email(account.email or ""):
         return account.email_verified
-    return held.get("verified") is True
+    return entry.get("verified") is True

@@ -36,11 +36,11 @@ class AccountLookup:
 
     @cached_property
     def account(self) -> Account | None:
-        """The account; None for an unproven account if its existence is hidden."""
-        is_unproven = self.holder is not None and first_verification.is_unproven(
+        """The account; None for an unverified account if its existence is hidden."""
+        is_unverified = self.holder is not None and first_verification.is_unverified(
             self.context, self.holder, self.identifier.kind
         )
-        return None if self.is_hidden and is_unproven else self.holder
+        return None if self.is_hidden and is_unverified else self.holder
 
     @cached_property
     def name_hash(self) -> str:
@@ -69,17 +69,17 @@ def find(context: Context, identifier: Identifier, *, is_hidden: bool) -> Accoun
 
 def lock_of(context: Context, lookup: AccountLookup) -> Lock | None:
     """Return the current lock. If existence is hidden, query both tables, so that the response time tells nothing."""
-    held = login_records.lock_of(lookup.account) if lookup.account else None
-    strange = unknown_identifiers.lock_of(context, lookup.name_hashes) if lookup.is_hidden else None
-    return held if lookup.account else strange
+    account_lock = login_records.lock_of(lookup.account) if lookup.account else None
+    identifier_lock = unknown_identifiers.lock_of(context, lookup.name_hashes) if lookup.is_hidden else None
+    return account_lock if lookup.account else identifier_lock
 
 
 def count_failure(context: Context, lookup: AccountLookup) -> Failure:
     """Count a failed attempt in a separate transaction."""
     if lookup.account is None:
         return unknown_identifiers.count(context, lookup.name_hashes)
-    with context.work.separate_transaction() as own:
-        return login_records.count_failure(own, lookup.account, context.tenant.settings, context.now)
+    with context.work.separate_transaction() as transaction:
+        return login_records.count_failure(transaction, lookup.account, context.tenant.settings, context.now)
 
 
 def question_for(context: Context, lookup: AccountLookup) -> str | None:
@@ -88,8 +88,8 @@ def question_for(context: Context, lookup: AccountLookup) -> str | None:
     For an unknown identifier, or an account without answers, the identifier's digest selects one of the tenant's questions.
     The highest digest wins, so that a new question of the tenant changes the selection of few identifiers.
     """
-    asked = _answered(context, lookup) or list(context.tenant.settings.security_questions)
-    return max(asked, key=lambda one: _rank(context, lookup, one), default=None)
+    questions = _answered(context, lookup) or list(context.tenant.settings.security_questions)
+    return max(questions, key=lambda question: _rank(context, lookup, question), default=None)
 
 
 def questions_for(context: Context, lookup: AccountLookup) -> list[str]:
@@ -97,7 +97,7 @@ def questions_for(context: Context, lookup: AccountLookup) -> list[str]:
     if answered := _answered(context, lookup):
         return answered
     ranked = sorted(
-        context.tenant.settings.security_questions, key=lambda one: _rank(context, lookup, one), reverse=True
+        context.tenant.settings.security_questions, key=lambda question: _rank(context, lookup, question), reverse=True
     )
     count = 1 + int(_rank(context, lookup, "how many")[:8], 16) % _MAX_QUESTIONS
     return ranked[:count]
@@ -105,7 +105,7 @@ def questions_for(context: Context, lookup: AccountLookup) -> list[str]:
 
 def _answered(context: Context, lookup: AccountLookup) -> list[str]:
     answers = lookup.account.security_answers if lookup.account else {}
-    return [one for one in context.tenant.settings.security_questions if one in answers]
+    return [question for question in context.tenant.settings.security_questions if question in answers]
 
 
 def _rank(context: Context, lookup: AccountLookup, question: str) -> str:

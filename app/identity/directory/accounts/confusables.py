@@ -31,7 +31,9 @@ def has_invisible_character(text: str) -> bool:
 
 def is_single_script(text: str) -> bool:
     """Return whether a text uses one script, or scripts that one language combines, and digits of one script."""
-    zeros = {ord(letter) - unicodedata.decimal(letter) for letter in text if unicodedata.decimal(letter, -1) >= 0}
+    zeros = {
+        ord(character) - unicodedata.decimal(character) for character in text if unicodedata.decimal(character, -1) >= 0
+    }
     return len(zeros) <= 1 and (text.isascii() or _allowed_scripts().fullmatch(text) is not None)
 
 
@@ -42,8 +44,8 @@ def _ignorable() -> regex.Pattern[str]:
 
 @cache
 def _allowed_scripts() -> regex.Pattern[str]:
-    def letters(*scripts: str) -> str:
-        named = "".join(rf"\p{{Script_Extensions={script}}}" for script in (*scripts, "Common", "Inherited"))
-        return f"[{named}]*+"
+    def in_scripts(*scripts: str) -> str:
+        properties = "".join(rf"\p{{Script_Extensions={script}}}" for script in (*scripts, "Common", "Inherited"))
+        return f"[{properties}]*+"
 
-    return regex.compile("|".join([*map(letters, _RECOMMENDED), *(letters(*scripts) for scripts in _TOGETHER)]))
+    return regex.compile("|".join([*map(in_scripts, _RECOMMENDED), *(in_scripts(*scripts) for scripts in _TOGETHER)]))

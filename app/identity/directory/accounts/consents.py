@@ -53,7 +53,11 @@ def with_answers(
     old = {
         one["ConsentOptionId"]: one for one in stored.get("options") or () if choices.get(one["ConsentOptionId"], True)
     }
-    chosen = {option: {"ConsentOptionId": option, "AcceptOnDate": at} for option, yes in choices.items() if yes}
+    chosen = {
+        option: {"ConsentOptionId": option, "AcceptOnDate": at}
+        for option, is_accepted in choices.items()
+        if is_accepted
+    }
     return {**stored, "forms": [*others, *new], "options": [*{**chosen, **old}.values()]}
 
 

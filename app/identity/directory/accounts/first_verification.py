@@ -1,4 +1,4 @@
-"""Rules for self-registered accounts before their first verification, when their owner is unproven (decisions/0064)."""
+"""Rules for self-registered accounts before their first verification, when their owner is unverified (decisions/0064)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def is_first_verification(account: Account) -> bool:
     return bool(account.private.get(SELF_REGISTERED)) and not is_verified
 
 
-def is_unproven(context: Context, account: Account, kind: str) -> bool:
+def is_unverified(context: Context, account: Account, kind: str) -> bool:
     """Return whether the account is self-registered with an address that must be verified and is not.
 
-    A stranger may have registered it, and must not learn from it whether the address was free. If `kind` (how the account
-    was identified) is a verified phone number, the account counts as proven.
+    An attacker may have registered it, and must not learn from it whether the address was free. If `kind` (how the account
+    was identified) is a verified phone number, the account counts as verified.
     """
     if kind == PHONE and account.phone_verified:
         return False
@@ -80,7 +80,7 @@ def _pending(entry: dict[str, Any], form: str) -> dict[str, Any]:
     return {"pending": True} if identifiers.normalize_email(entry["Value"]) == form else {}
 
 
-def remove_unproven_credentials(context: Context, fresh: Account, private: dict[str, Any]) -> dict[str, Any]:
+def remove_unverified_credentials(context: Context, fresh: Account, private: dict[str, Any]) -> dict[str, Any]:
     """Remove everything that signs in without the password: answers, PIN, identities and phone. Return the changed columns.
 
     Consents are asked again, because another person may have given them. The phone is removed even if verified, because its

@@ -1,4 +1,4 @@
-"""The operations that read accounts; `self_service` reads the caller's own, because that may send a welcome mail."""
+"""The operations that read accounts. `self_service` reads the caller's own account, which may send a welcome mail."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from app.identity.platform.context import Context
 
 @contract.read_by_uid.implements
 def read_by_uid(context: Context, req: contract.ReadAccountByUid) -> Profile:
-    return _answer(service.require(context, req.uid), req.fields_)
+    return _to_profile(service.require(context, req.uid), req.fields_)
 
 
 @contract.read_by_identifier.implements
 def read_by_identifier(context: Context, req: contract.ReadAccount) -> Profile:
     account = service.require_by_identifier(context, email=req.email, username=req.username, phone=req.phone)
-    return _answer(account, req.fields_)
+    return _to_profile(account, req.fields_)
 
 
 @contract.identities.implements
 def identities(context: Context, req: contract.ReadIdentities) -> Profiles:
-    return Profiles(data=[_answer(service.require_by_email(context, req.email), req.fields_)])
+    return Profiles(data=[_to_profile(service.require_by_email(context, req.email), req.fields_)])
 
 
-def _answer(account: Account, fields: str | None) -> Profile:
+def _to_profile(account: Account, fields: str | None) -> Profile:
     return Profile.of(service.project(service.profile_of(account), fields))

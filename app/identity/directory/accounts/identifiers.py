@@ -73,17 +73,17 @@ def normalize_username(text: str) -> str | None:
 
 def is_username_length(text: str) -> bool:
     """Return whether a username has 1 to 32 characters and no space (error 1204)."""
-    return 0 < len(text) <= MAX_USERNAME_LENGTH and not any(letter.isspace() for letter in text)
+    return 0 < len(text) <= MAX_USERNAME_LENGTH and not any(character.isspace() for character in text)
 
 
 def is_username_format(text: str) -> bool:
     """Return whether a username contains no control or space characters and no `@` (error 1024)."""
-    return "@" not in text and not any(unicodedata.category(letter)[0] in "CZ" for letter in text)
+    return "@" not in text and not any(unicodedata.category(character)[0] in "CZ" for character in text)
 
 
 def looks_like_phone(text: str) -> bool:
     """Return whether the login page, which has one field for all identifiers, would read a text as a phone number."""
-    return sum(letter.isdigit() for letter in text) >= 6 and not any(letter.isalpha() for letter in text)
+    return sum(character.isdigit() for character in text) >= 6 and not any(character.isalpha() for character in text)
 
 
 def normalize_phone(text: str) -> str | None:
@@ -122,7 +122,7 @@ def is_allowed_uid(text: str) -> bool:
 
 
 def normal_form(kind: str, text: str) -> str | None:
-    """Return the form in which an identifier of this kind is stored; None where the text cannot be one."""
+    """Return the form in which an identifier of this kind is stored, or None if the text cannot be one."""
     return {EMAIL: normalize_email, USERNAME: normalize_username, PHONE: normalize_phone}[kind](text)
 
 
@@ -135,8 +135,10 @@ def _digits_of(text: str) -> str:
     """Return the plus and digits of a number; an empty string if it contains anything else."""
     if len(text) > 64:
         return ""
-    compact = "".join(letter for letter in text.strip() if unicodedata.category(letter) not in ("Zs", "Pd", "Cf"))
-    digits = "".join(str(unicodedata.decimal(letter, letter)) for letter in compact).replace("\uff0b", "+")
+    compact = "".join(
+        character for character in text.strip() if unicodedata.category(character) not in ("Zs", "Pd", "Cf")
+    )
+    digits = "".join(str(unicodedata.decimal(character, character)) for character in compact).replace("\uff0b", "+")
     return _TWO_ZEROS.sub("+", digits) if _DIALLED.match(digits) else ""
 
 
@@ -166,7 +168,7 @@ def _checked_email(text: str) -> tuple[str, str] | None:
 
 
 def mask_email(email: str) -> str:
-    """Mask an address to the first and last letter of its local part and of each label: `x**z@e****e.c*m`."""
+    """Mask an address to the first and last character of its local part and of each label: `x**z@e****e.c*m`."""
     local, _, domain = email.rpartition("@")
     return f"{_mask_inner(local)}@{'.'.join(_mask_inner(label) for label in domain.split('.'))}"
 

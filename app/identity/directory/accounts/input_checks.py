@@ -1,4 +1,4 @@
-"""Validates what requests state about an account: identifiers (interface user.md section 1.1), policy version, questions."""
+"""Validates account data of requests: identifiers (interface user.md section 1.1), policy version, security questions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Emails:
     forms: tuple[str, ...] = ()
 
     @property
-    def first_held(self) -> list[dict[str, Any]]:
+    def at_registration(self) -> list[dict[str, Any]]:
         """The addresses of a self-registered account: all but the primary one are pending."""
         return [*self.shown[:1], *self.waiting[1:]]
 
@@ -64,13 +64,13 @@ def emails(given: Sequence[EmailEntry]) -> Emails:
     return Emails(shown, forms)
 
 
-def username(settings: TenantSettings, text: str, held: str | None = None) -> str:
+def username(settings: TenantSettings, text: str, current: str | None = None) -> str:
     """Return the normalized username; raises 1204 for its length or a space, 1024 for characters that are not allowed.
 
     If phone numbers can sign in, a username that looks like one is rejected, because the login page would misread it.
 
     Args:
-        held: the account's current username, which is always allowed.
+        current: the account's current username, which is always allowed.
     """
     if not identifiers.is_username_length(text):
         raise e.MalformedUsername
@@ -78,7 +78,7 @@ def username(settings: TenantSettings, text: str, held: str | None = None) -> st
     if form is None:
         raise e.UsernameFormatRefused if identifiers.is_username_length(text.casefold()) else e.MalformedUsername
     is_number = settings.phone_login and identifiers.looks_like_phone(form)
-    if form != held and (
+    if form != current and (
         is_number or confusables.has_invisible_character(text) or not confusables.is_single_script(form)
     ):
         raise e.UsernameFormatRefused
@@ -122,14 +122,14 @@ def taken(conflict: IdentifierTaken) -> ApiError:
 
 def refuse_policy_version(settings: TenantSettings, accepted: PolicyVersion | None) -> None:
     """Raise 1197 for an unknown version of the privacy policy."""
-    known = [one.version for one in settings.privacy_policy.versions]
-    if accepted is not None and accepted.version and accepted.version not in known:
+    versions = [version.version for version in settings.privacy_policy.versions]
+    if accepted is not None and accepted.version and accepted.version not in versions:
         raise e.UnknownPolicyVersion
 
 
-def refuse_questions(settings: TenantSettings, asked: Iterable[str] | None) -> None:
+def refuse_questions(settings: TenantSettings, questions: Iterable[str] | None) -> None:
     """Raise 1091 for a question that the tenant did not configure, 1095 if it has none."""
-    if asked and not settings.security_questions:
+    if questions and not settings.security_questions:
         raise e.SecurityQuestionsOff
-    if any(question not in settings.security_questions for question in asked or ()):
+    if any(question not in settings.security_questions for question in questions or ()):
         raise e.UnknownSecurityQuestion

@@ -71,7 +71,7 @@ def find_account(context: Context, provider: str, subject: str) -> Account | Non
     return store.by_identifier(context, IDENTITY, identifiers.identity_value(provider, subject))
 
 
-def link(context: Context, account: Account, claimed: ProviderIdentity, *, suppress_webhook: bool = False) -> Account:
+def link(context: Context, account: Account, identity: ProviderIdentity, *, suppress_webhook: bool = False) -> Account:
     """Link an identity and return the changed account; an identity that is already linked is only updated.
 
     Raises:
@@ -80,17 +80,17 @@ def link(context: Context, account: Account, claimed: ProviderIdentity, *, suppr
     """
     fresh = store.change(context, account.uid, {}) or account
     linked = of(fresh)
-    if _has(fresh, claimed):
-        return _update(context, fresh, claimed)
-    if find_account(context, claimed.provider, claimed.subject) is not None:
+    if _has(fresh, identity):
+        return _update(context, fresh, identity)
+    if find_account(context, identity.provider, identity.subject) is not None:
         raise IdentifierTaken(IDENTITY)
     if len(linked) >= MAX_IDENTITIES:
         raise TooManyIdentities(IDENTITY)
     store.add_identifiers(
-        context, fresh.uid, [(IDENTITY, identifiers.identity_value(claimed.provider, claimed.subject), True)]
+        context, fresh.uid, [(IDENTITY, identifiers.identity_value(identity.provider, identity.subject), True)]
     )
-    after = _save(context, fresh, (*linked, _new(claimed, context.now)))
-    context.audit.record("identity.linked", uid=fresh.uid, by=claimed.provider)
+    after = _save(context, fresh, (*linked, _new(identity, context.now)))
+    context.audit.record("identity.linked", uid=fresh.uid, by=identity.provider)
     events.emit(context, "LinkAccount", after, suppress_webhook)
     return after
 
@@ -113,29 +113,31 @@ def unlink(
     return after
 
 
-def record_use(context: Context, account: Account, claimed: ProviderIdentity) -> Account:
+def record_use(context: Context, account: Account, identity: ProviderIdentity) -> Account:
     """Record a sign-in by an identity with the provider's latest data, and return the changed account.
 
     Raises NotLinked: the identity or the account was removed concurrently.
     """
     fresh = store.change(context, account.uid, {})
-    if fresh is None or not _has(fresh, claimed):
+    if fresh is None or not _has(fresh, identity):
         raise NotLinked
-    return _update(context, fresh, claimed)
+    return _update(context, fresh, identity)
 
 
-def pending_identity(claimed: ProviderIdentity) -> dict[str, Any]:
+def pending_identity(identity: ProviderIdentity) -> dict[str, Any]:
     """Return the `private` members of an account that gets this identity after its verification."""
     return {
-        PENDING_IDENTITY: identifiers.identity_value(claimed.provider, claimed.subject),
-        REGISTERED_BY: claimed.provider,
+        PENDING_IDENTITY: identifiers.identity_value(identity.provider, identity.subject),
+        REGISTERED_BY: identity.provider,
     }
 
 
-def is_known(account: Account, claimed: ProviderIdentity) -> bool:
+def is_known(account: Account, identity: ProviderIdentity) -> bool:
     """Return whether the identity is linked to the account, or pending since its registration."""
-    is_pending = account.private.get(PENDING_IDENTITY) == identifiers.identity_value(claimed.provider, claimed.subject)
-    return is_pending or _has(account, claimed)
+    is_pending = account.private.get(PENDING_IDENTITY) == identifiers.identity_value(
+        identity.provider, identity.subject
+    )
+    return is_pending or _has(account, identity)
 
 
 def can_sign_in_without(
@@ -155,10 +157,10 @@ def can_sign_in_without(
     return bool(account.password_hash) or can_reset or has_passkey or is_linked
 
 
-def profile_names(claimed: ProviderIdentity) -> dict[str, str]:
+def profile_names(identity: ProviderIdentity) -> dict[str, str]:
     """Return the provider's first and last name, truncated to the profile's limits."""
-    said = {name: _text(claimed.profile.get(name))[:_MAX_NAME_LENGTH] for name in ("FirstName", "LastName")}
-    return {name: text for name, text in said.items() if text}
+    members = {name: _text(identity.profile.get(name))[:_MAX_NAME_LENGTH] for name in ("FirstName", "LastName")}
+    return {name: text for name, text in members.items() if text}
 
 
 def without_taken_identities(context: Context, private: dict[str, Any]) -> dict[str, Any]:
@@ -188,12 +190,12 @@ def profile_entries(account: Account) -> list[dict[str, Any]] | None:
     return [_entry(one) for one in of(account)] or None
 
 
-def _has(account: Account, claimed: ProviderIdentity) -> bool:
-    return any(one.key == (claimed.provider, claimed.subject) for one in of(account))
+def _has(account: Account, identity: ProviderIdentity) -> bool:
+    return any(one.key == (identity.provider, identity.subject) for one in of(account))
 
 
-def _update(context: Context, fresh: Account, claimed: ProviderIdentity) -> Account:
-    latest = _new(claimed, context.now)
+def _update(context: Context, fresh: Account, identity: ProviderIdentity) -> Account:
+    latest = _new(identity, context.now)
     updated = (replace(latest, linked_at=one.linked_at) if one.key == latest.key else one for one in of(fresh))
     return _save(context, fresh, updated)
 
@@ -204,28 +206,32 @@ def _save(context: Context, fresh: Account, linked: Iterable[Identity]) -> Accou
     return store.change(context, fresh.uid, {"private": private}) or fresh
 
 
-def _new(claimed: ProviderIdentity, now: datetime) -> Identity:
-    said = {name: _text(value) for name, value in claimed.profile.items() if _MEMBERS.get(name) is Kind.TEXT}
-    said = {name: value for name, value in said.items() if value and name not in ("ID", "Provider", "FullName")}
-    name = _text(claimed.profile.get("FullName") or name_in(said) or "") or None
-    email = _text(claimed.email or "") or None
-    return Identity(claimed.provider, claimed.subject, email, name, said.get("ImageUrl"), now, now, said)
+def _new(identity: ProviderIdentity, now: datetime) -> Identity:
+    members = {name: _text(value) for name, value in identity.profile.items() if _MEMBERS.get(name) is Kind.TEXT}
+    members = {name: value for name, value in members.items() if value and name not in ("ID", "Provider", "FullName")}
+    name = _text(identity.profile.get("FullName") or name_in(members) or "") or None
+    email = _text(identity.email or "") or None
+    return Identity(identity.provider, identity.subject, email, name, members.get("ImageUrl"), now, now, members)
 
 
 def _text(value: object) -> str:
     """Return a provider's text truncated and without control characters; an empty string for other types."""
     if not isinstance(value, str):
         return ""
-    return "".join(letter for letter in value[:_MAX_LENGTH] if unicodedata.category(letter) not in ("Cc", "Cs")).strip()
+    return "".join(
+        character for character in value[:_MAX_LENGTH] if unicodedata.category(character) not in ("Cc", "Cs")
+    ).strip()
 
 
 def _to_json(one: Identity) -> dict[str, Any]:
     return {**asdict(one), "linked_at": iso(one.linked_at), "used_at": iso(one.used_at)}
 
 
-def _from_json(kept: dict[str, Any]) -> Identity:
-    instants = {name: datetime.fromisoformat(kept[name]) if kept[name] else None for name in ("linked_at", "used_at")}
-    return Identity(**{**kept, **instants})
+def _from_json(stored: dict[str, Any]) -> Identity:
+    instants = {
+        name: datetime.fromisoformat(stored[name]) if stored[name] else None for name in ("linked_at", "used_at")
+    }
+    return Identity(**{**stored, **instants})
 
 
 def _entry(one: Identity) -> dict[str, Any]:

@@ -41,7 +41,7 @@ _DEFAULTS: dict[str, Any] = {
 
 
 class AccountInUse(Exception):
-    """The account was verified, has been signed in to, or belongs to somebody else, so its registration cannot change."""
+    """The account was verified, signed in to, or belongs to another person, so its registration cannot change."""
 
 
 def is_replaceable(account: Account) -> bool:
@@ -57,7 +57,7 @@ def is_replaceable(account: Account) -> bool:
     )
 
 
-def has_unproven_phone(account: Account) -> bool:
+def has_unverified_phone(account: Account) -> bool:
     """Return whether an account in use has a phone number that it never verified, so that it may be another person's.
 
     A number set by the tenant's server counts as verified.
@@ -69,9 +69,9 @@ def has_unproven_phone(account: Account) -> bool:
 def is_claimable(holder: Account, kind: str) -> bool:
     """Return whether an account that verifies this identifier takes it from `holder`.
 
-    A replaceable account is deleted; an unproven phone number is removed even from an account in use.
+    A replaceable account is deleted; an unverified phone number is removed even from an account in use.
     """
-    return is_replaceable(holder) or (kind == PHONE and has_unproven_phone(holder))
+    return is_replaceable(holder) or (kind == PHONE and has_unverified_phone(holder))
 
 
 def _is_used(account: Account) -> bool:
@@ -103,7 +103,7 @@ def add(context: Context, email: str, columns: dict[str, Any]) -> Account:
     return _pending(context, data)
 
 
-def unprovable_identifier(uid: str) -> str:
+def unverifiable_identifier(uid: str) -> str:
     """Return the key of a pending account whose address belongs to an account in use, so that it cannot be verified.
 
     The registration may still change to another address.
@@ -127,22 +127,22 @@ def release(context: Context, held: dict[str, Any]) -> dict[str, Any]:
         raise AccountInUse
     where = (W.tenant_id == context.tenant.tenant_id, W.uid == uid)
     removed = context.work.one(delete(waiting_accounts).where(*where).returning(W.held))
-    removal.delete_account_rows(
-        context.work, uid, keep_tables=("credentials",)
-    )  # its passkeys stay with the pending account
+    # its passkeys stay with the pending account
+    removal.delete_account_rows(context.work, uid, keep_tables=("credentials",))
     if fresh is not None:
         events.emit(context, "DeleteAccount", fresh, False)
         return {name: getattr(fresh, name) for name in _COLUMNS}
     return dict(removed.held) if removed is not None else held
 
 
-def with_identifier(held: dict[str, Any], kind: str, shown: str) -> dict[str, Any]:
+def with_identifier(columns: dict[str, Any], kind: str, entered: str) -> dict[str, Any]:
     """Return the columns with another address or phone number in place of the one to verify."""
     if kind == PHONE:
-        return {**held, "phone": shown}
-    former = normalize_email(held["email"] or "")
-    others = [one for one in held["emails"] if normalize_email(one["Value"]) not in (former, normalize_email(shown))]
-    return {**held, "email": shown, "emails": [{"Type": "Primary", "Value": shown}, *others]}
+        return {**columns, "phone": entered}
+    former = normalize_email(columns["email"] or "")
+    replaced = (former, normalize_email(entered))
+    others = [entry for entry in columns["emails"] if normalize_email(entry["Value"]) not in replaced]
+    return {**columns, "email": entered, "emails": [{"Type": "Primary", "Value": entered}, *others]}
 
 
 def extend(context: Context, uid: str) -> Account | None:
@@ -217,8 +217,8 @@ def is_phone_claimable(context: Context, phone: str) -> bool:
 def is_contested(context: Context, email: str) -> bool:
     """Return whether there are several registrations with the normalized address."""
     where = (W.tenant_id == context.tenant.tenant_id, W.email == email, W.expires_at > context.now)
-    waiting = context.work.run(select(W.uid).where(*where).limit(2)).all()
-    return len(waiting) > 1 or bool(waiting and store.by_identifier(context, _kind(email), email))
+    pending = context.work.run(select(W.uid).where(*where).limit(2)).all()
+    return len(pending) > 1 or bool(pending and store.by_identifier(context, _kind(email), email))
 
 
 def only_pending(context: Context, email: str) -> Account | None:

@@ -1,4 +1,4 @@
-"""The encrypted hash of an account's PIN; a plain hash of so few digits could be brute-forced in a moment."""
+"""The encrypted hash of an account's PIN; an unencrypted hash of so few digits could be brute-forced at once."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def hash_of(context: Context, account: Account) -> str | None:
 
 def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
     """Reencrypt hashes that are encrypted under an older secret. Return their number."""
-    held = select(A.uid, A.private).where(A.tenant_id == work.tenant_id, A.private[KEY]["sealed"].as_string() != "")
+    with_pin = select(A.uid, A.private).where(A.tenant_id == work.tenant_id, A.private[KEY]["sealed"].as_string() != "")
     count = 0
-    for row in work.all(held):
+    for row in work.all(with_pin):
         entry, associated_data = row.private[KEY], _associated_data(work.tenant_id, row.uid)
         sealed = base64.b64decode(entry["sealed"])
         if not encryption.is_current(sealed):

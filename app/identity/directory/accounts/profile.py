@@ -18,11 +18,11 @@ _ABSENT = {name: field.absent for name, field in FIELDS.items()}
 
 def profile_of(account: Account) -> dict[str, Any]:
     """Return the complete profile with the interface's field names."""
-    made = {**_ABSENT, **account.profile}
-    made.update(_bookkeeping(account))
-    made.update(_identifiers(account))
-    made.update(_computed(account))
-    return made
+    profile = {**_ABSENT, **account.profile}
+    profile.update(_bookkeeping(account))
+    profile.update(_identifiers(account))
+    profile.update(_computed(account))
+    return profile
 
 
 def _bookkeeping(account: Account) -> dict[str, Any]:
@@ -58,52 +58,52 @@ def _bookkeeping(account: Account) -> dict[str, Any]:
     }
 
 
-def _pin(kept: dict[str, Any]) -> dict[str, Any] | None:
-    if not kept:
+def _pin(entry: dict[str, Any]) -> dict[str, Any] | None:
+    if not entry:
         return None
     return {
-        "PIN": MASK if kept.get("sealed") else None,
-        "Skipped": bool(kept.get("skipped_at")),
+        "PIN": MASK if entry.get("sealed") else None,
+        "Skipped": bool(entry.get("skipped_at")),
         "LastPINChangeToken": None,
-        "LastPINChangeDate": kept.get("changed_at"),
-        "SkippedDate": kept.get("skipped_at"),
+        "LastPINChangeDate": entry.get("changed_at"),
+        "SkippedDate": entry.get("skipped_at"),
     }
 
 
 def _identifiers(account: Account) -> dict[str, Any]:
-    waiting = [_address(held) for held in account.emails if held.get("pending")]
+    pending = [_address(entry) for entry in account.emails if entry.get("pending")]
     return {
         "UserName": account.username,
         "PhoneId": account.phone,
         "PhoneIdVerified": account.phone_verified,
-        "Email": [_address(held) for held in account.emails if not held.get("pending")],
-        "UnverifiedEmail": waiting or None,
+        "Email": [_address(entry) for entry in account.emails if not entry.get("pending")],
+        "UnverifiedEmail": pending or None,
         "EmailVerified": account.email_verified,
     }
 
 
-def _address(held: dict[str, Any]) -> dict[str, Any]:
-    return {"Type": held["Type"], "Value": held["Value"]}
+def _address(entry: dict[str, Any]) -> dict[str, Any]:
+    return {"Type": entry["Type"], "Value": entry["Value"]}
 
 
 def _computed(account: Account) -> dict[str, Any]:
-    made: dict[str, Any] = {"FullName": full_name(account)}
+    profile: dict[str, Any] = {"FullName": full_name(account)}
     born = born_on(account.profile.get("BirthDate"))
     if born is not None:
-        made["Age"] = str(age(born, account.read_at.date()))
+        profile["Age"] = str(age(born, account.read_at.date()))
     country = account.profile.get("Country")
     if country is not None:
-        made["ProfileCountry"] = country["Name"]
-    return made
+        profile["ProfileCountry"] = country["Name"]
+    return profile
 
 
 def born_on(text: object) -> date | None:
     """Parse a `MM-dd-yyyy` or `MM/dd/yyyy` date, one-digit variants included; None for anything else."""
-    found = BIRTH_DATE.match(text) if isinstance(text, str) else None
-    if found is None:
+    match = BIRTH_DATE.match(text) if isinstance(text, str) else None
+    if match is None:
         return None
     try:
-        return date(int(found[4]), int(found[1]), int(found[3]))
+        return date(int(match[4]), int(match[1]), int(match[3]))
     except ValueError:
         return None
 

@@ -56,7 +56,8 @@ def read(
         BadParameter: a value is malformed; names the member.
         MalformedDate: BirthDate is malformed or in the future.
         UnknownCustomField: the tenant did not configure the custom field.
-        AddressTypeMissing, AddressTypeTwice, PhoneTypeMissing, PhoneTypeTwice: as they say.
+        AddressTypeMissing, AddressTypeTwice, PhoneTypeMissing, PhoneTypeTwice: an address or phone number lacks a type, or two
+            have the same one.
     """
     edits = Edits()
     for name, value in canonical_members(given).items():
@@ -116,7 +117,7 @@ def _refuse_custom(given: Mapping[str, str | None], configured: Collection[str])
             raise profile_values.refused(f"CustomFields.{name}")
 
 
-def _merged(held: Mapping[str, str] | None, given: Mapping[str, str | None]) -> dict[str, str] | None:
+def _merged(current: Mapping[str, str] | None, given: Mapping[str, str | None]) -> dict[str, str] | None:
     """Merge custom fields one by one; null removes a field."""
-    merged = {**(held or {}), **given}
+    merged = {**(current or {}), **given}
     return {name: value for name, value in merged.items() if value is not None} or None

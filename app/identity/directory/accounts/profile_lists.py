@@ -43,24 +43,26 @@ def is_deletion(element: Mapping[str, Any]) -> bool:
     return str(element.get("Operation") or "").strip().lower() == "delete"
 
 
-def patched(stated: Field, held: Sequence[Element], given: Sequence[Element]) -> list[Element]:
-    """Return the `held` list after the deletions, replacements and additions of `given`."""
-    left = [element for element in held if not any(_names(one, element) for one in given if is_deletion(one))]
+def patched(stated: Field, current: Sequence[Element], given: Sequence[Element]) -> list[Element]:
+    """Return the `current` list after the deletions, replacements and additions of `given`."""
+    remaining = [element for element in current if not any(_names(one, element) for one in given if is_deletion(one))]
     for element in given:
         if is_deletion(element):
             continue
-        at = next((index for index, one in enumerate(left) if _same(stated, one, element)), None)
+        at = next((index for index, one in enumerate(remaining) if _same(stated, one, element)), None)
         if at is None:
-            left.append(element)
+            remaining.append(element)
         else:
-            left[at] = element
-    return left
+            remaining[at] = element
+    return remaining
 
 
 def _names(deletion: Element, element: Element) -> bool:
     """Return whether the element matches every member of the deletion; an empty deletion matches nothing."""
-    said = {name: value for name, value in deletion.items() if name != "Operation" and value not in (None, False, "")}
-    return bool(said) and all(_folded(element.get(name)) == _folded(value) for name, value in said.items())
+    criteria = {
+        name: value for name, value in deletion.items() if name != "Operation" and value not in (None, False, "")
+    }
+    return bool(criteria) and all(_folded(element.get(name)) == _folded(value) for name, value in criteria.items())
 
 
 def _same(stated: Field, one: Element, other: Element) -> bool:

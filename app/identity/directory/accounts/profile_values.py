@@ -12,8 +12,8 @@ from babel import Locale
 from app.contract import errors as e
 from app.contract.profile import Kind, Member
 
-_MOST_TEXT, _MOST_ELEMENTS, _MOST_NAMES = 10_000, 500, 200
-_MOST_COUNT = 2**53 - 1  # what every JSON reader takes exactly
+_MAX_TEXT, _MAX_ELEMENTS, _MAX_NAMES = 10_000, 500, 200
+_MAX_COUNT = 2**53 - 1  # the largest integer that every JSON parser represents exactly
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -39,8 +39,8 @@ def find(names: Mapping[str, Any], member: Member) -> Any:
     """Return the member's value by exact name, otherwise by another letter case or older name."""
     if member.name in names:
         return names[member.name]
-    wanted = {spelt.lower() for spelt in (member.name, *member.also)}
-    return next((value for name, value in names.items() if name.lower() in wanted), None)
+    spellings = {spelt.lower() for spelt in (member.name, *member.also)}
+    return next((value for name, value in names.items() if name.lower() in spellings), None)
 
 
 def refused(name: str) -> e.BadParameter:
@@ -51,30 +51,30 @@ def refused(name: str) -> e.BadParameter:
 def _object(member: Member, value: Any, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise refused(name)
-    made = {}
-    for inside in member.members:
-        given = find(value, inside)
-        made[inside.name] = absent(inside) if given is None else read(inside, given, f"{name}.")
-    return made
+    values = {}
+    for nested in member.members:
+        given = find(value, nested)
+        values[nested.name] = absent(nested) if given is None else read(nested, given, f"{name}.")
+    return values
 
 
 def _elements(value: Any, name: str) -> list[Any]:
-    if not isinstance(value, list) or len(value) > _MOST_ELEMENTS:
+    if not isinstance(value, list) or len(value) > _MAX_ELEMENTS:
         raise refused(name)
     return value
 
 
 def _text(value: Any, name: str) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int | float) or len(str(value)) > _MOST_TEXT:
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or len(str(value)) > _MAX_TEXT:
         raise refused(name)
     return str(value)
 
 
 def _flag(value: Any, name: str) -> bool:
-    known = _FLAGS.get(str(value).lower()) if isinstance(value, bool | int | str) else None
-    if known is None:
+    flag = _FLAGS.get(str(value).lower()) if isinstance(value, bool | int | str) else None
+    if flag is None:
         raise refused(name)
-    return known
+    return flag
 
 
 def _count(value: Any, name: str) -> int:
@@ -82,7 +82,7 @@ def _count(value: Any, name: str) -> int:
         raise refused(name)
     if isinstance(value, str) and not (value.isascii() and value.isdigit() and len(value) < 17):
         raise refused(name)
-    if not 0 <= int(value) <= _MOST_COUNT:
+    if not 0 <= int(value) <= _MAX_COUNT:
         raise refused(name)
     return int(value)
 
@@ -104,9 +104,9 @@ def _texts(value: Any, name: str) -> list[str]:
 
 
 def _map(value: Any, name: str) -> dict[str, str | None]:
-    if not isinstance(value, dict) or len(value) > _MOST_NAMES:
+    if not isinstance(value, dict) or len(value) > _MAX_NAMES:
         raise refused(name)
-    return {key: None if held is None else _map_text(held, f"{name}.{key}") for key, held in value.items()}
+    return {key: None if text is None else _map_text(text, f"{name}.{key}") for key, text in value.items()}
 
 
 def _map_text(value: Any, name: str) -> str:
@@ -135,7 +135,7 @@ def _as_country(value: Any) -> Any:
         value = {"Name": value}
     if not isinstance(value, dict):
         return value
-    given = {name.lower(): held for name, held in value.items() if isinstance(name, str)}
+    given = {name.lower(): member for name, member in value.items() if isinstance(name, str)}
     name, code = given.get("name"), given.get("code")
     if isinstance(name, str) and name:
         return {"Name": name, "Code": _codes().get(name.casefold().strip())}

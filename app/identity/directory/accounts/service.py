@@ -1,4 +1,4 @@
-"""Finds accounts and builds their profiles. `app.identity.programs` writes them, because that needs passwords and tokens."""
+"""Finds accounts and builds their profiles. `app.identity.programs` changes accounts, which needs passwords and tokens."""
 
 from __future__ import annotations
 

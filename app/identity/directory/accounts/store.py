@@ -17,7 +17,7 @@ from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.context import Context
 from app.identity.platform.store.unit import UnitOfWork
 
-A, I = accounts.c, identifiers.c  # noqa: E741 - the letters of the tables, as everywhere in the stores
+A, I = accounts.c, identifiers.c  # noqa: E741 - short names of columns, as in all stores
 _COLUMNS = tuple(column for column in accounts.columns if column.name != "tenant_id")
 # Built once: building a statement of thirty columns takes longer than executing it, and nearly every request does.
 _BY_UID = select(*_COLUMNS).where(A.tenant_id == bindparam("tenant"), A.uid == bindparam("account"))
@@ -49,11 +49,11 @@ def by_uid(context: Context, uid: str) -> Account | None:
 
 def by_identifier(context: Context, kind: str, value: str) -> Account | None:
     """Return the account with this normalized identifier."""
-    asked = {"tenant": context.tenant.tenant_id, "held_as": kind, "held": value}
-    return _found(context, context.work.run(_BY_IDENTIFIER, asked).one_or_none())
+    parameters = {"tenant": context.tenant.tenant_id, "held_as": kind, "held": value}
+    return _found(context, context.work.run(_BY_IDENTIFIER, parameters).one_or_none())
 
 
-def add(context: Context, row: dict[str, Any], held: Iterable[tuple[str, str, bool]]) -> Account:
+def add(context: Context, row: dict[str, Any], new: Iterable[tuple[str, str, bool]]) -> Account:
     """Insert an account with identifiers `(kind, value, is_verified)` and identities. Raises IdentifierTaken."""
     values = {**row, "tenant_id": context.tenant.tenant_id}
     try:
@@ -63,17 +63,19 @@ def add(context: Context, row: dict[str, Any], held: Iterable[tuple[str, str, bo
     context.work.locked[row["uid"]] = True
     linked = [names.identity_value(one["provider"], one["subject"]) for one in row["private"].get(IDENTITIES) or ()]
     add_identifiers(
-        context, row["uid"], [*held, (PROFILE, row["profile_id"], True), *((IDENTITY, value, True) for value in linked)]
+        context,
+        row["uid"],
+        [*new, (PROFILE, row["profile_id"], True), *((IDENTITY, value, True) for value in linked)],
     )
     return _account(context, added)
 
 
-def add_identifiers(context: Context, uid: str, held: Iterable[tuple[str, str, bool]]) -> None:
+def add_identifiers(context: Context, uid: str, new: Iterable[tuple[str, str, bool]]) -> None:
     """Add identifiers to an account; raises IdentifierTaken.
 
     They are inserted in sorted order, so that concurrent transactions with the same identifiers cannot deadlock.
     """
-    for kind, value, is_verified in sorted(set(held)):
+    for kind, value, is_verified in sorted(set(new)):
         row = {
             "tenant_id": context.tenant.tenant_id,
             "kind": kind,
@@ -117,12 +119,12 @@ def change(context: Context, uid: str, values: dict[str, Any]) -> Account | None
 
 def lock(context: Context, uid: str) -> bool:
     """Lock an account until the commit without a change. Return whether it exists."""
-    held = context.work.locked
-    if uid not in held:
+    locked = context.work.locked
+    if uid not in locked:
         context.work.begin()
         where = (A.tenant_id == context.tenant.tenant_id, A.uid == uid)
-        held[uid] = context.work.one(select(A.uid).where(*where).with_for_update()) is not None
-    return held[uid]
+        locked[uid] = context.work.one(select(A.uid).where(*where).with_for_update()) is not None
+    return locked[uid]
 
 
 def remove(context: Context, uid: str) -> bool:

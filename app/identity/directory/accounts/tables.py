@@ -24,9 +24,8 @@ accounts = tenant_table(
     Column("logins", Integer, nullable=False, default=0),
     Column("session_limit", Integer, nullable=False, default=0),
     Column("roles", Json),
-    Column(
-        "emails", Json, nullable=False
-    ),  # [{Type, Value, verified, pending}], ordered; a pending one does not identify the account
+    # [{Type, Value, verified, pending}], ordered; a pending one does not identify the account
+    Column("emails", Json, nullable=False),
     Column("profile", Json, nullable=False),  # free fields under the interface's names
     Column("private", Json, nullable=False),  # answers, PIN, policy: never part of a profile as such
     Column("created_at", Instant, nullable=False),
@@ -41,9 +40,8 @@ accounts = tenant_table(
 
 identifiers = tenant_table(
     "identifiers",
-    Column(
-        "kind", String(16), primary_key=True
-    ),  # email, username, phone, identity, previous_uid, profile (the interface's ID)
+    # email, username, phone, identity, previous_uid, profile (the interface's ID)
+    Column("kind", String(16), primary_key=True),
     Column("value", String(320), primary_key=True),  # normalized
     Column("uid", Id, nullable=False),
     Column("is_verified", Boolean, nullable=False, default=False),

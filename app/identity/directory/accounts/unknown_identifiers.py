@@ -19,7 +19,7 @@ from app.identity.directory.accounts.tables import strangers
 from app.identity.platform.context import Context
 
 T = strangers.c
-_RETENTION = timedelta(days=7)  # accounts stay locked longer, so waiting a week does distinguish the two
+_RETENTION = timedelta(days=7)  # accounts stay locked longer, so after a week the two can be distinguished
 
 
 def lock_of(context: Context, name_hashes: Sequence[str]) -> Lock | None:
@@ -33,24 +33,24 @@ def lock_of(context: Context, name_hashes: Sequence[str]) -> Lock | None:
 
 
 def count(context: Context, name_hashes: Sequence[str]) -> Failure:
-    """Count a failure in a separate transaction under the first digest; failures under the others are included."""
+    """Count a failure in a separate transaction under the first digest; failures under the older_hashes are included."""
     lockout, now = context.tenant.settings.lockout, context.now
-    most = lockout.maximum_failed_attempts
+    limit = lockout.maximum_failed_attempts
     locked = now + (timedelta(seconds=lockout.suspend_seconds) if lockout.type == "suspend" else _RETENTION)
     given = {
         "tenant_id": context.tenant.tenant_id,
         "name_hash": name_hashes[0],
         "failures": 1,
-        "expires_at": locked if most <= 1 else now + _RETENTION,
+        "expires_at": locked if limit <= 1 else now + _RETENTION,
         "now": now,
-        "most": most,
+        "most": limit,
         "locked": locked,
     }
     with context.work.separate_transaction() as work:
         failures = int(work.run(_ADDED[context.services.database.is_sqlite], given).scalar_one())
-        if others := name_hashes[1:]:
-            failures += sum(row.failures for row in work.all(_counted(context, others)) if row.expires_at > now)
-    return Failure(failures, _is_limited(lockout) and failures >= most)
+        if older_hashes := name_hashes[1:]:
+            failures += sum(row.failures for row in work.all(_counted(context, older_hashes)) if row.expires_at > now)
+    return Failure(failures, _is_limited(lockout) and failures >= limit)
 
 
 def _counted(context: Context, name_hashes: Sequence[str]) -> Any:
@@ -60,12 +60,12 @@ def _counted(context: Context, name_hashes: Sequence[str]) -> Any:
 def _addition(dialect: Any) -> Any:
     """Build the statement of `count`; built once, because building takes as long as executing."""
     is_over = T.expires_at <= bindparam("now", type_=T.expires_at.type)
-    added = dialect.insert(strangers).values({name: bindparam(name) for name in _COLUMNS})
+    inserted = dialect.insert(strangers).values({name: bindparam(name) for name in _COLUMNS})
     counted = case((is_over, 1), else_=T.failures + 1)
     is_locked = T.failures + 1 >= bindparam("most", type_=T.failures.type)
     locked = bindparam("locked", type_=T.expires_at.type)
-    until = case((is_over, added.excluded.expires_at), (is_locked, locked), else_=T.expires_at)
-    return added.on_conflict_do_update(
+    until = case((is_over, inserted.excluded.expires_at), (is_locked, locked), else_=T.expires_at)
+    return inserted.on_conflict_do_update(
         index_elements=[T.tenant_id, T.name_hash], set_={"failures": counted, "expires_at": until}
     ).returning(T.failures)
 

@@ -25,42 +25,40 @@ def is_due(context: Context, account: Account) -> bool:
     return bool(service.due_forms(context, account, context.now))
 
 
-def refusal(context: Context, account: Account, way: Mapping[str, Any]) -> e.ConsentNeeded:
-    """Return the error for a complete, recorded sign-in; its token continues the sign-in once, with the same `way`."""
+def refusal(context: Context, account: Account, authentication: Mapping[str, Any]) -> e.ConsentNeeded:
+    """Return the error for a complete, recorded sign-in; its token continues the sign-in once, with the same `authentication`."""
     events = [form.event for form in service.due_forms(context, account, context.now)]
-    facts = {"way": dict(way), "events": events, "password_changed_at": iso(account.password_changed_at)}
-    ticket = continuation_tokens.issue(
-        context, ContinuationPurpose.CONSENT, account.uid, lifetime=LIFETIME, facts=facts
-    )
+    facts = {"way": dict(authentication), "events": events, "password_changed_at": iso(account.password_changed_at)}
+    token = continuation_tokens.issue(context, ContinuationPurpose.CONSENT, account.uid, lifetime=LIFETIME, facts=facts)
     context.audit.record("consent.asked", uid=account.uid, events=events)
-    return e.ConsentNeeded(data={"ConsentToken": ticket.text}, commit_on_raise=True)
+    return e.ConsentNeeded(data={"ConsentToken": token.text}, commit_on_raise=True)
 
 
-def pending_sign_in(context: Context, token: str) -> tuple[ContinuationToken, Account]:
-    """Return the pending sign-in of a token without spending it.
+def pending_sign_in(context: Context, text: str) -> tuple[ContinuationToken, Account]:
+    """Return the token of a pending sign-in and its account, without spending the token.
 
     Raises:
         WrongConsentToken: unknown or spent, or the account is gone or has a new password.
         ExpiredConsentToken: the token has expired.
     """
-    ticket = continuation_tokens.find(context, ContinuationPurpose.CONSENT, token)
-    if ticket is None:
+    token = continuation_tokens.find(context, ContinuationPurpose.CONSENT, text)
+    if token is None:
         raise e.WrongConsentToken
-    if ticket.is_expired(context.now):
+    if token.is_expired(context.now):
         raise e.ExpiredConsentToken
-    account = accounts.by_uid(context, ticket.uid)
-    if account is None or ticket.facts["password_changed_at"] != iso(account.password_changed_at):
+    account = accounts.by_uid(context, token.uid)
+    if account is None or token.facts["password_changed_at"] != iso(account.password_changed_at):
         raise e.WrongConsentToken
-    return ticket, account
+    return token, account
 
 
-def parse_answers(context: Context, ticket: ContinuationToken, given: ConsentAnswers) -> Answers:
+def parse_answers(context: Context, token: ContinuationToken, given: ConsentAnswers) -> Answers:
     """Parse the answers, which must cover every requested form that still exists.
 
     Raises NoConsentForm, ConsentRefused.
     """
-    read = service.parse(context.tenant.settings, given)
-    asked = {event for event in ticket.facts["events"] if service.form_of(context.tenant.settings, event)}
-    if missing := asked - {form.event for form in read[0]}:
+    answers = service.parse(context.tenant.settings, given)
+    requested = {event for event in token.facts["events"] if service.form_of(context.tenant.settings, event)}
+    if missing := requested - {form.event for form in answers[0]}:
         raise e.ConsentRefused(f"The form for {min(missing)} is not answered.")
-    return read
+    return answers

@@ -1,4 +1,4 @@
-"""The operations of people who are signed in, and of the tenant's servers. What a consent token opens stands with sign-in."""
+"""The consent operations of signed-in accounts and of the tenant's servers. Those with a consent token stand with sign-in."""
 
 from __future__ import annotations
 

@@ -43,16 +43,16 @@ def due_forms(context: Context, account: Account, began_at: datetime) -> tuple[C
     forms = {form.event: form for form in context.tenant.settings.consent_forms if form.mandatory}
     if not forms:
         return ()
-    kept, owed = consents.of_account(account), []
-    if kept.get("owes") and REGISTER in forms:
-        owed.append(forms[REGISTER])
-    first = consents.answer_to(kept, FIRST_LOGIN)
+    stored, due = consents.of_account(account), []
+    if stored.get("owes") and REGISTER in forms:
+        due.append(forms[REGISTER])
+    first = consents.answer_to(stored, FIRST_LOGIN)
     if first is None and FIRST_LOGIN in forms:
-        owed.append(forms[FIRST_LOGIN])
-    elif LOGIN in forms and not _is_answered(kept, forms[LOGIN]):
+        due.append(forms[FIRST_LOGIN])
+    elif LOGIN in forms and not _is_answered(stored, forms[LOGIN]):
         is_within = first is not None and first["At"] >= (iso(began_at) or "")
-        owed += [] if is_within else [forms[LOGIN]]
-    return tuple(owed)
+        due += [] if is_within else [forms[LOGIN]]
+    return tuple(due)
 
 
 def parse(settings: TenantSettings, given: ConsentAnswers) -> Answers:
@@ -63,13 +63,13 @@ def parse(settings: TenantSettings, given: ConsentAnswers) -> Answers:
         ConsentRefused: no form is named, an option is duplicate or belongs to none of them, or a mandatory option is not
             accepted.
     """
-    forms = tuple(_named(settings, one) for one in given.events)
+    forms = tuple(_find_form(settings, event) for event in given.events)
     if not forms or len({form.event for form in forms}) < len(forms):
         raise e.ConsentRefused("Each answered form stands once in Events.")
     chosen = _chosen(given.data)
     offered = {option.id for form in forms for option in form.options}
-    if strange := chosen.keys() - offered:
-        raise e.ConsentRefused(f"{min(strange)} is no option of the forms in Events.")
+    if unknown := chosen.keys() - offered:
+        raise e.ConsentRefused(f"{min(unknown)} is no option of the forms in Events.")
     for option in (option for form in forms for option in form.options):
         if option.mandatory and not chosen.get(option.id):
             raise e.ConsentRefused(f"{option.id} must be accepted.")
@@ -81,19 +81,19 @@ def submit(context: Context, account: Account, answers: Answers, *, suppress_web
     context.spend("consents", CHANGES, account.uid)
     forms, choices = answers
     fresh = _locked(context, account)
-    kept = consents.of_account(fresh)
-    is_newer = any((one := consents.answer_to(kept, form.event)) and one["Version"] < form.version for form in forms)
-    after = consents.with_answers(kept, [_version(form) for form in forms], choices, context.now)
+    stored = consents.of_account(fresh)
+    is_newer = any((one := consents.answer_to(stored, form.event)) and one["Version"] < form.version for form in forms)
+    after = consents.with_answers(stored, [_version(form) for form in forms], choices, context.now)
     if any(form.event == REGISTER for form in forms):
         after.pop("owes", None)
-    if all(_is_answered(kept, form) for form in forms) and consents.accepted_options(
+    if all(_is_answered(stored, form) for form in forms) and consents.accepted_options(
         after
-    ) == consents.accepted_options(kept):
+    ) == consents.accepted_options(stored):
         return fresh
     return _write(context, fresh, after, choices, _MIGRATION if is_newer else _DEFAULT, suppress_webhook)
 
 
-def change(context: Context, account: Account, wanted: Sequence[ConsentAnswer], *, suppress_webhook: bool) -> Account:
+def change(context: Context, account: Account, answers: Sequence[ConsentAnswer], *, suppress_webhook: bool) -> Account:
     """Change options of forms that the account has answered, and return the changed account.
 
     Raises:
@@ -102,20 +102,20 @@ def change(context: Context, account: Account, wanted: Sequence[ConsentAnswer], 
         TooManyRequests: too many changes.
     """
     context.spend("consents", CHANGES, account.uid)
-    chosen, forms = _chosen(wanted), context.tenant.settings.consent_forms
+    chosen, forms = _chosen(answers), context.tenant.settings.consent_forms
     fresh = _locked(context, account)
-    kept = consents.of_account(fresh)
+    stored = consents.of_account(fresh)
     offered = {option.id for form in forms for option in form.options}
-    own = [option for form in forms if consents.answer_to(kept, form.event) for option in form.options]
+    own = [option for form in forms if consents.answer_to(stored, form.event) for option in form.options]
     if chosen.keys() - offered:
         raise e.NoConsentForm
-    if strange := chosen.keys() - {option.id for option in own}:
-        raise e.ConsentRefused(f"{min(strange)} is on no form that the account answered.")
+    if unknown := chosen.keys() - {option.id for option in own}:
+        raise e.ConsentRefused(f"{min(unknown)} is on no form that the account answered.")
     for option in own:
         if option.mandatory and chosen.get(option.id) is False:
             raise e.ConsentRefused(f"{option.id} cannot be taken back.")
-    after = consents.with_answers(kept, (), chosen, context.now)
-    if consents.accepted_options(after) == consents.accepted_options(kept):
+    after = consents.with_answers(stored, (), chosen, context.now)
+    if consents.accepted_options(after) == consents.accepted_options(stored):
         return fresh
     return _write(context, fresh, after, chosen, _EDITOR, suppress_webhook)
 
@@ -150,15 +150,15 @@ def at_registration(context: Context, answers: Answers | None, *, is_own: bool =
 
     A self-registered account (`is_own`) owes a mandatory registration form that was not answered.
     """
-    settings, kept = context.tenant.settings, {}
+    settings, stored = context.tenant.settings, {}
     if answers:
         forms, choices = answers
-        kept = consents.with_answers({}, [_version(form) for form in forms], choices, context.now)
-        kept["first"] = _log_entry(context, kept, _DEFAULT, _differences({}, choices))
+        stored = consents.with_answers({}, [_version(form) for form in forms], choices, context.now)
+        stored["first"] = _log_entry(context, stored, _DEFAULT, _differences({}, choices))
     form = form_of(settings, REGISTER)
-    if is_own and form and form.mandatory and not consents.answer_to(kept, REGISTER):
-        kept["owes"] = True
-    return {consents.KEY: kept} if kept else {}
+    if is_own and form and form.mandatory and not consents.answer_to(stored, REGISTER):
+        stored["owes"] = True
+    return {consents.KEY: stored} if stored else {}
 
 
 def form_of(settings: TenantSettings, event: str) -> ConsentForm | None:
@@ -166,9 +166,9 @@ def form_of(settings: TenantSettings, event: str) -> ConsentForm | None:
     return next((form for form in settings.consent_forms if form.event == event), None)
 
 
-def _named(settings: TenantSettings, asked: ConsentEvent) -> ConsentForm:
-    form = form_of(settings, asked.event)
-    if form is None or form.is_custom != asked.is_custom:
+def _find_form(settings: TenantSettings, requested: ConsentEvent) -> ConsentForm:
+    form = form_of(settings, requested.event)
+    if form is None or form.is_custom != requested.is_custom:
         raise e.NoConsentForm
     return form
 
@@ -180,8 +180,8 @@ def _chosen(given: Sequence[ConsentAnswer]) -> dict[str, bool]:
     return chosen
 
 
-def _is_answered(kept: consents.StoredConsents, form: ConsentForm) -> bool:
-    answered = consents.answer_to(kept, form.event)
+def _is_answered(stored: consents.StoredConsents, form: ConsentForm) -> bool:
+    answered = consents.answer_to(stored, form.event)
     return answered is not None and answered["Version"] == form.version
 
 
@@ -204,20 +204,20 @@ def _write(
     kind: str,
     suppress_webhook: bool,
 ) -> Account:
-    kept = consents.of_account(fresh)
-    store.add(context, fresh.uid, _log_entry(context, after, kind, _differences(kept, choices)))
+    stored = consents.of_account(fresh)
+    store.add(context, fresh.uid, _log_entry(context, after, kind, _differences(stored, choices)))
     private = {**fresh.private, consents.KEY: after}
     written = accounts.change(context, fresh.uid, {"private": private}) or fresh
     events.emit(context, "ConsentProfileUpdate", written, suppress_webhook)
     return written
 
 
-def _differences(kept: consents.StoredConsents, choices: Mapping[str, bool]) -> list[dict[str, str]]:
+def _differences(stored: consents.StoredConsents, choices: Mapping[str, bool]) -> list[dict[str, str]]:
     """Return per option whether it was subscribed, unsubscribed or not opted."""
-    before = consents.accepted_options(kept)
+    before = consents.accepted_options(stored)
     return [
-        {"ConsentId": option, "Event": _SUBSCRIBED.get((option in before, yes), "NotOpted")}
-        for option, yes in sorted(choices.items())
+        {"ConsentId": option, "Event": _SUBSCRIBED.get((option in before, is_accepted), "NotOpted")}
+        for option, is_accepted in sorted(choices.items())
     ]
 
 

@@ -1,13 +1,23 @@
-"""Queries of the consent log, always within the tenant and the account."""
+"""The consent log: its table, whose entries are added and never changed, and its queries, always within the account."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select
+from sqlalchemy import Column, Index, bindparam, insert, select
 
-from app.identity.directory.consents.tables import consent_log
 from app.identity.platform.context import Context
+from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
+
+consent_log = tenant_table(
+    "consent_log",
+    Column("entry_id", Id, primary_key=True),
+    Column("uid", Id, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("entry", Json, nullable=False),  # in the interface's form
+    Index("ix_consent_log_uid", "tenant_id", "uid", "at"),
+)
+
 
 L = consent_log.c
 _OF_ACCOUNT = (

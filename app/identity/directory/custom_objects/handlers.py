@@ -1,4 +1,4 @@
-"""The operations of custom objects. Each names the object first, so that what is off or unknown is said before anything else."""
+"""The operations of custom objects. Each finds the object first, so that a disabled or unknown object is the first error."""
 
 from __future__ import annotations
 

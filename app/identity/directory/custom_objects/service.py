@@ -19,9 +19,8 @@ from app.identity.directory.custom_objects import store
 from app.identity.platform import events
 from app.identity.platform.context import Context
 
-_RECORD_ID = re.compile(
-    r"[0-9a-f-]{24,36}\Z"
-)  # a GUID; older clients use 24 characters (interface account.md section 4)
+_RECORD_ID = re.compile(r"[0-9a-f-]{24,36}\Z")
+"""A GUID; older clients use 24 characters (interface account.md section 4)."""
 
 
 def find_object(context: Context, named: NamedObject) -> CustomObject:
@@ -32,15 +31,15 @@ def find_object(context: Context, named: NamedObject) -> CustomObject:
         ObjectNameMissing: neither name nor id is given.
         UnknownObjectName, WrongObjectId: unknown name or id, or they belong to different objects.
     """
-    known = context.tenant.settings.custom_objects
-    if not known:
+    objects = context.tenant.settings.custom_objects
+    if not objects:
         raise e.CustomObjectsOff
     name, object_id = named.object_name, named.custom_object_id
     if not (name or object_id):
         raise e.ObjectNameMissing
-    if name and not any(one.name == name for one in known):
+    if name and not any(one.name == name for one in objects):
         raise e.UnknownObjectName
-    found = next((one for one in known if name in (None, one.name) and object_id in (None, one.id)), None)
+    found = next((one for one in objects if name in (None, one.name) and object_id in (None, one.id)), None)
     if found is None:
         raise e.WrongObjectId
     return found
@@ -87,12 +86,12 @@ def change(
 
     Raises WrongObjectId, NoSuchObject, MalformedObject.
     """
-    asked = _record_id(record_id)
+    valid_id = _record_id(record_id)
     if how == "partialreplace":
-        held = _found(store.change(context, account.uid, kind.name, asked))
-        content = {**held.content, **content}
+        current = _found(store.change(context, account.uid, kind.name, valid_id))
+        content = {**current.content, **content}
     _refuse_content(kind, content)
-    row = _found(store.change(context, account.uid, kind.name, asked, content))
+    row = _found(store.change(context, account.uid, kind.name, valid_id, content))
     events.emit(context, "UpdateCustomObject", account, suppress_webhook)
     return row
 

@@ -1,16 +1,28 @@
-"""Queries of custom object records, always within the tenant, the account and the object."""
+"""Table and queries of custom object records, always within the tenant, the account and the object."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import Column, Index, String, delete, func, insert, select, update
 from sqlalchemy.engine import Row
 
-from app.identity.directory.custom_objects.tables import custom_records
 from app.identity.platform.context import Context
+from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.kit import randomness
+
+custom_records = tenant_table(
+    "custom_records",
+    Column("record_id", Id, primary_key=True),
+    Column("uid", Id, nullable=False),
+    Column("object_name", String(100), nullable=False),  # as in the tenant's settings.custom_objects
+    Column("content", Json, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("modified_at", Instant, nullable=False),
+    Index("ix_custom_records_uid", "tenant_id", "uid", "object_name", "created_at"),
+)
+
 
 R = custom_records.c
 _COLUMNS = tuple(column for column in custom_records.columns if column.name not in ("tenant_id", "object_name"))

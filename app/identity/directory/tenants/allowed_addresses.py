@@ -22,20 +22,20 @@ def is_allowed(context: Context, return_url: str) -> bool:
     Scheme, host and port must equal an entry; the entry's path, if any, must be a prefix of whole segments; a leading `*.`
     allows subdomains. URLs that browsers may parse differently are refused.
     """
-    if any(ord(letter) <= 32 or letter in "\\\x7f" for letter in return_url):
+    if any(ord(character) <= 32 or character in "\\\x7f" for character in return_url):
         return False
     try:
-        asked = urlsplit(return_url)
-        port = asked.port
+        parts = urlsplit(return_url)
+        port = parts.port
     except ValueError:
         return False
-    if asked.hostname is None or not is_web_address(f"{asked.scheme}://{asked.netloc}"):
+    if parts.hostname is None or not is_web_address(f"{parts.scheme}://{parts.netloc}"):
         return False
     own = urlsplit(context.issuer)
-    if (asked.scheme, asked.hostname, port) == (own.scheme, own.hostname, own.port):
+    if (parts.scheme, parts.hostname, port) == (own.scheme, own.hostname, own.port):
         return True
     return any(
-        _matches(entry, asked.scheme, asked.hostname, port, asked.path)
+        _matches(entry, parts.scheme, parts.hostname, port, parts.path)
         for entry in context.tenant.settings.url_whitelist
     )
 
@@ -74,7 +74,7 @@ def _climbs(path: str) -> bool:
     or leave out what follows a semicolon.
     """
     for _ in range(_MAX_DECODINGS):
-        if any(step.partition(";")[0] in (".", "..") for step in path.replace("\\", "/").split("/")):
+        if any(segment.partition(";")[0] in (".", "..") for segment in path.replace("\\", "/").split("/")):
             return True
         path, before = unquote(path), path
         if path == before:
@@ -109,11 +109,11 @@ def with_query(address: str, **parameters: str) -> str:
 
 
 def _without(query: str, names: Iterable[str], *, in_fragment: bool = False) -> str:
-    """Return a query without the named parameters; in a fragment, words without `=` are kept."""
-    ours = {name.casefold() for name in names}
+    """Return a query without the named parameters; in a fragment, words without `=` are remaining."""
+    removed = {name.casefold() for name in names}
     pieces = _SEPARATED.findall(query)
-    kept = [piece for piece in pieces if _name(piece) not in ours or (in_fragment and "=" not in piece)]
-    return "".join(kept) if len(kept) < len(pieces) else query
+    remaining = [piece for piece in pieces if _name(piece) not in removed or (in_fragment and "=" not in piece)]
+    return "".join(remaining) if len(remaining) < len(pieces) else query
 
 
 def _name(piece: str) -> str:

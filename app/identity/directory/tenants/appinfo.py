@@ -80,9 +80,9 @@ def build(context: Context, codes: Collection[str]) -> Json:
         codes: the mail types (`MAIL_TYPES`) that contain a code instead of a link.
     """
     settings, captcha = context.tenant.settings, context.tenant.settings.captcha
-    made: Json = {member: getattr(settings, name) for member, name in SETTINGS.items()}
-    made.update(dict.fromkeys(OFF, False))
-    made.update(
+    members: Json = {member: getattr(settings, name) for member, name in SETTINGS.items()}
+    members.update(dict.fromkeys(OFF, False))
+    members.update(
         AppName=context.tenant.name,
         IsHttps=context.services.settings.public_scheme == "https",
         CustomDomain=None,
@@ -108,28 +108,28 @@ def build(context: Context, codes: Collection[str]) -> Json:
             "Mode": settings.request_signing.title(),
         },
     )
-    return made
+    return members
 
 
 def _providers(context: Context) -> list[Json]:
-    stated, key = context.tenant.settings.connections, context.tenant.api_key
-    begins = f"{context.issuer}/RequestHandler.aspx?apikey={key}&provider="
-    return [{"Name": name, "Endpoint": f"{begins}{name}"} for name in sorted(stated) if stated[name].is_active]
+    settings, key = context.tenant.settings.connections, context.tenant.api_key
+    prefix = f"{context.issuer}/RequestHandler.aspx?apikey={key}&provider="
+    return [{"Name": name, "Endpoint": f"{prefix}{name}"} for name in sorted(settings) if settings[name].is_active]
 
 
 def _questions(settings: TenantSettings) -> Json:
-    listed = [{"QuestionId": name, "Question": text} for name, text in settings.security_questions.items()]
-    return {"Questions": listed, "SecurityQuestionCount": len(listed)}
+    questions = [{"QuestionId": name, "Question": text} for name, text in settings.security_questions.items()]
+    return {"Questions": questions, "SecurityQuestionCount": len(questions)}
 
 
 def _captcha_places(settings: TenantSettings) -> Json:
-    switched = {member for name in settings.captcha_at for member in _CAPTCHA_AT[name]}
-    return {"IsEnabled": bool(switched), "Apis": {member: member in switched for member in _CAPTCHA_PLACES}}
+    enabled = {member for name in settings.captcha_at for member in _CAPTCHA_AT[name]}
+    return {"IsEnabled": bool(enabled), "Apis": {member: member in enabled for member in _CAPTCHA_PLACES}}
 
 
 def _privacy_policy(policy: PrivacyPolicy) -> Json:
-    held = [{"Version": one.version, "StartDateTime": iso(one.starts_at)} for one in policy.versions]
-    return {"IsEnabled": bool(held), "Mode": policy.mode.title(), "PrivacyPolicies": held}
+    versions = [{"Version": one.version, "StartDateTime": iso(one.starts_at)} for one in policy.versions]
+    return {"IsEnabled": bool(versions), "Mode": policy.mode.title(), "PrivacyPolicies": versions}
 
 
 def _lockout(lockout: Lockout) -> Json:
@@ -142,18 +142,18 @@ def _lockout(lockout: Lockout) -> Json:
 
 def _second_factor(settings: TenantSettings) -> Json:
     is_on = settings.two_factor != "disabled"
-    switched = {member: is_on and getattr(settings.second_factors, name) for member, name in _SECOND_FACTORS.items()}
-    return {"IsEnabled": is_on, "IsRequired": settings.two_factor == "required", **switched}
+    enabled = {member: is_on and getattr(settings.second_factors, name) for member, name in _SECOND_FACTORS.items()}
+    return {"IsEnabled": is_on, "IsRequired": settings.two_factor == "required", **enabled}
 
 
 def _passkeys(context: Context) -> Json:
-    stated = context.tenant.settings.passkey_settings
+    settings = context.tenant.settings.passkey_settings
     return {
         "IsEnabled": context.tenant.settings.passkeys,
-        "PasskeySelection": stated.selection.title(),
-        "ProgressiveEnrollment": stated.progressive_enrollment,
-        "ProgressiveEnrollmentDelay": stated.progressive_enrollment_days,
-        "LocalEnrollment": stated.local_enrollment,
+        "PasskeySelection": settings.selection.title(),
+        "ProgressiveEnrollment": settings.progressive_enrollment,
+        "ProgressiveEnrollmentDelay": settings.progressive_enrollment_days,
+        "LocalEnrollment": settings.local_enrollment,
         "RPDisplayName": webauthn_origins.rp_name(context),
         "RPID": webauthn_origins.rp_id(context),
         "RPOrigins": webauthn_origins.origins(context),

@@ -69,12 +69,12 @@ class StoredSigningKeys:
             dropped = self._dropped
             rows = self._rows(work)
             if not rows:
-                made: dict[tuple[str, str], RSAKey] = {}
+                created: dict[tuple[str, str], RSAKey] = {}
                 with work.separate_transaction() as own:
                     if not self._rows(own):
                         kid, key = self._add(own, active_at=self._clock.now())
-                        made[(work.tenant_id, kid)] = key
-                self._loaded.update(made)
+                        created[(work.tenant_id, kid)] = key
+                self._loaded.update(created)
                 rows = self._rows(work)
             mark = ",".join(f"{row.kid}{row.retired_at}" for row in rows)
             keys = (
@@ -95,10 +95,10 @@ class StoredSigningKeys:
     def rotate(self, work: UnitOfWork) -> str:
         """Publish a new key that signs after `LEAD`, when the current one retires. Return the new key's id."""
         now = self._clock.now()
-        begins = now + LEAD
+        starts_at = now + LEAD
         alive = signing_keys.c.retired_at.is_(None) & (signing_keys.c.tenant_id == work.tenant_id)
-        work.run(update(signing_keys).where(alive).values(retired_at=begins))
-        kid, _ = self._add(work, active_at=begins)
+        work.run(update(signing_keys).where(alive).values(retired_at=starts_at))
+        kid, _ = self._add(work, active_at=starts_at)
         self.drop(work.tenant_id)
         return kid
 
@@ -109,21 +109,21 @@ class StoredSigningKeys:
         Raises LookupError for an unknown key.
         """
         now, rows = self._clock.now(), self._rows(work)
-        signs = self._signing_kid(rows) if rows else None
-        gone = kid or signs
-        left = [row for row in rows if row.kid != gone]
-        if gone is None or signs is None or len(left) == len(rows):
+        signing_kid = self._signing_kid(rows) if rows else None
+        revoked = kid or signing_kid
+        remaining = [row for row in rows if row.kid != revoked]
+        if revoked is None or signing_kid is None or len(remaining) == len(rows):
             raise LookupError(kid or "")
-        work.run(delete(signing_keys).where(_K.tenant_id == work.tenant_id, _K.kid == gone))
+        work.run(delete(signing_keys).where(_K.tenant_id == work.tenant_id, _K.kid == revoked))
         self.drop(work.tenant_id)
-        lasting = [row.kid for row in left if row.retired_at is None or row.retired_at > now]
-        if not lasting:
-            return gone, self._add(work, active_at=now)[0]
-        last: dict[str, Any] = {"retired_at": None} if all(row.retired_at for row in left) else {}
-        last |= {} if signs in lasting else {"active_at": now}
+        valid = [row.kid for row in remaining if row.retired_at is None or row.retired_at > now]
+        if not valid:
+            return revoked, self._add(work, active_at=now)[0]
+        last: dict[str, Any] = {"retired_at": None} if all(row.retired_at for row in remaining) else {}
+        last |= {} if signing_kid in valid else {"active_at": now}
         if last:
-            work.run(update(signing_keys).where(_K.tenant_id == work.tenant_id, _K.kid == lasting[-1]).values(last))
-        return gone, signs if signs in lasting else lasting[-1]
+            work.run(update(signing_keys).where(_K.tenant_id == work.tenant_id, _K.kid == valid[-1]).values(last))
+        return revoked, signing_kid if signing_kid in valid else valid[-1]
 
     def refresh_if_changed(self, tenant_id: str, version: int) -> None:
         """Drop the tenant's cached keys if the tenant's version has changed."""
@@ -141,17 +141,17 @@ class StoredSigningKeys:
         self._cached.clear()
 
     def _rows(self, work: UnitOfWork) -> list[Any]:
-        gone = self._clock.now() - OVERLAP
+        expired_before = self._clock.now() - OVERLAP
         where = (signing_keys.c.tenant_id == work.tenant_id) & (
-            signing_keys.c.retired_at.is_(None) | (signing_keys.c.retired_at > gone)
+            signing_keys.c.retired_at.is_(None) | (signing_keys.c.retired_at > expired_before)
         )
         return list(work.all(select(signing_keys).where(where).order_by(signing_keys.c.active_at, signing_keys.c.kid)))
 
     def _signing_kid(self, rows: list[Any]) -> str:
         now = self._clock.now()
-        lasting = [row for row in rows if row.retired_at is None or row.retired_at > now] or rows
-        ready = [row for row in lasting if row.active_at <= now]
-        return str((ready or lasting)[-1].kid)
+        valid = [row for row in rows if row.retired_at is None or row.retired_at > now] or rows
+        ready = [row for row in valid if row.active_at <= now]
+        return str((ready or valid)[-1].kid)
 
     def _assemble(self, work: UnitOfWork, rows: list[Any]) -> KeySet:
         kid = self._signing_kid(rows)
@@ -167,8 +167,8 @@ class StoredSigningKeys:
         private = self._new_key()
         pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         kid = randomness.token(12)
-        made = RSAKey.import_key(private)
-        public = made.as_dict(private=False)
+        created = RSAKey.import_key(private)
+        public = created.as_dict(private=False)
         public.update({"kid": kid, "use": "sig", "alg": ALGORITHM})
         row = {
             "tenant_id": work.tenant_id,
@@ -180,4 +180,4 @@ class StoredSigningKeys:
             "active_at": active_at,
         }
         work.run(insert(signing_keys).values(row))
-        return kid, made
+        return kid, created

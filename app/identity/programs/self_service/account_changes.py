@@ -12,6 +12,7 @@ from typing import Any
 from app.contract import errors as e
 from app.contract.accounts import AccountIdentifiers, PersonFields, PinInfo
 from app.contract.profile import Write
+from app.identity.credentials import notifications
 from app.identity.credentials.passwords import new_password, security_answers
 from app.identity.credentials.passwords.new_password import PROFILE_FIELDS
 from app.identity.credentials.pins import service as pins
@@ -19,7 +20,6 @@ from app.identity.directory.accounts import (
     identifiers,
     input_checks,
     pending_accounts,
-    previous_locale,
     profile_edits,
     store,
 )
@@ -134,7 +134,10 @@ def _profile(context: Context, change: AccountChange, fresh: Account) -> Columns
 
 
 def _secrets(context: Context, change: AccountChange, fresh: Account) -> Columns:
-    private = {**fresh.private, **previous_locale.remember(fresh, change.edits.apply(fresh.profile), context.now)}
+    private = {
+        **fresh.private,
+        **notifications.remember_language(fresh, change.edits.apply(fresh.profile), context.now),
+    }
     values: Columns = {}
     if change.is_own and change.pin_hash and fresh.has_pin:
         raise e.WrongCurrentPin("A PIN that is set is changed with the present one.")

@@ -37,40 +37,46 @@ class OAuth2Provider:
     secret: str = field(repr=False)
     resolver: Resolver
 
-    def address(self, asked: AuthenticationRequest, *, hint: str, again: bool, language: str) -> str:
+    def authorization_url(
+        self, request: AuthenticationRequest, *, hint: str, is_reauthentication: bool, language: str
+    ) -> str:
         """Return the authorization URL. OAuth 2.0 has no common parameter for the account or for a new authentication."""
-        del hint, again, language
+        del hint, is_reauthentication, language
         if not (self.secret or self.settings.pkce):
             raise ProviderUnavailable("neither a secret nor a verifier would protect the code")
-        return authorization_url(self.settings, self._endpoints(), asked, scope=self.settings.scope)
+        return authorization_url(self.settings, self._endpoints(), request, scope=self.settings.scope)
 
-    def claimed(self, asked: AuthenticationRequest, answer: Mapping[str, str], now: datetime) -> ProviderIdentity:
+    def fetch_identity(
+        self, request: AuthenticationRequest, parameters: Mapping[str, str], now: datetime
+    ) -> ProviderIdentity:
         del now
-        token = exchange_code(self.resolver, self.settings, self.secret, self._endpoints(), asked, read_code(answer))
+        token = exchange_code(
+            self.resolver, self.settings, self.secret, self._endpoints(), request, read_code(parameters)
+        )
         access_token = read_access_token(token)
-        told = outbound.get_json_object(self.resolver, self.settings.userinfo_endpoint or "", access_token)
+        claims = outbound.get_json_object(self.resolver, self.settings.userinfo_endpoint or "", access_token)
         names = self.settings.names
         if self.settings.emails_endpoint:
-            told = told | _primary_email(
+            claims = claims | _primary_email(
                 outbound.get_json(self.resolver, self.settings.emails_endpoint, access_token), names
             )
-        return identity_from_claims(self.name, names, told)
+        return identity_from_claims(self.name, names, claims)
 
     def _endpoints(self) -> Endpoints:
-        said = self.settings
-        method = said.token_endpoint_auth_method or "client_secret_post"
-        return Endpoints(said.authorization_endpoint or "", said.token_endpoint or "", method)
+        settings = self.settings
+        method = settings.token_endpoint_auth_method or "client_secret_post"
+        return Endpoints(settings.authorization_endpoint or "", settings.token_endpoint or "", method)
 
 
 def authorization_url(
-    settings: ConnectionSettings, endpoints: Endpoints, asked: AuthenticationRequest, *, scope: str, **more: str
+    settings: ConnectionSettings, endpoints: Endpoints, request: AuthenticationRequest, *, scope: str, **more: str
 ) -> str:
     """Return the authorization URL, with state and PKCE."""
-    with _client(Resolver(), settings, "", endpoints, asked) as client:  # no request is sent
+    with _client(Resolver(), settings, "", endpoints, request) as client:  # no request is sent
         address, _ = client.create_authorization_url(
             endpoints.authorization,
-            state=asked.state,
-            code_verifier=asked.verifier if settings.pkce else None,
+            state=request.state,
+            code_verifier=request.code_verifier if settings.pkce else None,
             scope=scope or None,
             **more,
         )
@@ -92,15 +98,15 @@ def exchange_code(
     settings: ConnectionSettings,
     secret: str,
     endpoints: Endpoints,
-    asked: AuthenticationRequest,
+    request: AuthenticationRequest,
     code: str,
 ) -> Mapping[str, Any]:
     """Exchange a code (RFC 6749 section 4.1.3). Raises ProviderDenied, ProviderUnavailable."""
-    proof = {"code_verifier": asked.verifier} if settings.pkce else {}
-    with _client(resolver, settings, secret, endpoints, asked) as client:
+    pkce = {"code_verifier": request.code_verifier} if settings.pkce else {}
+    with _client(resolver, settings, secret, endpoints, request) as client:
         try:
             answer: Mapping[str, Any] = client.fetch_token(
-                endpoints.token, grant_type="authorization_code", code=code, **proof
+                endpoints.token, grant_type="authorization_code", code=code, **pkce
             )
         except OAuthError as refusal:
             if str(refusal.error) in _INVALID_CODE_ERRORS:
@@ -120,22 +126,22 @@ def read_access_token(answer: Mapping[str, Any]) -> str:
 
 
 def _client(
-    resolver: Resolver, settings: ConnectionSettings, secret: str, endpoints: Endpoints, asked: AuthenticationRequest
+    resolver: Resolver, settings: ConnectionSettings, secret: str, endpoints: Endpoints, request: AuthenticationRequest
 ) -> OAuth2Client:
     method = endpoints.auth_method if secret else "none"
     is_basic = method == "client_secret_basic"  # both are form-encoded (RFC 6749 section 2.3.1)
     return OAuth2Client(
         quote_plus(settings.key) if is_basic else settings.key,
         quote_plus(secret) if is_basic else secret or None,
-        redirect_uri=asked.back,
+        redirect_uri=request.redirect_uri,
         code_challenge_method="S256",
         token_endpoint_auth_method=method,
         transport=outbound.BoundedTransport(resolver),
     )
 
 
-def _primary_email(told: Any, names: Mapping[str, str]) -> dict[str, Any]:
+def _primary_email(claims: Any, names: Mapping[str, str]) -> dict[str, Any]:
     """Return the primary address of a list such as GitHub's, and whether it is verified there."""
-    listed = [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
+    listed = [one for one in claims if isinstance(one, dict)] if isinstance(claims, list) else []
     primary: dict[str, Any] = next((one for one in listed if one.get("primary") is True), {})
     return {names["email"]: primary.get("email"), names["email_verified"]: primary.get("verified")}

@@ -58,44 +58,59 @@ class OpenIdProvider:
     def issuer(self) -> str:
         return self.settings.issuer or ""
 
-    def address(self, asked: AuthenticationRequest, *, hint: str, again: bool, language: str) -> str:
-        anew = {"prompt": "login", "max_age": "0"} if again and supports_reauthentication(self.issuer) else {}
+    def authorization_url(
+        self, request: AuthenticationRequest, *, hint: str, is_reauthentication: bool, language: str
+    ) -> str:
+        anew = (
+            {"prompt": "login", "max_age": "0"}
+            if is_reauthentication and supports_reauthentication(self.issuer)
+            else {}
+        )
         wishes = {"login_hint": hint, "ui_locales": language, **anew}
         stated = {name: value for name, value in wishes.items() if value}
         scope = self.settings.scope or SCOPE
         endpoints = self._endpoints(self.metadata_cache.metadata(self.issuer))
-        return authorization_url(self.settings, endpoints, asked, scope=scope, nonce=asked.nonce, **stated)
+        return authorization_url(self.settings, endpoints, request, scope=scope, nonce=request.nonce, **stated)
 
-    def claimed(self, asked: AuthenticationRequest, answer: Mapping[str, str], now: datetime) -> ProviderIdentity:
-        said = self.metadata_cache.metadata(self.issuer)
-        self._check_issuer(answer, said)
+    def fetch_identity(
+        self, request: AuthenticationRequest, parameters: Mapping[str, str], now: datetime
+    ) -> ProviderIdentity:
+        metadata = self.metadata_cache.metadata(self.issuer)
+        self._check_issuer(parameters, metadata)
         token = exchange_code(
-            self.metadata_cache.resolver, self.settings, self.secret, self._endpoints(said), asked, read_code(answer)
+            self.metadata_cache.resolver,
+            self.settings,
+            self.secret,
+            self._endpoints(metadata),
+            request,
+            read_code(parameters),
         )
-        claims = self._checked(str(token.get("id_token") or ""), token.get("access_token"), said, asked, now)
+        claims = self._checked(str(token.get("id_token") or ""), token.get("access_token"), metadata, request, now)
         names = self.settings.names
-        if said.userinfo and not claims.get(names["email"]):
-            claims = self._with_userinfo(claims, said.userinfo, read_access_token(token))
+        if metadata.userinfo and not claims.get(names["email"]):
+            claims = self._with_userinfo(claims, metadata.userinfo, read_access_token(token))
         claimed = identity_from_claims(self.name, names, claims)
         gives_email = _owns_mailbox_domain(self.issuer, claimed.email or "", claims)
-        return replace(claimed, gives_email=gives_email, is_anew=_is_reauthenticated(claims, asked.since))
+        return replace(claimed, gives_email=gives_email, is_anew=_is_reauthenticated(claims, request.since))
 
-    def _endpoints(self, said: ProviderMetadata) -> Endpoints:
+    def _endpoints(self, metadata: ProviderMetadata) -> Endpoints:
         stated = self.settings.token_endpoint_auth_method
-        return Endpoints(said.endpoints.authorization, said.endpoints.token, stated or said.endpoints.auth_method)
+        return Endpoints(
+            metadata.endpoints.authorization, metadata.endpoints.token, stated or metadata.endpoints.auth_method
+        )
 
-    def _check_issuer(self, answer: Mapping[str, str], said: ProviderMetadata) -> None:
+    def _check_issuer(self, parameters: Mapping[str, str], metadata: ProviderMetadata) -> None:
         """Reject a response of another issuer (RFC 9207 section 2.4)."""
-        if "iss" in answer and answer["iss"] != self.issuer:
+        if "iss" in parameters and parameters["iss"] != self.issuer:
             raise ProviderUnavailable("the answer is another issuer's")
-        if said.sends_issuer and answer.keys().isdisjoint({"iss", "error"}):
+        if metadata.sends_issuer and parameters.keys().isdisjoint({"iss", "error"}):
             raise ProviderUnavailable("the answer does not say whose it is")
 
     def _checked(
-        self, text: str, access_token: Any, said: ProviderMetadata, asked: AuthenticationRequest, now: datetime
+        self, text: str, access_token: Any, metadata: ProviderMetadata, request: AuthenticationRequest, now: datetime
     ) -> dict[str, Any]:
         """Return the claims of a valid id_token."""
-        algorithm, claims = self._verified(text, said.jwks)
+        algorithm, claims = self._verified(text, metadata.jwks)
         audience = claims.get("aud")
         audiences = audience if isinstance(audience, list) else [audience]
         party = claims.get("azp")
@@ -103,7 +118,7 @@ class OpenIdProvider:
             "iss": claims.get("iss") == self.issuer,
             "aud": self.settings.key in audiences,
             "azp": party == self.settings.key or ("azp" not in claims and len(audiences) == 1),
-            "nonce": claims.get("nonce") == asked.nonce,
+            "nonce": claims.get("nonce") == request.nonce,
             "sub": isinstance(claims.get("sub"), str),
             "exp": _is_fresh(claims, now),
             "at_hash": "at_hash" not in claims or claims["at_hash"] == _half_digest(algorithm, access_token),
@@ -138,7 +153,7 @@ class OpenIdProvider:
 
 
 def supports_reauthentication(issuer: str | None) -> bool:
-    """Return whether the provider can be asked to authenticate anew; Google rejects the parameter."""
+    """Return whether the provider can be request to authenticate anew; Google rejects the parameter."""
     return issuer not in (None, GOOGLE)
 
 

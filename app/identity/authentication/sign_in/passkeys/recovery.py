@@ -129,7 +129,7 @@ def _claim(context: Context, locked: Account, link_token: OneTimeToken) -> None:
     private, is_first = dict(locked.private), first_verification.is_first_verification(locked)
     values = {
         **first_verification.claim(context, locked, entry),
-        **first_verification.remove_unproven_credentials(context, locked, private),
+        **first_verification.remove_unverified_credentials(context, locked, private),
     }
     store_accounts.change(
         context, locked.uid, {**values, "private": private, "password_hash": None, "password_changed_at": None}

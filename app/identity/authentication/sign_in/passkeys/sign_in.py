@@ -77,7 +77,7 @@ def verify(
     """
     passkey = ceremonies.verify_authentication(context, use, credential)
     account = accounts.by_uid(context, passkey.credential.uid)
-    if account is None or (_hides(context) and first_verification.is_unproven(context, account, EMAIL)):
+    if account is None or (_hides(context) and first_verification.is_unverified(context, account, EMAIL)):
         raise e.PasskeyRefused
     if passkey.credential.facts.get(store.SECOND_FACTOR_ONLY):
         context.audit.record("passkey.refused", uid=account.uid, reason="beside a first factor alone")
