@@ -1,4 +1,4 @@
-"""What every test stands on. Fixtures live in tests/support, one module per subject."""
+"""Settings of all tests. Fixtures are in tests/support, one module per subject."""
 
 import gc
 import os
@@ -22,12 +22,12 @@ pytest_plugins = [
     "tests.support.upstream",
 ]
 
-# A busy machine is no failure: hypothesis measures nothing here. The build tries the same examples each time.
-hypothesis.settings.register_profile("house", deadline=None, print_blob=True, derandomize="CI" in os.environ)
-hypothesis.settings.load_profile("house")
+# Examples have no deadline, since a busy machine is no failure. The build runs the same examples each time.
+hypothesis.settings.register_profile("gatehouse", deadline=None, print_blob=True, derandomize="CI" in os.environ)
+hypothesis.settings.load_profile("gatehouse")
 
-# These meet the machine's own clock: a browser or a server process that stalls for seconds is no fault of ours. The
-# summary lists what needed a second run; races and rules of the product are never run twice.
+# These depend on real time: a browser or a server process may stall for seconds on a busy machine. The summary lists the
+# tests that needed a second run; tests of races and of product rules never run twice.
 HERE = Path(__file__).parent
 ON_THE_CLOCK = {HERE / "load", HERE / "browser", HERE / "api" / "test_demo.py", HERE / "api" / "test_installation.py"}
 
@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_sessionstart() -> None:
-    gc.disable()  # collecting makes many thousands of objects that all stay: to look for garbage among them takes seconds
+    gc.disable()  # collection creates many thousands of lasting objects, and searching them for garbage takes seconds
 
 
 def pytest_collection_finish() -> None:

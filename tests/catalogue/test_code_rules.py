@@ -1,4 +1,4 @@
-"""The rules of the house that no linter knows. Each lists every offence at once, so that one run is enough to mend them."""
+"""Rules of the code base that no linter checks. Each test lists all offences at once."""
 
 import ast
 import re
@@ -14,7 +14,7 @@ MAX_DECISION_LINES = 50
 MEASURED = {".py", ".html", ".css", ".js", ".mjs", ".sh", ".sql", ".toml", ".yaml"}
 VAGUE = {"util", "utils", "helper", "helpers", "common", "manager", "managers", "misc", "data", "info"}
 
-# Written in pieces, so that this file does not offend against itself.
+# Written in pieces, so that this file passes its own rule.
 HOSTS = ["pypi" + ".org", "python" + "hosted.org", "npmjs" + ".org", "npmjs" + ".com/", "yarn" + "pkg.com"]
 HOMES = re.compile(r"(?<![\w.}~-])/(?:" + "ro" + r"ot|ho" + r"me/\w+|Us" + r"ers/\w+|wo" + r"rk)/\w")
 
@@ -48,8 +48,8 @@ def docstring_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return (first.end_lineno or first.lineno) - first.lineno + 1 if is_docstring else 0
 
 
-def test_every_package_is_one() -> None:
-    """Without `__init__.py` the import contracts do not see a folder, and keep quiet about it."""
+def test_every_package_has_an_init_file() -> None:
+    """Import contracts silently ignore a folder without `__init__.py`."""
     folders = {path.parent for path in sources.under("app")} - {Path("app/identity/platform/store/migrations/versions")}
     assert sorted(str(folder) for folder in folders if not (sources.ROOT / folder / "__init__.py").exists()) == []
 
@@ -78,7 +78,7 @@ def test_no_class_has_a_vague_name() -> None:
     assert vague == []
 
 
-def test_an_account_is_not_called_a_user() -> None:
+def test_no_name_calls_an_account_a_user() -> None:
     """`user_agent`, `userinfo`, `username`, `user_code` and WebAuthn's `user_handle` and `user_entity` are terms of standards."""
     wrong = []
     for path in sources.under("app"):
@@ -93,7 +93,7 @@ def test_an_account_is_not_called_a_user() -> None:
     assert wrong == []
 
 
-def test_no_file_names_the_machine_it_was_written_on() -> None:
+def test_no_file_names_a_machine_or_registry() -> None:
     found = []
     for path in readable():
         text = sources.text(path)
@@ -102,7 +102,7 @@ def test_no_file_names_the_machine_it_was_written_on() -> None:
     assert found == []
 
 
-def test_tables_of_an_area_are_imported_there_alone() -> None:
+def test_tables_of_an_area_are_imported_only_there() -> None:
     """An area is asked through its service or store. `entry/tables.py` imports all of them."""
     outside = []
     for path in (path for path in sources.under("app") if str(path) != "app/identity/entry/tables.py"):
@@ -113,7 +113,7 @@ def test_tables_of_an_area_are_imported_there_alone() -> None:
     assert outside == []
 
 
-def test_every_exception_to_a_check_says_why() -> None:
+def test_every_exception_to_a_check_has_a_reason() -> None:
     """`# noqa: S603 - the command is ours`: the code of the rule, and the reason on the same line."""
     silent = []
     mark = re.compile(r"#\s*(?:noqa|type:\s*ignore|pragma: no cover|fmt: (?:skip|off)|djlint:\s*off)")
@@ -129,7 +129,7 @@ def test_every_exception_to_a_check_says_why() -> None:
     assert silent == []
 
 
-def test_tests_use_the_real_thing_and_skip_nothing() -> None:
+def test_tests_use_no_mocks_and_no_skips() -> None:
     wrong = []
     forbidden = re.compile(
         r"unittest\.mock|MagicMock|pytest\.(?:skip|importorskip|xfail)\b|mark\.(?:skip|skipif|xfail)\b"
@@ -147,8 +147,8 @@ def test_decisions_are_short() -> None:
     assert {name: lines for name, lines in lengths.items() if lines > MAX_DECISION_LINES} == {}
 
 
-def test_every_part_of_the_house_stands_in_the_import_contracts() -> None:
-    """A part that no contract names may import whatever it likes. `settings` is read by all and imports nothing of ours."""
+def test_every_part_of_app_is_in_the_import_contracts() -> None:
+    """A part outside the contracts has unrestricted imports. All parts read `settings`, which imports none of them."""
     contracts = tomllib.loads(sources.text(Path("pyproject.toml")))["tool"]["importlinter"]["contracts"]
     whole = next(contract for contract in contracts if "layers" in contract and "containers" not in contract)
     named = set(re.findall(r"app\.\w+", " ".join(whole["layers"])))

@@ -1,4 +1,4 @@
-"""The image and compose.yaml cannot be built here, so what they name is held against what is there."""
+"""The Dockerfile and compose.yaml agree with the repository; no test can build the image here."""
 
 import re
 import subprocess
@@ -22,14 +22,14 @@ def dockerfile() -> str:
     return sources.text(Path("Dockerfile"))
 
 
-def test_every_setting_they_give_is_one_that_is_read() -> None:
+def test_every_given_setting_is_read() -> None:
     known = set(SETTING.findall(sources.text(Path("app/settings.py"))))
     given = set(SETTING.findall(dockerfile()))
     given |= {name for service in compose()["services"].values() for name in service.get("environment", {})}
     assert {name for name in given if name.startswith("GATEHOUSE_")} - known == set()
 
 
-def test_every_file_they_take_is_there() -> None:
+def test_every_copied_or_mounted_file_exists() -> None:
     copied = [line.split()[1:-1] for line in dockerfile().splitlines() if re.match(r"COPY (?!--from)", line)]
     mounted = [
         volume.split(":")[0]
@@ -41,7 +41,7 @@ def test_every_file_they_take_is_there() -> None:
     assert [name for name in named if not (sources.ROOT / name).exists()] == []
 
 
-def test_what_the_image_copies_is_not_kept_from_it() -> None:
+def test_dockerignore_admits_every_copied_file() -> None:
     let_in = {line[1:] for line in sources.text(Path(".dockerignore")).splitlines() if line.startswith("!")}
     copied = {
         name for line in dockerfile().splitlines() if re.match(r"COPY (?!--from)", line) for name in line.split()[1:-1]
@@ -49,22 +49,22 @@ def test_what_the_image_copies_is_not_kept_from_it() -> None:
     assert copied - let_in == set()
 
 
-def test_the_image_runs_as_somebody_without_rights() -> None:
+def test_image_runs_as_an_unprivileged_user() -> None:
     assert re.search(r"^USER 10001", dockerfile(), re.MULTILINE)
     ours = [service for service in compose()["services"].values() if service.get("image", "").startswith("gatehouse:")]
     assert ours
     assert all(service["read_only"] and service["cap_drop"] == ["ALL"] for service in ours)
 
 
-def test_only_the_migration_knows_the_owner() -> None:
+def test_only_the_migration_has_the_owner_url() -> None:
     services = compose()["services"]
     assert [
         name for name, service in services.items() if "GATEHOUSE_MIGRATE_URL" in service.get("environment", {})
     ] == ["migrate"]
 
 
-def test_what_serves_meets_every_command_of_the_program() -> None:
-    """The commands in compose.yaml are commands that the program has."""
+def test_every_command_in_compose_exists() -> None:
+    """Every command in compose.yaml is a command of `gatehouse`."""
     used = {
         service["command"][0]
         for service in compose()["services"].values()
@@ -76,7 +76,7 @@ def test_what_serves_meets_every_command_of_the_program() -> None:
     assert {name for name in used if not re.search(rf"^  {name}\b", shown, re.MULTILINE)} == set()
 
 
-def test_the_roles_get_every_name_they_ask_for() -> None:
+def test_role_script_gets_every_variable_it_uses() -> None:
     asked = set(re.findall(r":'(\w+)'", sources.text(Path("deploy/postgres-roles.sql"))))
     given = set(re.findall(r"--set (\w+)=", sources.text(Path("deploy/postgres-init.sh"))))
     assert asked == given

@@ -1,7 +1,7 @@
-"""What the statement of an operation promises, asked of every operation of the interface.
+"""Every operation of the interface behaves as its declaration promises.
 
-A new operation is asked by itself. What is refused before the store is asked, is asked on one database (`before_the_store`); values
-that reach the store, on both. One test asks all values of a kind, so that an operation costs a handful of set-ups.
+A new operation is tested without further code. Refusals before any query run on one database (`before_the_store`); values that
+reach the store run on both. One test sends all values of a kind, so that an operation costs few set-ups.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def caller(new_tenant_server: NewTenantServer, identity_app: Flask) -> Caller:
     return Caller(new_tenant_server(**UNLIMITED), identity_app)
 
 
-# Who calls.
+# Authentication of the caller.
 
 
 @before_the_store
 @every(AuthScheme.API_KEY, without=(AuthScheme.HUB,))
-def test_a_missing_key_is_refused_by_name(caller: Caller, operation: AnyOperation) -> None:
+def test_missing_key_is_refused_by_name(caller: Caller, operation: AnyOperation) -> None:
     answer = caller.ask(operation, query={"apikey": None})
     assert refusal(answer)[0] == 400
     assert refusal(answer)[1] in (908, "invalid_request")
@@ -56,7 +56,7 @@ def test_a_missing_key_is_refused_by_name(caller: Caller, operation: AnyOperatio
 
 
 @every(AuthScheme.API_KEY)
-def test_a_wrong_key_is_refused(caller: Caller, operation: AnyOperation) -> None:
+def test_wrong_key_is_refused(caller: Caller, operation: AnyOperation) -> None:
     for key in (GUID, "not a key", "é\u2028"):
         answer = caller.ask(operation, query={"apikey": key})
         assert refusal(answer) in ((403, 901), (400, 920)), key
@@ -65,14 +65,14 @@ def test_a_wrong_key_is_refused(caller: Caller, operation: AnyOperation) -> None
 
 @before_the_store
 @every(AuthScheme.API_SECRET)
-def test_a_missing_secret_is_refused(caller: Caller, operation: AnyOperation) -> None:
+def test_missing_secret_is_refused(caller: Caller, operation: AnyOperation) -> None:
     answer = caller.ask(operation, query={"apisecret": None})
     assert refusal(answer) == (400, 923)
     assert is_declared(operation, answer)
 
 
 @every(AuthScheme.API_SECRET)
-def test_a_wrong_secret_is_refused(caller: Caller, operation: AnyOperation) -> None:
+def test_wrong_secret_is_refused(caller: Caller, operation: AnyOperation) -> None:
     for secret in (GUID, "x", "é"):
         answer = caller.ask(operation, query={"apisecret": secret})
         assert refusal(answer) == (401, 902), secret
@@ -80,9 +80,7 @@ def test_a_wrong_secret_is_refused(caller: Caller, operation: AnyOperation) -> N
 
 
 @every(AuthScheme.API_KEY, AuthScheme.API_SECRET)
-def test_the_secret_of_another_tenant_opens_nothing(
-    caller: Caller, globex: TenantServer, operation: AnyOperation
-) -> None:
+def test_secret_of_another_tenant_is_refused(caller: Caller, globex: TenantServer, operation: AnyOperation) -> None:
     assert refusal(caller.ask(operation, query={"apisecret": globex.api_secret})) == (401, 902)
 
 
@@ -90,7 +88,7 @@ def test_the_secret_of_another_tenant_opens_nothing(
 @asked_of(
     [one for one in CATALOGUE if AuthScheme.ACCESS_TOKEN in one.admission.auth.schemes() and not needs_key_alone(one)]
 )
-def test_a_person_must_show_a_token(caller: Caller, operation: AnyOperation) -> None:
+def test_missing_access_token_is_refused(caller: Caller, operation: AnyOperation) -> None:
     for shown in (None, "Bearer ", "Basic eDp5"):
         answer = caller.ask(operation, headers={"Authorization": shown})
         assert is_declared(operation, answer), shown
@@ -102,15 +100,15 @@ def test_a_person_must_show_a_token(caller: Caller, operation: AnyOperation) -> 
 
 
 @every(AuthScheme.ACCESS_TOKEN)
-def test_an_unknown_token_is_refused(caller: Caller, operation: AnyOperation) -> None:
+def test_unknown_access_token_is_refused(caller: Caller, operation: AnyOperation) -> None:
     answer = caller.ask(operation, headers={"Authorization": f"Bearer {GUID}"})
     assert answer.status_code in (400, 401, 403)
     assert is_declared(operation, answer)
 
 
 @every(AuthScheme.CLIENT)
-def test_an_unknown_client_is_refused(caller: Caller, operation: AnyOperation) -> None:
-    shown = base64.b64encode(b"nobody:nothing").decode()
+def test_unknown_client_is_refused(caller: Caller, operation: AnyOperation) -> None:
+    shown = base64.b64encode(b"unknown:secret").decode()
     answer = caller.ask(operation, headers={"Authorization": f"Basic {shown}"})
     assert answer.status_code in (400, 401)
     assert is_declared(operation, answer)
@@ -118,7 +116,7 @@ def test_an_unknown_client_is_refused(caller: Caller, operation: AnyOperation) -
 
 @before_the_store
 @every(AuthScheme.MACHINE_TOKEN)
-def test_a_token_that_is_no_machine_s_opens_nothing(caller: Caller, operation: AnyOperation) -> None:
+def test_invalid_machine_token_is_refused(caller: Caller, operation: AnyOperation) -> None:
     for token in ("", "x", "a.b.c", "a.e30.c"):
         shown = {"Authorization": f"Bearer {token}"}
         answer = caller.ask(operation, query={"apikey": None, "apisecret": None}, headers=shown)
@@ -129,7 +127,7 @@ def test_a_token_that_is_no_machine_s_opens_nothing(caller: Caller, operation: A
 
 @before_the_store
 @every(AuthScheme.HUB)
-def test_only_the_hub_is_admitted(caller: Caller, operation: AnyOperation) -> None:
+def test_unsigned_hub_call_is_refused(caller: Caller, operation: AnyOperation) -> None:
     answer = caller.ask(operation, is_signed=False)
     assert refusal(answer) == (403, 909)
     assert is_declared(operation, answer)
@@ -137,7 +135,7 @@ def test_only_the_hub_is_admitted(caller: Caller, operation: AnyOperation) -> No
 
 @before_the_store
 @every(AuthScheme.HUB)
-def test_a_signature_holds_for_one_body_and_one_address(caller: Caller, operation: AnyOperation) -> None:
+def test_signature_is_valid_for_one_body_and_one_path(caller: Caller, operation: AnyOperation) -> None:
     signed = caller.signed(operation.method, caller.path_of(operation), b"{}")
     assert refusal(caller.ask(operation, body=b'{"Attempt":"x"}', headers=signed)) == (403, 909)
     elsewhere = caller.signed(operation.method, "/hub/elsewhere", caller.body_of(operation))
@@ -145,21 +143,21 @@ def test_a_signature_holds_for_one_body_and_one_address(caller: Caller, operatio
 
 
 @asked_of([one for one in CATALOGUE if one.host is Host.TENANT])
-def test_a_host_without_a_tenant_serves_nothing(caller: Caller, operation: AnyOperation) -> None:
+def test_host_without_a_tenant_is_refused(caller: Caller, operation: AnyOperation) -> None:
     domain = caller.tenant.services.settings.hub_domain
-    for host in (f"nobody.{domain}", domain, f"a.b.{domain}", "elsewhere.example"):
+    for host in (f"unknown.{domain}", domain, f"a.b.{domain}", "elsewhere.example"):
         answer = caller.ask(operation, host=host)
         assert refusal(answer) == (403, 942), host
         assert is_declared(operation, answer), host
         assert caller.tenant.name not in answer.text
 
 
-# How a request is spelt.
+# Format of the request.
 
 
 @before_the_store
 @with_body()
-def test_a_body_that_is_not_one_json_object_is_refused(caller: Caller, operation: AnyOperation) -> None:
+def test_body_other_than_one_json_object_is_refused(caller: Caller, operation: AnyOperation) -> None:
     for body in (b"{", b"[]", b'"x"', b"null", b"1", b'{"a":NaN}', b"\xff\xfe", b"{}{}"):
         is_json = body in (b"[]", b'"x"', b"null", b"1")
         wanted = (operation.body.no_object if is_json else None) or operation.error_profile.body_error(operation.method)
@@ -167,12 +165,12 @@ def test_a_body_that_is_not_one_json_object_is_refused(caller: Caller, operation
 
 
 WITHOUT_A_BODY = {"phones.send_code", "phones.verify", "self_service.unlock"}
-"""They mean something without one: an access token names the number, a captcha's answer may travel in the query."""
+"""Operations with an optional body: an access token names the number, or the query holds the captcha response."""
 
 
 @before_the_store
 @with_body()
-def test_no_body_at_all_is_refused_by_its_method(caller: Caller, operation: AnyOperation) -> None:
+def test_empty_body_is_refused_by_method(caller: Caller, operation: AnyOperation) -> None:
     assert shape_of(operation.request).body_is_optional is (operation.name in WITHOUT_A_BODY)
     for method, path in operation.addresses():
         wanted = operation.body.no_object or operation.error_profile.body_error(method)
@@ -187,7 +185,7 @@ def test_no_body_at_all_is_refused_by_its_method(caller: Caller, operation: AnyO
 
 @before_the_store
 @with_body()
-def test_another_content_type_is_refused(caller: Caller, operation: AnyOperation) -> None:
+def test_unsupported_content_type_is_refused(caller: Caller, operation: AnyOperation) -> None:
     wanted = operation.error_profile.bad_content_type
     for kind in ("text/plain", "application/xml", "", "multipart/form-data; boundary=x"):
         answer = caller.ask(operation, body=b'{"a":1}', kind=kind)
@@ -204,14 +202,14 @@ def test_another_content_type_is_refused(caller: Caller, operation: AnyOperation
         if one.method in WRITES and shape_of(one.request).has_body and one.body.accepts is Accept.JSON
     ]
 )
-def test_a_form_is_refused_where_json_alone_is_read(caller: Caller, operation: AnyOperation) -> None:
+def test_form_body_is_refused_where_only_json_is_accepted(caller: Caller, operation: AnyOperation) -> None:
     answer = caller.ask(operation, body=b"a=1", kind="application/x-www-form-urlencoded")
     assert refusal(answer) == (400, 1083)
 
 
 @before_the_store
 @every()
-def test_fixed_segments_and_query_names_are_read_in_any_letter_case(caller: Caller, operation: AnyOperation) -> None:
+def test_path_segments_and_query_names_ignore_case(caller: Caller, operation: AnyOperation) -> None:
     path = "/".join(part if part.startswith("{") else part.swapcase() for part in operation.path.split("/"))
     query = caller.query_of(operation)
     other = {**dict.fromkeys(query), **{name.upper(): value for name, value in query.items()}}
@@ -224,11 +222,11 @@ def test_fixed_segments_and_query_names_are_read_in_any_letter_case(caller: Call
 
 @before_the_store
 @every()
-def test_every_address_of_an_operation_leads_to_it(caller: Caller, operation: AnyOperation) -> None:
+def test_every_address_of_an_operation_reaches_it(caller: Caller, operation: AnyOperation) -> None:
     plain = caller.ask(operation)
     for method, path in operation.addresses():
         answer = caller.renew().ask(operation, method=method, path=caller.path_of(operation, path))
-        if "{app}" in path:  # no application is called so
+        if "{app}" in path:  # no application has this name
             assert answer.status_code in (400, 401, 403, 404)
             assert is_declared(operation, answer)
         else:
@@ -237,7 +235,7 @@ def test_every_address_of_an_operation_leads_to_it(caller: Caller, operation: An
 
 @before_the_store
 @every()
-def test_another_method_is_refused_with_those_that_are_served(caller: Caller, operation: AnyOperation) -> None:
+def test_other_method_is_refused_with_the_allowed_ones(caller: Caller, operation: AnyOperation) -> None:
     router = [one for one in CATALOGUE if one.host is operation.host]
     served = {one.method for one in router if Caller.path_of(one) == Caller.path_of(operation)}
     served |= {method for one in router for method, path in one.addresses() if path == operation.path}
@@ -247,12 +245,12 @@ def test_another_method_is_refused_with_those_that_are_served(caller: Caller, op
     assert set(answer.headers["Allow"].split(", ")) == served
 
 
-# What every answer is.
+# Properties of every response.
 
 
 @before_the_store
 @every()
-def test_no_answer_is_kept_or_sniffed(caller: Caller, operation: AnyOperation) -> None:
+def test_responses_forbid_caching_and_sniffing(caller: Caller, operation: AnyOperation) -> None:
     for answer in (caller.ask(operation), caller.ask(operation, query={"apikey": "wrong"}, is_signed=False)):
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
         assert answer.headers["Content-Type"].startswith("application/")
@@ -261,7 +259,7 @@ def test_no_answer_is_kept_or_sniffed(caller: Caller, operation: AnyOperation) -
 
 
 @every()
-def test_whatever_is_asked_the_refusal_is_declared(caller: Caller, operation: AnyOperation) -> None:
+def test_every_refusal_is_declared(caller: Caller, operation: AnyOperation) -> None:
     answers = [
         caller.ask(operation),
         caller.ask(operation, query={"apikey": None, "apisecret": None}),
@@ -273,7 +271,7 @@ def test_whatever_is_asked_the_refusal_is_declared(caller: Caller, operation: An
         assert is_answered(operation, answer), answer.text
 
 
-# Whatever is sent, it is answered.
+# Hostile input gets an ordinary response.
 
 HOSTILE = {
     "a NUL": b'{"Password":"a\\u0000b","password":"a\\u0000b","UserName":"a\\u0000"}',
@@ -289,13 +287,13 @@ HOSTILE = {
 
 
 @with_body()
-def test_a_hostile_body_is_refused_in_the_interface_s_words(caller: Caller, operation: AnyOperation) -> None:
+def test_hostile_body_gets_a_declared_refusal(caller: Caller, operation: AnyOperation) -> None:
     for what, body in HOSTILE.items():
         answer = caller.renew().ask(operation, body=body)
         assert is_answered(operation, answer), (what, answer.text)
         if len(body) > MOST_BODY_BYTES or what.startswith(("a NUL", "a raw", "a lone", "deep")):
             is_unread = len(body) > MOST_BODY_BYTES and AuthScheme.HUB in operation.admission.auth.schemes()
-            # what was not read is not signed
+            # an unread body has no verified signature
             assert answer.status_code == (403 if is_unread else 400), (what, answer.text)
 
 
@@ -305,7 +303,7 @@ WRONG: list[Any] = [
 
 
 @with_body()
-def test_a_member_of_the_wrong_type_is_refused_not_broken(caller: Caller, operation: AnyOperation) -> None:
+def test_member_of_the_wrong_type_gets_a_declared_answer(caller: Caller, operation: AnyOperation) -> None:
     names = shape_of(operation.request).places[From.BODY].values()
     for value in WRONG:
         caller.renew()
@@ -315,7 +313,7 @@ def test_a_member_of_the_wrong_type_is_refused_not_broken(caller: Caller, operat
 
 
 @every()
-def test_a_hostile_address_is_refused_not_broken(caller: Caller, operation: AnyOperation) -> None:
+def test_hostile_query_gets_a_declared_answer(caller: Caller, operation: AnyOperation) -> None:
     names = shape_of(operation.request).places[From.QUERY].values()
     for value in ("\x00", "\udcff", "x" * 8_000, "%", "\u202e", "' OR 1=1 --", "-1", "9" * 40):
         spelt = value.encode("utf-8", "surrogateescape").decode("latin-1")
@@ -323,13 +321,13 @@ def test_a_hostile_address_is_refused_not_broken(caller: Caller, operation: AnyO
         assert is_answered(operation, answer), (value, answer.text)
         if (
             value == "\x00" and AuthScheme.HUB not in operation.admission.auth.schemes()
-        ):  # of the hub nothing is read that is not signed
+        ):  # a hub call without a valid signature is not read
             assert refusal(answer) == (400, operation.error_profile.dangerous.code), answer.text
 
 
 @before_the_store
 @every(without=(AuthScheme.HUB,))
-def test_too_many_parameters_are_refused_not_broken(caller: Caller, operation: AnyOperation) -> None:
+def test_too_many_parameters_are_refused(caller: Caller, operation: AnyOperation) -> None:
     answer = caller.ask(operation, query={f"x{number}": "1" for number in range(1_500)})
     assert answer.status_code == 400, answer.text
     assert is_declared(operation, answer)

@@ -1,4 +1,4 @@
-"""Every declared resource does what its declaration says; so do sample resources that use all that can be declared."""
+"""Every declared resource behaves as declared; so do sample resources, which use every feature of a declaration."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_every_resource_has_a_sample() -> None:
 
 
 @of(COLLECTIONS)
-def test_an_item_goes_round(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+def test_item_is_created_read_updated_and_deleted(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
     before = version(manage.tenant)
     made = answered(manage.create())
@@ -70,12 +70,12 @@ def test_an_item_goes_round(new_tenant_server: NewTenantServer, resource: Resour
 
 
 def once(resource: Resource, made: dict[str, Any]) -> dict[str, Any]:
-    """Return the members of an answer that later answers mask."""
+    """Return the members that only the first response shows."""
     return {name: MASKED for name in made if name == "ClientSecret" and resource.kind == "sample_clients"}
 
 
 @of(COLLECTIONS)
-def test_a_duplicate_is_refused(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+def test_duplicate_is_refused(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
     answered(manage.create())
     assert refused(manage.create()) == error_of(resource.address.exists)
@@ -84,7 +84,7 @@ def test_a_duplicate_is_refused(new_tenant_server: NewTenantServer, resource: Re
 
 
 @of(COLLECTIONS)
-def test_an_unknown_item_is_refused(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+def test_unknown_item_is_refused(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
     made = answered(manage.create())
     answered(manage(DELETE, of=made))
@@ -94,7 +94,7 @@ def test_an_unknown_item_is_refused(new_tenant_server: NewTenantServer, resource
 
 
 @of([one for one in EVERY if any(member.is_secret for member in one.members)])
-def test_secrets_are_masked_kept_and_sealed(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+def test_secrets_are_masked_kept_and_encrypted(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
     verb = CREATE if manage.does(CREATE) else UPDATE
     body = manage.sample.item(1)
@@ -132,7 +132,7 @@ def test_each_verb_needs_its_scope(new_tenant_server: NewTenantServer, resource:
 
 
 @of(COLLECTIONS)
-def test_of_many_at_once_one_creates_it(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+def test_one_of_many_concurrent_creations_succeeds(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
     assert resource.address.exists is not None
     with ThreadPoolExecutor(6) as threads:
@@ -142,7 +142,7 @@ def test_of_many_at_once_one_creates_it(new_tenant_server: NewTenantServer, reso
 
 
 @of(COLLECTIONS)
-def test_no_more_are_created_than_the_limit(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+def test_concurrent_creations_stay_within_the_limit(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
     full = resource.address.full or resource.address.error_profile.bad_parameter
     with at_most(resource, 3), ThreadPoolExecutor(6) as threads:
@@ -153,7 +153,7 @@ def test_no_more_are_created_than_the_limit(new_tenant_server: NewTenantServer, 
 
 
 @of(EVERY)
-def test_an_empty_or_malformed_body_is_refused(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+def test_empty_or_malformed_body_is_refused(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
     body, name = manage.sample.malformed
     verb = next(one for one in (CREATE, REPLACE, UPDATE) if manage.does(one))
@@ -178,11 +178,11 @@ def test_another_tenant_sees_and_changes_nothing(new_tenant_server: NewTenantSer
     assert shown == [answered(manage(one, of=made)) for one in (LIST, READ) if manage.does(one)]
 
 
-# A configuration file and the operations state the same things.
+# Configuration files and operations manage the same items.
 
 
 @of([one for one in EVERY if one.file_key or isinstance(one.backing, InSettings)])
-def test_an_export_states_what_operations_made(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+def test_export_contains_what_operations_created(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     filed = manager(new_tenant_server, resource)
     verb = next(one for one in (CREATE, REPLACE, UPDATE) if filed.does(one))
     made = answered(filed(verb, filed.sample.item(1)))
@@ -207,7 +207,7 @@ def filed(new_tenant_server: NewTenantServer) -> Manager:
     return Manager(new_tenant_server(), next(one for one in EVERY if one.kind == "sample_hooks"))
 
 
-def test_a_file_and_operations_keep_what_the_other_states(filed: Manager) -> None:
+def test_file_and_operations_keep_each_others_members(filed: Manager) -> None:
     text = FILE.format(name=filed.tenant.name, shown="one")
     assert "sample_hook " in str(filed.plan(text))
     assert filed.listed() == []  # a plan writes nothing
@@ -234,7 +234,7 @@ def origin_of(filed: Manager) -> dict[str, Any]:
     return dict(row.origin)
 
 
-def test_only_prune_removes_what_a_file_does_not_list(filed: Manager) -> None:
+def test_only_prune_removes_unlisted_items(filed: Manager) -> None:
     answered(filed.create(7))
     text = FILE.format(name=filed.tenant.name, shown="one")
     done = filed.apply(text)
@@ -247,7 +247,7 @@ def test_only_prune_removes_what_a_file_does_not_list(filed: Manager) -> None:
     assert filed.listed() == []
 
 
-def test_a_secret_of_a_file_is_never_repeated(filed: Manager) -> None:
+def test_secret_of_a_file_is_never_repeated(filed: Manager) -> None:
     with pytest.raises(configuration.ConfigurationError) as refusal:
         filed.plan(
             FILE.format(name=filed.tenant.name, shown="one").replace("secret-of-the-file", "[secret-of-the-file]")

@@ -1,4 +1,4 @@
-"""What a machine may do, a statement says: every operation of the tenant's servers, each with a scope of the interface."""
+"""Every management operation declares the scope that a machine token needs."""
 
 import re
 
@@ -18,12 +18,12 @@ OF_SERVERS = [one for one in CATALOGUE if re.match(r"(/identity)?/v2/manage/", o
 
 
 @pytest.mark.parametrize("operation", OF_SERVERS, ids=lambda operation: operation.name)
-def test_a_machine_with_the_scope_may_do_what_the_tenant_s_server_may(operation: AnyOperation) -> None:
+def test_management_operation_admits_a_machine_with_its_scope(operation: AnyOperation) -> None:
     assert frozenset({AuthScheme.MACHINE_TOKEN}) in operation.admission.auth.alternatives
     assert operation.admission.scope in SCOPES
 
 
-def test_who_admits_no_machine_states_no_scope() -> None:
+def test_operation_without_machine_access_declares_no_scope() -> None:
     assert [
         one.name
         for one in CATALOGUE

@@ -1,4 +1,4 @@
-"""`app/README.md` names every package, and only what exists; references to decisions and documents lead somewhere."""
+"""`app/README.md` names every package, and only existing paths; references to decisions resolve."""
 
 import re
 from pathlib import Path
@@ -19,20 +19,20 @@ def sections() -> dict[str, str]:
 
 
 def named(section: str) -> list[str]:
-    """Return what stands in code marks and is a path."""
+    """Return the paths in code marks."""
     return [name for name in re.findall(r"`([\w./]+)`", sections()[section]) if name.endswith(("/", ".py"))]
 
 
-def rows() -> list[tuple[str, list[str]]]:
-    """Return the rows of the table of packages: the package, and the folders that its row names."""
+def packages() -> list[tuple[str, list[str]]]:
+    """Return each package of the table with the folders that its row names."""
     text = sections()["The identity service"]
     found = re.findall(r"^\| `(\w+)/` \|(.*)\|$", text, re.MULTILINE)
     return [(package, re.findall(r"`(\w+)/`", content)) for package, content in found]
 
 
 def test_every_path_of_the_map_exists() -> None:
-    packages = [APP / "identity" / package for package, _ in rows()]
-    roots = [APP, APP / "hub", APP / "identity", APP / "kit", *packages, APP / "identity/protocols/oauth", sources.ROOT]
+    folders = [APP / "identity" / package for package, _ in packages()]
+    roots = [APP, APP / "hub", APP / "identity", APP / "kit", *folders, APP / "identity/protocols/oauth", sources.ROOT]
     parts_of_areas = {"handlers.py", "service.py", "store.py", "tables.py"}
     names = {name for section in sections() for name in named(section)} - parts_of_areas
     assert sorted(name for name in names if not any((root / name).exists() for root in roots)) == []
@@ -42,7 +42,7 @@ def test_every_folder_in_a_row_is_in_that_package() -> None:
     deeper = {"authorize", "grants"}
     lost = [
         f"{package}/{folder}"
-        for package, nested in rows()
+        for package, nested in packages()
         for folder in {*nested} - deeper
         if not (APP / "identity" / package / folder).is_dir()
     ]
@@ -60,12 +60,12 @@ def test_every_package_is_on_the_map() -> None:
     assert missing == []
 
 
-def test_packages_stand_in_the_order_of_the_contract() -> None:
+def test_packages_are_in_the_order_of_the_contract() -> None:
     layers = re.search(
         r'containers = \["app\.identity"\]\nlayers = \[(.*?)\]', sources.text(Path("pyproject.toml")), re.DOTALL
     )
     assert layers is not None
-    assert [package for package, _ in rows()] == re.findall(r"\w+", layers[1])
+    assert [package for package, _ in packages()] == re.findall(r"\w+", layers[1])
 
 
 def folders_of(path: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""The page checkers can fail: a check that finds nothing in a bad page checks nothing."""
+"""The page checkers find the faults of an invalid page and none in a valid page."""
 
 from tests.support.checkers import axe_source, html_problems
 
@@ -9,14 +9,14 @@ GOOD = """<!doctype html>
 """
 
 
-def test_a_valid_page_has_no_problems() -> None:
+def test_valid_page_has_no_problems() -> None:
     assert html_problems({"good": GOOD}) == []
 
 
-def test_a_broken_page_is_named_with_its_line() -> None:
+def test_broken_page_is_named_with_its_line() -> None:
     broken = GOOD.replace("</label>", "").replace('id="a"', 'id="a" id="b"')
     assert any(problem.startswith("broken:3 ") for problem in html_problems({"good": GOOD, "broken": broken}))
 
 
-def test_axe_is_there() -> None:
+def test_axe_is_available() -> None:
     assert "axe.run" in axe_source()

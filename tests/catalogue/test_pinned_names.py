@@ -15,7 +15,7 @@ hub calls
 """
 
 
-def test_pinned_names_are_those_of_the_code() -> None:
+def test_pinned_names_equal_those_of_the_code() -> None:
     found = pins.differences(pins.pinned(pins.PINS.read_text(encoding="utf-8")), pins.current())
     assert not found, pins.report(found)
 

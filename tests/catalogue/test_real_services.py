@@ -1,4 +1,4 @@
-"""The parts beneath the tests are the real ones, set up as in production, and the network is closed."""
+"""Tests run on real PostgreSQL and Redis, set up as in production, and the outside network is closed."""
 
 import socket
 
@@ -10,7 +10,7 @@ from tests.support.network import NetworkClosed
 from tests.support.servers import Postgres, PostgresUrls, Redis
 
 
-def test_the_runtime_role_neither_owns_nor_rules(fresh_postgres: PostgresUrls) -> None:
+def test_runtime_role_owns_nothing_and_obeys_row_security(fresh_postgres: PostgresUrls) -> None:
     with psycopg.connect(fresh_postgres.migrate_url) as owner:
         owner.execute("CREATE TABLE note (tenant_id text PRIMARY KEY)")
         owner.execute("ALTER TABLE note ENABLE ROW LEVEL SECURITY")
@@ -37,7 +37,7 @@ def test_redis_answers(redis_url: str) -> None:
         assert client.ping()
 
 
-def test_a_redis_of_ones_own_can_go_and_come_back(own_redis: Redis) -> None:
+def test_own_redis_stops_and_starts_again(own_redis: Redis) -> None:
     own_redis.stop()
     with pytest.raises(redis.ConnectionError):
         own_redis.ping()
@@ -45,7 +45,7 @@ def test_a_redis_of_ones_own_can_go_and_come_back(own_redis: Redis) -> None:
     own_redis.ping()
 
 
-def test_a_postgres_of_ones_own_can_go_and_come_back(own_postgres: Postgres) -> None:
+def test_own_postgres_stops_and_starts_again(own_postgres: Postgres) -> None:
     own_postgres.stop()
     with pytest.raises(psycopg.OperationalError):
         own_postgres.execute("SELECT 1")
@@ -54,12 +54,12 @@ def test_a_postgres_of_ones_own_can_go_and_come_back(own_postgres: Postgres) -> 
 
 
 @pytest.mark.parametrize("address", [("192.0.2.1", 80), ("2001:db8::1", 80), ("example.com", 443)])
-def test_the_world_outside_is_closed(address: tuple[str, int]) -> None:
+def test_outside_network_is_closed(address: tuple[str, int]) -> None:
     with pytest.raises(NetworkClosed):
         socket.create_connection(address, timeout=1)
 
 
-def test_names_under_localhost_are_this_machine() -> None:
+def test_names_under_localhost_resolve_to_this_machine() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         with socket.create_connection(("acme.localhost", port), timeout=5) as connection:

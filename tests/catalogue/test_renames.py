@@ -1,4 +1,4 @@
-"""The published interface equals the one from before the renaming, but for the table of renames."""
+"""The published interface equals the one from before the renaming, except for the table of renames."""
 
 from tools import compare_interface as compare
 

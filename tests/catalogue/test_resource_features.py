@@ -1,4 +1,4 @@
-"""What only some resources state: fixed fields, older addresses, secrets that are shown once, sets, parents, pages."""
+"""Features of some resources: fixed fields, older addresses, secrets shown once, sets, parents, pages."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from tests.support.resources import Manager, manager, named
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
 
-def test_fixed_fields_stay(new_tenant_server: NewTenantServer) -> None:
+def test_fixed_fields_do_not_change(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("sample_hooks"))
     made = answered(manage.create())
     changed = answered(manage(UPDATE, {"TargetUrl": "https://evil.example/", "DisplayName": "x"}, of=made))
     assert (changed["TargetUrl"], changed["Event"]) == (made["TargetUrl"], made["Event"])
 
 
-def test_a_field_has_an_error_of_its_own(new_tenant_server: NewTenantServer) -> None:
+def test_field_error_is_that_of_its_declaration(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("sample_hooks"))
     body = {**manage.sample.item(1), "TargetUrl": "http://a.example/"}
     assert refused(manage(CREATE, body))[0] == 400
 
 
-def test_an_older_address_has_its_own_callers_words_and_errors(new_tenant_server: NewTenantServer) -> None:
+def test_older_address_has_its_own_auth_names_and_errors(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("sample_hooks"))
     server, path = manage.tenant, "/v2/manage/sample-hook"
     body = {"event": "Login", "targeturl": "https://a.example/"}
@@ -48,7 +48,7 @@ def test_an_older_address_has_its_own_callers_words_and_errors(new_tenant_server
     assert refused(server.send("DELETE", f"{path}/{made['hookid']}")) == (400, 9606)
 
 
-def test_a_secret_that_is_made_is_shown_once_and_renewed(new_tenant_server: NewTenantServer) -> None:
+def test_generated_secret_is_shown_once_and_rotated(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("sample_clients"))
     made = answered(manage.create())
     assert [made["ClientSecret"]] == manage.secrets()
@@ -60,7 +60,7 @@ def test_a_secret_that_is_made_is_shown_once_and_renewed(new_tenant_server: NewT
     assert manage.events() == ["added", "rotate"]
 
 
-def test_a_partial_update_leaves_the_rest(new_tenant_server: NewTenantServer) -> None:
+def test_partial_update_keeps_other_members(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("sample_clients"))
     made = answered(manage.create())
     changed = answered(manage(UPDATE, {"ClientId": None, "IsActive": False}, of=made))
@@ -68,12 +68,12 @@ def test_a_partial_update_leaves_the_rest(new_tenant_server: NewTenantServer) ->
 
 
 @pytest.mark.parametrize("name", ["credentials", "CREDENTIALS"])
-def test_a_word_of_an_address_is_no_id(new_tenant_server: NewTenantServer, name: str) -> None:
+def test_fixed_path_segment_is_refused_as_an_id(new_tenant_server: NewTenantServer, name: str) -> None:
     manage = manager(new_tenant_server, named("sample_clients"))
     assert refused(manage(CREATE, {"AppName": name})) == (400, 7900)
 
 
-def test_items_of_one_parent_are_apart_from_another_s(new_tenant_server: NewTenantServer) -> None:
+def test_items_of_two_parents_are_separate(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("sample_group_roles"))
     made = answered(manage.create())
     assert made["OrgId"] == "acme"
@@ -84,7 +84,7 @@ def test_items_of_one_parent_are_apart_from_another_s(new_tenant_server: NewTena
     answered(manage.tenant.send("POST", at, manage.sample.item(1), bearer=manage.token, apikey=None))
 
 
-def test_a_set_is_replaced_as_a_whole(new_tenant_server: NewTenantServer) -> None:
+def test_set_is_replaced_as_a_whole(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("sample_form"))
     one, two, three = (manage.sample.item(number) for number in (1, 2, 3))
     assert answered(manage(REPLACE, {"Data": [one, two]}))["Data"] == manage.listed()
@@ -95,7 +95,7 @@ def test_a_set_is_replaced_as_a_whole(new_tenant_server: NewTenantServer) -> Non
     assert answered(manage(REPLACE, {"Data": []}))["Data"] == []
 
 
-def test_a_singleton_is_unset_until_it_is_stated(new_tenant_server: NewTenantServer) -> None:
+def test_singleton_is_unset_until_it_is_written(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("domain_access"))
     forget(manage.tenant, "email_access")
     assert refused(manage(READ)) == (404, 9604)
@@ -119,7 +119,7 @@ def test_lists_have_pages(new_tenant_server: NewTenantServer) -> None:
     assert refused(bad) == (400, 7900)
 
 
-def test_secrets_are_sealed_anew(new_tenant_server: NewTenantServer) -> None:
+def test_secrets_are_reencrypted_once(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("sample_hooks"))
     answered(manage.create())
     services = manage.tenant.services
@@ -133,7 +133,7 @@ def test_secrets_are_sealed_anew(new_tenant_server: NewTenantServer) -> None:
     assert list(item.secrets.values()) == ["secret-of-the-hook"]
 
 
-def test_items_go_with_their_tenant(new_tenant_server: NewTenantServer) -> None:
+def test_removed_tenant_loses_its_items(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("sample_hooks"))
     answered(manage.create())
     work = UnitOfWork(manage.tenant.services.database, manage.tenant.tenant_id)
@@ -145,7 +145,7 @@ def test_items_go_with_their_tenant(new_tenant_server: NewTenantServer) -> None:
 
 
 def forget(tenant: TenantServer, key: str) -> None:
-    """Leave a key out of the tenant's settings."""
+    """Remove a key from the tenant's settings."""
     work = UnitOfWork(tenant.services.database, tenant.tenant_id)
     held = changes.lock(work)
     assert held is not None
@@ -153,7 +153,7 @@ def forget(tenant: TenantServer, key: str) -> None:
     work.commit()
 
 
-def test_an_action_answers_or_changes_the_item(new_tenant_server: NewTenantServer) -> None:
+def test_action_answers_or_changes_the_item(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("sample_hooks"))
     made, path = answered(manage.create()), "/v2/manage/sample-hooks"
 
@@ -167,7 +167,7 @@ def test_an_action_answers_or_changes_the_item(new_tenant_server: NewTenantServe
     assert manage.events() == ["added", "suspend"]
 
 
-def test_hooks_refuse_and_go_on(new_tenant_server: NewTenantServer) -> None:
+def test_hook_refuses_or_continues(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("sample_hooks"))
     body = manage.sample.item(1)
     assert refused(manage(CREATE, {**body, "Event": "Nothing"})) == (400, 7900)
@@ -177,8 +177,8 @@ def test_hooks_refuse_and_go_on(new_tenant_server: NewTenantServer) -> None:
     assert manage.listed() == []
 
 
-def test_the_last_question_stays_while_a_lock_asks_them(new_tenant_server: NewTenantServer) -> None:
-    """An export could not be applied otherwise."""
+def test_last_question_stays_while_the_lockout_needs_it(new_tenant_server: NewTenantServer) -> None:
+    """Otherwise an export could not be applied."""
     manage = Manager(
         new_tenant_server(lockout={"type": "security_question"}, security_questions={"pet": "Which pet?"}),
         named("security_questions"),
@@ -189,7 +189,7 @@ def test_the_last_question_stays_while_a_lock_asks_them(new_tenant_server: NewTe
     assert manage.listed() == [made]
 
 
-def test_items_are_read_once_for_each_version(new_tenant_server: NewTenantServer) -> None:
+def test_items_are_read_once_per_version(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("sample_hooks"))
     services, name = manage.tenant.services, manage.tenant.name
 
@@ -208,7 +208,7 @@ def test_items_are_read_once_for_each_version(new_tenant_server: NewTenantServer
     assert read()[0] == ["https://t1.example/"]
 
 
-def test_a_body_cannot_name_another_item_than_the_address(new_tenant_server: NewTenantServer) -> None:
+def test_body_cannot_name_another_item_than_the_path(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("sample_hooks"))
     one, two = answered(manage.create(1)), answered(manage.create(2))
     spelt = dict.fromkeys(("in_path_hookid", "inpathhookid", "HookId", "hookId", "hookid", "Id"), two["HookId"])
@@ -217,7 +217,7 @@ def test_a_body_cannot_name_another_item_than_the_address(new_tenant_server: New
     assert answered(manage(READ, of=two)) == two
 
 
-def test_changes_at_once_of_several_resources_all_stand(new_tenant_server: NewTenantServer) -> None:
+def test_concurrent_changes_of_several_resources_all_persist(new_tenant_server: NewTenantServer) -> None:
     """They share the tenant's settings."""
     tenant = new_tenant_server()
     kinds = ("push", "duo", "security_questions", "sample_objects", "domain_access")

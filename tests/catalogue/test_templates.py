@@ -1,4 +1,4 @@
-"""Templates say every word through gettext, carry no inline script or style, and keep to logical directions."""
+"""Templates pass every word through gettext and have no inline script or style; style sheets use logical directions."""
 
 import re
 from html.parser import HTMLParser
@@ -8,13 +8,13 @@ from jinja2 import Environment
 
 from tests.support import sources
 
-# Marks and symbols that every language writes alike.
+# Marks and symbols that are the same in every language.
 NO_WORD = re.compile(r"^[\W\d_]*$")
-SPOKEN_ATTRIBUTES = {"alt", "title", "placeholder", "aria-label", "aria-description", "label", "content"}
-STANDS_FOR_A_VALUE = "\x00"
-# Only developers see these, never a visitor.
-UNSPOKEN = {Path("templates/gallery.html")}
-# Mail programs drop style elements and know no content security policy: what a mail looks like stands at its parts.
+TEXT_ATTRIBUTES = {"alt", "title", "placeholder", "aria-label", "aria-description", "label", "content"}
+PLACEHOLDER = "\x00"
+# Only developers see these pages.
+UNTRANSLATED = {Path("templates/gallery.html")}
+# Mail programs drop style elements and have no content security policy, so mails use style attributes.
 MAIL = (Path("templates/mails/layout.html"), Path("templates/mails/frame.html"))
 
 
@@ -23,7 +23,7 @@ def templates() -> list[Path]:
 
 
 def without_jinja(path: Path) -> str:
-    """The plain text of a template, with a mark where an expression stands; what stands in `trans` blocks is left out."""
+    """Return the plain text of a template without `trans` blocks, with a placeholder for each expression."""
     parts: list[str] = []
     is_translated, tag = False, ""
     for _line, kind, value in Environment(extensions=["jinja2.ext.i18n"]).lex(sources.text(path)):
@@ -33,15 +33,15 @@ def without_jinja(path: Path) -> str:
             tag = value
             is_translated = {"trans": True, "endtrans": False}.get(tag, is_translated)
         elif kind == "variable_begin":
-            parts.append(STANDS_FOR_A_VALUE)
+            parts.append(PLACEHOLDER)
         elif kind == "data" and not is_translated:
             parts.append(value)
-    # A macro may choose between two tags: any name will do here.
-    return "".join(parts).replace("<" + STANDS_FOR_A_VALUE, "<b").replace("</" + STANDS_FOR_A_VALUE, "</b")
+    # A macro may choose between two tags; any name works here.
+    return "".join(parts).replace("<" + PLACEHOLDER, "<b").replace("</" + PLACEHOLDER, "</b")
 
 
 class Words(HTMLParser):
-    """Collects what a visitor would read that did not come from an expression."""
+    """Collects the visible text that does not come from an expression."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,29 +52,29 @@ class Words(HTMLParser):
         self.silent += tag in ("script", "style")
         is_machine_read = tag in ("meta", "script", "link")
         for name, value in attrs:
-            if name in SPOKEN_ATTRIBUTES and not is_machine_read and value:
+            if name in TEXT_ATTRIBUTES and not is_machine_read and value:
                 self.handle_data(value)
 
     def handle_endtag(self, tag: str) -> None:
         self.silent -= tag in ("script", "style")
 
     def handle_data(self, data: str) -> None:
-        word = data.replace(STANDS_FOR_A_VALUE, " ").strip()
+        word = data.replace(PLACEHOLDER, " ").strip()
         if not self.silent and not NO_WORD.match(word):
             self.found.append(word)
 
 
 def test_every_word_of_a_template_goes_through_gettext() -> None:
     untranslated = []
-    for path in (path for path in templates() if path not in UNSPOKEN):
+    for path in (path for path in templates() if path not in UNTRANSLATED):
         words = Words()
         words.feed(without_jinja(path))
         untranslated += [f"{path}: {word!r}" for word in words.found]
     assert untranslated == []
 
 
-def test_no_template_carries_inline_script_or_style() -> None:
-    """The content security policy would stop it anyway, at the visitor's end."""
+def test_no_template_has_inline_script_or_style() -> None:
+    """The content security policy blocks it in the browser."""
     inline = re.compile(r"\sstyle\s*=|\son[a-z]+\s*=\s*[\"']|javascript:|\|\s*safe\b")
     found = [
         f"{path}: {match.group().strip()}"
@@ -85,8 +85,8 @@ def test_no_template_carries_inline_script_or_style() -> None:
     assert found == []
 
 
-def test_stylesheets_follow_the_direction_of_the_text() -> None:
-    """`margin-inline-start`, not `margin-left`: Arabic turns the page round."""
+def test_style_sheets_use_logical_directions() -> None:
+    """`margin-inline-start`, not `margin-left`: Arabic mirrors the page."""
     physical = re.compile(
         r"(?:margin|padding|border)-(?:left|right)\b|text-align:\s*(?:left|right)|(?<![-\w])(?:left|right|float)\s*:"
     )

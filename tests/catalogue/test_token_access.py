@@ -1,4 +1,4 @@
-"""What each kind of token opens, asked of every operation that takes the access token of an account, from its statement alone."""
+"""Every operation with an access token admits the kinds of tokens that its declaration names, and no other."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OTHER_TOKENS = {
     "tokens.exchange",
     "second_factors.push_picture",
     "second_factors.register_device",
-}  # their `token` is a ticket
+}  # their `token` is a continuation token
 READING = {"U15", "U28", "U41", "U42", "U43", "U79", "U80", "U86", "U87", "U89", "M59"}
 
 
@@ -54,30 +54,30 @@ SHOWN = [
 ]
 
 
-def test_who_takes_a_token_says_what_applications_need() -> None:
+def test_operation_with_a_token_declares_its_access() -> None:
     assert [one.name for one in (*CARRIED, *SHOWN) if one.admission.access is None] == []
     assert len(CARRIED) > 70
     assert {one.documentation.row for one in SHOWN} == {"A27", "A28", "A29", "A30"}
 
 
-def test_who_takes_no_token_says_nothing_of_access() -> None:
+def test_operation_without_a_token_declares_no_access() -> None:
     taking = {one.name for one in (*CARRIED, *SHOWN)}
     assert [one.name for one in CATALOGUE if one.admission.access is not None and one.name not in taking] == []
 
 
-def test_account_read_opens_the_stated_rows_alone() -> None:
+def test_account_read_scope_opens_only_listed_operations() -> None:
     held = {one.documentation.row for one in CARRIED if one.admission.access is READ}
     assert held == READING & {one.documentation.row for one in CATALOGUE}
 
 
-def test_standard_access_stands_at_oauth_and_revocation_alone() -> None:
+def test_only_userinfo_and_revocation_have_standard_access() -> None:
     assert {one.name for one in (*CARRIED, *SHOWN) if one.admission.access is STANDARD} == {
         "oauth_metadata.userinfo",
         "tokens.invalidate_shown",
     }
 
 
-def test_what_changes_credentials_asks_for_a_proof() -> None:
+def test_credential_changes_need_fresh_authentication() -> None:
     sensitive = (
         "2fa",
         "passkey",
@@ -97,12 +97,12 @@ def test_what_changes_credentials_asks_for_a_proof() -> None:
         and one.admission.access is not None
         and not one.admission.access.is_sensitive
     ]
-    # Each of these changes nothing: it mails or texts to what is known already, or reads.
+    # These change nothing: they send to a known address or number, or read.
     assert sorted(never_less) == ["passkeys.listed", "phones.send_code", "verification.send_own"]
 
 
 class Tokens:
-    """Makes tokens of one account, each as it lies in the store after its flow."""
+    """Creates tokens of one account, each stored as its flow stores it."""
 
     def __init__(self, tenant: TenantServer) -> None:
         self.tenant, self.now = tenant, tenant.services.clock.now()
@@ -122,11 +122,13 @@ class Tokens:
         with UnitOfWork(self.tenant.services.database, self.tenant.tenant_id).separate_transaction() as work:
             work.run(insert(table), row)
 
-    def made(self, client: str | None, scope: str = "", proved: int = 0, ends: int = 3600, **facts: Any) -> str:
-        """Return a token whose person proved who they are so many seconds ago; `proved` below zero: never."""
+    def made(
+        self, client: str | None, scope: str = "", seconds_since_login: int = 0, ends: int = 3600, **facts: Any
+    ) -> str:
+        """Return a token whose person signed in so many seconds ago; a negative number leaves the login time out."""
         text = randomness.guid()
-        at = int((self.now - timedelta(seconds=proved)).timestamp())
-        known = {"issuer": "x", **({"auth_time": at} if proved >= 0 else {}), **facts}
+        at = int((self.now - timedelta(seconds=seconds_since_login)).timestamp())
+        known = {"issuer": "x", **({"auth_time": at} if seconds_since_login >= 0 else {}), **facts}
         row = {
             "tenant_id": self.tenant.tenant_id, "token_hash": randomness.digest(text), "uid": self.uid, "client_id": client,
             "session_id": None, "family_id": randomness.token(18), "scope": scope, "issued_at": self.now,
@@ -149,16 +151,16 @@ class Tokens:
 BOTH = "openid " + " ".join(INTERFACE_SCOPES)
 Made = Callable[[Tokens], str]
 KINDS: dict[str, Made] = {
-    "interface, stale": lambda held: held.made(None, proved=3600),
+    "interface, stale": lambda held: held.made(None, seconds_since_login=3600),
     "interface, fresh": lambda held: held.made(None),
-    "interface, never proved": lambda held: held.made(None, proved=-1),
+    "interface, without login time": lambda held: held.made(None, seconds_since_login=-1),
     "impersonation": lambda held: held.made(None, act={"sub": "acme@server"}),
     "application, no access": lambda held: held.made("none", "openid profile"),
     "application, scope without access": lambda held: held.made("none", BOTH),
     "application, access without scope": lambda held: held.made("full", "openid profile"),
     "application, read": lambda held: held.made("read", "openid account:read"),
     "application, write where read is left": lambda held: held.made("read", BOTH),
-    "application, full, stale": lambda held: held.made("full", BOTH, proved=601),
+    "application, full, stale": lambda held: held.made("full", BOTH, seconds_since_login=601),
     "application, full, fresh": lambda held: held.made("full", BOTH),
     "application that is gone": lambda held: held.made("removed", BOTH),
     "expired": lambda held: held.made(None, ends=-1),
@@ -166,17 +168,17 @@ KINDS: dict[str, Made] = {
 OPENS_NOTHING = ("machine", "second factor", "foreign tenant", "expired", "application that is gone")
 
 
-def admits(operation: AnyOperation, kind: str, *, demands_proof: bool) -> bool:
-    """Return whether the statement lets this kind in."""
+def admits(operation: AnyOperation, kind: str, *, needs_fresh_login: bool) -> bool:
+    """Return whether the declaration admits this kind of token."""
     access = operation.admission.access or NEVER
     if kind == "expired":
-        return access is STANDARD and operation in SHOWN  # it is ended, if it was not yet
+        return access is STANDARD and operation in SHOWN  # revoking an expired token succeeds
     if kind in OPENS_NOTHING:
         return kind == "application that is gone" and access is STANDARD
     if kind == "impersonation":
         return not access.is_sensitive
     if kind.startswith("interface"):
-        return not (demands_proof and access.is_sensitive and kind != "interface, fresh")
+        return not (needs_fresh_login and access.is_sensitive and kind != "interface, fresh")
     if access.scope is None:
         return False
     held = {
@@ -185,18 +187,18 @@ def admits(operation: AnyOperation, kind: str, *, demands_proof: bool) -> bool:
         "application, full, stale": INTERFACE_SCOPES,
         "application, full, fresh": INTERFACE_SCOPES,
     }.get(kind, ())
-    is_proved = not access.is_sensitive or kind == "application, full, fresh"
-    return (not access.scope or access.scope in held) and is_proved
+    is_fresh = not access.is_sensitive or kind == "application, full, fresh"
+    return (not access.scope or access.scope in held) and is_fresh
 
 
 def is_admitted(operation: AnyOperation, answer: TestResponse, kind: str) -> bool:
-    """Return whether the token passed: whatever the operation itself then said."""
+    """Return whether the token was admitted, whatever the operation then answered."""
     if operation in SHOWN:
         return refusal(answer) not in ((403, 905), (403, 906))
     if operation.error_profile is OAUTH:
         return (
             refusal(answer) != (401, "invalid_token") or kind == "application that is gone"
-        )  # the client is userinfo's to check
+        )  # userinfo checks the client itself
     return refusal(answer) not in ((401, 1409), (403, 906), (403, 1143), (403, 1193))
 
 
@@ -207,7 +209,7 @@ def ask(caller: Caller, operation: AnyOperation, token: str) -> TestResponse:
     return caller.ask(operation, query={name: token})
 
 
-def test_every_operation_admits_what_it_states(
+def test_every_operation_admits_the_tokens_it_declares(
     new_tenant_server: NewTenantServer, globex: TenantServer, identity_app: Flask
 ) -> None:
     caller = Caller(new_tenant_server(**UNLIMITED), identity_app)
@@ -218,26 +220,26 @@ def test_every_operation_admits_what_it_states(
         "second factor": lambda held: held.second_factor(),
         "foreign tenant": lambda _: elsewhere.made(None),
     }
-    check(caller, kinds, demands_proof=False)
+    check(caller, kinds, needs_fresh_login=False)
 
 
 @before_the_store
-def test_interface_tokens_need_a_proof_where_that_is_set(
+def test_setting_demands_fresh_authentication_of_api_tokens(
     new_tenant_server: NewTenantServer, identity_app: Flask
 ) -> None:
     caller = Caller(new_tenant_server(**UNLIMITED, fresh_proof_for_credentials=True), identity_app)
-    check(caller, {kind: made for kind, made in KINDS.items() if kind.startswith("interface")}, demands_proof=True)
+    check(caller, {kind: made for kind, made in KINDS.items() if kind.startswith("interface")}, needs_fresh_login=True)
 
 
-def check(caller: Caller, kinds: dict[str, Made], *, demands_proof: bool) -> None:
-    """Ask every operation with every kind, and hold the answers against the statements."""
+def check(caller: Caller, kinds: dict[str, Made], *, needs_fresh_login: bool) -> None:
+    """Call every operation with every kind of token and compare the responses with the declarations."""
     held = Tokens(caller.tenant)
     counted: Counter[str] = Counter()
     wrong = []
     for operation in (*CARRIED, *SHOWN):
         for kind, make in kinds.items():
             answer = ask(caller, operation, make(held))
-            expected = admits(operation, kind, demands_proof=demands_proof)
+            expected = admits(operation, kind, needs_fresh_login=needs_fresh_login)
             counted["admitted" if expected else "refused"] += 1
             if is_admitted(operation, answer, kind) is not expected:
                 wrong.append((operation.name, kind, expected, answer.status_code, answer.text[:160]))
@@ -247,11 +249,13 @@ def check(caller: Caller, kinds: dict[str, Made], *, demands_proof: bool) -> Non
 
 
 @before_the_store
-def test_members_of_u16_decide_about_the_proof(new_tenant_server: NewTenantServer, identity_app: Flask) -> None:
+def test_members_of_u16_decide_about_fresh_authentication(
+    new_tenant_server: NewTenantServer, identity_app: Flask
+) -> None:
     tenant = new_tenant_server(**UNLIMITED)
     held = Tokens(tenant)
     for body in ({"FirstName": "Eve"}, {"Company": "x"}):
-        stale = held.made("full", BOTH, proved=601)
+        stale = held.made("full", BOTH, seconds_since_login=601)
         assert tenant.send("PUT", "/identity/v2/auth/account", body, bearer=stale).status_code == 200, body
     for body in (
         {"Password": "Quartz-lantern-58"}, {"password": "Quartz-lantern-58"}, {"PASSWORD": "Quartz-lantern-58"}, {"UserName": "eve"},
@@ -259,11 +263,11 @@ def test_members_of_u16_decide_about_the_proof(new_tenant_server: NewTenantServe
         {"SecurityQuestionAnswer": {"pet": "x"}}, {"security_question_answer": {"pet": "x"}}, {"PINInfo": {"PIN": "1234"}},
         {"pin_info": {"PIN": "1234"}}, {"FirstName": "Eve", "PiNiNfO": {"Skipped": True}},
     ):  # fmt: skip
-        stale = held.made("full", BOTH, proved=601)
+        stale = held.made("full", BOTH, seconds_since_login=601)
         assert refusal(tenant.send("PUT", "/identity/v2/auth/account", body, bearer=stale)) == (403, 1193), body
 
 
-def test_access_that_is_taken_away_ends_at_once(new_tenant_server: NewTenantServer) -> None:
+def test_withdrawn_access_ends_at_once(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(**UNLIMITED)
     held = Tokens(tenant)
     token = held.made("full", BOTH)

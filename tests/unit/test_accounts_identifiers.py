@@ -1,4 +1,4 @@
-"""The one form in which identifiers are compared: no two owners of one mailbox, no takeover by a look-alike."""
+"""Normalized identifiers: spellings of one mailbox share one form, and similar characters never take over an account."""
 
 import pytest
 from hypothesis import given
@@ -29,7 +29,7 @@ PRECOMPOSED, COMBINED = "jos\u00e9@example.test", "jose\u0301@example.test"
         ("A@B\u00dcCHER.example", "a@b\u00fccher.example"),
     ],
 )
-def test_spellings_of_one_mailbox_have_one_form(one: str, other: str) -> None:
+def test_spellings_of_one_mailbox_normalize_to_one_form(one: str, other: str) -> None:
     assert normalize_email(one) == normalize_email(other) is not None
 
 
@@ -44,7 +44,7 @@ def test_spellings_of_one_mailbox_have_one_form(one: str, other: str) -> None:
         ("ada+x@example.test", "ada@example.test"),
     ],
 )
-def test_mailboxes_that_look_alike_stay_apart(one: str, other: str) -> None:
+def test_similar_mailboxes_stay_distinct(one: str, other: str) -> None:
     assert normalize_email(one) != normalize_email(other)
 
 
@@ -53,33 +53,33 @@ def test_mailboxes_that_look_alike_stay_apart(one: str, other: str) -> None:
     ["", "ada", "@example.test", "ada@", "a b@example.test", "ada@localhost", "ada@exa mple.test", "a@b@example.test",
      "ada@example..test", f"{'x' * 65}@example.test", f"a@{'x' * 250}.test", "ada@example.test\n.evil", "<a@b.example>"],
 )  # fmt: skip
-def test_what_is_no_address_has_no_form(text: str) -> None:
+def test_invalid_email_does_not_normalize(text: str) -> None:
     assert normalize_email(text) is None
 
 
 @given(st.text(max_size=40))
-def test_the_form_of_a_form_is_itself(text: str) -> None:
+def test_normalization_is_idempotent(text: str) -> None:
     for find in (normalize_email, normalize_username, normalize_phone):
         form = find(text)
         assert form is None or find(form) == form
 
 
 @given(st.text(max_size=400), st.sampled_from(["email", "username", "phone"]))
-def test_every_text_has_a_form_that_the_store_can_keep(text: str, kind: str) -> None:
+def test_normalized_form_of_any_text_fits_the_column(text: str, kind: str) -> None:
     assert 0 < len(normalize(kind, text)) <= 320
 
 
 @pytest.mark.parametrize(("one", "other"), [("Ada", "ada"), ("\uff21\uff24\uff21", "ada"), ("STRASSE", "stra\u00dfe")])
-def test_usernames_ignore_letter_case_and_width(one: str, other: str) -> None:
+def test_usernames_ignore_case_and_width(one: str, other: str) -> None:
     assert normalize_username(one) == normalize_username(other) is not None
 
 
 @pytest.mark.parametrize("text", ["", "a b", "a\tb", "a@b", "x" * 33, "a\u200bb", "a\u202eb", "a\u00a0b", "a\x00"])
-def test_what_is_no_username_has_no_form(text: str) -> None:
+def test_invalid_username_does_not_normalize(text: str) -> None:
     assert normalize_username(text) is None
 
 
-def test_letters_of_two_scripts_are_two_usernames() -> None:
+def test_same_glyphs_of_two_scripts_are_two_usernames() -> None:
     assert normalize_username("\u0430da") != normalize_username("ada")
 
 
@@ -89,7 +89,7 @@ def test_letters_of_two_scripts_are_two_usernames() -> None:
      "+44\u0662\u0660\u0667\u0669\u0664\u0666\u0660\u0661\u0662\u0663",  # Arabic-Indic
      "\uff0b\uff14\uff14 20 7946 0123", "0044 20 7946 0123", "+0044 20 7946 0123", "\u2066+44 20 7946 0123\u2069"],
 )  # fmt: skip
-def test_spellings_of_one_line_have_one_form(text: str) -> None:
+def test_spellings_of_one_number_normalize_to_e164(text: str) -> None:
     assert normalize_phone(text) == "+442079460123"
 
 
@@ -98,12 +98,12 @@ def test_spellings_of_one_line_have_one_form(text: str) -> None:
     ["", "020 7946 0123", "+", "+1", "+44 20 7946 0123 ext 5", "+99999999999999999", "call me",
      "+44 2O 7946 O123", "+44 20 7946 \u2160\u216023", "+44 20 7946 012\u00b3", "+1 800 FLOWERS", "++442079460123"],
 )  # fmt: skip
-def test_what_is_no_international_number_has_no_form(text: str) -> None:
+def test_invalid_phone_number_does_not_normalize(text: str) -> None:
     assert normalize_phone(text) is None
 
 
 @pytest.mark.parametrize(
-    ("text", "country", "said"),
+    ("text", "country", "expected"),
     [
         ("020 7946 0123", "GB", "+442079460123"),
         ("(020) 7946-0123", "GB", "+442079460123"),
@@ -113,10 +113,8 @@ def test_what_is_no_international_number_has_no_form(text: str) -> None:
         ("ada", "GB", "ada"),
     ],
 )
-def test_a_number_as_it_is_dialled_at_home_is_understood_where_the_country_is_known(
-    text: str, country: str | None, said: str
-) -> None:
-    assert to_international(text, country) == said
+def test_national_number_is_read_with_the_country_given(text: str, country: str | None, expected: str) -> None:
+    assert to_international(text, country) == expected
 
 
 @pytest.mark.parametrize(
@@ -134,7 +132,7 @@ def test_a_number_as_it_is_dialled_at_home_is_understood_where_the_country_is_kn
         "\U00010380",
     ],
 )
-def test_a_new_username_has_nothing_unseen_and_one_writing(name: str) -> None:
+def test_new_username_with_hidden_or_mixed_scripts_is_refused(name: str) -> None:
     with pytest.raises(e.UsernameFormatRefused):
         username(TenantSettings(), name)
     form = normalize_username(name)
@@ -154,14 +152,14 @@ def test_a_new_username_has_nothing_unseen_and_one_writing(name: str) -> None:
         "l'ada",
     ],
 )
-def test_a_username_of_one_language_may_be_taken(name: str) -> None:
+def test_username_in_one_script_is_accepted(name: str) -> None:
     assert username(TenantSettings(phone_login=True), name) == normalize_username(name)
 
 
 @pytest.mark.parametrize(
     "name", ["+4917012399", "0170-12399", "123456", "\uff11\uff12\uff13\uff14\uff15\uff16", "(030)123456"]
 )
-def test_what_our_pages_read_as_a_number_is_no_username_where_numbers_sign_in(name: str) -> None:
+def test_username_like_a_number_is_refused_with_phone_login(name: str) -> None:
     with pytest.raises(e.UsernameFormatRefused):
         username(TenantSettings(phone_login=True), name)
     form = username(TenantSettings(), name)
@@ -174,5 +172,5 @@ def test_what_our_pages_read_as_a_number_is_no_username_where_numbers_sign_in(na
     [("ada", True), ("A_d-a9", True), ("x" * 50, True), ("x" * 51, False), ("", False), ("a/b", False), ("ada\n", False),
      ("identities", False), ("ROLE", False), ("\u0430da", False)],
 )  # fmt: skip
-def test_an_id_of_ones_own_has_the_interfaces_form(text: str, is_one: bool) -> None:
+def test_only_well_formed_custom_uids_are_allowed(text: str, is_one: bool) -> None:
     assert is_allowed_uid(text) is is_one

@@ -1,4 +1,4 @@
-"""The worker makes and drops the months of the audit trail, and nobody else does; the border of tenants holds in each."""
+"""The worker creates and drops the monthly partitions of the audit trail, and row security holds in each partition."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.support.audit_trails import (
 from tests.support.servers import BACKUP, RUNTIME, Postgres, PostgresUrls
 
 
-def test_the_worker_makes_months_ahead_and_drops_old_ones(
+def test_worker_creates_coming_months_and_drops_old_ones(
     partitioned: PostgresUrls, owner: Connected, runtime: Connected, audit_database: Database
 ) -> None:
     state(owner, acme=30, globex=400)
@@ -55,7 +55,7 @@ def test_the_worker_makes_months_ahead_and_drops_old_ones(
     assert places(runtime, "acme")[-1] in months
 
 
-def test_the_tenant_that_keeps_longest_decides(
+def test_longest_retention_of_all_tenants_decides(
     partitioned: PostgresUrls, owner: Connected, runtime: Connected, audit_database: Database
 ) -> None:
     state(owner, acme=1, globex=600)
@@ -68,7 +68,7 @@ def test_the_tenant_that_keeps_longest_decides(
     assert "audit_old" not in parts(owner)
 
 
-def test_a_tenant_that_says_nothing_keeps_what_is_usual(
+def test_tenant_without_retention_setting_gets_the_default(
     partitioned: PostgresUrls, owner: Connected, audit_database: Database
 ) -> None:
     state(owner, acme=1, globex=0)
@@ -81,7 +81,7 @@ def test_a_tenant_that_says_nothing_keeps_what_is_usual(
     assert {"audit_old", "audit_mid"} & parts(owner) == {"audit_mid"}
 
 
-def test_nothing_is_dropped_while_no_tenant_is_seen(
+def test_nothing_is_dropped_while_no_tenant_is_visible(
     partitioned: PostgresUrls, owner: Connected, audit_database: Database
 ) -> None:
     old(owner, audit_old=(5000, 4000))
@@ -89,9 +89,7 @@ def test_nothing_is_dropped_while_no_tenant_is_seen(
     assert "audit_old" in parts(owner)
 
 
-def test_one_clock_that_runs_ahead_drops_nothing(
-    partitioned: PostgresUrls, owner: Connected, audit_database: Database
-) -> None:
+def test_one_clock_ahead_drops_nothing(partitioned: PostgresUrls, owner: Connected, audit_database: Database) -> None:
     state(owner, acme=30)
     old(owner, audit_old=(60, 20), audit_mid=(90, 60.01))
     keep(audit_database, days=-40)
@@ -100,7 +98,7 @@ def test_one_clock_that_runs_ahead_drops_nothing(
     assert {"audit_old", "audit_mid"} & parts(owner) == {"audit_old"}
 
 
-def test_what_cannot_be_locked_is_left_to_the_next_time(
+def test_partition_in_use_is_dropped_by_the_next_run(
     partitioned: PostgresUrls, owner: Connected, audit_database: Database
 ) -> None:
     state(owner, acme=30)
@@ -114,7 +112,7 @@ def test_what_cannot_be_locked_is_left_to_the_next_time(
     assert "audit_old" not in parts(owner)
 
 
-def test_no_later_month_is_made_before_one_that_waits(
+def test_no_later_month_is_created_before_a_blocked_one(
     partitioned: PostgresUrls, owner: Connected, audit_database: Database
 ) -> None:
     old(owner)
@@ -126,7 +124,7 @@ def test_no_later_month_is_made_before_one_that_waits(
     assert {month(ahead) for ahead in range(1, 4)} <= parts(owner)
 
 
-def test_a_month_whose_rows_lie_elsewhere_is_left_out(
+def test_month_with_rows_in_the_default_partition_is_skipped(
     partitioned: PostgresUrls, owner: Connected, runtime: Connected, audit_database: Database
 ) -> None:
     """As where no worker ran for months: its rows are found and removed as all others, and the coming months are made."""
@@ -153,7 +151,7 @@ def test_rows_outside_all_months_are_found_and_removed(
     assert [len(rows(runtime, one)) for one in ("acme", "globex")] == [1, 1]
 
 
-def test_purges_and_writers_meet_no_deadlock(
+def test_concurrent_purges_and_writes_do_not_deadlock(
     partitioned: PostgresUrls, owner: Connected, audit_database: Database
 ) -> None:
     state(owner, acme=1)
@@ -181,7 +179,7 @@ def test_purges_and_writers_meet_no_deadlock(
     assert not any(name.startswith("audit_p") for name in parts(owner))
 
 
-def test_a_partition_shows_nobody_the_rows_of_others(
+def test_partition_hides_rows_of_other_tenants(
     partitioned: PostgresUrls,
     postgres_server: Postgres,
     owner: Connected,
@@ -215,14 +213,14 @@ def test_a_partition_shows_nobody_the_rows_of_others(
         "INSERT INTO audit_other SELECT * FROM audit", "SELECT gatehouse_audit_shut('audit_other')", "SELECT gatehouse_audit_uppers()",
     ],
 )  # fmt: skip
-def test_the_runtime_role_cannot_change_partitions_itself(
+def test_runtime_role_cannot_change_partitions_itself(
     partitioned: PostgresUrls, runtime: Connected, statement: str
 ) -> None:
     with pytest.raises(DENIED):
         runtime.execute(statement.encode())
 
 
-def test_nobody_else_may_call_what_the_owner_does(partitioned: PostgresUrls, postgres_server: Postgres) -> None:
+def test_other_roles_may_not_call_the_owner_functions(partitioned: PostgresUrls, postgres_server: Postgres) -> None:
     granted = postgres_server.value(
         "SELECT array_agg(DISTINCT a.grantee::regrole::text) FROM pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a"
         " WHERE proname LIKE 'gatehouse_audit%' AND a.grantee <> p.proowner",
@@ -231,7 +229,7 @@ def test_nobody_else_may_call_what_the_owner_does(partitioned: PostgresUrls, pos
     assert granted == [RUNTIME]
 
 
-def test_the_backup_role_reads_every_partition(
+def test_backup_role_reads_every_partition(
     unpartitioned: PostgresUrls, postgres_server: Postgres, runtime: Connected, audit_database: Database
 ) -> None:
     """Also where no default privileges grant it the new ones: pg_dump reads each by itself."""

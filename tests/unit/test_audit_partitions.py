@@ -1,4 +1,4 @@
-"""The way to partitions of the audit trail on PostgreSQL, and back: no row is lost, nobody waits long."""
+"""Migrate the audit trail to partitions on PostgreSQL and back: no row is lost, and no statement waits long."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.support.audit_trails import (
 from tests.support.servers import Postgres, PostgresUrls
 
 
-def test_rows_stay_up_and_down(unpartitioned: PostgresUrls, runtime: Connected) -> None:
+def test_rows_survive_upgrade_and_downgrade(unpartitioned: PostgresUrls, runtime: Connected) -> None:
     held = {one: [add(runtime, one, moment(-days)) for days in (400, 30, 0)] for one in ("acme", "globex")}
     up(unpartitioned)
     for tenant, ids in held.items():
@@ -49,7 +49,7 @@ def test_rows_stay_up_and_down(unpartitioned: PostgresUrls, runtime: Connected) 
         runtime.execute("INSERT INTO audit VALUES ('globex', 'x', now(), 'e', null, null, null, null, '{}')")
 
 
-def test_rows_come_back_when_the_first_part_is_gone(
+def test_downgrade_restores_rows_without_the_first_partition(
     partitioned: PostgresUrls, owner: Connected, runtime: Connected
 ) -> None:
     old(owner, audit_old=(500, 450))
@@ -93,7 +93,7 @@ def broken_off(at: str) -> Iterator[None]:
         event.remove(Engine, "before_cursor_execute", fall)
 
 
-def test_nothing_is_read_or_built_under_the_exclusive_lock(
+def test_exclusive_lock_covers_no_scan_and_no_index_build(
     unpartitioned: PostgresUrls, postgres_server: Postgres, owner: Connected, runtime: Connected
 ) -> None:
     """The CHECK that a run which broke off has left is enough for the next one, and nothing refuses a row meanwhile."""
@@ -109,7 +109,7 @@ def test_nothing_is_read_or_built_under_the_exclusive_lock(
     assert rows(runtime, "acme") == [("audit_before", one) for one in kept]
 
 
-def test_a_later_run_moves_the_bound_on(unpartitioned: PostgresUrls, owner: Connected, runtime: Connected) -> None:
+def test_later_run_moves_the_bound_forward(unpartitioned: PostgresUrls, owner: Connected, runtime: Connected) -> None:
     owner.execute(f"ALTER TABLE audit ADD CONSTRAINT ck_audit_before CHECK (entry_id < '{moment(5)}')".encode())
     owner.commit()
     up(unpartitioned)
@@ -120,7 +120,7 @@ def test_a_later_run_moves_the_bound_on(unpartitioned: PostgresUrls, owner: Conn
 @pytest.mark.parametrize(
     "at", ["ALTER TABLE audit VALIDATE", "LOCK TABLE", "CREATE TABLE audit_other", "UPDATE alembic"]
 )
-def test_a_migration_that_broke_off_is_run_again(unpartitioned: PostgresUrls, runtime: Connected, at: str) -> None:
+def test_interrupted_migration_can_run_again(unpartitioned: PostgresUrls, runtime: Connected, at: str) -> None:
     add(runtime, "acme", moment(0))
     with broken_off(at):
         up(unpartitioned)
@@ -130,7 +130,7 @@ def test_a_migration_that_broke_off_is_run_again(unpartitioned: PostgresUrls, ru
     assert places(runtime, "acme") == ["audit_before", "audit_before"]
 
 
-def test_rows_of_a_wrong_clock_stop_the_migration(
+def test_rows_with_a_future_time_stop_the_migration(
     unpartitioned: PostgresUrls, owner: Connected, runtime: Connected
 ) -> None:
     add(runtime, "acme", moment(1000))
@@ -141,8 +141,8 @@ def test_rows_of_a_wrong_clock_stop_the_migration(
     assert owner.execute("SELECT version_num FROM alembic_version").fetchone() == (BEFORE,)
 
 
-def test_the_swap_waits_for_a_long_reader_only_briefly(unpartitioned: PostgresUrls, runtime: Connected) -> None:
-    """Whoever comes meanwhile gets through, and the migration goes on once the reader is done."""
+def test_swap_retries_briefly_behind_a_long_read(unpartitioned: PostgresUrls, runtime: Connected) -> None:
+    """Other writes pass meanwhile, and the migration continues after the read ends."""
     tried = threading.Thread(
         target=lambda: migrate.upgrade(unpartitioned.migrate_url, revision=REVISION, retries=LockRetries(0.3, 200, 0.1))
     )
@@ -157,7 +157,7 @@ def test_the_swap_waits_for_a_long_reader_only_briefly(unpartitioned: PostgresUr
     assert places(runtime, "acme") == ["audit_before"] * 10
 
 
-def test_writers_and_readers_beside_it_lose_nothing(unpartitioned: PostgresUrls) -> None:
+def test_concurrent_writes_and_reads_lose_nothing(unpartitioned: PostgresUrls) -> None:
     """They keep their connections and their prepared statements, as instances of the version before do."""
     wrote = list[str]()
     with (

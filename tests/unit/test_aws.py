@@ -1,11 +1,11 @@
-"""Signature Version 4, against what the vendor's own library (botocore 1.44) makes of the same request at the same moment."""
+"""Signature Version 4, compared with the signature by botocore 1.44 of the same request at the same time."""
 
 from datetime import UTC, datetime
 
 from app.kit.aws import AwsKey, signed
 
 
-def test_a_request_is_signed_as_the_vendors_library_signs_it() -> None:
+def test_signature_equals_that_of_botocore() -> None:
     form = "application/x-www-form-urlencoded; charset=utf-8"
     key, now = AwsKey("AKID", "secret"), datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     url = "https://sns.eu-central-1.amazonaws.com/"

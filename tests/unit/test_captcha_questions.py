@@ -1,4 +1,4 @@
-"""Questions without words, and the numbers that people type."""
+"""Captcha questions in text, and the digits that people type."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from app.identity.credentials.captcha.built_in import MAX_NUMBER, parse_number, 
 from tests.support.captchas import answer_to
 
 
-def test_every_question_can_be_said_and_has_the_answer_that_a_person_gives() -> None:
-    kinds, said = set(), set()
+def test_every_question_has_a_text_and_the_expected_answer() -> None:
+    kinds, texts = set(), set()
     for _ in range(2_000):
         question, answer = random_question()
         assert all(0 < number <= MAX_NUMBER for number in question.numbers)
         assert answer == answer_to(question) >= 0
         kinds.add(question.kind)
-        said.add(str(question_text(question)))
+        texts.add(str(question_text(question)))
     assert kinds == {"sum", "difference", "largest", "smallest", "nth"}
-    assert len(said) > 1_200  # a list of seen questions serves nobody
+    assert len(texts) > 1_200  # a list of seen questions is useless
     assert len(NUMBERS) == MAX_NUMBER + 1
 
 
-def test_no_answer_is_worth_guessing() -> None:
+def test_no_answer_is_frequent_enough_to_guess() -> None:
     answers = [random_question()[1] for _ in range(5_000)]
     assert max(answers.count(answer) for answer in set(answers)) < 5_000 * 0.12
 
@@ -35,5 +35,5 @@ def test_no_answer_is_worth_guessing() -> None:
         ("1" * 10_000, None), ("2\x00", None), ("\ud800", None), ("0x16", None), ("2_2", None),
     ],
 )  # fmt: skip
-def test_digits_of_any_script_are_read_and_nothing_else(typed: str, number: int | None) -> None:
+def test_only_digits_of_any_script_are_read(typed: str, number: int | None) -> None:
     assert parse_number(typed) == number

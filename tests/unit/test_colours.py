@@ -1,4 +1,4 @@
-"""Whatever colour a tenant gives, what is drawn with it can be read."""
+"""Text keeps its contrast on any brand colour of a tenant."""
 
 import re
 
@@ -28,7 +28,7 @@ def tokens(colour: Colour) -> dict[str, tuple[Colour, Colour]]:
 @example(BLACK)
 @example(Colour.parse("#777777"))
 @example(Colour.parse("#ffd400"))
-def test_every_brand_can_be_read_in_light_and_dark(colour: Colour) -> None:
+def test_every_brand_has_contrast_in_light_and_dark(colour: Colour) -> None:
     drawn = tokens(colour)
     for mode, grounds in enumerate((LIGHT_GROUNDS, DARK_GROUNDS)):
         on_brand = drawn["--on-brand"][mode]
@@ -40,38 +40,38 @@ def test_every_brand_can_be_read_in_light_and_dark(colour: Colour) -> None:
 
 
 @given(COLOURS)
-def test_white_text_can_be_read_on_the_scene(colour: Colour) -> None:
+def test_white_text_has_contrast_on_the_scene(colour: Colour) -> None:
     shades = scene(colour)
     assert shades["--sky"].contrast(WHITE) >= 7
     assert shades["--ember"].contrast(WHITE) >= 6
     assert shades["--floor"].contrast(WHITE) >= 12
 
 
-def test_a_colour_too_light_for_white_text_gets_dark_text_in_both_modes() -> None:
+def test_light_brand_colour_gets_dark_text_in_both_modes() -> None:
     light, dark = tokens(Colour.parse("#ffd400"))["--on-brand"]
     assert light == dark
     assert light.luminance < 0.02
 
 
-def test_a_colour_that_can_be_read_is_left_as_it_is() -> None:
+def test_colour_with_enough_contrast_is_unchanged() -> None:
     drawn = tokens(Colour.parse("#3c4bdc"))
     assert str(drawn["--brand"][0]) == str(drawn["--link"][0]) == "#3c4bdc"
 
 
 @pytest.mark.parametrize("text", ["red", "#12", "#12345g", "3c4bdc", "#3c4bdc;}body{", "url(x)", ""])
-def test_what_is_no_colour_is_refused(text: str) -> None:
+def test_invalid_colour_is_refused(text: str) -> None:
     with pytest.raises(NotAColour):
         Colour.parse(text)
 
 
-def test_what_the_brand_is_measured_against_is_what_the_style_sheet_says() -> None:
+def test_contrast_is_measured_against_the_style_sheet() -> None:
     css = (ROOT / "static/css/tokens.css").read_text()
     pairs = {name: (light, dark) for name, light, dark in re.findall(r"(--[\w-]+): light-dark\((#\w+), (#\w+)\)", css)}
     assert tuple(str(ground) for ground in LIGHT_GROUNDS) == (pairs["--canvas"][0], pairs["--surface"][0])
     assert tuple(str(ground) for ground in DARK_GROUNDS) == (pairs["--canvas"][1], pairs["--surface"][1])
 
 
-def test_the_neutral_tokens_can_be_read() -> None:
+def test_neutral_tokens_have_contrast() -> None:
     css = (ROOT / "static/css/tokens.css").read_text()
     found = re.findall(r"(--[\w-]+): light-dark\((#\w+), (#\w+)\)", css)
     for mode in (0, 1):

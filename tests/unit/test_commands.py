@@ -1,4 +1,4 @@
-"""The command line: what it does, and how it says no."""
+"""The command line: effects of the commands, and the messages of their refusals."""
 
 import re
 import sys
@@ -51,7 +51,7 @@ def refused(result: Result) -> str:
     return result.output.removeprefix("Error: ").strip()
 
 
-def test_every_way_to_send_text_messages_starts(tmp_path: Path) -> None:
+def test_every_sms_sender_starts(tmp_path: Path) -> None:
     """As docs/configuration.md writes them; only those that call read codes out."""
     twilio = "twilio://AccountSid:AuthToken@api.twilio.com?from=+15550100"
     ways = {
@@ -66,13 +66,13 @@ def test_every_way_to_send_text_messages_starts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", list(_COMMANDS))
-def test_every_command_explains_itself(run: Run, name: str) -> None:
+def test_every_command_has_help(run: Run, name: str) -> None:
     shown = run(name, "--help")
     assert shown.exit_code == 0
     assert shown.output.startswith("Usage:")
 
 
-def test_a_tenant_is_applied_exported_listed_and_removed(run: Run, file: str) -> None:
+def test_tenant_is_applied_exported_listed_and_removed(run: Run, file: str) -> None:
     assert "Plan: 2 to create" in run("apply", file, "--dry-run").output
     done = run("apply", file)
     assert "Done: 2 to create" in done.output
@@ -84,13 +84,13 @@ def test_a_tenant_is_applied_exported_listed_and_removed(run: Run, file: str) ->
     assert run("tenant", "list").output == ""
 
 
-def test_a_tenant_is_removed_only_when_somebody_means_it(run: Run, file: str) -> None:
+def test_tenant_is_removed_only_after_confirmation(run: Run, file: str) -> None:
     run("apply", file)
     assert run("tenant", "remove", "acme").exit_code != 0
     assert "acme" in run("tenant", "list").output
 
 
-def test_a_bad_file_is_refused_with_all_its_problems(run: Run, tmp_path: Path) -> None:
+def test_invalid_file_is_refused_with_all_its_problems(run: Run, tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("tenants:\n  - name: api\n    colour: red\n")
     assert refused(run("apply", "bad.yaml")).splitlines() == [
         "2 problems; nothing was changed.",
@@ -100,7 +100,7 @@ def test_a_bad_file_is_refused_with_all_its_problems(run: Run, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("arguments", "settings", "says"),
+    ("arguments", "settings", "message"),
     [
         (["serve", "--bind", "0.0.0.0:23999"], {}, "not a loopback address"),
         (["serve", "--only", "hub"], {}, "GATEHOUSE_API_URL"),
@@ -138,41 +138,41 @@ def test_a_bad_file_is_refused_with_all_its_problems(run: Run, tmp_path: Path) -
         (["outbox", "replay", "nothing"], {}, "There is no dead letter"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_sentence(
-    run: Run, arguments: list[str], settings: dict[str, str], says: str
+def test_impossible_command_fails_with_one_sentence(
+    run: Run, arguments: list[str], settings: dict[str, str], message: str
 ) -> None:
     sentence = refused(run(*arguments, **settings))
-    assert says in sentence
+    assert message in sentence
     assert sentence.count("\n") == 0
 
 
 @pytest.mark.parametrize("command", [("serve",), ("worker",), ("export", "acme"), ("apply", "acme.yaml")])
-def test_a_store_sealed_under_another_key_is_not_touched(run: Run, file: str, command: tuple[str, ...]) -> None:
+def test_store_encrypted_with_another_key_is_untouched(run: Run, file: str, command: tuple[str, ...]) -> None:
     run("apply", file)
     sentence = refused(run(*command, secret_key=SECRETS[1]))
     assert "GATEHOUSE_SECRET_KEY" in sentence
     assert sentence.count("\n") == 0
 
 
-def test_the_interface_is_not_served_in_the_place_of_a_tenant(run: Run, file: str) -> None:
+def test_api_host_within_a_tenant_host_is_refused(run: Run, file: str) -> None:
     taken = {"api_host": "acme.localhost:8000"}
     assert "GATEHOUSE_API_HOST" in refused(run("apply", file, **taken))
     run("apply", file)
     assert "host of tenant 'acme'" in refused(run("serve", **taken))
 
 
-def test_traces_that_nothing_can_make_are_refused_before_the_start(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tracing_without_its_package_stops_the_start(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
     sentence = refused(run("serve", telemetry_url="http://collector:4318"))
     assert "GATEHOUSE_TELEMETRY_URL" in sentence
     assert "telemetry" in sentence
 
 
-def test_a_database_of_another_schema_is_not_served(run: Run, fresh_postgres: PostgresUrls) -> None:
+def test_database_with_another_schema_is_not_served(run: Run, fresh_postgres: PostgresUrls) -> None:
     assert "run 'gatehouse migrate'" in refused(run("serve", database_url=fresh_postgres.runtime_url))
 
 
-def test_a_role_that_no_lock_binds_is_not_served(
+def test_role_that_bypasses_row_security_is_not_served(
     run: Run, postgres_server: Postgres, fresh_postgres: PostgresUrls
 ) -> None:
     migrate.upgrade(fresh_postgres.migrate_url)
@@ -181,14 +181,12 @@ def test_a_role_that_no_lock_binds_is_not_served(
     assert "superuser" in refused(run("serve", database_url=superuser))
 
 
-def test_the_store_goes_up_and_down(run: Run) -> None:
+def test_migrate_command_upgrades_and_downgrades(run: Run) -> None:
     assert run("migrate").output.endswith(f"schema {migrate.HEAD}\n")
     assert run("migrate", "--down", "base").output.endswith("schema base\n")
 
 
-def test_the_migration_grants_the_role_that_serves_what_it_needs(
-    run: Run, fresh_postgres: PostgresUrls, file: str
-) -> None:
+def test_migration_grants_the_runtime_role_what_it_needs(run: Run, fresh_postgres: PostgresUrls, file: str) -> None:
     urls = {"database_url": fresh_postgres.runtime_url, "migrate_url": fresh_postgres.migrate_url}
     shown = run("migrate", **urls)
     assert shown.exit_code == 0
@@ -196,7 +194,7 @@ def test_the_migration_grants_the_role_that_serves_what_it_needs(
     assert run("apply", file, **urls).exit_code == 0
 
 
-def test_a_file_that_cannot_be_written_is_said_so(run: Run, tmp_path: Path, file: str) -> None:
+def test_unusable_database_path_is_reported(run: Run, tmp_path: Path, file: str) -> None:
     run("apply", file)
     (tmp_path / "acme.yaml").write_text(FILE.replace("desk.example", "desk2.example"))
     with (tmp_path / "blocker").open("w"):
@@ -204,7 +202,7 @@ def test_a_file_that_cannot_be_written_is_said_so(run: Run, tmp_path: Path, file
     assert "blocker" in sentence
 
 
-def test_secrets_are_sealed_anew_and_the_old_one_can_go(run: Run, file: str) -> None:
+def test_reencrypted_secrets_need_the_old_key_no_longer(run: Run, file: str) -> None:
     run("apply", file)
     run("key", "rotate", "acme")
     both = "\n".join(reversed(SECRETS))
@@ -213,17 +211,17 @@ def test_secrets_are_sealed_anew_and_the_old_one_can_go(run: Run, file: str) -> 
     assert "Sealed 0 values" in run("secrets", "rotate", secret_key=SECRETS[1]).output
 
 
-def test_a_leaked_key_is_revoked_after_a_question(run: Run, file: str) -> None:
+def test_leaked_key_is_revoked_after_confirmation(run: Run, file: str) -> None:
     run("apply", file)
     new = run("key", "rotate", "acme").output.split()[2]
-    assert run("key", "revoke", "acme", new).exit_code == 1, "nobody said yes"
+    assert run("key", "revoke", "acme", new).exit_code == 1, "revoked without confirmation"
     assert f"key {new} is withdrawn" in run("key", "revoke", "acme", new, "--yes").output
     assert f"acme publishes no key {new}." in refused(run("key", "revoke", "acme", new, "--yes"))
     signs = run("key", "revoke", "acme", "--yes").output.split()[-3]
     assert f"key {signs} is withdrawn" in run("key", "revoke", "acme", "--yes").output
 
 
-def test_a_dead_letter_is_shown_without_its_text_and_replayed(run: Run, tmp_path: Path) -> None:
+def test_dead_message_is_listed_without_text_and_replayed(run: Run, tmp_path: Path) -> None:
     run("migrate")
     database, clock = Database(f"sqlite:///{tmp_path / 'gatehouse.db'}"), SystemClock()
     work = UnitOfWork(database, "acme")
@@ -241,7 +239,7 @@ def test_a_dead_letter_is_shown_without_its_text_and_replayed(run: Run, tmp_path
     assert run("outbox", "list", "--state", "dead").output == ""
 
 
-def test_every_address_is_printed(run: Run) -> None:
+def test_routes_command_prints_every_address(run: Run) -> None:
     shown = run("routes").output
     assert re.search(r"^tenant +POST +/api/oidc/token +C +oauth_tokens\.token$", shown, re.MULTILINE)
 
@@ -249,21 +247,21 @@ def test_every_address_is_printed(run: Run) -> None:
 @pytest.mark.parametrize(
     ("kind", "rule"), [("nginx", "location ~* ^/hub(/|$) { return 404; }"), ("caddy", "path /hub /hub/*")]
 )
-def test_rules_for_a_proxy_keep_hub_calls_out(run: Run, kind: str, rule: str) -> None:
+def test_proxy_rules_keep_hub_calls_out(run: Run, kind: str, rule: str) -> None:
     assert rule in run("routes", "--proxy", kind).output
 
 
 @pytest.mark.parametrize(
     "url", ["https://api.id.example.com", "http://api.id.example.com:8001", "http://acme.id.example.com"]
 )
-def test_hub_calls_on_a_public_host_are_refused_at_start(run: Run, url: str) -> None:
+def test_public_host_for_hub_calls_stops_the_start(run: Run, url: str) -> None:
     sentence = refused(
         run("serve", "--only", "identity", api_url=url, hub_domain="id.example.com", mail_url="smtp://localhost")
     )
     assert "GATEHOUSE_API_URL names a public host" in sentence
 
 
-def test_rules_for_a_proxy_send_the_token_endpoint_to_the_identity_service(run: Run) -> None:
+def test_proxy_rules_send_token_endpoint_to_identity_service(run: Run) -> None:
     shown = run("routes", "--proxy", "nginx").output
     found = re.search(r"location ~\* (\S+) \{ proxy_pass http://identity", shown)
     assert found is not None

@@ -1,4 +1,4 @@
-"""Configuration files: what is right is read, what is wrong is named with its line, all of it at once."""
+"""Configuration files: valid values are read, and all problems are reported together, each with its line."""
 
 import json
 from pathlib import Path
@@ -19,11 +19,11 @@ def problems(text: str, folder: Path = Path()) -> list[str]:
     return [str(problem) for problem in refused.value.problems]
 
 
-def test_what_a_file_states_is_kept_and_nothing_more() -> None:
-    stated = read(f"{ACME}    settings: {{custom_uid: true}}\n".encode(), "f.yaml", Path()).tenants[0]
-    assert stated.settings is not None
-    assert stated.settings.model_dump(exclude_unset=True) == {"custom_uid": True}
-    assert stated.applications is None
+def test_parsed_file_has_its_values_and_nothing_more() -> None:
+    entry = read(f"{ACME}    settings: {{custom_uid: true}}\n".encode(), "f.yaml", Path()).tenants[0]
+    assert entry.settings is not None
+    assert entry.settings.model_dump(exclude_unset=True) == {"custom_uid": True}
+    assert entry.applications is None
 
 
 def test_every_problem_is_listed_with_its_line_and_key() -> None:
@@ -48,19 +48,19 @@ def test_every_problem_is_listed_with_its_line_and_key() -> None:
 
 
 @pytest.mark.parametrize("name", ["api", "inbox", "shop", "www"])
-def test_hosts_of_the_service_are_no_tenants(name: str) -> None:
+def test_host_names_of_the_service_are_no_tenant_names(name: str) -> None:
     assert len(problems(f"tenants: [{{name: {name}}}]")) == 1
 
 
 @pytest.mark.parametrize(
     "name", ["authorize", "Token", "device", "userinfo", "jwks", "logout", "register", "introspect", "revoke", "par"]
 )
-def test_addresses_of_the_service_are_no_applications(name: str) -> None:
+def test_paths_of_the_service_are_no_application_names(name: str) -> None:
     assert len(problems(f"{ACME}    applications: [{{name: {name}, redirect_uris: ['https://a.example/']}}]")) == 1
 
 
 @pytest.mark.parametrize("key", ["roles", "organizations", "webhooks"])
-def test_a_key_of_a_later_version_is_refused_in_these_words(key: str) -> None:
+def test_key_of_a_later_version_is_refused_with_this_text(key: str) -> None:
     assert problems(f"{ACME}    {key}: []") == [
         f"f.yaml:3: tenants[0].{key}: this version does not serve it yet; expected the file without this key"
     ]
@@ -70,18 +70,18 @@ def test_a_key_of_a_later_version_is_refused_in_these_words(key: str) -> None:
     ("key", "value"),
     [("legacy_native_login", "true")],
 )
-def test_a_setting_that_this_version_does_not_serve_is_refused_in_these_words(key: str, value: str) -> None:
+def test_unsupported_setting_is_refused_with_this_text(key: str, value: str) -> None:
     assert problems(f"{ACME}    settings: {{{key}: {value}}}") == [
         f"f.yaml:3: tenants[0].settings.{key}: this version does not serve it yet; expected the file without this key"
     ]
 
 
-@pytest.mark.parametrize("stated", ["passkeys: false", "legacy_native_login: false"])
-def test_a_setting_that_is_off_may_be_stated_before_it_is_served(stated: str) -> None:
-    assert read(f"{ACME}    settings: {{{stated}}}".encode(), "f.yaml", Path()).tenants[0].settings
+@pytest.mark.parametrize("entry", ["passkeys: false", "legacy_native_login: false"])
+def test_unsupported_setting_may_be_off(entry: str) -> None:
+    assert read(f"{ACME}    settings: {{{entry}}}".encode(), "f.yaml", Path()).tenants[0].settings
 
 
-def test_a_secret_is_never_repeated() -> None:
+def test_problem_never_repeats_a_secret() -> None:
     text = f"{ACME}    api_secret: my-own-words\n    accounts: [{{email: a@b.example, password: 12345}}]\n"
     assert "my-own-words" not in "".join(problems(text))
     assert "12345" not in "".join(problems(text))
@@ -98,18 +98,18 @@ def test_a_secret_is_never_repeated() -> None:
         "https://u:p@a.example/",
     ],
 )
-def test_an_address_that_could_lead_astray_is_refused(uri: str) -> None:
+def test_unsafe_redirect_uri_is_refused(uri: str) -> None:
     assert len(problems(f"{ACME}    applications: [{{name: shop, redirect_uris: ['{uri}']}}]")) == 1
 
 
 @pytest.mark.parametrize(
     "uri", ["https://a.example/cb?x=1", "http://127.0.0.1:9/cb", "com.example.app:/done", "http://shop.localhost:8000/"]
 )
-def test_an_address_that_applications_have_is_taken(uri: str) -> None:
+def test_usual_redirect_uri_is_accepted(uri: str) -> None:
     assert read(f"{ACME}    applications: [{{name: shop, redirect_uris: ['{uri}']}}]".encode(), "f", Path()).tenants
 
 
-def test_what_must_be_unique_is_told_with_the_first_line() -> None:
+def test_duplicate_is_reported_with_the_first_line() -> None:
     text = f"{ACME}    accounts:\n      - {{email: Ada@b.example}}\n      - {{email: ada@b.example}}\n  - name: acme\n"
     assert problems(text) == [
         "f.yaml:5: tenants[0].accounts[1].email: stands twice; expected it once (see line 4)",
@@ -117,7 +117,7 @@ def test_what_must_be_unique_is_told_with_the_first_line() -> None:
     ]
 
 
-def test_an_email_that_no_account_can_have_is_named() -> None:
+def test_invalid_account_email_is_reported() -> None:
     assert problems(f"{ACME}    accounts: [{{email: not-one}}]") == [
         "f.yaml:3: tenants[0].accounts[0].email: expected an email address; found 'not-one'"
     ]
@@ -142,16 +142,16 @@ def test_an_email_that_no_account_can_have_is_named() -> None:
         "{[a]: b}",
     ],
 )
-def test_a_text_that_is_no_such_file_is_refused_quickly(text: str) -> None:
+def test_malformed_file_is_refused_quickly(text: str) -> None:
     assert 1 <= len(problems(text)) <= 3
 
 
-def test_a_billion_laughs_stay_one() -> None:
+def test_nested_yaml_aliases_do_not_expand() -> None:
     text = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 60))
     assert "anchors" in problems(text)[0]
 
 
-def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
+def test_huge_file_is_refused_unread(tmp_path: Path) -> None:
     file = tmp_path / "huge.yaml"
     with file.open("wb") as huge:
         huge.truncate(document.MOST_BYTES + 1)
@@ -159,12 +159,12 @@ def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
         read_file(file)
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="No such file"):
         read_file(tmp_path / "nothing.yaml")
 
 
-def test_a_theme_folder_gives_the_brand(tmp_path: Path) -> None:
+def test_theme_folder_gives_the_brand(tmp_path: Path) -> None:
     theme = tmp_path / "acme"
     theme.mkdir()
     (theme / "theme.yaml").write_text("color: '#123456'\nlogo: logo.svg\nsentence: {en: Hello, de: Hallo}\n")
@@ -174,7 +174,7 @@ def test_a_theme_folder_gives_the_brand(tmp_path: Path) -> None:
     assert (brand.logo or "").startswith("data:image/svg+xml;base64,")
 
 
-def test_a_problem_within_a_theme_names_the_theme_s_own_line(tmp_path: Path) -> None:
+def test_problem_in_a_theme_names_the_line_of_the_theme(tmp_path: Path) -> None:
     theme = tmp_path / "acme"
     theme.mkdir()
     (tmp_path / "secret.svg").write_text("x")
@@ -183,7 +183,7 @@ def test_a_problem_within_a_theme_names_the_theme_s_own_line(tmp_path: Path) -> 
     assert [line.split(": expected")[0] for line in found] == ["acme/theme.yaml:1: color", "acme/theme.yaml:2: logo"]
 
 
-def test_the_schema_names_every_key_of_a_tenant() -> None:
+def test_schema_names_every_key_of_a_tenant() -> None:
     published = json.loads(json.dumps(json_schema()))
     assert set(published["$defs"]["TenantFile"]["properties"]) >= {
         "name",

@@ -1,4 +1,4 @@
-"""The written reference says what the models say."""
+"""The written reference of the configuration equals the models."""
 
 import json
 
@@ -6,7 +6,7 @@ from app.contract.tenant_file import json_schema
 from tools import configuration
 
 
-def test_the_written_reference_is_what_the_models_say() -> None:
+def test_written_reference_equals_the_models() -> None:
     assert configuration.PAGE.read_text() == configuration.page(), "run 'python -m tools.configuration'"
     assert json.loads(configuration.SCHEMA.read_text()) == json_schema(), "run 'python -m tools.configuration'"
 

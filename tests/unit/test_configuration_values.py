@@ -1,4 +1,4 @@
-"""Configuration files: a value that means nothing is refused where it stands, not kept without effect."""
+"""Configuration files: a value without effect is refused."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def problems(part: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("stated", "problem"),
+    ("entry", "problem"),
     [
         ("denied_ips: [127.0.0.0/8, 10.0.0.0/33]", f"denied_ips[1]: expected {NETWORK}; found '10.0.0.0/33'"),
         ("allowed_ips: [foo]", f"allowed_ips[0]: expected {NETWORK}; found 'foo'"),
@@ -58,12 +58,12 @@ def problems(part: str) -> list[str]:
         ("security_questions: {pet: ''}", "security_questions.pet: expected words, not blanks alone; found ''"),
     ],
 )
-def test_a_setting_that_means_nothing_is_refused(stated: str, problem: str) -> None:
-    assert problems(f"settings: {{{stated}}}") == [f"settings.{problem}"]
+def test_setting_without_effect_is_refused(entry: str, problem: str) -> None:
+    assert problems(f"settings: {{{entry}}}") == [f"settings.{problem}"]
 
 
 @pytest.mark.parametrize(
-    "stated",
+    "entry",
     [
         "denied_ips: [127.0.0.1, 10.0.0.0/8, '2001:db8::/32', 192.168.7.9/24]",
         "trial_ends_at: 2027-01-31",
@@ -73,12 +73,12 @@ def test_a_setting_that_means_nothing_is_refused(stated: str, problem: str) -> N
         "password_policy: {min_length: 20, max_length: 20}",
     ],
 )
-def test_a_setting_that_means_something_is_taken(stated: str) -> None:
-    assert problems(f"settings: {{{stated.strip('{}') if stated.startswith('{') else stated}}}") == []
+def test_setting_with_effect_is_accepted(entry: str) -> None:
+    assert problems(f"settings: {{{entry.strip('{}') if entry.startswith('{') else entry}}}") == []
 
 
 @pytest.mark.parametrize(
-    ("stated", "problem"),
+    ("entry", "problem"),
     [
         ("links: {terms: foo}", f"links.terms: expected {WEB}; found 'foo'"),
         ("links: {terms: 'http://'}", f"links.terms: expected {WEB}; found 'http://'"),
@@ -93,12 +93,12 @@ def test_a_setting_that_means_something_is_taken(stated: str) -> None:
         ),
     ],
 )
-def test_a_brand_that_pages_could_not_draw_is_refused(stated: str, problem: str) -> None:
-    assert problems(f"brand: {{{stated}}}") == [f"brand.{problem}"]
+def test_brand_that_pages_cannot_render_is_refused(entry: str, problem: str) -> None:
+    assert problems(f"brand: {{{entry}}}") == [f"brand.{problem}"]
 
 
 @pytest.mark.parametrize("logo", ["https://a.example/x.png", "/static/acme.svg", "data:image/png;base64,AAAA"])
-def test_a_logo_that_pages_can_draw_is_taken(logo: str) -> None:
+def test_logo_that_pages_can_render_is_accepted(logo: str) -> None:
     assert problems(f"brand: {{logo: '{logo}'}}") == []
 
 
@@ -106,19 +106,19 @@ def test_a_logo_that_pages_can_draw_is_taken(logo: str) -> None:
 @pytest.mark.parametrize(
     "address", ["javascript:alert(1)", "data:text/html,x", "//x", "https://", "https://u:p@a.example/"]
 )
-def test_a_link_of_an_application_leads_to_the_web_or_is_refused(key: str, address: str) -> None:
+def test_application_link_off_the_web_is_refused(key: str, address: str) -> None:
     (problem,) = problems(f"applications: [{{name: shop, {WITH_CODE}, {key}: '{address}'}}]")
     assert problem.startswith(f"applications[0].{key}: expected ")
     assert problem.endswith(f"; found '{address}'")
 
 
 @pytest.mark.parametrize("key", ["client_uri", "policy_uri", "tos_uri", "logo_uri"])
-def test_a_web_address_of_an_application_is_taken(key: str) -> None:
+def test_web_link_of_an_application_is_accepted(key: str) -> None:
     assert problems(f"applications: [{{name: shop, {WITH_CODE}, {key}: 'https://shop.example:8443/a?b=c#d'}}]") == []
 
 
 @pytest.mark.parametrize(
-    ("stated", "problem"),
+    ("entry", "problem"),
     [
         (
             "grant_types: []",
@@ -157,16 +157,16 @@ def test_a_web_address_of_an_application_is_taken(key: str) -> None:
         ),
     ],
 )
-def test_an_application_that_could_do_nothing_is_refused(stated: str, problem: str) -> None:
-    assert problems(f"applications: [{{name: shop, {WITH_CODE}, {stated}}}]") == [f"applications[0].{problem}"]
+def test_application_that_can_do_nothing_is_refused(entry: str, problem: str) -> None:
+    assert problems(f"applications: [{{name: shop, {WITH_CODE}, {entry}}}]") == [f"applications[0].{problem}"]
 
 
-def test_an_application_for_machines_needs_neither_addresses_nor_openid() -> None:
+def test_machine_application_needs_no_redirect_uri_and_no_openid() -> None:
     assert problems("applications: [{name: robot, grant_types: [client_credentials], scope: 'orders:read'}]") == []
 
 
 @pytest.mark.parametrize("kind", ["email", "phone"])
-def test_what_an_account_does_not_have_is_not_verified(kind: str) -> None:
+def test_identifier_that_accounts_lack_is_not_verified(kind: str) -> None:
     assert problems(f"accounts: [{{username: ada, {kind}_verified: true}}]") == [
         f"accounts[0].{kind}_verified: expected false, because the account has no {kind}"
     ]

@@ -1,4 +1,4 @@
-"""Which addresses a provider may have, and where it may lead us."""
+"""The addresses that a provider may have, and where they may lead."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from app.identity.administration.configuration.reading import read
 from app.identity.platform.openid_metadata import is_allowed_endpoint
 
 
-def stated(**connections: Any) -> TenantSettings:
+def configured(**connections: Any) -> TenantSettings:
     return TenantSettings.model_validate({"connections": connections})
 
 
-def test_a_known_name_needs_a_key_alone() -> None:
-    held = stated(**{name: {"key": "k"} for name in PRESETS}).connections
+def test_known_provider_needs_only_a_key() -> None:
+    held = configured(**{name: {"key": "k"} for name in PRESETS}).connections
     whole = {name: resolved(name, one) for name, one in held.items()}
     assert {one.key for one in whole.values()} == {"k"}
     assert {name for name, one in whole.items() if one.trusts_email} == {"google", "github"}
     assert {name for name, one in whole.items() if not one.pkce} == {"linkedin"}
 
 
-def test_whoever_states_where_a_known_name_is_states_its_trust() -> None:
-    held = stated(google={"key": "k", "issuer": "https://evil.example"}).connections["google"]
+def test_known_provider_with_own_issuer_must_state_its_trust() -> None:
+    held = configured(google={"key": "k", "issuer": "https://evil.example"}).connections["google"]
     whole = resolved("google", held)
     assert (whole.title, whole.issuer, bool(whole.trusts_email)) == ("Google", "https://evil.example", False)
 
@@ -53,15 +53,15 @@ def test_whoever_states_where_a_known_name_is_states_its_trust() -> None:
     ],
     ids=str,
 )
-def test_a_connection_that_leads_nowhere_or_elsewhere_is_refused(connection: dict[str, Any]) -> None:
+def test_connection_without_usable_endpoints_is_refused(connection: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
-        stated(elsewhere=connection)
+        configured(elsewhere=connection)
 
 
 @pytest.mark.parametrize("name", ["", "Google", "1st", "a b", "a" * 61, "../a", "ä", "a\n"])
-def test_a_name_that_is_none_is_refused(name: str) -> None:
+def test_invalid_connection_name_is_refused(name: str) -> None:
     with pytest.raises(ValidationError):
-        stated(**{name: {"key": "k", "issuer": "https://id.example"}})
+        configured(**{name: {"key": "k", "issuer": "https://id.example"}})
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_name_that_is_none_is_refused(name: str) -> None:
         ("https://10.0.0.5", "https://10.0.0.5/token", True),
     ],
 )
-def test_a_provider_on_the_web_does_not_lead_to_this_machine(issuer: str, place: str, is_allowed: bool) -> None:
+def test_public_provider_cannot_have_local_endpoints(issuer: str, place: str, is_allowed: bool) -> None:
     assert is_allowed_endpoint(issuer, place) is is_allowed
 
 
@@ -98,9 +98,9 @@ def test_a_provider_on_the_web_does_not_lead_to_this_machine(issuer: str, place:
         ("connections: [google]", "connections"),
     ],
 )
-def test_a_connection_that_cannot_be_is_named(tmp_path: Path, line: str, named: str) -> None:
+def test_impossible_connection_in_a_file_is_named(tmp_path: Path, line: str, named: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
         read(f"tenants:\n  - name: acme\n    {line}\n".encode(), "acme.yaml", tmp_path)
-    said = "\n".join(str(one) for one in refused.value.problems)
-    assert named in said, said
-    assert "hidden" not in said
+    reported = "\n".join(str(one) for one in refused.value.problems)
+    assert named in reported, reported
+    assert "hidden" not in reported

@@ -1,4 +1,4 @@
-"""Addresses of databases: every spelling that operators use, and one clear sentence for what cannot be meant."""
+"""Database URLs: every spelling that operators use is accepted, and a contradictory one is refused in one sentence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlalchemy.engine import make_url
 from app.identity.platform.store.database import Database
 from app.kit.database_address import BadAddress, normalized, own_parameters
 
-TOLD = "postgresql+psycopg://u:p%40s@/db?host=one,two&port=5432,5433&target_session_attrs=read-write"
+NORMALIZED = "postgresql+psycopg://u:p%40s@/db?host=one,two&port=5432,5433&target_session_attrs=read-write"
 
 
 @pytest.mark.parametrize(
@@ -24,14 +24,19 @@ TOLD = "postgresql+psycopg://u:p%40s@/db?host=one,two&port=5432,5433&target_sess
         "postgresql+psycopg://u:p%40s@/db?host=one,two&port=5432,5433&target_session_attrs=read-write",
     ],
 )
-def test_several_hosts_are_told_to_the_driver(spelling: str) -> None:
-    assert normalized(spelling) == TOLD
-    _, told = PGDialect_psycopg().create_connect_args(make_url(normalized(spelling)))
-    assert (told["host"], told["port"], told["user"], told["password"]) == ("one,two", "5432,5433", "u", "p@s")
-    assert told["target_session_attrs"] == "read-write"
+def test_several_hosts_are_passed_to_the_driver(spelling: str) -> None:
+    assert normalized(spelling) == NORMALIZED
+    _, arguments = PGDialect_psycopg().create_connect_args(make_url(normalized(spelling)))
+    assert (arguments["host"], arguments["port"], arguments["user"], arguments["password"]) == (
+        "one,two",
+        "5432,5433",
+        "u",
+        "p@s",
+    )
+    assert arguments["target_session_attrs"] == "read-write"
 
 
-def test_one_port_counts_for_all_hosts() -> None:
+def test_one_port_applies_to_all_hosts() -> None:
     assert "host=one,two&port=6000,6000" in normalized("postgresql://u@/db?host=one,two&port=6000")
 
 
@@ -48,7 +53,7 @@ def test_hosts_may_be_ipv6_addresses() -> None:
         "postgresql+psycopg://u:a%2Cb@/db?host=/run/postgresql",
     ],
 )
-def test_an_address_of_one_host_stays_as_it_is(plain: str) -> None:
+def test_url_with_one_host_is_unchanged(plain: str) -> None:
     assert normalized(plain) == plain
 
 
@@ -66,12 +71,12 @@ def test_an_address_of_one_host_stays_as_it_is(plain: str) -> None:
         ("sqlite:///x.db?synchronous=off", "synchronous=off"),
     ],
 )
-def test_an_address_that_cannot_be_meant_is_refused(address: str, sentence: str) -> None:
+def test_contradictory_url_is_refused(address: str, sentence: str) -> None:
     with pytest.raises(BadAddress, match=sentence):
         normalized(address)
 
 
-def test_our_own_parameters_are_not_told_to_the_driver() -> None:
+def test_own_parameters_are_not_passed_to_the_driver() -> None:
     assert own_parameters("postgresql+psycopg://u@h/db?prepare=off&sslmode=require") == (
         "postgresql+psycopg://u@h/db?sslmode=require",
         {"prepare": "off"},
@@ -88,7 +93,7 @@ def synchronous(address: str) -> int:
     return found
 
 
-def test_sqlite_waits_for_the_disk_unless_told_otherwise(tmp_path: Path) -> None:
+def test_sqlite_waits_for_the_disk_by_default(tmp_path: Path) -> None:
     """In a process of its own: the tests' own databases do not wait."""
     asks = f"""
 from app.identity.platform.store.database import Database

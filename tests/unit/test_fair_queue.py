@@ -16,7 +16,7 @@ def served(queue: FairQueue[str]) -> Iterator[str]:
         yield item
 
 
-def test_one_of_the_quiet_owner_comes_in_the_first_round() -> None:
+def test_quiet_owner_is_served_in_the_first_round() -> None:
     queue: FairQueue[str] = FairQueue()
     for number in range(100):
         queue.push("loud", "sign-in", f"loud {number}")
@@ -24,7 +24,7 @@ def test_one_of_the_quiet_owner_comes_in_the_first_round() -> None:
     assert list(served(queue))[:3] == ["loud 0", "quiet", "loud 1"]
 
 
-def test_classes_of_one_owner_take_turns() -> None:
+def test_classes_of_one_owner_alternate() -> None:
     queue: FairQueue[str] = FairQueue()
     for number in range(3):
         queue.push("acme", "bulk", f"bulk {number}")
@@ -34,7 +34,7 @@ def test_classes_of_one_owner_take_turns() -> None:
 
 @pytest.mark.parametrize("owner", ["loud", "quiet", "new"])
 @pytest.mark.parametrize("kind", ["sign-in", "bulk"])
-def test_ahead_counts_what_is_really_served_before(owner: str, kind: str) -> None:
+def test_ahead_counts_what_is_served_before(owner: str, kind: str) -> None:
     queue: FairQueue[str] = FairQueue()
     for number in range(9):
         queue.push("loud", "sign-in" if number % 3 else "bulk", "loud")
@@ -44,7 +44,7 @@ def test_ahead_counts_what_is_really_served_before(owner: str, kind: str) -> Non
     assert abs(list(served(queue)).index("asked") - foretold) <= 2  # the turn that is under way is not counted
 
 
-def test_what_waits_no_more_is_gone() -> None:
+def test_discarded_entry_leaves_the_queue() -> None:
     queue: FairQueue[str] = FairQueue()
     queue.push("acme", "sign-in", "first")
     queue.push("acme", "sign-in", "second")
@@ -54,7 +54,7 @@ def test_what_waits_no_more_is_gone() -> None:
     assert queue.pop() is None
 
 
-def test_owner_who_may_not_run_is_passed_over() -> None:
+def test_owner_that_may_not_run_is_skipped() -> None:
     queue: FairQueue[str] = FairQueue()
     queue.push("hanging", "sign-in", "hanging")
     queue.push("acme", "sign-in", "acme")
@@ -87,7 +87,7 @@ def test_limiter_serves_the_quiet_tenant_in_the_first_round() -> None:
     assert len(order) == 21
 
 
-def test_who_waits_too_long_is_refused_and_leaves_no_trace() -> None:
+def test_hash_after_the_longest_wait_is_refused_and_dequeued() -> None:
     limiter = HashLimiter(1, max_wait_seconds=0.05)
     with ExitStack() as held:
         held.enter_context(limiter.place("acme"))

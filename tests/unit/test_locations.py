@@ -1,4 +1,4 @@
-"""Where addresses are: by a database, by a list, by what an installed package brings; and what cannot be read stops the start."""
+"""Locations of addresses: from a database, a list or an installed package; an unreadable source stops the start."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def made(folder: Path, content: str | bytes, name: str = "places") -> str:
 
 
 @pytest.mark.parametrize(
-    ("told", "place"),
+    ("record", "place"),
     [
         (LINZ, Place("Linz", "Austria")),
         ({"country": {"iso_code": "AT"}}, Place("", "AT")),
@@ -45,20 +45,20 @@ def made(folder: Path, content: str | bytes, name: str = "places") -> str:
         (["no", "place"], UNKNOWN_PLACE),
     ],
 )  # fmt: skip
-def test_a_database_tells_places_whatever_its_name_is(tmp_path: Path, told: Any, place: Place) -> None:
-    held = locations(made(tmp_path, database({"203.0.113.0/24": told, "2001:db8::/32": told}), "places.csv"))
+def test_database_gives_places_under_any_file_name(tmp_path: Path, record: Any, place: Place) -> None:
+    held = locations(made(tmp_path, database({"203.0.113.0/24": record, "2001:db8::/32": record}), "places.csv"))
     assert held.place_of("203.0.113.7") == held.place_of("2001:db8::7") == held.place_of("::ffff:203.0.113.7") == place
     assert [held.place_of(one) for one in ("203.0.114.7", "2001:db9::1", "none", "", "203.0.113.7, 1.1.1.1")] == [
         UNKNOWN_PLACE
     ] * 5
 
 
-def test_a_database_of_ipv4_alone_knows_no_other(tmp_path: Path) -> None:
+def test_ipv4_database_knows_no_ipv6_address(tmp_path: Path) -> None:
     held = locations(made(tmp_path, database({"203.0.113.0/24": LINZ}, ip_version=4)))
     assert (held.place_of("203.0.113.7").city, held.place_of("2001:db8::7")) == ("Linz", UNKNOWN_PLACE)
 
 
-def test_a_list_is_read_where_it_is_no_database(tmp_path: Path) -> None:
+def test_network_list_gives_places(tmp_path: Path) -> None:
     held = locations(made(tmp_path, LISTED, "places.mmdb"))
     assert (held.place_of("203.0.113.7"), held.place_of("2001:db8::7")) == (
         Place("Linz", "Austria"),
@@ -67,7 +67,7 @@ def test_a_list_is_read_where_it_is_no_database(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    ("content", "message"),
     [
         (database({"203.0.113.0/24": LINZ})[300:], "it is no whole database of the MaxMind DB format"),
         (b"\xab\xcd\xefMaxMind.com", "it is no whole database of the MaxMind DB format"),
@@ -76,17 +76,17 @@ def test_a_list_is_read_where_it_is_no_database(tmp_path: Path) -> None:
     ],
     ids=["cut off", "its mark alone", "no text", "another list"],
 )
-def test_what_tells_nothing_stops_the_start(tmp_path: Path, content: str | bytes, says: str) -> None:
-    with pytest.raises(SettingsError, match=says):
+def test_unreadable_location_file_stops_the_start(tmp_path: Path, content: str | bytes, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
         locations(made(tmp_path, content))
 
 
-def test_what_is_gone_stops_the_start(tmp_path: Path) -> None:
+def test_missing_location_file_stops_the_start(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="cannot be read: No such file"):
         locations(str(tmp_path / "places"))
 
 
-def test_an_installed_package_brings_a_source_whose_failure_costs_no_sign_in(
+def test_failing_location_plugin_does_not_stop_sign_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "acme_places.py").write_text(PLUGIN)

@@ -1,4 +1,4 @@
-"""Log lines are JSON, and secrets never stand in them."""
+"""Log lines are JSON, and never contain secrets."""
 
 import json
 import logging
@@ -33,16 +33,16 @@ def configured() -> Iterator[None]:
         "postgresql+psycopg://runtime:S3CRET@db/gatehouse failed",
     ],
 )
-def test_a_secret_in_a_text_is_struck_out(text: str) -> None:
+def test_secret_in_a_text_is_masked(text: str) -> None:
     assert "S3CRET" not in redacted(text)
 
 
 @pytest.mark.parametrize("key", ["password", "apikey", "ApiSecret", "X-Acme-ApiKey", "access_token", "cookie", "code"])
-def test_a_value_under_a_telling_name_is_struck_out(key: str) -> None:
+def test_value_under_a_sensitive_name_is_masked(key: str) -> None:
     assert redacted({key: "S3CRET"}) == {key: "***"}
 
 
-def test_what_is_no_secret_stays() -> None:
+def test_ordinary_value_is_not_masked() -> None:
     assert redacted({"path": "/identity/v2/auth/password", "status": 200}) == {
         "path": "/identity/v2/auth/password",
         "status": 200,
@@ -50,7 +50,7 @@ def test_what_is_no_secret_stays() -> None:
 
 
 @pytest.mark.usefixtures("configured")
-def test_a_line_is_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
+def test_log_line_is_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
     logs.configure(is_json=True)
     logging.getLogger("gatehouse.test").info("something.happened", extra={"uid": "u1", "access_token": "S3CRET"})
     line = json.loads(capsys.readouterr().err)
@@ -63,7 +63,7 @@ def test_a_line_is_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("configured")
-def test_an_exception_is_told_without_its_secrets(capsys: pytest.CaptureFixture[str]) -> None:
+def test_exception_is_logged_without_secrets(capsys: pytest.CaptureFixture[str]) -> None:
     logs.configure(is_json=True)
     try:
         int("access_token=S3CRET")

@@ -65,14 +65,14 @@ def services(fresh_postgres: PostgresUrls) -> Iterator[Database]:
     for name in ("acme", "globex"):
         work = UnitOfWork(database, name)
         work.run(insert(consents).values(tenant_id=name, uid="u", client_id="shop", scopes=[], given_at=NOW))
-        work.run(insert(outbox).values(**waiting(name)))
+        work.run(insert(outbox).values(**queued_message(name)))
         work.run(insert(tenants).values(**tenant(name)))
         work.commit()
     yield database
     database.dispose()
 
 
-def waiting(tenant_id: str, message_id: str = "m") -> dict[str, object]:
+def queued_message(tenant_id: str, message_id: str = "m") -> dict[str, object]:
     times = {"due_at": NOW, "created_at": NOW}
     return {
         "tenant_id": tenant_id,
@@ -97,7 +97,7 @@ def seen(database: Database, as_tenant: str, table: str) -> set[str]:
         work.rollback()
 
 
-def test_the_history_ends_at_the_schema_in_code(database_url: str, engine: Engine) -> None:
+def test_migrations_end_at_the_schema_in_code(database_url: str, engine: Engine) -> None:
     migrate.upgrade(database_url)
     with engine.connect() as connection:
         hidden = partitions(connection)
@@ -117,7 +117,7 @@ def partitions(connection: Connection) -> set[str]:
     return set(found.scalars())
 
 
-def test_partitions_are_as_their_table_is(services: Database) -> None:
+def test_partitions_have_columns_and_indexes_of_their_table(services: Database) -> None:
     """They have its columns in its order, and its indexes; the comparison with the schema in code leaves them out."""
     with services.connect() as connection:
         seen = inspect(connection)
@@ -137,7 +137,7 @@ def shape(seen: Inspector, table: str) -> dict[str, Any]:
     return {"columns": columns, "indexes": indexes, "key": seen.get_pk_constraint(table)["constrained_columns"]}
 
 
-def test_going_back_leaves_nothing(database_url: str, engine: Engine) -> None:
+def test_downgrade_to_base_leaves_nothing(database_url: str, engine: Engine) -> None:
     migrate.upgrade(database_url)
     migrate.downgrade(database_url)
     assert set(inspect(engine).get_table_names()) - {"alembic_version"} == set()
@@ -145,12 +145,12 @@ def test_going_back_leaves_nothing(database_url: str, engine: Engine) -> None:
     assert set(metadata.tables) <= set(inspect(engine).get_table_names())
 
 
-def test_a_second_run_changes_nothing(database_url: str, engine: Engine) -> None:
+def test_second_upgrade_changes_nothing(database_url: str, engine: Engine) -> None:
     """Neither the schema, nor its history, nor a row, nor on PostgreSQL the locks and the grants around them."""
     migrate.upgrade(database_url)
     database = Database(dialect(database_url))
     with UnitOfWork(database, "acme").separate_transaction() as work:
-        work.run(insert(outbox).values(**waiting("acme")))
+        work.run(insert(outbox).values(**queued_message("acme")))
     database.dispose()
     before = whole(engine)
     assert before["rows"]["outbox"]
@@ -176,15 +176,15 @@ def whole(engine: Engine) -> dict[str, Any]:
         return {"tables": tables, "rows": rows, "stated": connection.execute(text(of_tables)).all()}
 
 
-@pytest.mark.parametrize("is_sealed_first", [False, True])
-def test_a_mail_that_the_version_before_left_in_the_clear_arrives(database_url: str, is_sealed_first: bool) -> None:
+@pytest.mark.parametrize("is_encrypted_first", [False, True])
+def test_mail_queued_unencrypted_by_older_code_is_delivered(database_url: str, is_encrypted_first: bool) -> None:
     migrate.upgrade(database_url, revision="0008")
     database = Database(dialect(database_url))
-    said = {"to": "ada@example.com", "subject": "Hello", "text": "Your code is 123456"}
+    payload = {"to": "ada@example.com", "subject": "Hello", "text": "Your code is 123456"}
     with UnitOfWork(database, "acme").separate_transaction() as work:
-        work.run(insert(outbox).values({**waiting("acme"), "payload": said, "attempts": 0}))
+        work.run(insert(outbox).values({**queued_message("acme"), "payload": payload, "attempts": 0}))
     migrate.upgrade(database_url)
-    if is_sealed_first:
+    if is_encrypted_first:
         assert claims.reencrypt(database, VAULT) == 1
         assert "123456" not in str(row(database, "m").payload)
     with mailbox() as server:
@@ -193,7 +193,7 @@ def test_a_mail_that_the_version_before_left_in_the_clear_arrives(database_url: 
     database.dispose()
 
 
-def test_the_known_head_is_the_newest_revision() -> None:
+def test_known_head_is_the_newest_revision() -> None:
     assert history().get_heads() == [migrate.HEAD]
 
 
@@ -211,14 +211,14 @@ REVISIONS = sorted(script.revision for script in history().walk_revisions())
 
 
 @pytest.mark.parametrize(("before", "revision"), list(pairwise(["", *REVISIONS])))
-def test_each_migration_states_the_oldest_code_beside_it(before: str, revision: str) -> None:
+def test_each_migration_states_its_oldest_compatible_code(before: str, revision: str) -> None:
     """`oldest_code` is no later than the revision itself and no earlier than that of the previous migration."""
     stated = oldest_code_of(revision)
     assert (oldest_code_of(before) if before else "0001") <= stated <= revision, f"{revision} states {stated!r}"
     assert stated in REVISIONS
 
 
-def test_no_migration_breaks_the_code_it_claims_to_bear(fresh_postgres: PostgresUrls) -> None:
+def test_no_migration_breaks_its_oldest_compatible_code(fresh_postgres: PostgresUrls) -> None:
     """What takes something away raises `oldest_code` to the first code that does not use it any more (CONTRIBUTING.md)."""
     migrate.upgrade(fresh_postgres.migrate_url, revision=FIRST_ONLINE)
     for before, revision in pairwise([one for one in REVISIONS if one >= FIRST_ONLINE]):
@@ -229,18 +229,18 @@ def test_no_migration_breaks_the_code_it_claims_to_bear(fresh_postgres: Postgres
         assert keeps_writers_out(statements) == [], "use migrations/ddl.py"
 
 
-def test_code_serves_without_revisions_that_only_take_away() -> None:
+def test_code_serves_without_contracting_revisions() -> None:
     """Only revisions that raise `oldest_code` may lie between `OLDEST_SCHEMA` and `HEAD`: all others add what the code uses."""
     behind = [revision for revision in REVISIONS if revision > migrate.OLDEST_SCHEMA]
     assert all(oldest_code_of(one) > oldest_code_of(migrate.OLDEST_SCHEMA) for one in behind)
 
 
-def test_a_role_that_is_not_there_is_named(fresh_postgres: PostgresUrls) -> None:
+def test_missing_role_is_named(fresh_postgres: PostgresUrls) -> None:
     with pytest.raises(SettingsError, match="nobody_knows"):
         migrate.upgrade(fresh_postgres.migrate_url, runtime_role="nobody_knows")
 
 
-def test_every_table_is_locked_to_its_tenant_even_for_the_owner(services: Database) -> None:
+def test_every_table_forces_row_security_even_for_its_owner(services: Database) -> None:
     with psycopg.connect(services.url.replace("+psycopg", "")) as connection:
         rows = connection.execute(
             "SELECT relname, relrowsecurity AND relforcerowsecurity, relispartition,"
@@ -254,19 +254,19 @@ def test_every_table_is_locked_to_its_tenant_even_for_the_owner(services: Databa
 
 
 @pytest.mark.parametrize("table", ["consents", "outbox", "tenants"])
-def test_a_query_that_forgets_its_tenant_still_sees_only_its_own(services: Database, table: str) -> None:
+def test_query_without_tenant_filter_sees_only_its_tenant(services: Database, table: str) -> None:
     assert seen(services, "acme", table) == {"acme"}
     assert seen(services, "nobody", table) == set()
 
 
-def test_a_connection_that_names_no_tenant_sees_nothing(services: Database) -> None:
+def test_connection_without_a_tenant_sees_nothing(services: Database) -> None:
     with services.connect() as connection:
         assert [connection.execute(select(table)).all() for table in metadata.tables.values()] == [[]] * len(
             metadata.tables
         )
 
 
-def test_a_row_of_another_tenant_can_be_neither_added_nor_moved(services: Database) -> None:
+def test_row_of_another_tenant_is_neither_added_nor_moved(services: Database) -> None:
     for statement in (
         "INSERT INTO consents VALUES ('globex', 'v', 'shop', '[]', now())",
         "UPDATE consents SET tenant_id = 'globex', uid = 'v'",
@@ -277,31 +277,31 @@ def test_a_row_of_another_tenant_can_be_neither_added_nor_moved(services: Databa
                 connection.execute(statement.encode())
 
 
-def test_the_look_up_sees_tenants_and_nothing_else(services: Database) -> None:
+def test_tenant_lookup_sees_only_tenants(services: Database) -> None:
     views = {name: seen(services, "lookup", name) for name in metadata.tables}
     assert {name for name, rows in views.items() if rows} == {"tenants"}
     assert views["tenants"] == {"acme", "globex"}
 
 
-def test_the_outbox_claim_sees_the_outbox_and_nothing_else(services: Database) -> None:
+def test_outbox_claim_sees_only_the_outbox(services: Database) -> None:
     views = {name: seen(services, "outbox", name) for name in metadata.tables}
     assert {name for name, rows in views.items() if rows} == {"outbox"}
 
 
 @pytest.mark.parametrize(("as_tenant", "table"), [("lookup", "tenants"), ("outbox", "outbox")])
-def test_neither_exemption_can_remove_a_row(services: Database, as_tenant: str, table: str) -> None:
+def test_neither_exemption_can_delete_a_row(services: Database, as_tenant: str, table: str) -> None:
     work = UnitOfWork(services, as_tenant)
     assert work.changed(metadata.tables[table].delete()) == 0
     work.rollback()
 
 
-def test_the_look_up_changes_no_tenant(services: Database) -> None:
+def test_tenant_lookup_cannot_change_a_tenant(services: Database) -> None:
     work = UnitOfWork(services, "lookup")
     assert work.changed(tenants.update().values(name="stolen")) == 0
     work.rollback()
 
 
-def test_the_runtime_role_cannot_rewrite_the_history(services: Database) -> None:
+def test_runtime_role_cannot_rewrite_the_schema_version(services: Database) -> None:
     with psycopg.connect(services.url.replace("+psycopg", "")) as connection:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (migrate.HEAD,)
         with pytest.raises(psycopg.errors.InsufficientPrivilege):

@@ -6,7 +6,7 @@ from app.identity.protocols.oauth import claims
 
 
 @pytest.mark.parametrize(
-    ("kept", "told"),
+    ("kept", "expected"),
     [
         ("12-10-1815", "1815-12-10"),
         ("12/10/1815", "1815-12-10"),
@@ -16,25 +16,25 @@ from app.identity.protocols.oauth import claims
         (None, None),
     ],
 )
-def test_a_birthday_is_told_year_first_or_not_at_all(kept: str | None, told: str | None) -> None:
-    assert claims.of({"BirthDate": kept}, ["birthdate"]) == ({"birthdate": told} if told else {})
+def test_birthdate_claim_is_iso_or_absent(kept: str | None, expected: str | None) -> None:
+    assert claims.of({"BirthDate": kept}, ["birthdate"]) == ({"birthdate": expected} if expected else {})
 
 
-def test_what_a_profile_lacks_is_left_out() -> None:
+def test_missing_profile_value_gives_no_claim() -> None:
     empty = {"Email": [], "EmailVerified": False, "Addresses": [], "PhoneIdVerified": False, "FullName": ""}
     assert claims.of(empty, claims.names(claims.SCOPES)) == {}
 
 
-def test_an_address_falls_back_from_region_to_state() -> None:
-    told = claims.of({"Addresses": [{"City": "Austin", "State": "TX"}]}, ["address"])
-    assert told == {"address": {"locality": "Austin", "region": "TX"}}
+def test_address_claim_falls_back_from_region_to_state() -> None:
+    expected = claims.of({"Addresses": [{"City": "Austin", "State": "TX"}]}, ["address"])
+    assert expected == {"address": {"locality": "Austin", "region": "TX"}}
 
 
-def test_the_first_address_of_the_account_is_its_email() -> None:
+def test_email_claim_is_the_first_address() -> None:
     profile = {"Email": [{"Value": "a@example.test"}, {"Value": "b@example.test"}], "EmailVerified": True}
     assert claims.of(profile, ["email", "email_verified"]) == {"email": "a@example.test", "email_verified": True}
 
 
-def test_scopes_stand_for_their_claims_and_others_for_none() -> None:
+def test_scopes_give_only_their_claims() -> None:
     assert claims.names(["phone", "openid", "unknown"]) == ["phone_number", "phone_number_verified"]
     assert claims.of({"Password": "x"}, ["Password", "sub"]) == {}

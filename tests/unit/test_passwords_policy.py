@@ -1,4 +1,4 @@
-"""What a tenant demands of a new password."""
+"""The rules of a tenant for new passwords."""
 
 import pytest
 from hypothesis import given
@@ -29,7 +29,7 @@ ALL = PasswordPolicy(
         ("\u00c4\u00e4kettle-zebra-9", 0),
     ],
 )
-def test_every_broken_rule_has_one_sentence(password: str, broken: int) -> None:
+def test_every_broken_rule_has_one_message(password: str, broken: int) -> None:
     found = policy.broken_rules(ALL, password)
     assert len(found) == len(set(found)) == broken
 
@@ -43,7 +43,7 @@ def test_length_is_counted_in_characters() -> None:
     ["Password1!", "P@ssw0rd2024!", "passw0rd!1", "1234567890!", "Qwertyuiop1!", "Sommer2024!!", "!!!letmein!!!1", "aaaaaaaaaa1!",
      "PasswortPasswort1!", "98765 43210!", "zxcvbnm,./1"],
 )  # fmt: skip
-def test_what_everybody_tries_first_is_common(password: str) -> None:
+def test_frequent_password_is_common(password: str) -> None:
     assert is_common(password)
 
 
@@ -58,19 +58,19 @@ def test_what_everybody_tries_first_is_common(password: str) -> None:
         "passwortlos glücklich 4!",
     ],
 )
-def test_what_a_person_made_up_is_not_common(password: str) -> None:
+def test_invented_password_is_not_common(password: str) -> None:
     assert not is_common(password)
 
 
 @given(st.text(max_size=300))
-def test_any_text_is_judged(password: str) -> None:
+def test_any_text_is_checked(password: str) -> None:
     policy.broken_rules(DEFAULT, password)
     is_common(password)
     policy.contains_word(password, [password, None, ""])
 
 
 @pytest.mark.parametrize("word", ["lovelace", "Ada.Lovelace@example.test", "+442079460123", "x lovelace y"])
-def test_a_word_of_the_profile_is_found(word: str) -> None:
+def test_profile_word_in_the_password_is_found(word: str) -> None:
     assert policy.contains_word("LoveLace-2079-+442079460123", [word])
 
 
@@ -87,7 +87,7 @@ def test_common_and_profile_checks_can_be_switched_off() -> None:
         policy.refuse(PasswordPolicy(common_check=False), "Lovelace-1815", ["Lovelace"])
 
 
-def test_the_sentences_stand_in_the_refusal() -> None:
+def test_messages_are_in_the_error() -> None:
     with pytest.raises(e.FieldsRefused) as refusal:
         policy.refuse(DEFAULT, "short", [])
     assert [field for field, _ in refusal.value.problems] == ["Password"] * 3

@@ -1,4 +1,4 @@
-"""What a body may say of the free profile, and what becomes of it."""
+"""Edits of the free profile fields by a request body."""
 
 from contextlib import suppress
 from datetime import date
@@ -52,7 +52,7 @@ def after(given: dict[str, Any], **profile: Any) -> dict[str, Any]:
         ({"Gender": "F"}, {"Gender": "F"}),
     ],
 )  # fmt: skip
-def test_values_are_kept_as_their_kind(given: dict[str, Any], kept: dict[str, Any]) -> None:
+def test_values_are_stored_by_their_kind(given: dict[str, Any], kept: dict[str, Any]) -> None:
     assert after(given) == kept
 
 
@@ -86,13 +86,13 @@ def test_older_spellings_inside_an_element_are_read() -> None:
         ({"CustomFields": {"shoe": "x" * 1001}}, e.BadParameter),
     ],
 )
-def test_what_cannot_be_kept_is_refused(given: dict[str, Any], refusal: type[ApiError]) -> None:
+def test_invalid_profile_value_is_refused(given: dict[str, Any], refusal: type[ApiError]) -> None:
     with pytest.raises(refusal):
         read(given)
 
 
 @given(st.dictionaries(st.sampled_from(list(FIELDS)), JSON, max_size=4))
-def test_any_body_is_read_or_refused_by_name(given: dict[str, Any]) -> None:
+def test_any_body_is_read_or_refused_by_field(given: dict[str, Any]) -> None:
     """Nothing but the interface's refusals comes out, and what is kept has the shape of the table."""
     kept: dict[str, Any] = {}
     with suppress(ApiError):
@@ -100,18 +100,18 @@ def test_any_body_is_read_or_refused_by_name(given: dict[str, Any]) -> None:
     assert all(FIELDS[name].write is Write.ANYONE for name in kept)
 
 
-def test_a_field_that_is_not_the_writers_is_ignored() -> None:
+def test_read_only_field_is_ignored() -> None:
     assert not read({"ExternalUserLoginId": "x", "Roles": ["admin"], "EmailVerified": True, "Nonsense": 1})
 
 
-def test_null_clears_only_where_it_may_and_is_asked_to() -> None:
+def test_null_clears_only_clearable_fields_on_request() -> None:
     held = {"FirstName": "Ada", "Quote": "x", "Skills": [{"Name": "y"}], "Addresses": [{"Type": "Home"}]}
     nothing: dict[str, Any] = dict.fromkeys(held)
     assert read(nothing).apply(held) == held
     assert read(nothing, clears=True).apply(held) == {"Quote": "x", "Skills": [{"Name": "y"}]}
 
 
-def test_deletions_name_elements_by_what_they_say() -> None:
+def test_deletions_match_elements_by_value() -> None:
     ids = [{"Source": "crm", "SourceId": "1", "Operation": None}, {"Source": "crm", "SourceId": "2", "Operation": None}]
     left = after({"ExternalIds": [{"Source": "CRM", "SourceId": "2", "op": "Delete"}]}, ExternalIds=ids)
     assert left == {"ExternalIds": ids[:1]}
@@ -119,11 +119,11 @@ def test_deletions_name_elements_by_what_they_say() -> None:
     assert after({"ExternalIds": [{"Source": "crm", "Operation": "delete"}]}, ExternalIds=ids) == {"ExternalIds": []}
 
 
-def test_a_deletion_works_where_there_is_no_list() -> None:
+def test_deletion_from_a_missing_list_succeeds() -> None:
     assert after({"PlacesLived": [{"Name": "Paris", "Operation": "delete"}]}) == {"PlacesLived": []}
 
 
-def test_edits_leave_the_profile_they_were_applied_to_as_it_is() -> None:
+def test_edits_do_not_change_the_given_profile() -> None:
     held = {"CustomFields": {"shoe": "38"}, "Addresses": [{"Type": "Home"}]}
     read({"CustomFields": {"shoe": None}, "Addresses": [{"Type": "Home", "op": "delete"}]}).apply(held)
     assert held == {"CustomFields": {"shoe": "38"}, "Addresses": [{"Type": "Home"}]}

@@ -44,23 +44,23 @@ TEXTS = st.text(st.sampled_from("abAB*,/() é\u200b"), max_size=200) | st.text(m
         ("Country)Code,FirstName", {"Country": PROFILE["Country"], "FirstName": "Ada"}),
     ],
 )  # fmt: skip
-def test_the_grammar(fields: str, expected: dict[str, Any]) -> None:
+def test_fields_expression_is_parsed(fields: str, expected: dict[str, Any]) -> None:
     assert project(PROFILE, fields) == expected
 
 
 @pytest.mark.parametrize("fields", [None, "", "*", " ", ",,,", "()", "((((", "//", "*,FirstName"])
-def test_what_names_nothing_or_all_gives_all(fields: str | None) -> None:
+def test_empty_or_star_expression_gives_everything(fields: str | None) -> None:
     assert project(PROFILE, fields) == PROFILE
 
 
 @given(TEXTS)
-def test_any_text_is_answered_with_a_part_of_the_profile(fields: str) -> None:
+def test_any_expression_gives_a_part_of_the_profile(fields: str) -> None:
     chosen = project(PROFILE, fields)
     assert set(chosen) <= set(PROFILE)
 
 
 @given(st.lists(NAMES, min_size=1, max_size=5))
-def test_a_list_of_names_chooses_exactly_those(names: list[str]) -> None:
+def test_list_of_names_selects_exactly_those(names: list[str]) -> None:
     chosen = project(PROFILE, ",".join(names))
     known = {name.lower(): name for name in PROFILE}
     wanted = set(PROFILE) if "*" in names else {known[name.lower()] for name in names if name.lower() in known}
@@ -72,7 +72,7 @@ def test_a_list_of_names_chooses_exactly_those(names: list[str]) -> None:
         NAMES, lambda inner: st.builds("{}({})".format, NAMES, inner) | st.builds("{}/{}".format, NAMES, inner)
     )
 )
-def test_what_is_chosen_by_a_part_stands_in_what_is_chosen_by_the_whole(path: str) -> None:
+def test_member_selection_is_part_of_the_whole_selection(path: str) -> None:
     first = path.replace("(", "/").split("/")[0]
     assert set(project(PROFILE, path)) <= set(project(PROFILE, first))
 
@@ -80,7 +80,7 @@ def test_what_is_chosen_by_a_part_stands_in_what_is_chosen_by_the_whole(path: st
 @pytest.mark.parametrize(
     "attack", ["(" * 100_000, "a(" * 50_000, "a/" * 50_000, "a," * 50_000, "*(" * 50_000, "*/" * 50_000]
 )
-def test_the_work_does_not_grow_beyond_the_text(attack: str) -> None:
+def test_parsing_cost_is_bounded_by_the_text(attack: str) -> None:
     assert depth(parse(attack)) <= 12 * 12
     assert set(project(PROFILE, attack)) <= set(PROFILE)
 

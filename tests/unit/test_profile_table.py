@@ -102,7 +102,7 @@ def members(field: Member) -> set[str]:
     return {member.name for member in field.members}
 
 
-def test_the_table_holds_the_fields_of_the_interface_and_no_other() -> None:
+def test_profile_table_has_exactly_the_interface_fields() -> None:
     assert of_kind(Kind.FLAG) == set(FLAGS.split())
     assert of_kind(Kind.COUNT) == set(COUNTS.split())
     assert of_kind(Kind.TEXT) == set(TEXTS.split())
@@ -114,11 +114,11 @@ def test_the_table_holds_the_fields_of_the_interface_and_no_other() -> None:
 
 
 @pytest.mark.parametrize(("name", "expected"), [*OBJECTS.items(), *LISTS.items()])
-def test_every_shape_has_the_members_of_the_interface(name: str, expected: str) -> None:
+def test_every_shape_has_the_interface_members(name: str, expected: str) -> None:
     assert members(FIELDS[name]) == set(expected.split())
 
 
-def test_names_do_not_collide_when_their_letter_case_is_folded() -> None:
+def test_names_do_not_collide_in_lower_case() -> None:
     def check(held: tuple[Member, ...]) -> None:
         spelt = [name.lower() for member in held for name in (member.name, *member.also)]
         assert len(spelt) == len(set(spelt))
@@ -132,17 +132,17 @@ def test_nullsupport_clears_what_the_interface_lists() -> None:
     assert {name for name, field in FIELDS.items() if field.is_cleared} == set(CLEARED.split())
 
 
-def test_nobody_writes_what_the_service_computes() -> None:
+def test_computed_fields_are_read_only() -> None:
     assert {name for name in NEVER.split() if FIELDS[name].write is not Write.NEVER} == set()
 
 
-def test_an_identity_repeats_the_social_half_only() -> None:
+def test_identity_has_only_the_social_fields() -> None:
     held = members(FIELDS["Identities"])
     assert {"Uid", "Password", "PIN", "CustomFields", "Roles", "Organizations", "Identities"} & held == set()
     assert {"ID", "Provider", "Email", "Country", "Positions", "TokenSignSecret", "FirstLogin", "PreviousUids"} <= held
 
 
-def test_the_published_description_holds_every_field_with_its_shape() -> None:
+def test_published_schema_has_every_field_with_its_shape() -> None:
     described = Profile.model_json_schema()["properties"]
     assert set(described) == set(FIELDS)
     assert described["Country"] == of_member(FIELDS["Country"])
@@ -151,7 +151,7 @@ def test_the_published_description_holds_every_field_with_its_shape() -> None:
 
 
 @pytest.mark.parametrize("request_model", [CreateAccount, UpdateAccount])
-def test_a_request_describes_what_may_be_written(request_model: type[CreateAccount] | type[UpdateAccount]) -> None:
+def test_request_schema_has_the_writable_fields(request_model: type[CreateAccount] | type[UpdateAccount]) -> None:
     described = request_model.model_json_schema()["properties"]
     assert {"FirstName", "Addresses", "CustomFields", "Email", "Password", "DisableLogin"} <= set(described)
     assert {"Identities", "NoOfLogins", "FullName"} & set(described) == set()

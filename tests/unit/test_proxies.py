@@ -1,4 +1,4 @@
-"""Forwarded header fields are believed from trusted proxies only; plain HTTP leads to HTTPS."""
+"""Forwarded header fields are used from trusted proxies only, and plain HTTP redirects to HTTPS."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -63,24 +63,24 @@ def through(settings: dict[str, Any], peer: str = CLIENT, **request: str) -> Vis
     return seen
 
 
-def test_a_trusted_proxy_says_who_the_client_is() -> None:
+def test_client_address_comes_from_a_trusted_proxy() -> None:
     seen = ask(PROXY, x_forwarded_for=CLIENT, x_forwarded_proto="https", x_forwarded_host="globex.example.com")
     assert seen.environ["REMOTE_ADDR"] == CLIENT
     assert seen.address == "https://globex.example.com"
 
 
-def test_a_client_cannot_say_who_it_is() -> None:
+def test_forwarded_fields_of_a_client_are_ignored() -> None:
     seen = ask(CLIENT, scheme="https", x_forwarded_for="203.0.113.1", x_forwarded_host="globex.example.com")
     assert seen.environ["REMOTE_ADDR"] == CLIENT
     assert seen.address == "https://acme.example.com"
 
 
-def test_a_client_cannot_say_that_it_came_by_https() -> None:
+def test_forwarded_scheme_of_a_client_is_ignored() -> None:
     assert ask(CLIENT, x_forwarded_proto="https").status == 308
 
 
 @pytest.mark.parametrize("peer", [PROXY, CLIENT])
-def test_nobody_after_this_sees_the_fields(peer: str) -> None:
+def test_forwarded_fields_are_removed(peer: str) -> None:
     fields = {"x_forwarded_for": CLIENT, "x_forwarded_prefix": "/x", "forwarded": "for=1.2.3.4", "x_real_ip": "1.2.3.4"}
     seen = ask(peer, scheme="https", **fields)
     assert not [key for key in seen.environ if "FORWARDED" in key or "REAL_IP" in key]
@@ -102,7 +102,7 @@ def test_nobody_after_this_sees_the_fields(peer: str) -> None:
         ("", PROXY),
     ],
 )
-def test_the_client_is_the_nearest_hop_that_is_not_ours(hops: str, client: str) -> None:
+def test_client_is_the_nearest_untrusted_hop(hops: str, client: str) -> None:
     assert ask(PROXY, scheme="https", x_forwarded_for=hops).environ["REMOTE_ADDR"] == client
 
 
@@ -116,21 +116,21 @@ def test_the_client_is_the_nearest_hop_that_is_not_ours(hops: str, client: str) 
         (CLIENT, "gopher", 308),
     ],
 )
-def test_the_scheme_is_the_one_the_outermost_proxy_saw(hops: str, schemes: str, status: int) -> None:
+def test_scheme_is_that_of_the_outermost_trusted_proxy(hops: str, schemes: str, status: int) -> None:
     assert ask(PROXY, x_forwarded_for=hops, x_forwarded_proto=schemes).status == status
 
 
 @pytest.mark.parametrize("host", ["evil.example/path", "a b", "a@b", "x\r\ny", ""])
-def test_a_forwarded_host_that_is_none_is_ignored(host: str) -> None:
+def test_invalid_forwarded_host_is_ignored(host: str) -> None:
     assert ask(PROXY, scheme="https", x_forwarded_host=host).address == "https://acme.example.com"
 
 
-def test_a_socket_file_is_believed_only_when_listed() -> None:
+def test_unix_socket_is_trusted_only_when_listed() -> None:
     assert through({"trusted_proxies": ["unix"]}, "", x_forwarded_proto="https").status == 200
     assert through({}, "", x_forwarded_proto="https").status == 308
 
 
-def test_a_list_of_proxies_with_a_mistake_is_refused_by_name() -> None:
+def test_invalid_proxy_entry_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match=r"'10\.0\.0\.1/33'"):
         Proxies.of(["10.0.0.1", "10.0.0.1/33"])
     with pytest.raises(ValueError, match="'nginx'"):
@@ -138,43 +138,43 @@ def test_a_list_of_proxies_with_a_mistake_is_refused_by_name() -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_a_page_over_plain_http_is_led_to_the_same_page_over_https(method: str) -> None:
+def test_page_over_plain_http_redirects_to_https(method: str) -> None:
     seen = ask(method=method, path="/a b/\xc3\xbc", query="x=1&y=%20")
     assert seen.status == 308
     assert seen.headers["Location"] == "https://acme.example.com/a%20b/%C3%BC?x=1&y=%20"
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
-def test_what_changes_something_is_refused_over_plain_http_with_the_reason(method: str) -> None:
+def test_writes_over_plain_http_are_refused_with_the_reason(method: str) -> None:
     seen = ask(method=method, path="/api/oidc/token")
     assert seen.status == 403
     assert b"HTTPS only" in seen.body
     assert seen.environ == {}  # the application never saw it
 
 
-def test_a_path_cannot_break_out_of_the_redirect() -> None:
+def test_path_cannot_break_out_of_the_redirect() -> None:
     location = ask(path="//evil.test/\r\nSet-Cookie: a=b").headers["Location"]
     assert location == "https://acme.example.com//evil.test/%0D%0ASet-Cookie:%20a=b"
 
 
 @pytest.mark.parametrize("host", ["evil.test", "acme.example.com.evil.test", "notexample.com", "a@example.com", ""])
-def test_a_strangers_host_is_no_address_to_redirect_to(host: str) -> None:
+def test_unknown_host_gets_no_redirect(host: str) -> None:
     seen = through({}, host=host)
     assert seen.status == 421
     assert "Location" not in seen.headers
 
 
-def test_a_tenants_own_domain_is_led_to_https_too() -> None:
+def test_custom_domain_redirects_to_https() -> None:
     seen = through({"is_served": lambda host: host == "login.acme.test"}, host="login.acme.test:80")
     assert seen.headers["Location"] == "https://login.acme.test/login"
 
 
-def test_the_port_is_that_of_the_hub_domain() -> None:
+def test_redirect_has_the_port_of_the_hub_domain() -> None:
     seen = through({"domain": "example.com:8443"}, host="ACME.example.com:8080")
     assert seen.headers["Location"] == "https://acme.example.com:8443/login"
 
 
-def test_https_answers_tell_browsers_to_come_back_by_https() -> None:
+def test_https_responses_send_hsts() -> None:
     assert ask(scheme="https").headers["Strict-Transport-Security"] == "max-age=31536000"
     assert "Strict-Transport-Security" not in ask().headers
 
@@ -186,16 +186,16 @@ def test_localhost_is_exempt(host: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["localhost.evil.test", "notlocalhost", "127.0.0.1:8000"])
-def test_what_only_looks_like_localhost_is_not(host: str) -> None:
+def test_host_similar_to_localhost_is_not_exempt(host: str) -> None:
     assert through({}, host=host).status == 421
 
 
-def test_our_own_parts_and_probes_may_speak_plainly() -> None:
+def test_internal_hosts_and_probes_may_use_plain_http() -> None:
     assert through({"plain_hosts": ["identity:8000"]}, host="identity:8000").status == 200
     assert through({}, host="10.0.0.3:8000", path="/health/ready").status == 200
 
 
-def test_with_scheme_http_nothing_is_led_anywhere_but_proxies_are_still_weighed() -> None:
+def test_scheme_http_redirects_nothing_and_still_checks_proxies() -> None:
     seen = through({"scheme": "http"}, x_forwarded_for="203.0.113.1")
     assert seen.status == 200
     assert seen.environ["REMOTE_ADDR"] == CLIENT
@@ -204,7 +204,7 @@ def test_with_scheme_http_nothing_is_led_anywhere_but_proxies_are_still_weighed(
 @pytest.mark.parametrize(
     ("host", "name"), [("Acme.Test:80", "acme.test"), ("[::1]:80", "[::1]"), ("[::1]", "[::1]"), ("a.", "a"), ("", "")]
 )
-def test_a_host_name_has_no_port_and_no_case(host: str, name: str) -> None:
+def test_host_name_has_no_port_and_no_case(host: str, name: str) -> None:
     assert hostname_of(host) == name
     assert not is_local(host)
 
@@ -221,5 +221,5 @@ def test_a_host_name_has_no_port_and_no_case(host: str, name: str) -> None:
         ("unknown", "unknown"),
     ],
 )
-def test_a_subscriber_is_one_network(address: str, network: str) -> None:
+def test_addresses_of_one_subscriber_are_one_network(address: str, network: str) -> None:
     assert network_of(address) == network

@@ -1,4 +1,4 @@
-"""What tenants and providers state leads to public addresses alone, judged when it is connected to."""
+"""Addresses from tenants and providers reach public hosts only, checked at connection time."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Answers:
 
     def __call__(self, host: str, port: int, **_: Any) -> list[tuple[Any, ...]]:
         self.asked += 1
-        told = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
-        return [(2, 1, 6, "", (address, port)) for address in told]
+        addresses = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        return [(2, 1, 6, "", (address, port)) for address in addresses]
 
 
-class Heard(ThreadingHTTPServer):
+class RecordingServer(ThreadingHTTPServer):
     """Answers JSON, and keeps which Host each request named."""
 
     redirects_to = ""
@@ -44,7 +44,7 @@ class Heard(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    server: Heard
+    server: RecordingServer
 
     def do_GET(self) -> None:
         self.server.hosts.append(self.headers["Host"])
@@ -59,18 +59,18 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def inside() -> Iterator[Heard]:
+def inside() -> Iterator[RecordingServer]:
     """What must not be reached: a server on this machine."""
-    server = Heard("127.0.0.1")
+    server = RecordingServer("127.0.0.1")
     yield server
     server.shutdown()
     server.server_close()
 
 
 @pytest.fixture
-def allowed(inside: Heard) -> Iterator[Heard]:
+def allowed(inside: RecordingServer) -> Iterator[RecordingServer]:
     """What may be reached: a server at another address, at the same port."""
-    server = Heard("127.0.0.2", inside.server_port)
+    server = RecordingServer("127.0.0.2", inside.server_port)
     yield server
     server.shutdown()
     server.server_close()
@@ -86,7 +86,7 @@ def allowed(inside: Heard) -> Iterator[Heard]:
         "2001:db8::1",
     ],
 )  # fmt: skip
-def test_an_address_that_is_not_public_is_none(text: str) -> None:
+def test_non_public_address_is_refused(text: str) -> None:
     assert not is_public(ipaddress.ip_address(text))
     with pytest.raises(AddressRefused):
         Resolver(resolve=Answers([text])).addresses("id.example", 443)
@@ -95,29 +95,29 @@ def test_an_address_that_is_not_public_is_none(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [PUBLIC, "8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"])
-def test_a_public_address_may_be_reached(text: str) -> None:
+def test_public_address_is_allowed(text: str) -> None:
     assert Resolver(resolve=Answers([text])).addresses("id.example", 443) == [text]
 
 
-def url_of(server: Heard, host: str = "id.example") -> str:
+def url_of(server: RecordingServer, host: str = "id.example") -> str:
     return f"http://{host}:{server.server_port}/keys"
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::ffff:127.0.0.1"])
-def test_a_name_that_leads_to_this_machine_reaches_nothing(inside: Heard, address: str) -> None:
+def test_name_that_resolves_to_this_machine_is_refused(inside: RecordingServer, address: str) -> None:
     with pytest.raises(ProviderUnavailable, match="InvalidResponse"):
         outbound.get_json_object(Resolver(resolve=Answers([address])), url_of(inside))
     assert inside.hosts == []
 
 
-def test_a_number_in_the_address_is_judged_too(inside: Heard) -> None:
+def test_ip_address_in_a_url_is_checked(inside: RecordingServer) -> None:
     for host in ("127.0.0.1", "2130706433", "0x7f.1", "localhost", "x.localhost"):
         with pytest.raises(ProviderUnavailable):
             outbound.get_json_object(Resolver(resolve=Answers(["127.0.0.1"])), url_of(inside, host))
     assert inside.hosts == []
 
 
-def test_a_name_that_changes_its_mind_is_asked_once(inside: Heard, allowed: Heard) -> None:
+def test_name_is_resolved_once_per_request(inside: RecordingServer, allowed: RecordingServer) -> None:
     """Rebinding: the first answer is good, the second is this machine."""
     answers = Answers(["127.0.0.2"], ["127.0.0.1"])
     resolver = Resolver(["127.0.0.2/32"], answers)
@@ -128,14 +128,14 @@ def test_a_name_that_changes_its_mind_is_asked_once(inside: Heard, allowed: Hear
     assert (answers.asked, len(allowed.hosts), inside.hosts) == (2, 1, [])
 
 
-def test_what_was_judged_public_is_what_is_connected_to(inside: Heard) -> None:
+def test_connection_goes_to_the_checked_address(inside: RecordingServer) -> None:
     answers = Answers([PUBLIC], ["127.0.0.1"])
     with pytest.raises(NetworkClosed, match=PUBLIC):
         outbound.get_json_object(Resolver(resolve=answers), url_of(inside))
     assert (answers.asked, inside.hosts) == (1, [])
 
 
-def test_a_redirect_is_not_followed(inside: Heard, allowed: Heard) -> None:
+def test_redirect_is_not_followed(inside: RecordingServer, allowed: RecordingServer) -> None:
     allowed.redirects_to = url_of(inside, "127.0.0.1")
     with pytest.raises(ProviderUnavailable, match="302"):
         outbound.get_json_object(Resolver(["127.0.0.2/32"], Answers(["127.0.0.2"])), url_of(allowed))
@@ -145,7 +145,9 @@ def test_a_redirect_is_not_followed(inside: Heard, allowed: Heard) -> None:
 @pytest.mark.parametrize(
     "host", ["169.254.169.254", "10.1.2.3", "2130706433", "0x7f.1", "10.1.2.3.", "[::ffff:10.0.0.1]", "[fe80::1]"]
 )
-def test_a_proxy_is_asked_for_no_private_number(allowed: Heard, monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+def test_proxy_is_not_asked_for_a_private_address(
+    allowed: RecordingServer, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
     """A proxy inside the network can reach private addresses; it resolves and checks names itself."""
     monkeypatch.setenv("http_proxy", f"http://127.0.0.2:{allowed.server_port}")
     monkeypatch.delenv("no_proxy", raising=False)
@@ -157,12 +159,12 @@ def test_a_proxy_is_asked_for_no_private_number(allowed: Heard, monkeypatch: pyt
     assert allowed.hosts == ["id.example"]
 
 
-def test_an_address_that_does_not_answer_gives_way_to_the_next(allowed: Heard) -> None:
+def test_unreachable_address_falls_back_to_the_next(allowed: RecordingServer) -> None:
     resolver = Resolver(["127.0.0.0/8"], Answers(["127.0.0.3", "127.0.0.2"]))
     assert outbound.get_json_object(resolver, url_of(allowed)) == {"secret": "of the machine"}
 
 
-def test_this_machine_may_be_reached_where_we_are_local() -> None:
+def test_local_installation_may_reach_this_machine() -> None:
     assert Settings().reachable_networks == ("127.0.0.0/8", "::1/128")
     assert Settings(hub_domain="id.example.com").reachable_networks == ()
     assert Settings(hub_domain="id.example.com", provider_networks=("10.0.0.0/8",)).reachable_networks == (

@@ -46,20 +46,20 @@ def texts(found: Any, at: str = "") -> Iterator[tuple[str, str]]:
             yield from texts(value, f"{at}/{number}")
 
 
-def said_by_errors() -> Iterator[tuple[str, str]]:
+def error_texts() -> Iterator[tuple[str, str]]:
     for operation in CATALOGUE:
         if operation.documentation.is_public:
             yield from ((error.__name__, error.description) for error in operation.every_error)
 
 
 @pytest.mark.parametrize(("what", "pattern"), NOTES.items(), ids=NOTES)
-def test_no_reader_meets_a_note_of_ours(what: str, pattern: str) -> None:
-    read = {*texts(PUBLISHED), *said_by_errors()}
+def test_published_texts_contain_no_internal_notes(what: str, pattern: str) -> None:
+    read = {*texts(PUBLISHED), *error_texts()}
     assert len(read) > 400
     assert sorted(found for found in read if re.search(pattern, found[1])) == [], what
 
 
-def test_the_reference_of_the_configuration_names_no_source() -> None:
+def test_configuration_reference_names_no_source() -> None:
     for name in ("configuration.md", "configuration.schema.json"):
         text = (ROOT / "docs" / name).read_text()
         assert re.findall(r".*(?:interface [\w-]+\.md|\brows? [AMU]\d\d).*", text) == [], name
@@ -70,14 +70,14 @@ def test_names_in_descriptions_are_names_of_the_interface() -> None:
     names = set(re.findall(r'"([A-Za-z_]\w*)":', text)) | set(re.findall(r'"name": "([^"]+)"', text))
     unknown = {
         (at, name)
-        for at, said in texts(PUBLISHED)
-        for name in re.findall(r"`([A-Za-z_]\w*)`", said)
+        for at, text in texts(PUBLISHED)
+        for name in re.findall(r"`([A-Za-z_]\w*)`", text)
         if name not in names | ELSEWHERE
     }
     assert unknown == set()
 
 
-def test_every_operation_has_a_summary_of_its_own() -> None:
+def test_every_operation_has_a_unique_summary() -> None:
     public = [operation for operation in CATALOGUE if operation.documentation.is_public]
     unlike = {operation.documentation.summary for operation in public}
     for operation in public:

@@ -1,4 +1,4 @@
-"""What stands in the address of a request is read from there, whatever the body says in whatever letter case."""
+"""A path parameter is read from the address alone, under any spelling of the body."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WITH_BOTH = [
 
 
 @pytest.mark.parametrize("operation", WITH_BOTH, ids=lambda operation: operation.name)
-def test_a_body_never_replaces_a_path_parameter(operation: AnyOperation) -> None:
+def test_body_never_replaces_a_path_parameter(operation: AnyOperation) -> None:
     shape = shape_of(operation.request)
     fields = operation.request.model_fields
     choices = {name: get_args(fields[name].annotation) for name in shape.places[From.PATH]}

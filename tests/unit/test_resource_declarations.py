@@ -1,4 +1,4 @@
-"""A declaration of a resource that makes no sense is refused when it is made, with a sentence that says what to change."""
+"""A contradictory declaration of a resource is refused with a sentence that names the necessary change."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ ALL: Verbs = (LIST, CREATE, READ, UPDATE, DELETE)
 
 
 @pytest.mark.parametrize(
-    ("model", "verbs", "stated", "sentence"),
+    ("model", "verbs", "changes", "sentence"),
     [
         (Plain, (), BOTH, "declare at least one operation"),
         (Plain, (LIST, LIST), BOTH, "declare each verb once"),
@@ -116,16 +116,16 @@ ALL: Verbs = (LIST, CREATE, READ, UPDATE, DELETE)
         ),
     ],
 )
-def test_a_contradictory_statement_is_refused(
-    model: type[Wire], verbs: Verbs, stated: dict[str, Any], sentence: str
+def test_contradictory_declaration_is_refused(
+    model: type[Wire], verbs: Verbs, changes: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(ResourceError) as refusal:
-        bound(resource("x", "/v2/manage/x", model, verbs, noun="thing", kind="x", **stated), Catalogue())
+        bound(resource("x", "/v2/manage/x", model, verbs, noun="thing", kind="x", **changes), Catalogue())
     assert str(refusal.value).startswith("The resource x/x: ")
     assert sentence in str(refusal.value)
 
 
-def test_a_good_statement_is_taken() -> None:
+def test_valid_declaration_is_accepted() -> None:
     held = resource("x", "/v2/manage/x", Plain, ALL, noun="thing", kind="x", exists=Refused, unknown=Refused)
     assert len(bound(held, Catalogue())) == 5
 
@@ -135,7 +135,7 @@ class Switch(Wire):
 
 
 @pytest.mark.parametrize(
-    ("verbs", "stated", "sentence"),
+    ("verbs", "changes", "sentence"),
     [
         ((READ, LIST), {"backing": InSettings("risk")}, "a singleton has no LIST"),
         ((READ,), {}, "a singleton is kept in the settings"),
@@ -143,7 +143,7 @@ class Switch(Wire):
         ((READ, UPDATE), {"backing": InSettings("risk")}, "the settings have no key risk.is_on for IsOn"),
     ],
 )
-def test_a_contradictory_singleton_is_refused(verbs: Verbs, stated: dict[str, Any], sentence: str) -> None:
+def test_contradictory_singleton_is_refused(verbs: Verbs, changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ResourceError) as refusal:
-        singleton("x", "/v2/manage/x", Switch, verbs=verbs, noun="thing", kind="x", **stated)
+        singleton("x", "/v2/manage/x", Switch, verbs=verbs, noun="thing", kind="x", **changes)
     assert sentence in str(refusal.value)

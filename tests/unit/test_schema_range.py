@@ -43,7 +43,7 @@ BEFORE = "0012"  # 0013 changes the table `tenants`
         (SchemaState(None), False),
     ],
 )
-def test_code_serves_from_what_it_needs_to_what_bears_it(stands: SchemaState, is_served: bool) -> None:
+def test_code_serves_within_its_schema_range(stands: SchemaState, is_served: bool) -> None:
     assert (stands.incompatibility("0015", "0014") is None) is is_served
 
 
@@ -57,7 +57,7 @@ def test_code_serves_from_what_it_needs_to_what_bears_it(stands: SchemaState, is
         "DROP INDEX one", "DELETE FROM sessions", "ALTER TABLE sessions DROP CONSTRAINT one",
     ],
 )  # fmt: skip
-def test_what_older_code_stumbles_over_is_found(statement: str) -> None:
+def test_breaking_statement_is_found(statement: str) -> None:
     assert breaks_older_code([statement])
 
 
@@ -68,7 +68,7 @@ def test_what_older_code_stumbles_over_is_found(statement: str) -> None:
         "CREATE INDEX CONCURRENTLY one ON sessions (agent)", "UPDATE sessions SET agent = ''",
     ],
 )  # fmt: skip
-def test_what_only_adds_is_not(statement: str) -> None:
+def test_additive_statement_is_accepted(statement: str) -> None:
     assert breaks_older_code([statement]) == []
 
 
@@ -80,25 +80,25 @@ SWAP = [
 ]  # fmt: skip
 
 
-def test_a_name_that_is_made_again_at_once_is_not_missed() -> None:
+def test_name_recreated_in_the_transaction_is_accepted() -> None:
     assert breaks_older_code(SWAP) == []
 
 
 @pytest.mark.parametrize("left_out", [3, 4])
-def test_a_name_that_is_not_made_again_is_found(left_out: int) -> None:
+def test_name_that_is_not_recreated_is_found(left_out: int) -> None:
     assert breaks_older_code([*SWAP[:left_out], *SWAP[left_out + 1 :]])
 
 
 @pytest.mark.parametrize("at", [1, 2, 3])
-def test_a_name_that_comes_back_a_commit_later_is_found(at: int) -> None:
+def test_name_recreated_after_a_commit_is_found(at: int) -> None:
     assert breaks_older_code([*SWAP[:at], COMMIT, *SWAP[at:]])
 
 
-def test_a_table_that_comes_back_in_another_shape_is_found() -> None:
+def test_table_recreated_in_another_shape_is_found() -> None:
     assert breaks_older_code(["ALTER TABLE sessions RENAME TO visits", "CREATE TABLE sessions (a TEXT)"])
 
 
-def test_a_rule_passes_only_by_name_and_if_it_goes_again() -> None:
+def test_constraint_passes_only_if_named_and_dropped_again() -> None:
     added, dropped = "ALTER TABLE a ADD CONSTRAINT c CHECK (x < 'y') NOT VALID", "ALTER TABLE b DROP CONSTRAINT c"
     assert breaks_older_code([added, COMMIT, dropped], passing={"c"}) == []
     assert breaks_older_code([added, COMMIT, dropped])
@@ -106,7 +106,7 @@ def test_a_rule_passes_only_by_name_and_if_it_goes_again() -> None:
     assert breaks_older_code([dropped], passing={"c"})
 
 
-def test_an_index_of_a_new_table_keeps_nobody_out() -> None:
+def test_index_on_a_new_table_blocks_no_writes() -> None:
     made = ["CREATE TABLE visits (tenant_id TEXT)", "CREATE INDEX one ON visits (tenant_id)"]
     assert keeps_writers_out(made) == []
     assert keeps_writers_out(made[1:]) == made[1:]
@@ -143,7 +143,7 @@ def opened(settings: Settings) -> Iterator[Database]:
         database.dispose()
 
 
-def test_a_newer_schema_that_bears_this_code_is_served(installed: Settings) -> None:
+def test_compatible_newer_schema_is_served(installed: Settings) -> None:
     newer(installed, HEAD)
     with opened(installed) as database:
         migrate.ready(installed, database)
@@ -151,7 +151,7 @@ def test_a_newer_schema_that_bears_this_code_is_served(installed: Settings) -> N
     assert migrate.migrate(installed).revision == LATER
 
 
-def test_a_newer_schema_that_does_not_is_refused(installed: Settings) -> None:
+def test_incompatible_newer_schema_is_refused(installed: Settings) -> None:
     newer(installed, LATER)
     with opened(installed) as database, pytest.raises(SettingsError, match="start a newer one"):
         migrate.ready(installed, database)
@@ -161,13 +161,13 @@ def test_a_newer_schema_that_does_not_is_refused(installed: Settings) -> None:
         migrate.migrate(installed)
 
 
-def test_an_older_version_goes_back_no_newer_schema(installed: Settings) -> None:
+def test_older_version_does_not_downgrade_a_newer_schema(installed: Settings) -> None:
     newer(installed, HEAD)
     with pytest.raises(SettingsError, match="newer version"):
         migrate.downgrade(installed.migrate_url or installed.database, revision=BEFORE)
 
 
-def test_the_command_of_an_older_version_succeeds(installed: Settings) -> None:
+def test_migrate_command_of_an_older_version_succeeds(installed: Settings) -> None:
     newer(installed, HEAD)
     secret = {"GATEHOUSE_SECRET_KEY": "x" * 32}
     environ = {**secret, "GATEHOUSE_DATABASE_URL": installed.database, "GATEHOUSE_MIGRATE_URL": installed.migrate_url}
@@ -175,7 +175,7 @@ def test_the_command_of_an_older_version_succeeds(installed: Settings) -> None:
     assert (result.exit_code, result.output.partition(": schema ")[2][:4]) == (0, LATER)
 
 
-def test_going_back_takes_the_statement_back(installed: Settings) -> None:
+def test_downgrade_restores_the_oldest_compatible_code(installed: Settings) -> None:
     migrate.downgrade(installed.migrate_url or installed.database, revision=BEFORE)
     with opened(installed) as database, database.connect() as connection:
         assert read_schema_state(connection) == SchemaState(BEFORE, BEFORE)
@@ -187,7 +187,7 @@ def behind(fresh_postgres: PostgresUrls) -> PostgresUrls:
     return fresh_postgres
 
 
-def test_a_migration_that_waits_lets_the_others_through(behind: PostgresUrls) -> None:
+def test_blocked_migration_lets_other_statements_through(behind: PostgresUrls) -> None:
     """With a long transaction on the table, later readers wait no longer than the migration's lock timeout."""
     tried = threading.Thread(target=lambda: migrate.upgrade(behind.migrate_url, retries=LockRetries(0.5, 100, 0.1)))
     with psycopg.connect(behind.runtime_url) as long, psycopg.connect(behind.runtime_url, autocommit=True) as others:
@@ -202,7 +202,7 @@ def test_a_migration_that_waits_lets_the_others_through(behind: PostgresUrls) ->
         assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (HEAD,)
 
 
-def test_a_migration_that_never_gets_its_turn_says_why(behind: PostgresUrls) -> None:
+def test_migration_that_never_gets_its_lock_reports_why(behind: PostgresUrls) -> None:
     with psycopg.connect(behind.runtime_url) as long:
         long.execute("SELECT * FROM tenants")
         with pytest.raises(
@@ -212,14 +212,14 @@ def test_a_migration_that_never_gets_its_turn_says_why(behind: PostgresUrls) -> 
     assert migrate.upgrade(behind.migrate_url).revision == HEAD
 
 
-def test_two_migrations_at_once_follow_one_another(fresh_postgres: PostgresUrls) -> None:
+def test_two_concurrent_migrations_run_one_after_another(fresh_postgres: PostgresUrls) -> None:
     """Building an index waits for every older snapshot, so a waiting migration must hold none."""
     with ThreadPoolExecutor(3) as threads:
         each = [threads.submit(migrate.upgrade, fresh_postgres.migrate_url) for _ in range(3)]
         assert [one.result(60).revision for one in each] == [HEAD] * 3
 
 
-def test_an_index_is_built_in_no_transaction(fresh_postgres: PostgresUrls) -> None:
+def test_index_is_built_outside_a_transaction(fresh_postgres: PostgresUrls) -> None:
     """It also recovers from an interrupted run, which leaves an invalid index."""
     migrate.upgrade(fresh_postgres.migrate_url, runtime_role=RUNTIME)
 

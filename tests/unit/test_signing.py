@@ -1,4 +1,4 @@
-"""The signature of calls between our own parts, while the secret changes."""
+"""Signed calls between the parts of the service during a change of the secret."""
 
 import pytest
 
@@ -23,26 +23,26 @@ NONCE = "n" * 22
         ([OLD, NEW], [NEW]),
     ],
 )
-def test_one_line_in_common_is_enough(signs: list[bytes], reads: list[bytes]) -> None:
+def test_one_shared_secret_is_enough(signs: list[bytes], reads: list[bytes]) -> None:
     assert read_signature(reads, *CALL, signature(signs, *CALL, NOW, NONCE), NOW)
 
 
-def test_nothing_in_common_is_refused() -> None:
+def test_no_shared_secret_is_refused() -> None:
     assert not read_signature([NEW], *CALL, signature([OLD], *CALL, NOW, NONCE), NOW)
 
 
-def test_a_header_without_a_signature_is_refused() -> None:
+def test_header_without_a_signature_is_refused() -> None:
     assert not read_signature([OLD], *CALL, f"t={NOW},n={NONCE}", NOW)
     assert not read_signature([OLD], *CALL, f"t={NOW},n={NONCE},v1=", NOW)
 
 
-def test_signatures_of_another_call_are_refused() -> None:
+def test_signature_of_another_call_is_refused() -> None:
     shown = signature([NEW, OLD], "POST", "/hub/other", b"{}", "visit", NOW, NONCE)
     assert not read_signature([OLD, NEW], *CALL, shown, NOW)
 
 
 @pytest.mark.parametrize("nonce", ["", "short", "m" * 22, "n" * 65, "é" * 22])
-def test_a_signature_holds_for_its_nonce_alone(nonce: str) -> None:
+def test_signature_is_valid_for_its_nonce_only(nonce: str) -> None:
     shown = signature([OLD], *CALL, NOW, NONCE)
     assert read_signature([OLD], *CALL, shown, NOW) is not None
     assert read_signature([OLD], *CALL, shown.replace(NONCE, nonce), NOW) is None

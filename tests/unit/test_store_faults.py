@@ -1,4 +1,4 @@
-"""A SQLite database that is full or read-only: 503 with Retry-After, nothing half written, and service again once it is mended."""
+"""A full or read-only SQLite database: 503 with Retry-After, no partial writes, and service after the repair."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def is_unavailable(answer: TestResponse) -> bool:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_write_is_refused_for_now_and_leaves_nothing(place: Place, fault: str) -> None:
+def test_write_is_refused_with_503_and_leaves_nothing(place: Place, fault: str) -> None:
     spoilt(place, fault)
     before = place.rows()
     answer = place.create("second@example.test")
@@ -144,14 +144,14 @@ def test_a_write_is_refused_for_now_and_leaves_nothing(place: Place, fault: str)
     assert place.create("second@example.test").status_code == 200
 
 
-def test_reads_go_on_while_nothing_can_be_written(place: Place) -> None:
+def test_reads_continue_while_writes_fail(place: Place) -> None:
     place.spoil(FAULTS["read-only"])
     query = {"apikey": KEY, "apisecret": SECRET, "email": "first@example.test"}
     base = f"http://{place.services.settings.api_hostname}"
     assert place.client.get(MANAGE, query_string=query, base_url=base).status_code == 200
 
 
-def test_no_password_is_weighed_uncounted(place: Place) -> None:
+def test_no_password_is_checked_without_counting_it(place: Place) -> None:
     place.spoil(FAULTS["read-only"])
     assert is_unavailable(place.sign_in("first@example.test", "Not-the-one-17"))
     assert is_unavailable(place.sign_in("first@example.test"))
@@ -162,7 +162,7 @@ def test_no_password_is_weighed_uncounted(place: Place) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_transaction_is_all_or_nothing(place: Place, fault: str) -> None:
+def test_transaction_is_atomic(place: Place, fault: str) -> None:
     before = place.rows()
     place.spoil(FAULTS[fault])
     work = UnitOfWork(place.services.database, TENANT)
@@ -175,7 +175,7 @@ def test_a_transaction_is_all_or_nothing(place: Place, fault: str) -> None:
     assert place.rows()[-1] == before[-1] + 1
 
 
-def test_a_fault_halfway_takes_back_what_was_written_before_it(place: Place) -> None:
+def test_fault_halfway_rolls_back_earlier_writes(place: Place) -> None:
     before = place.rows()
     work = UnitOfWork(place.services.database, TENANT)
     write(work, place, {}, 3)
@@ -193,7 +193,7 @@ def hurried(ask: Callable[[], Any]) -> Any:
     return ask()
 
 
-def test_a_database_that_another_process_holds_is_waited_for_then_refused(
+def test_locked_database_is_waited_for_then_refused(
     place: Place,
 ) -> None:
     before = place.rows()
@@ -209,7 +209,7 @@ def test_a_database_that_another_process_holds_is_waited_for_then_refused(
     assert place.create("third@example.test").status_code == 200
 
 
-def test_a_database_that_cannot_be_written_is_not_ready(place: Place) -> None:
+def test_unwritable_database_is_not_ready(place: Place) -> None:
     def read_only(connection: Any, _record: Any) -> None:
         connection.execute(FAULTS["read-only"])
 
@@ -222,14 +222,14 @@ def test_a_database_that_cannot_be_written_is_not_ready(place: Place) -> None:
         event.remove(Engine, "connect", read_only)
 
 
-def test_a_database_that_somebody_writes_is_ready(place: Place) -> None:
+def test_database_locked_by_a_writer_is_ready(place: Place) -> None:
     with place.services.database.connect() as connection:
         connection.execute(text("BEGIN IMMEDIATE"))
         assert health.checks(place.services.settings)["database"]() is None
         connection.execute(text("ROLLBACK"))
 
 
-def test_probes_write_seldom(place: Place) -> None:
+def test_probes_rarely_write(place: Place) -> None:
     check = health.checks(place.services.settings)["database"]
     check()
     before = changes_of(place)
@@ -244,7 +244,7 @@ def changes_of(place: Place) -> int:
         return int(connection.execute(text("PRAGMA data_version")).scalar_one())
 
 
-def test_what_is_removed_does_not_stay_in_the_file(place: Place) -> None:
+def test_deleted_data_does_not_stay_in_the_file(place: Place) -> None:
     with place.services.database.engine.connect() as connection:
         assert connection.exec_driver_sql("PRAGMA secure_delete").scalar_one() == 1
 

@@ -1,4 +1,4 @@
-"""The gateway hears what Twilio's would, and its refusals are understood."""
+"""Requests to Twilio have its documented form, and its refusals are interpreted."""
 
 import base64
 import json
@@ -19,7 +19,7 @@ MESSAGE = Message("acme", "m1", "sms", {"to": "+4930123456", "text": "482913 & m
 
 class Gateway(HTTPServer):
     status = 201
-    heard: dict[str, object] = {}
+    received: dict[str, object] = {}
 
 
 class Answer(BaseHTTPRequestHandler):
@@ -27,7 +27,7 @@ class Answer(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-        self.server.heard = {"path": self.path, "login": self.headers["Authorization"], "form": form}
+        self.server.received = {"path": self.path, "login": self.headers["Authorization"], "form": form}
         self.send_response(self.server.status)
         self.end_headers()
         self.wfile.write(json.dumps({"sid": "SM9", "code": 21211}).encode())
@@ -50,26 +50,26 @@ def at(gateway: Gateway) -> Twilio:
     return Twilio(f"twilio://AC1:s3cret@127.0.0.1:{gateway.server_port}?from=+15550100")
 
 
-def test_a_message_is_sent_as_twilio_takes_it(gateway: Gateway) -> None:
+def test_message_is_sent_in_the_form_of_twilio(gateway: Gateway) -> None:
     sender = at(gateway)
     sender.send(MESSAGE)
     sender.close()
-    assert gateway.heard["path"] == "/2010-04-01/Accounts/AC1/Messages.json"
-    assert gateway.heard["login"] == "Basic " + base64.b64encode(b"AC1:s3cret").decode()
-    assert gateway.heard["form"] == {"To": ["+4930123456"], "From": ["+15550100"], "Body": ["482913 & more"]}
+    assert gateway.received["path"] == "/2010-04-01/Accounts/AC1/Messages.json"
+    assert gateway.received["login"] == "Basic " + base64.b64encode(b"AC1:s3cret").decode()
+    assert gateway.received["form"] == {"To": ["+4930123456"], "From": ["+15550100"], "Body": ["482913 & more"]}
 
 
-def test_a_code_is_read_out_in_a_call_where_it_is_wanted(gateway: Gateway) -> None:
+def test_voice_code_is_read_out_in_a_call(gateway: Gateway) -> None:
     sender = Twilio(f"twilio://AC1:s3cret@127.0.0.1:{gateway.server_port}?from=+15550100&voice=+15550101")
     sender.send(replace(MESSAGE, payload={**MESSAGE.payload, "spoken": "4, 8 < 9 & Söhne", "language": "de"}))
     sender.close()
-    assert gateway.heard["path"] == "/2010-04-01/Accounts/AC1/Calls.json"
-    said = '<Response><Say language="de-DE">4, 8 &lt; 9 &amp; Söhne</Say></Response>'
-    assert gateway.heard["form"] == {"To": ["+4930123456"], "From": ["+15550101"], "Twiml": [said]}
+    assert gateway.received["path"] == "/2010-04-01/Accounts/AC1/Calls.json"
+    twiml = '<Response><Say language="de-DE">4, 8 &lt; 9 &amp; Söhne</Say></Response>'
+    assert gateway.received["form"] == {"To": ["+4930123456"], "From": ["+15550101"], "Twiml": [twiml]}
 
 
 @pytest.mark.parametrize(("status", "is_final"), [(400, True), (401, True), (429, False), (503, False)])
-def test_only_a_lasting_refusal_is_final(gateway: Gateway, status: int, is_final: bool) -> None:
+def test_only_a_permanent_refusal_is_final(gateway: Gateway, status: int, is_final: bool) -> None:
     gateway.status = status
     sender = at(gateway)
     with pytest.raises(DeliveryError, match=str(status)) as refusal:

@@ -1,4 +1,4 @@
-"""A database that goes and comes back: refused meanwhile, served at once afterwards, whatever the pool still holds."""
+"""A database outage: requests are refused meanwhile, and served at once afterwards with any pooled connection."""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,7 @@ def asked(database: Database) -> int:
         work.rollback()
 
 
-def test_connections_from_before_an_outage_fail_nobody_after_it(database: Database, own_postgres: Postgres) -> None:
+def test_stale_connections_fail_no_request_after_an_outage(database: Database, own_postgres: Postgres) -> None:
     several = [UnitOfWork(database, "acme") for _ in range(5)]
     for work in several:
         work.one(text("SELECT 1"))
@@ -41,7 +41,7 @@ def test_connections_from_before_an_outage_fail_nobody_after_it(database: Databa
 
 
 @pytest.mark.parametrize("writes", [False, True])
-def test_a_transaction_that_the_outage_cut_is_refused_and_leaves_nothing_behind(
+def test_transaction_cut_by_an_outage_is_refused_and_rolled_back(
     database: Database, own_postgres: Postgres, writes: bool
 ) -> None:
     work = UnitOfWork(database, "acme")
@@ -56,7 +56,7 @@ def test_a_transaction_that_the_outage_cut_is_refused_and_leaves_nothing_behind(
     assert asked(database) == 1
 
 
-def test_a_commit_that_the_outage_cut_is_refused(database: Database, own_postgres: Postgres) -> None:
+def test_commit_cut_by_an_outage_is_refused(database: Database, own_postgres: Postgres) -> None:
     work = UnitOfWork(database, "acme")
     work.begin()
     own_postgres.stop()

@@ -1,4 +1,4 @@
-"""Addresses of others: what may stand in a link, and what in a security policy."""
+"""Web addresses of others: which may be linked, and which may be a source of the content security policy."""
 
 import pytest
 
@@ -35,7 +35,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_what_a_browser_may_read_otherwise_is_no_address(text: str) -> None:
+def test_ambiguous_url_is_no_web_address(text: str) -> None:
     assert not is_web_address(text)
     assert web_address(text) == origin(text) == ""
 
@@ -50,12 +50,12 @@ def test_what_a_browser_may_read_otherwise_is_no_address(text: str) -> None:
         ("https://my_bucket.cdn.example/x", "https://my_bucket.cdn.example"),
     ],
 )
-def test_a_web_address_has_an_origin(text: str, source: str) -> None:
+def test_web_address_has_an_origin(text: str, source: str) -> None:
     assert web_address(text) == text
     assert origin(text) == source
 
 
-def test_letters_beyond_ascii_are_linked_to_but_are_no_source() -> None:
+def test_non_ascii_url_is_a_link_but_no_csp_source() -> None:
     assert is_web_address("https://bücher.example/")
     assert origin("https://bücher.example/") == ""
 
@@ -63,13 +63,13 @@ def test_letters_beyond_ascii_are_linked_to_but_are_no_source() -> None:
 @pytest.mark.parametrize(
     "text", ["https: *", "*", "'unsafe-inline'", "https://a.b;", "https://a.b,c", ":", "", "a\nb:"]
 )
-def test_a_source_is_one_word(text: str) -> None:
+def test_csp_source_is_one_word(text: str) -> None:
     assert not is_source(text)
     plain = content_security_policy("n")
     assert content_security_policy("n", form_targets=[text], images=[text]) == plain
 
 
-def test_schemes_and_origins_are_sources() -> None:
+def test_schemes_and_origins_are_csp_sources() -> None:
     policy = content_security_policy("n", form_targets=["com.example.app:", "https:"], images=["https://a.b:8443"])
     assert "form-action 'self' com.example.app: https:;" in policy
     assert "img-src 'self' data: https://a.b:8443;" in policy

@@ -1,4 +1,4 @@
-"""Form tokens and seals: what they take, and what they must not."""
+"""Form tokens and encrypted cookies of the hub: valid only in their context."""
 
 import pytest
 from hypothesis import given
@@ -13,11 +13,11 @@ TOKENS = FormTokens([b"k" * 32])
 BOUND = ("acme", "attempt", "binding")
 
 
-def test_the_key_of_hub_calls_is_the_one_of_the_service() -> None:
+def test_hub_and_service_derive_the_same_key() -> None:
     assert derive_key(b"s" * 32, "hub calls") == encryption.derive_key(b"s" * 32, "hub calls")
 
 
-def test_a_token_is_good_where_it_was_made_and_differs_each_time() -> None:
+def test_form_token_is_valid_in_its_form_and_differs_each_time() -> None:
     first, second = TOKENS.make(*BOUND), TOKENS.make(*BOUND)
     assert first != second
     assert TOKENS.is_valid(first, *BOUND)
@@ -27,29 +27,29 @@ def test_a_token_is_good_where_it_was_made_and_differs_each_time() -> None:
 @pytest.mark.parametrize(
     "other", [("globex", "attempt", "binding"), ("acme", "other", "binding"), ("acme", "attempt", "other")]
 )
-def test_it_is_good_nowhere_else(other: tuple[str, ...]) -> None:
+def test_form_token_is_invalid_elsewhere(other: tuple[str, ...]) -> None:
     assert not TOKENS.is_valid(TOKENS.make(*BOUND), *other)
 
 
-def test_without_a_secret_of_the_browser_nothing_is_good() -> None:
+def test_form_token_is_invalid_without_a_browser_secret() -> None:
     assert not TOKENS.is_valid(TOKENS.make("acme", "", ""), "acme", "", "")
 
 
 @given(st.text(max_size=80))
-def test_no_text_is_taken_for_a_token(text: str) -> None:
+def test_arbitrary_text_is_no_form_token(text: str) -> None:
     assert not TOKENS.is_valid(text, *BOUND)
 
 
-def test_a_seal_opens_in_its_place_only_and_after_a_rotation() -> None:
+def test_encrypted_value_opens_in_context_and_after_rotation() -> None:
     old, new = CookieCipher([b"a" * 32]), CookieCipher([b"b" * 32, b"a" * 32])
-    sealed = old.encrypt({"x": 1}, "here")
-    assert new.decrypt(sealed, "here") == {"x": 1}
-    assert new.decrypt(sealed, "there") is None
-    assert CookieCipher([b"b" * 32]).decrypt(sealed, "here") is None
+    encrypted = old.encrypt({"x": 1}, "here")
+    assert new.decrypt(encrypted, "here") == {"x": 1}
+    assert new.decrypt(encrypted, "there") is None
+    assert CookieCipher([b"b" * 32]).decrypt(encrypted, "here") is None
 
 
 @given(st.text(max_size=200))
-def test_no_text_is_taken_for_a_seal(text: str) -> None:
+def test_arbitrary_text_is_no_encrypted_value(text: str) -> None:
     assert CookieCipher([b"a" * 32]).decrypt(text, "here") is None
 
 
@@ -65,7 +65,7 @@ def test_no_text_is_taken_for_a_seal(text: str) -> None:
         ("", ""),
     ],
 )
-def test_fixed_segments_ignore_letter_case_and_names_keep_theirs(path: str, read_as: str) -> None:
+def test_fixed_segments_ignore_case_and_names_keep_theirs(path: str, read_as: str) -> None:
     assert lowercase_path(path) == read_as
 
 
@@ -94,7 +94,7 @@ def is_foreign(headers: dict[str, str], host: str, *, is_https: bool = True) -> 
         ({"Origin": "https://evil.example", "Sec-Fetch-Site": "same-origin"}, HERE),  # a proxy before us may rewrite
     ],
 )
-def test_a_form_of_our_own_page_is_taken(headers: dict[str, str], host: str) -> None:
+def test_form_from_the_same_origin_is_accepted(headers: dict[str, str], host: str) -> None:
     assert not is_foreign(headers, host)
 
 
@@ -115,10 +115,10 @@ def test_a_form_of_our_own_page_is_taken(headers: dict[str, str], host: str) -> 
         {"Origin": f"app://{HERE}"},
     ],
 )
-def test_a_form_of_another_site_is_not(headers: dict[str, str]) -> None:
+def test_form_from_another_site_is_refused(headers: dict[str, str]) -> None:
     assert is_foreign(headers, HERE)
 
 
-def test_over_plain_http_our_own_origin_is_plain_too() -> None:
+def test_same_origin_over_plain_http_is_plain() -> None:
     assert not is_foreign({"Origin": "http://acme.localhost:8000"}, "acme.localhost:8000", is_https=False)
     assert is_foreign({"Origin": "http://shop.localhost:8000"}, "acme.localhost:8000", is_https=False)

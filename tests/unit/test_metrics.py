@@ -1,4 +1,4 @@
-"""Metrics folders leave nothing behind, and lines about refusals stay few and lose no count."""
+"""Metrics directories are cleaned up, and repeated log lines become one line with a count."""
 
 import logging
 import os
@@ -44,23 +44,23 @@ def test_folder_of_a_killed_server_is_removed_at_the_next_start() -> None:
 
 
 def test_folder_in_use_stays_while_one_process_of_it_lives() -> None:
-    told, tell = os.pipe()
+    read_end, write_end = os.pipe()
     used = MetricsDirectory()
     worker = os.fork()
     if worker == 0:
-        os.close(tell)
-        os.read(told, 1)
+        os.close(write_end)
+        os.read(read_end, 1)
         os._exit(0)
     os.close(used._lock)  # the parent was killed, its worker lives
     MetricsDirectory().remove()
     assert used.path.exists()
-    os.close(tell)
+    os.close(write_end)
     os.waitpid(worker, 0)
     MetricsDirectory().remove()
     assert not used.path.exists()
 
 
-def test_what_others_put_there_is_left_alone(temporary: Path) -> None:
+def test_foreign_files_in_the_folder_stay(temporary: Path) -> None:
     elsewhere = temporary / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "lock").write_text("")
@@ -72,7 +72,7 @@ def test_what_others_put_there_is_left_alone(temporary: Path) -> None:
     assert (elsewhere / "lock").exists()
 
 
-def test_gauges_of_an_ended_process_are_forgotten(tmp_path: Path) -> None:
+def test_live_metrics_of_an_ended_process_are_removed(tmp_path: Path) -> None:
     for name in ("gauge_livesum_77.db", "gauge_liveall_77.db", "counter_77.db", "gauge_livesum_78.db"):
         (tmp_path / name).write_bytes(b"")
     metrics.forget(77, tmp_path)
@@ -85,11 +85,11 @@ def _own(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
 
 
 def test_flood_of_lines_becomes_one_and_a_count(caplog: pytest.LogCaptureFixture) -> None:
-    told = ThrottledLog(log)
+    throttled = ThrottledLog(log)
     with caplog.at_level(logging.WARNING, logger="gatehouse.tests"):
         for number in range(100):
-            told.write("full", "serving.refused", number=number)
-            told.write(f"other {number % 2}", "serving.refused", number=number)
+            throttled.write("full", "serving.refused", number=number)
+            throttled.write(f"other {number % 2}", "serving.refused", number=number)
         assert [record.__dict__["number"] for record in _own(caplog)] == [0, 0, 1]
         for timer in [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]:
             timer.join(10)

@@ -25,11 +25,11 @@ def shown(**changes: Any) -> dict[str, Any]:
     return profile_of(replace(ADA, **changes))
 
 
-def test_it_holds_every_field_in_its_kind() -> None:
+def test_profile_holds_every_field_in_its_kind() -> None:
     assert list(shown()) == list(FIELDS)
 
 
-def test_no_hash_and_no_answer_leaves_the_service() -> None:
+def test_profile_holds_no_hash_and_no_answer() -> None:
     assert "argon2" not in str(shown())
     assert shown()["Password"] == "********"
     assert shown(password_hash=None)["Password"] is None
@@ -45,26 +45,26 @@ def test_dates_are_iso_8601_in_utc() -> None:
     ("first", "last", "full"),
     [("Ada", "Lovelace", "Ada Lovelace"), ("Ada", None, "Ada"), (None, "King", "King"), (None, None, None)],
 )
-def test_the_full_name_is_first_and_last(first: str | None, last: str | None, full: str | None) -> None:
+def test_full_name_is_first_and_last_name(first: str | None, last: str | None, full: str | None) -> None:
     names = {"FirstName": first, "LastName": last, "FullName": "kept by mistake"}
     assert shown(profile=names)["FullName"] == full
 
 
-def test_a_lock_is_shown_while_it_holds() -> None:
+def test_lock_is_shown_until_it_ends() -> None:
     ahead, past = NOW + timedelta(minutes=1), NOW - timedelta(minutes=1)
     assert shown(is_locked=True, locked_until=ahead)["IsLoginLocked"] is True
     assert shown(is_locked=True, locked_until=past)["IsLoginLocked"] is False
     assert shown(is_locked=True, lock_type="Captcha")["LoginLockedType"] == "Captcha"
 
 
-def test_an_address_that_waits_is_not_one_of_the_others() -> None:
+def test_pending_address_is_not_listed_as_email() -> None:
     waiting = {"Type": "Primary", "Value": "new@example.test", "pending": True}
     profile = shown(emails=[*ADA.emails, waiting])
     assert profile["UnverifiedEmail"] == [{"Type": "Primary", "Value": "new@example.test"}]
     assert profile["Email"] == [{"Type": "Primary", "Value": "ada@example.test"}]
 
 
-def test_the_country_of_the_profile_is_the_countrys_name() -> None:
+def test_country_of_the_profile_is_the_country_name() -> None:
     assert (
         shown(profile={"Country": {"Code": "DE", "Name": "Germany"}, "ProfileCountry": "X"})["ProfileCountry"]
         == "Germany"
@@ -85,7 +85,7 @@ def test_the_country_of_the_profile_is_the_countrys_name() -> None:
         (None, None),
     ],
 )
-def test_a_birth_date_is_read(text: str | None, day: date | None) -> None:
+def test_birth_date_is_parsed(text: str | None, day: date | None) -> None:
     assert born_on(text) == day
 
 
@@ -98,9 +98,9 @@ def test_a_birth_date_is_read(text: str | None, day: date | None) -> None:
         (date(2000, 2, 29), date(2026, 3, 1), 26),
     ],
 )
-def test_an_age_is_whole_years(born: date, today: date, years: int) -> None:
+def test_age_is_in_whole_years(born: date, today: date, years: int) -> None:
     assert age(born, today) == years
 
 
-def test_the_age_is_told_as_of_when_the_account_was_read() -> None:
+def test_age_is_as_of_the_time_of_reading() -> None:
     assert shown(profile={"BirthDate": "03-01-2000"})["Age"] == "26"

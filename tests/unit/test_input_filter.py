@@ -1,4 +1,4 @@
-"""Which values are dangerous, and that finding out costs one pass."""
+"""The input filter: which values are dangerous, in one pass over the text."""
 
 import pytest
 
@@ -19,7 +19,7 @@ ACTIVE = [
     '<meta http-equiv="refresh" content=0>',
     "<p style=position:fixed>",
     "<svg><a><animate attributeName=href values=javascript:x>",
-    "<\u017fcript>",  # a long s becomes an S where somebody writes it in capitals
+    "<\u017fcript>",  # a long s becomes an S in upper case
 ]
 ORDINARY = [
     "I <3 you & them",
@@ -43,14 +43,14 @@ ORDINARY = [
 
 
 @pytest.mark.parametrize("text", ACTIVE)
-def test_what_a_browser_would_run_or_load_is_dangerous(text: str) -> None:
+def test_markup_that_browsers_run_or_load_is_dangerous(text: str) -> None:
     assert input_filter.has_active_markup(text)
     for body in ({"FirstName": text}, {"A": [{"B": text}]}, {"CustomFields": {text: "x"}}):
         assert input_filter.is_dangerous(body, with_markup=True)
 
 
 @pytest.mark.parametrize("text", ORDINARY)
-def test_ordinary_text_is_not(text: str) -> None:
+def test_ordinary_text_is_not_dangerous(text: str) -> None:
     assert not input_filter.is_dangerous({"About": text}, with_markup=True)
 
 
@@ -58,7 +58,7 @@ def test_ordinary_text_is_not(text: str) -> None:
     "name",
     ["password", "NewPassword", "confirm_password", "client_secret", "securityanswer", "PIN", "oldpin", "new_pin"],
 )
-def test_nobody_s_secret_is_looked_at_for_markup(name: str) -> None:
+def test_secrets_are_not_searched_for_markup(name: str) -> None:
     for text in ACTIVE:
         assert not input_filter.is_dangerous({name: text}, with_markup=True)
         assert not input_filter.is_dangerous({name: {"q1": [text]}}, with_markup=True)
@@ -66,14 +66,14 @@ def test_nobody_s_secret_is_looked_at_for_markup(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["Spinner", "Shipping", "passenger"])
-def test_a_name_that_only_resembles_a_secret_s_is_none(name: str) -> None:
+def test_name_similar_to_a_secret_field_is_searched(name: str) -> None:
     assert input_filter.is_dangerous({name: ACTIVE[0]}, with_markup=True)
 
 
 @pytest.mark.parametrize(
     "piece", ["<a ", "<a on", "<a onaaaa ", "<a/src", "<", "<script", " onx   ", '"on', "</", "<a href \t\n"]
 )
-def test_a_hostile_text_of_a_megabyte_is_read_in_one_pass(piece: str) -> None:
+def test_hostile_text_of_a_megabyte_is_read_in_one_pass(piece: str) -> None:
     text = "<a" + piece * (1_000_000 // len(piece)) + "!"
     assert (
         not input_filter.has_active_markup(text) or "script" in piece

@@ -1,4 +1,4 @@
-"""The queue in the event loop: which requests get a thread to hash, and which are shed."""
+"""The hashing queue in the event loop: which requests get a thread, and which are refused."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -46,7 +46,7 @@ def test_quiet_tenant_runs_in_the_first_round() -> None:
     looped(test)
 
 
-def test_wait_that_can_be_foretold_is_refused_at_once() -> None:
+def test_predictably_long_wait_is_refused_at_once() -> None:
     async def test() -> None:
         queue = HashQueue(HashLimits(running=1), patience_seconds=1)  # a turn is taken to last 50 ms until one was seen
         await queue.enter(LOUD)
@@ -67,7 +67,7 @@ def test_wait_that_can_be_foretold_is_refused_at_once() -> None:
     looped(test)
 
 
-def test_who_waits_behind_many_tenants_is_refused_with_503() -> None:
+def test_wait_behind_many_tenants_is_refused_with_503() -> None:
     async def test() -> None:
         queue = HashQueue(HashLimits(running=1), patience_seconds=1)
         await queue.enter(LOUD)
@@ -83,7 +83,7 @@ def test_who_waits_behind_many_tenants_is_refused_with_503() -> None:
     looped(test)
 
 
-def test_who_has_waited_too_long_is_refused_and_leaves_the_line() -> None:
+def test_request_after_the_longest_wait_is_refused_and_dequeued() -> None:
     async def test() -> None:
         queue = HashQueue(HashLimits(running=1), patience_seconds=0.06)
         queue._pace_seconds = 0.001  # it expects to be quick
@@ -100,7 +100,7 @@ def test_who_has_waited_too_long_is_refused_and_leaves_the_line() -> None:
     ("limits", "status"),
     [(HashLimits(running=1, waiting_per_owner=2), 429), (HashLimits(running=1, waiting=2), 429)],
 )
-def test_line_is_bounded_however_quick_it_is(limits: HashLimits, status: int) -> None:
+def test_queue_is_bounded_at_any_pace(limits: HashLimits, status: int) -> None:
     async def test() -> None:
         queue = HashQueue(limits, patience_seconds=20)
         queue._pace_seconds = 0.0
@@ -117,7 +117,7 @@ def test_line_is_bounded_however_quick_it_is(limits: HashLimits, status: int) ->
     looped(test)
 
 
-def test_requests_that_hang_keep_neither_places_nor_all_threads() -> None:
+def test_hanging_requests_keep_neither_slots_nor_all_threads() -> None:
     """A captcha's provider that does not answer: its tenant's sign-ins hold threads, and the others still sign in."""
 
     async def test() -> None:
@@ -133,7 +133,7 @@ def test_requests_that_hang_keep_neither_places_nor_all_threads() -> None:
     looped(test)
 
 
-def test_client_that_leaves_gives_its_turn_back() -> None:
+def test_cancelled_request_gives_its_slot_back() -> None:
     async def test() -> None:
         queue = HashQueue(HashLimits(running=1), patience_seconds=20)
         held = await queue.enter(LOUD)

@@ -1,4 +1,4 @@
-"""An interface of 500 operations, as large as ours becomes: stated, routed, served, called and described, nothing written twice."""
+"""A catalogue of 500 operations: declared, routed, served, called and described without repetition."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Odd(ApiError):
 FAMILY = ErrorProfile("generated", Wrong, Wrong, Wrong, Wrong, Wrong)
 
 
-def stated(number: int) -> Operation[Any, Any]:
-    """Return one operation: ten stand at a thing's two addresses, told apart by method."""
+def declare(number: int) -> Operation[Any, Any]:
+    """Return one operation: ten stand at a thing's two addresses, distinguished by method."""
     thing, place = divmod(number, PER_THING)
     method = METHODS[place % len(METHODS)]
     has_id = place >= len(METHODS)
@@ -48,7 +48,7 @@ def stated(number: int) -> Operation[Any, Any]:
     if method not in ("GET", "DELETE"):
         fields["first_name"] = (str, Field(max_length=40))
     request = create_model(f"Request{number}", __base__=Wire, **fields)
-    response = create_model(f"Response{number}", __base__=Wire, number=(int, ...), said=(str, ...))
+    response = create_model(f"Response{number}", __base__=Wire, number=(int, ...), text=(str, ...))
     path = f"/v2/things{thing}" + ("/{thing_id}" if has_id else "")
     return Operation(
         f"things{thing}.does{place}",
@@ -64,7 +64,7 @@ def stated(number: int) -> Operation[Any, Any]:
 
 
 class Gate:
-    """Lets everybody in."""
+    """A lifecycle that admits every caller."""
 
     def open(self, _operation: object, _raw: RawRequest) -> int:
         return 0
@@ -84,17 +84,17 @@ class Gate:
 
 def handler_of(operation: Operation[Any, Any], number: int) -> Any:
     def handle(_call: int, req: Any) -> Any:
-        said = getattr(req, "first_name", "") + getattr(req, "thing_id", "")
-        if said == "odd":
+        text = getattr(req, "first_name", "") + getattr(req, "thing_id", "")
+        if text == "odd":
             raise Odd
-        return operation.response(number=number, said=said.upper() if req.loud else said)
+        return operation.response(number=number, text=text.upper() if req.loud else text)
 
     return handle
 
 
 @pytest.fixture(scope="module")
 def operations() -> list[Operation[Any, Any]]:
-    return [stated(number) for number in range(AMOUNT)]
+    return [declare(number) for number in range(AMOUNT)]
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def client(catalogue: Catalogue, operations: list[Operation[Any, Any]]) -> Itera
 
 
 def asked(operation: Operation[Any, Any], text: str, *, loud: bool = False) -> Wire:
-    """Return a request that says the text once: in the path where it has one, else in the body."""
+    """Return a request that holds the text once: in the path where it has one, else in the body."""
     given: dict[str, Any] = {"loud": loud}
     if "thing_id" in operation.request.model_fields:
         given["thing_id"] = text
@@ -124,17 +124,19 @@ def asked(operation: Operation[Any, Any], text: str, *, loud: bool = False) -> W
     return request
 
 
-def test_building_catalogue_and_router_is_told() -> None:
+def test_building_catalogue_and_router_is_timed() -> None:
     begun = monotonic()
-    made = [stated(number) for number in range(AMOUNT)]
+    made = [declare(number) for number in range(AMOUNT)]
     between = monotonic()
     router = Router(Catalogue(made))
     routed = monotonic()
-    print(f"stated in {(between - begun) * 1000:.0f} ms, routed in {(routed - between) * 1000:.1f} ms")
+    print(f"declared in {(between - begun) * 1000:.0f} ms, routed in {(routed - between) * 1000:.1f} ms")
     assert router.owns("/v2/things0")
 
 
-def test_every_operation_is_held_as_it_was_stated(catalogue: Catalogue, operations: list[Operation[Any, Any]]) -> None:
+def test_catalogue_holds_every_operation_as_declared(
+    catalogue: Catalogue, operations: list[Operation[Any, Any]]
+) -> None:
     assert len(catalogue) == AMOUNT
     assert all(catalogue[operation.name] is operation for operation in operations)
     assert all(held is operation for held, operation in zip(catalogue.on(Host.API), operations, strict=True))
@@ -143,7 +145,7 @@ def test_every_operation_is_held_as_it_was_stated(catalogue: Catalogue, operatio
         catalogue.add(operations[0])
 
 
-def test_the_router_finds_each_and_only_it(catalogue: Catalogue, operations: list[Operation[Any, Any]]) -> None:
+def test_router_finds_exactly_one_operation(catalogue: Catalogue, operations: list[Operation[Any, Any]]) -> None:
     router = Router(catalogue)
     for operation in operations:
         found = router.find(operation.path.upper().replace("{THING_ID}", "Id-1"))
@@ -160,14 +162,14 @@ def test_two_operations_at_one_address_are_refused(operations: list[Operation[An
         Router([*operations, other])
 
 
-def test_the_models_are_not_built_before_they_are_used() -> None:
-    fresh = stated(AMOUNT + 1)
+def test_models_are_built_on_first_use() -> None:
+    fresh = declare(AMOUNT + 1)
     Router(Catalogue([fresh]))
     assert not fresh.request.__pydantic_complete__
     assert not fresh.response.__pydantic_complete__
 
 
-def test_each_is_called_and_answers_as_itself(client: Client, operations: list[Operation[Any, Any]]) -> None:
+def test_each_operation_is_called_and_answers(client: Client, operations: list[Operation[Any, Any]]) -> None:
     for number, operation in enumerate(operations):
         has_text = number % PER_THING not in (0, 3)  # those neither have an id nor a body
         answer = client(
@@ -176,29 +178,29 @@ def test_each_is_called_and_answers_as_itself(client: Client, operations: list[O
         assert isinstance(answer, operation.response)
         assert answer.number == number
         if has_text:
-            assert answer.said == ("Ä/b c?" if has_body(operation) else "x y")
+            assert answer.text == ("Ä/b c?" if has_body(operation) else "x y")
 
 
 def has_body(operation: Operation[Any, Any]) -> bool:
-    """Return whether the text travels in the body, where any letter may stand."""
+    """Return whether the text travels in the body, where any character may stand."""
     return "{" not in operation.path and "first_name" in operation.request.model_fields
 
 
-def test_each_raises_the_very_class_that_it_declares(client: Client, operations: list[Operation[Any, Any]]) -> None:
+def test_each_operation_raises_its_declared_error_class(client: Client, operations: list[Operation[Any, Any]]) -> None:
     for operation in operations:
         if operation.request.model_fields.keys() & {"thing_id", "first_name"}:
             with pytest.raises(Odd):
                 client(operation, asked(operation, "odd"))
 
 
-def test_a_refused_field_is_named(client: Client, operations: list[Operation[Any, Any]]) -> None:
+def test_refused_field_is_named(client: Client, operations: list[Operation[Any, Any]]) -> None:
     for operation in operations[1::97]:
         if has_body(operation):
             with pytest.raises(Wrong, match="FirstName"):
                 client(operation, operation.request.model_construct(loud=False, first_name="x" * 41))
 
 
-def test_the_document_has_each_once(catalogue: Catalogue, operations: list[Operation[Any, Any]]) -> None:
+def test_document_has_each_operation_once(catalogue: Catalogue, operations: list[Operation[Any, Any]]) -> None:
     made = document(catalogue, "https://api.example.com")
     entries = [entry for methods in made["paths"].values() for entry in methods.values()]
     assert sorted(entry["operationId"] for entry in entries) == sorted(operation.name for operation in operations)
@@ -211,7 +213,7 @@ def test_the_document_has_each_once(catalogue: Catalogue, operations: list[Opera
         jsonschema_rs.meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
 
 
-def test_paths_that_differ_in_a_parameter_s_name_alone_are_one_address() -> None:
+def test_paths_that_differ_in_a_parameter_name_collide() -> None:
     def at(method: str, path: str) -> Operation[Any, Any]:
         return Operation(f"{method} {path}", method, path, Wire, Wire, Host.API, FAMILY)
 
@@ -225,7 +227,7 @@ def test_paths_that_differ_in_a_parameter_s_name_alone_are_one_address() -> None
     assert set(below.methods) == {"DELETE"}
 
 
-def test_a_fixed_segment_is_never_a_parameter() -> None:
+def test_fixed_segment_is_never_a_parameter() -> None:
     def at(method: str, path: str) -> Operation[Any, Any]:
         return Operation(f"{method} {path}", method, path, Wire, Wire, Host.API, FAMILY)
 

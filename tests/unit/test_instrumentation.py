@@ -1,4 +1,4 @@
-"""What operators see: probes, one log line a request, measurements with few labels."""
+"""Instrumentation for operators: probes, one log line per request, metrics with few labels."""
 
 import json
 import logging
@@ -38,12 +38,12 @@ def fine() -> None:
     return
 
 
-def test_a_process_lives_whatever_its_parts_do() -> None:
+def test_process_is_live_while_dependencies_are_down() -> None:
     answer = Client(Health(services, {"database": down})).get("/health/live")
     assert (answer.status_code, answer.json) == (200, {"status": "ok"})
 
 
-def test_a_part_that_is_down_makes_a_process_unready_and_is_named_without_why() -> None:
+def test_failed_dependency_is_named_without_details_and_unready() -> None:
     answer = Client(Health(services, {"database": down, "redis": fine})).get("/health/ready")
     assert (answer.status_code, answer.json) == (
         503,
@@ -51,7 +51,7 @@ def test_a_part_that_is_down_makes_a_process_unready_and_is_named_without_why() 
     )
 
 
-def test_a_part_that_hangs_is_down_and_keeps_one_thread() -> None:
+def test_hanging_dependency_is_down_and_keeps_one_thread() -> None:
     released = threading.Event()
 
     def hangs() -> None:
@@ -71,12 +71,12 @@ def test_a_part_that_hangs_is_down_and_keeps_one_thread() -> None:
     assert client.get("/health/ready").status_code == 200
 
 
-def test_everything_else_is_the_application_s() -> None:
+def test_other_paths_reach_the_application() -> None:
     assert Client(Health(services, {})).get("/health").status_code == 418
     assert Client(Health(services, {})).get("/health/live/more").status_code == 418
 
 
-def test_a_store_of_this_schema_is_ready_and_an_empty_one_is_not(sqlite_url: str) -> None:
+def test_migrated_store_is_ready_and_an_empty_one_is_not(sqlite_url: str) -> None:
     settings = Settings(database_url=sqlite_url, secrets=(b"0" * 32,))
     client = Client(Health(services, identity_health.checks(settings)))
     assert client.get("/health/ready").status_code == 503
@@ -84,7 +84,7 @@ def test_a_store_of_this_schema_is_ready_and_an_empty_one_is_not(sqlite_url: str
     assert client.get("/health/ready").status_code == 200
 
 
-def test_a_database_gone_and_back_is_seen_at_once(own_postgres: Postgres) -> None:
+def test_database_outage_and_recovery_are_seen_at_once(own_postgres: Postgres) -> None:
     urls = own_postgres.database("gatehouse")
     migrate.upgrade(urls.migrate_url, runtime_role=RUNTIME)
     url = urls.runtime_url.replace("postgresql://", "postgresql+psycopg://")
@@ -96,7 +96,7 @@ def test_a_database_gone_and_back_is_seen_at_once(own_postgres: Postgres) -> Non
     assert client.get("/health/ready").status_code == 200
 
 
-def test_redis_gone_and_back_is_seen(sqlite_url: str, own_redis: Redis) -> None:
+def test_redis_outage_and_recovery_are_seen(sqlite_url: str, own_redis: Redis) -> None:
     migrate.upgrade(sqlite_url)
     settings = Settings(database_url=sqlite_url, redis_url=own_redis.url(), secrets=(b"0" * 32,))
     client = Client(Health(services, identity_health.checks(settings)))
@@ -107,7 +107,7 @@ def test_redis_gone_and_back_is_seen(sqlite_url: str, own_redis: Redis) -> None:
     assert client.get("/health/ready").status_code == 200
 
 
-def test_a_request_is_one_line_without_its_query(caplog: pytest.LogCaptureFixture) -> None:
+def test_request_is_logged_in_one_line_without_its_query(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="gatehouse.access"):
         Client(Instrumented(services)).get("/x?apikey=S3CRET&access_token=S3CRET", base_url="http://acme.localhost")
     (line,) = caplog.records
@@ -115,17 +115,17 @@ def test_a_request_is_one_line_without_its_query(caplog: pytest.LogCaptureFixtur
     assert "S3CRET" not in str(line.__dict__)
 
 
-def test_a_request_that_breaks_is_told_as_500() -> None:
+def test_broken_request_is_measured_as_500() -> None:
     def broken(_environ: WSGIEnvironment, _start: StartResponse) -> Iterable[bytes]:
         raise RuntimeError
 
-    told: list[tuple[str, str, int, float]] = []
+    measured: list[tuple[str, str, int, float]] = []
     with pytest.raises(RuntimeError):
-        Client(Instrumented(broken, (lambda *facts: told.append(facts),))).get("/")
-    assert told[0][2] == 500
+        Client(Instrumented(broken, (lambda *facts: measured.append(facts),))).get("/")
+    assert measured[0][2] == 500
 
 
-def test_metrics_are_served_on_a_port_of_their_own_and_no_client_invents_a_label() -> None:
+def test_metrics_have_their_own_port_and_bounded_labels() -> None:
     client = Client(
         Instrumented(services, (request_metrics(partial(surface_of, Settings(api_host="api.localhost:8000"))),))
     )
@@ -156,11 +156,11 @@ def fetched(port: int) -> str:
     raise AssertionError("no metrics")
 
 
-def test_a_probe_is_json() -> None:
+def test_probe_answers_with_json() -> None:
     assert json.loads(Client(Health(services, {"a": fine})).get("/health/ready").data)["parts"] == {"a": "ok"}
 
 
-def test_an_answer_and_its_log_line_bear_one_id(caplog: pytest.LogCaptureFixture) -> None:
+def test_response_and_log_line_share_one_request_id(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "gatehouse.access"):
         answers = [Client(Instrumented(services)).get("/") for _ in range(2)]
     first, second = (answer.headers["X-Request-Id"] for answer in answers)
@@ -182,7 +182,7 @@ def test_an_answer_and_its_log_line_bear_one_id(caplog: pytest.LogCaptureFixture
         ("id\u00e9-of-a-request", "10.0.0.9", False),
     ],
 )
-def test_the_id_of_a_trusted_proxy_is_taken_where_it_is_one(sent: str, peer: str, is_taken: bool) -> None:
+def test_valid_request_id_of_a_trusted_proxy_is_kept(sent: str, peer: str, is_taken: bool) -> None:
     client = Client(Instrumented(services, proxies=Proxies.of(["10.0.0.0/24"])))
     answer = client.get("/", environ_overrides={"REMOTE_ADDR": peer, "HTTP_X_REQUEST_ID": sent})
     assert (answer.headers["X-Request-Id"] == sent) is is_taken

@@ -1,4 +1,4 @@
-"""Links and codes: used once under concurrency, of one tenant, one account and one purpose, void after five wrong tries."""
+"""Links and codes: used once under concurrency, bound to tenant, account and purpose, closed after five wrong codes."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ class Holder:
 
     def opens(self, token: str, kind: Purpose = KIND) -> OneTimeToken:
         with call_of(self.services, self.tenant.name) as call:
-            proof = one_time_tokens.spend_link(call, kind, token)
+            spent = one_time_tokens.spend_link(call, kind, token)
             call.work.commit()
-            return proof
+            return spent
 
     def types(self, code: str, uid: str | None = None, errors: one_time_tokens.CodeErrors = MAIL_CODE) -> OneTimeToken:
         with call_of(self.services, self.tenant.name) as call:
-            proof = one_time_tokens.spend_code(call, KIND, uid or self.uid, code, subject=ADDRESS, errors=errors)
+            spent = one_time_tokens.spend_code(call, KIND, uid or self.uid, code, subject=ADDRESS, errors=errors)
             call.work.commit()
-            return proof
+            return spent
 
     def outcomes(self, tries: list[Callable[[], object]]) -> Counter[str]:
         together = threading.Barrier(len(tries))
@@ -80,28 +80,28 @@ def wrong(code: str) -> str:
     return f"{(int(code) + 1) % 1_000_000:06d}"
 
 
-def test_of_fifty_uses_of_a_link_at_once_one_wins(holder: Holder) -> None:
+def test_only_one_of_fifty_concurrent_link_uses_succeeds(holder: Holder) -> None:
     token = holder.link()
-    said = holder.outcomes([lambda: holder.opens(token)] * 50)
-    assert said == {"won": 1, "UsedLink": 49}
+    outcomes = holder.outcomes([lambda: holder.opens(token)] * 50)
+    assert outcomes == {"won": 1, "UsedLink": 49}
 
 
-def test_of_fifty_uses_of_a_code_at_once_one_wins(holder: Holder) -> None:
+def test_only_one_of_fifty_concurrent_code_uses_succeeds(holder: Holder) -> None:
     code = holder.code()
-    said = holder.outcomes([lambda: holder.types(code)] * 50)
-    assert said["won"] == 1
-    assert set(said) <= {"won", "UsedMailCode", "ClosedMailCode"}
+    outcomes = holder.outcomes([lambda: holder.types(code)] * 50)
+    assert outcomes["won"] == 1
+    assert set(outcomes) <= {"won", "UsedMailCode", "ClosedMailCode"}
 
 
-def test_of_fifty_guesses_at_once_five_are_weighed(holder: Holder) -> None:
+def test_only_five_of_fifty_concurrent_guesses_are_checked(holder: Holder) -> None:
     code = holder.code()
-    said = holder.outcomes([lambda: holder.types(wrong(code))] * 50)
-    assert said == {"WrongMailCode": 5, "ClosedMailCode": 45}
+    outcomes = holder.outcomes([lambda: holder.types(wrong(code))] * 50)
+    assert outcomes == {"WrongMailCode": 5, "ClosedMailCode": 45}
     with pytest.raises(e.ClosedMailCode):
         holder.types(code)
 
 
-def test_a_look_uses_nothing_up(holder: Holder) -> None:
+def test_peek_does_not_use_the_link(holder: Holder) -> None:
     token = holder.link()
     with call_of(holder.services, holder.tenant.name) as call:
         assert one_time_tokens.peek_link(call, KIND, token).subject == ADDRESS
@@ -111,14 +111,14 @@ def test_a_look_uses_nothing_up(holder: Holder) -> None:
         holder.opens(token)
 
 
-def test_a_refusal_that_follows_leaves_the_link_unused(holder: Holder) -> None:
+def test_rollback_leaves_the_link_unused(holder: Holder) -> None:
     token = holder.link()
     with call_of(holder.services, holder.tenant.name) as call:
         one_time_tokens.spend_link(call, KIND, token)
     assert holder.opens(token).uid == holder.uid
 
 
-def test_a_right_code_that_is_refused_for_another_reason_may_come_again(holder: Holder) -> None:
+def test_correct_code_is_reusable_after_a_rollback(holder: Holder) -> None:
     code = holder.code()
     for _ in range(8):
         with call_of(holder.services, holder.tenant.name) as call:
@@ -126,14 +126,14 @@ def test_a_right_code_that_is_refused_for_another_reason_may_come_again(holder: 
     assert holder.types(code).uid == holder.uid
 
 
-def test_a_link_opens_nothing_of_another_tenant(holder: Holder, globex: TenantServer) -> None:
+def test_link_is_unknown_at_another_tenant(holder: Holder, globex: TenantServer) -> None:
     token = holder.link()
     with pytest.raises(e.UnknownLink):
         Holder(globex).opens(token)
     assert holder.opens(token).uid == holder.uid
 
 
-def test_a_code_opens_nothing_of_another_account(holder: Holder) -> None:
+def test_code_is_wrong_for_another_account(holder: Holder) -> None:
     code, other = holder.code(), Holder(holder.tenant)
     other.code()
     with pytest.raises((e.WrongMailCode, e.ClosedMailCode)):
@@ -142,7 +142,7 @@ def test_a_code_opens_nothing_of_another_account(holder: Holder) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in Purpose if kind is not KIND])
-def test_a_link_of_one_purpose_opens_no_other(holder: Holder, kind: Purpose) -> None:
+def test_link_is_unknown_for_another_purpose(holder: Holder, kind: Purpose) -> None:
     token = holder.link()
     with pytest.raises(e.UnknownLink):
         holder.opens(token, kind)
@@ -151,14 +151,14 @@ def test_a_link_of_one_purpose_opens_no_other(holder: Holder, kind: Purpose) -> 
 @pytest.mark.parametrize(
     "cut", [lambda text: text[:-1], lambda text: "", lambda text: text + "x", lambda text: "\x00" * 9]
 )
-def test_a_link_that_was_cut_is_unknown(holder: Holder, cut: Callable[[str], str]) -> None:
+def test_damaged_link_is_unknown(holder: Holder, cut: Callable[[str], str]) -> None:
     token = holder.link()
     with pytest.raises(e.UnknownLink):
         holder.opens(cut(token))
     assert holder.opens(token).uid == holder.uid
 
 
-def test_a_newer_link_or_code_ends_the_older(holder: Holder) -> None:
+def test_newer_link_or_code_ends_the_older(holder: Holder) -> None:
     older, newer, first, second = holder.link(), holder.link(), holder.code(), holder.code()
     with pytest.raises(e.ExpiredLink):
         holder.opens(older)
@@ -168,7 +168,7 @@ def test_a_newer_link_or_code_ends_the_older(holder: Holder) -> None:
     assert holder.opens(newer).uid == holder.types(second).uid == holder.uid
 
 
-def test_what_is_over_is_over(holder: Holder) -> None:
+def test_expired_link_and_code_are_refused(holder: Holder) -> None:
     clock = holder.services.clock
     assert isinstance(clock, MovableClock)
     token, code = holder.link(minutes=10), holder.code(minutes=5)
@@ -180,7 +180,7 @@ def test_what_is_over_is_over(holder: Holder) -> None:
         holder.opens(token)
 
 
-def test_a_code_is_used_once_and_says_so_by_the_way_it_was_sent(holder: Holder) -> None:
+def test_second_use_of_a_code_gives_the_error_of_its_channel(holder: Holder) -> None:
     code = holder.code()
     holder.types(code)
     with pytest.raises(e.UsedMailCode):
@@ -193,7 +193,7 @@ def test_a_code_is_used_once_and_says_so_by_the_way_it_was_sent(holder: Holder) 
     "typed",
     ["{} {}", "{}-{}", " {}–{} ", "{}\u00a0{}", "\u200e{}{}\u200f", "arabic", "full width", "devanagari"],
 )
-def test_codes_are_understood_as_people_type_them(holder: Holder, typed: str) -> None:
+def test_code_is_read_in_any_script_and_grouping(holder: Holder, typed: str) -> None:
     code = holder.code()
     zeros = {"arabic": 0x660, "full width": 0xFF10, "devanagari": 0x966}
     shown = typed.format(code[:3], code[3:])
@@ -204,13 +204,13 @@ def test_codes_are_understood_as_people_type_them(holder: Holder, typed: str) ->
 
 
 @pytest.mark.parametrize("typed", ["", "abc", "²" * 6, "9" * 10_000, "\ud800", "１２３"])
-def test_what_is_no_code_is_wrong(holder: Holder, typed: str) -> None:
+def test_malformed_code_is_wrong(holder: Holder, typed: str) -> None:
     holder.code()
     with pytest.raises(e.WrongMailCode):
         holder.types(typed)
 
 
-def test_wrong_codes_lock_the_account_as_wrong_passwords_do(new_tenant_server: NewTenantServer) -> None:
+def test_wrong_codes_lock_the_account(new_tenant_server: NewTenantServer) -> None:
     holder = Holder(new_tenant_server(lockout={"type": "suspend", "maximum_failed_attempts": 4}))
     code = holder.code()
     for _ in range(4):
@@ -223,7 +223,7 @@ def test_wrong_codes_lock_the_account_as_wrong_passwords_do(new_tenant_server: N
     assert holder.tenant.read(holder.uid)["IsLoginLocked"] is True
 
 
-def test_a_good_code_begins_the_count_anew(new_tenant_server: NewTenantServer) -> None:
+def test_correct_code_resets_the_failure_count(new_tenant_server: NewTenantServer) -> None:
     holder = Holder(new_tenant_server(lockout={"type": "suspend", "maximum_failed_attempts": 4}))
     for _ in range(3):
         code = holder.code()
@@ -234,7 +234,7 @@ def test_a_good_code_begins_the_count_anew(new_tenant_server: NewTenantServer) -
 
 
 @pytest.mark.database_alone
-def test_what_is_long_over_is_removed(holder: Holder, services: Services) -> None:
+def test_long_expired_tokens_are_removed(holder: Holder, services: Services) -> None:
     clock = services.clock
     assert isinstance(clock, MovableClock)
     token = holder.link(minutes=10)

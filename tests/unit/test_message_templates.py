@@ -1,4 +1,4 @@
-"""A tenant's own template holds nothing that could harm, and a value in it is only ever a value."""
+"""Templates of a tenant: harmful ones are refused, and inserted values are never interpreted."""
 
 from __future__ import annotations
 
@@ -77,30 +77,30 @@ def wrong(html: str, kind: MailKind = MailKind.WELCOME, **more: object) -> str:
         ("<p>#FPass a FPass#</p>", "no sections"),
     ],
 )
-def test_what_could_harm_or_break_is_refused(html: str, problem: str) -> None:
+def test_harmful_or_broken_template_is_refused(html: str, problem: str) -> None:
     assert problem in wrong(html)
 
 
 @pytest.mark.parametrize("kind", [MailKind.VERIFICATION, MailKind.RESET, MailKind.ADD_EMAIL])
-def test_what_the_mail_is_sent_for_must_be_in_it(kind: MailKind) -> None:
+def test_template_without_its_required_value_is_refused(kind: MailKind) -> None:
     assert "#Url# or #OTP#, which" in wrong("<p>Hello</p>", kind)
     assert wrong("<p>#OTP#</p>", kind) == wrong("<a href='#Url#'>x</a>", kind) == wrong("<p>#GUID#</p>", kind) == ""
     assert "#OTP#, because carries is otp" in wrong("<a href='#Url#'>x</a>", kind, carries="otp")
     assert "text: #Url# and #OTP#, as in html" in wrong("<p>#Url# #OTP#</p>", kind, text="#OTP#")
 
 
-def test_a_mail_that_deletes_needs_its_link() -> None:
+def test_deletion_mail_needs_its_link() -> None:
     assert "#Url#, which" in wrong("<p>Hello</p>", MailKind.DELETE_ACCOUNT)
     assert "carries: nothing" in wrong("<p>Hello</p>", carries="link")
 
 
 @pytest.mark.parametrize("subject", ["Hi\r\nBcc: eve@example.com", "Hi\nthere", "Hi\u2028", "Hi\x00"])
-def test_a_subject_is_one_line(subject: str) -> None:
+def test_subject_with_a_line_break_is_refused(subject: str) -> None:
     with pytest.raises(ValueError, match="one line"):
         mail("<p>a</p>", subject=subject)
 
 
-def test_a_subject_holds_no_link() -> None:
+def test_subject_with_a_link_is_refused() -> None:
     assert "subject: no #Url# in a subject" in wrong("<p>a</p>", subject="See #Url#")
 
 
@@ -117,57 +117,57 @@ def test_a_subject_holds_no_link() -> None:
         "#FPass",
     ],
 )
-def test_a_value_is_put_in_as_it_is_and_never_read_again(name: str) -> None:
-    letter = drawn("<p>Hello #Name#</p><p>#Url#</p>", values={"Name": name}, subject="For #Name#")
-    assert letter.subject == f"For {name}"
-    assert letter.text.startswith(f"Hello {name}\n")
-    assert letter.html.count("t0ken") == letter.text.count("t0ken") == 1
-    assert "<script" not in letter.html
-    assert "49" not in letter.subject
+def test_inserted_value_is_not_expanded_again(name: str) -> None:
+    message = drawn("<p>Hello #Name#</p><p>#Url#</p>", values={"Name": name}, subject="For #Name#")
+    assert message.subject == f"For {name}"
+    assert message.text.startswith(f"Hello {name}\n")
+    assert message.html.count("t0ken") == message.text.count("t0ken") == 1
+    assert "<script" not in message.html
+    assert "49" not in message.subject
 
 
-def test_values_are_escaped_for_html_and_never_for_text() -> None:
-    letter = drawn("<p>#Name#</p><a href='#Url#'>Go</a>", values={"Name": "Tom & <Ada>"})
-    assert "Tom &amp; &lt;Ada&gt;" in letter.html
-    assert 'href="https://acme.example.com/verify?vtype=emailverification&amp;vtoken=t0ken"' in letter.html
-    assert "Tom & <Ada>" in letter.text
-    assert f"Go:\n{LINK}\n" in letter.text
+def test_values_are_escaped_in_html_and_not_in_text() -> None:
+    message = drawn("<p>#Name#</p><a href='#Url#'>Go</a>", values={"Name": "Tom & <Ada>"})
+    assert "Tom &amp; &lt;Ada&gt;" in message.html
+    assert 'href="https://acme.example.com/verify?vtype=emailverification&amp;vtoken=t0ken"' in message.html
+    assert "Tom & <Ada>" in message.text
+    assert f"Go:\n{LINK}\n" in message.text
 
 
-def test_a_value_within_an_address_stays_a_value() -> None:
-    letter = drawn("<a href='https://a.example/?e=#Email#'>x</a>", values={"Email": "a&b=c@x.example"})
-    assert 'href="https://a.example/?e=a%26b%3Dc%40x.example"' in letter.html
+def test_value_within_an_address_is_encoded() -> None:
+    message = drawn("<a href='https://a.example/?e=#Email#'>x</a>", values={"Email": "a&b=c@x.example"})
+    assert 'href="https://a.example/?e=a%26b%3Dc%40x.example"' in message.html
 
 
 @pytest.mark.parametrize("form", ["#Url#?vtype=reset&vtoken=#GUID#", "#Url#?vtype=reset&amp;vtoken=#GUID#", "#Url#"])
-def test_the_older_form_of_the_link_is_the_link(form: str) -> None:
-    letter = drawn(f"<a href='{form}'>Go</a>", MailKind.RESET)
-    assert letter.text == f"Go:\n{LINK}\n"
+def test_older_placeholder_of_the_link_works(form: str) -> None:
+    message = drawn(f"<a href='{form}'>Go</a>", MailKind.RESET)
+    assert message.text == f"Go:\n{LINK}\n"
 
 
-def test_nobody_s_name_leaves_no_hole() -> None:
-    letter = drawn("<p>Hello #Name#, and welcome #Name#</p>", values={"Name": ""})
-    assert letter.text == "Hello, and welcome\n"
+def test_missing_name_leaves_no_gap() -> None:
+    message = drawn("<p>Hello #Name#, and welcome #Name#</p>", values={"Name": ""})
+    assert message.text == "Hello, and welcome\n"
 
 
-def test_without_its_link_a_mail_is_not_drawn() -> None:
+def test_mail_without_its_link_is_not_rendered() -> None:
     with pytest.raises(RenderError):
         drawn("<a href='#Url#'>Go</a>", MailKind.RESET, {"Url": ""})
 
 
-def test_a_subject_of_which_nothing_is_left_is_not_drawn() -> None:
+def test_empty_subject_is_not_rendered() -> None:
     with pytest.raises(RenderError):
         drawn("<p>a</p>", subject="#Name#", values={"Name": ""})
 
 
 @pytest.mark.parametrize("name", ["Ada\r\nBcc: eve@example.com", "\u202eadA", "x" * 10_000])
-def test_a_name_in_a_subject_cannot_leave_its_line(name: str) -> None:
+def test_name_cannot_break_the_subject_line(name: str) -> None:
     subject = drawn("<p>a</p>", subject="For #Name#", values={"Name": name}).subject
     assert not re.search(r"[\r\n\u202a-\u202e]", subject)
     assert len(subject) <= 150
 
 
-def test_paragraphs_get_our_frame_and_a_document_is_sent_as_it_is() -> None:
+def test_paragraphs_are_framed_and_documents_are_sent_unchanged() -> None:
     framed = drawn("<h1>Hi</h1><p><a class='button' href='https://a.example/'>Go</a></p>").html
     assert framed.count("<html") == framed.count("<body") == 1
     assert 'class="card"' in framed
@@ -179,22 +179,22 @@ def test_paragraphs_get_our_frame_and_a_document_is_sent_as_it_is() -> None:
 @pytest.mark.parametrize(
     "html", ["<p>" * 33_000, "</p>" * 20_000, "<p></b>" * 14_000, "#FPass" * 16_000, "<!--" * 20_000]
 )
-def test_a_template_that_is_all_trouble_is_refused_and_told_shortly(html: str) -> None:
+def test_template_with_many_problems_gets_a_short_list(html: str) -> None:
     assert 0 < len(wrong(html, MailKind.RESET)) < 3_000
 
 
-def test_text_is_made_of_the_html_where_there_is_none() -> None:
-    letter = drawn(
+def test_missing_text_part_is_made_from_the_html() -> None:
+    message = drawn(
         "<div style='display:none'>preview</div><h1>Hi  there</h1><table><tr><td>One</td></tr><tr><td>Two</td></tr></table>"
         "<ul><li>a</li><li>b</li></ul><p>See <a href='https://a.example/x'>our\npage</a>.<br>Bye</p>"
         "<p><a href='mailto:help@a.example'>Help</a> <a href='https://a.example/y'>https://a.example/y</a></p>"
     )
-    assert letter.text == (
+    assert message.text == (
         "Hi there\n\nOne\nTwo\n\n- a\n- b\n\nSee our page (https://a.example/x).\nBye\n\nHelp https://a.example/y\n"
     )
 
 
-def test_sections_stay_where_they_concern_the_account() -> None:
+def test_sections_depend_on_the_account() -> None:
     html = "<p>#OTP#</p>#FPass <p>Password</p> FPass##FUName <p>Name</p> FUName#"
     made = tenant_template(mail(html, MailKind.RESET))
     assert made.problems(()) == []
@@ -205,14 +205,14 @@ def test_sections_stay_where_they_concern_the_account() -> None:
     assert "to begin and to end" in wrong("<p>#OTP# #FPass</p>", MailKind.RESET)
 
 
-def test_a_custom_field_of_the_tenant_is_a_placeholder() -> None:
+def test_custom_field_of_the_tenant_is_a_placeholder() -> None:
     made = tenant_template(mail("<p>#ShoeSize#</p>"))
     assert made.problems(("ShoeSize",)) == made.problems(None) == []
     assert "found #ShoeSize#" in made.problems(("Hat",))[0][1]
 
 
 @pytest.mark.parametrize("kind", SmsKind)
-def test_a_text_message_holds_its_code(kind: SmsKind) -> None:
+def test_sms_template_without_its_code_is_refused(kind: SmsKind) -> None:
     problems = tenant_template(SmsTemplate(type=kind, text="Hello #Name#")).problems(())
     assert [key for key, _ in problems] == ([] if kind in (SmsKind.WELCOME, *NEW_PLACE_TEXTS) else ["text"])
     assert tenant_template(SmsTemplate(type=kind, text="a\x07b #GUID#")).problems(())[0] == (

@@ -1,4 +1,4 @@
-"""User agents: a name where there is one, and nothing made up."""
+"""User agents: the name of a known browser, and no name for any other text."""
 
 import pytest
 from hypothesis import given
@@ -47,10 +47,10 @@ KHTML = "AppleWebKit/537.36 (KHTML, like Gecko)"
         ("", UserAgent()),
     ],
 )
-def test_an_agent_is_named_without_its_version(text: str, agent: UserAgent) -> None:
+def test_user_agent_is_named_without_its_version(text: str, agent: UserAgent) -> None:
     assert parse_user_agent(text) == agent
 
 
 @given(st.text(max_size=400))
-def test_whatever_is_sent_gives_a_short_name_or_none(text: str) -> None:
+def test_any_user_agent_gives_a_short_name_or_none(text: str) -> None:
     assert len(parse_user_agent(text).browser or "") <= 40

@@ -1,4 +1,4 @@
-"""How answers are written at the redirect address, and what pages are told of it."""
+"""Authorization responses at the redirect address, and the sources that pages may use for them."""
 
 from urllib.parse import parse_qsl, urlsplit
 
@@ -24,14 +24,14 @@ def asked(**changed: object) -> Authorization:
 
 
 @given(state=st.text(min_size=1).filter(lambda text: text.isprintable()))
-def test_state_comes_back_as_it_went_and_cannot_add_parameters(state: str) -> None:
+def test_state_returns_unchanged_and_adds_no_parameters(state: str) -> None:
     for mode, part in (("query", "query"), ("fragment", "fragment")):
         address = response.code(asked(state=state, response_mode=mode), "a code").address or ""
         held = parse_qsl(getattr(urlsplit(address), part), keep_blank_values=True)
         assert held == [("code", "a code"), ("state", state), ("iss", ISSUER)]
 
 
-def test_a_posted_answer_has_fields_and_a_plain_address() -> None:
+def test_form_post_response_has_fields_and_a_plain_uri() -> None:
     step = response.code(asked(response_mode="form_post"), "x")
     assert (step.step, step.address, step.fields) == (
         Step.FORM_POST,
@@ -40,7 +40,7 @@ def test_a_posted_answer_has_fields_and_a_plain_address() -> None:
     )
 
 
-def test_an_error_before_the_mode_is_known_travels_in_the_query() -> None:
+def test_error_before_the_mode_is_known_is_in_the_query() -> None:
     kept = {"redirect_uri": "com.example:/cb"}
     address = response.error(ISSUER, kept, RefusedByRedirect("invalid_request", "The state is too long.")).address or ""
     assert address.startswith("com.example:/cb?error=invalid_request&")
@@ -54,7 +54,7 @@ def test_an_error_before_the_mode_is_known_travels_in_the_query() -> None:
         ("com.example.phone:/cb", "com.example.phone:"),
     ],
 )
-def test_pages_may_lead_to_the_origin_or_to_the_bare_scheme(uri: str, origin: str) -> None:
+def test_form_action_is_the_origin_or_the_bare_scheme(uri: str, origin: str) -> None:
     assert views.redirect_origin(uri) == origin
 
 
@@ -66,12 +66,12 @@ def test_pages_may_lead_to_the_origin_or_to_the_bare_scheme(uri: str, origin: st
         ({"redirect_uris": ("com.example:/cb",)}, None),
     ],
 )
-def test_the_way_home_is_only_ever_a_registered_address(settings: dict[str, object], home: str | None) -> None:
+def test_application_address_is_always_a_registered_one(settings: dict[str, object], home: str | None) -> None:
     client = Application("shop", None, ApplicationSettings.model_validate({"name": "shop", **settings}))
     assert views.relying_party(client, "https://elsewhere.example/cb").home == home
 
 
-def test_issuers_have_no_slash_at_their_end_and_their_own_endpoints() -> None:
+def test_issuer_has_no_trailing_slash_and_own_endpoints() -> None:
     wide, own = Issuer(ISSUER, "oidc", None, "a key"), Issuer(ISSUER, "oauth", "Shop", "a key")
     assert (wide.url, wide.token_endpoint) == (ISSUER, f"{ISSUER}/api/oidc/token")
     assert own.url == f"{ISSUER}/service/oauth/Shop"

@@ -1,4 +1,4 @@
-"""Where parameters stand that we add to an address outside."""
+"""Parameters that are added to a return address."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from app.identity.directory.tenants.allowed_addresses import with_query
         ("https://a.example/x?", "https://a.example/x?vtoken=t"),
     ],
 )
-def test_parameters_stand_before_the_fragment(address: str, expected: str) -> None:
+def test_parameters_are_added_before_the_fragment(address: str, expected: str) -> None:
     assert with_query(address, vtoken="t") == expected
 
 
@@ -34,5 +34,5 @@ def test_parameters_stand_before_the_fragment(address: str, expected: str) -> No
         ("https://a.example/?y=1#vtoken", "https://a.example/?y=1&vtoken=t#vtoken"),
     ],
 )
-def test_ours_take_the_place_of_what_has_their_name(address: str, expected: str) -> None:
+def test_added_parameters_replace_those_of_the_same_name(address: str, expected: str) -> None:
     assert with_query(address, vtoken="t") == expected

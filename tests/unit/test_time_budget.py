@@ -19,7 +19,7 @@ on_postgres = pytest.mark.parametrize("own_database", ["postgres"], indirect=Tru
 
 
 def within(seconds: float, work: Callable[[], Any]) -> Any:
-    """Do it as a request that may wait so long."""
+    """Run the work as a request with this time budget."""
 
     def request() -> Any:
         time_budget.begin(seconds)
@@ -37,7 +37,7 @@ def ask(database: Database, *statements: str) -> Any:
 
 
 @on_postgres
-def test_a_slow_statement_is_refused_by_the_server(own_database: Database) -> None:
+def test_slow_statement_is_cancelled_by_the_server(own_database: Database) -> None:
     backend = ask(own_database, "SELECT pg_backend_pid()")
     with pytest.raises(StoreUnavailable, match="statement timeout"):
         within(1.0, lambda: ask(own_database, "SELECT pg_sleep(60)"))
@@ -45,7 +45,7 @@ def test_a_slow_statement_is_refused_by_the_server(own_database: Database) -> No
 
 
 @on_postgres
-def test_a_tenant_with_slow_statements_shuts_nobody_else_out(own_database: Database) -> None:
+def test_slow_statements_of_a_tenant_block_no_other(own_database: Database) -> None:
     slow = ("SELECT pg_sleep(0.7)", "SELECT pg_sleep(0.7)", "SELECT pg_sleep(0.7)")
     with pytest.raises(StoreUnavailable):
         within(1.2, lambda: ask(own_database, *slow))
@@ -60,7 +60,7 @@ def test_timeouts_end_with_their_transaction(own_database: Database) -> None:
 
 
 @on_postgres
-def test_a_wait_for_a_lock_ends_in_time(own_database: Database) -> None:
+def test_wait_for_a_lock_ends_within_the_budget(own_database: Database) -> None:
     holder = UnitOfWork(own_database, "tenant")
     holder.run(text("LOCK TABLE tenants IN ACCESS EXCLUSIVE MODE"))
     with pytest.raises(StoreUnavailable):
@@ -69,7 +69,7 @@ def test_a_wait_for_a_lock_ends_in_time(own_database: Database) -> None:
     assert within(1.0, lambda: ask(own_database, "SELECT count(*) FROM tenants")) == 0
 
 
-def test_a_server_that_hangs_is_waited_for_once(own_postgres: Postgres) -> None:
+def test_hanging_server_is_waited_for_once(own_postgres: Postgres) -> None:
     database = Database(own_postgres.database("hanging").runtime_url.replace("postgresql:", "postgresql+psycopg:"))
     assert ask(database, "SELECT 1") == 1
     own_postgres.freeze()
@@ -85,7 +85,7 @@ def test_a_server_that_hangs_is_waited_for_once(own_postgres: Postgres) -> None:
     database.dispose()
 
 
-def test_an_open_circuit_lets_one_caller_try() -> None:
+def test_open_circuit_admits_one_trial() -> None:
     circuit = time_budget.CircuitBreaker()
     assert circuit.admit() is False
     circuit.record_timeout()

@@ -1,4 +1,4 @@
-"""Letters say what they must in every language, and names are harmless in them."""
+"""Messages hold the required text in every language, and names in them are harmless."""
 
 import re
 from html.parser import HTMLParser
@@ -55,8 +55,8 @@ class Read(HTMLParser):
 
 def drawn(kind: MailKind, state: str, tag: str) -> tuple[Facts, RenderedMessage, Read]:
     facts = EMAIL_SAMPLES[kind][state]
-    letter = render(kind, LOOK, facts, LANGUAGES[tag])
-    return facts, letter, Read(letter.html)
+    message = render(kind, LOOK, facts, LANGUAGES[tag])
+    return facts, message, Read(message.html)
 
 
 def test_every_kind_has_samples() -> None:
@@ -65,37 +65,37 @@ def test_every_kind_has_samples() -> None:
 
 
 @pytest.mark.parametrize(("kind", "state", "tag"), EVERY_MAIL)
-def test_both_parts_of_every_mail_say_what_they_must(kind: MailKind, state: str, tag: str) -> None:
-    facts, letter, read = drawn(kind, state, tag)
-    assert "Acme" in letter.subject
-    assert "\n" not in letter.subject
+def test_both_parts_of_every_mail_hold_the_required_text(kind: MailKind, state: str, tag: str) -> None:
+    facts, message, read = drawn(kind, state, tag)
+    assert "Acme" in message.subject
+    assert "\n" not in message.subject
     for must in filter(None, (facts.otp, facts.url, facts.name)):
-        assert must in letter.text
+        assert must in message.text
         assert must in read.text
     assert read.addresses.count(facts.url) == (2 if facts.url else 0)
     assert (read.root["lang"], read.root["dir"]) == (tag, LANGUAGES[tag].direction)
-    assert not re.search(r"%\(|\{\{|None|\n\n\n", letter.text)
+    assert not re.search(r"%\(|\{\{|None|\n\n\n", message.text)
 
 
 @pytest.mark.parametrize(("kind", "state", "tag"), EVERY_MAIL)
-def test_a_mail_fetches_nothing_and_runs_nothing(kind: MailKind, state: str, tag: str) -> None:
-    _, letter, read = drawn(kind, state, tag)
+def test_mail_loads_no_resource_and_runs_no_script(kind: MailKind, state: str, tag: str) -> None:
+    _, message, read = drawn(kind, state, tag)
     assert read.pictures == []
     assert not read.tags & {"script", "form", "iframe", "link", "object"}
-    assert "data:" not in letter.html
-    assert "url(" not in letter.html
+    assert "data:" not in message.html
+    assert "url(" not in message.html
 
 
 @pytest.mark.parametrize("kind", MailKind)
-def test_every_language_has_its_own_words(kind: MailKind) -> None:
+def test_every_language_has_its_own_text(kind: MailKind) -> None:
     state = next(iter(EMAIL_SAMPLES[kind]))
     texts = [drawn(kind, state, tag)[1] for tag in LANGUAGES]
-    assert len({letter.subject for letter in texts}) == len(LANGUAGES)
-    paragraphs = [{line for line in letter.text.splitlines() if len(line.split()) > 4} for letter in texts]
+    assert len({message.subject for message in texts}) == len(LANGUAGES)
+    paragraphs = [{line for line in message.text.splitlines() if len(line.split()) > 4} for message in texts]
     assert set.intersection(*paragraphs) == set()
 
 
-def test_a_logo_is_an_https_address_or_left_out() -> None:
+def test_logo_without_https_is_left_out() -> None:
     facts = EMAIL_SAMPLES[MailKind.WELCOME]["notice"]
     for logo, pictures in (
         ("https://acme.example/logo.png", ["https://acme.example/logo.png"]),
@@ -110,12 +110,12 @@ def test_a_logo_is_an_https_address_or_left_out() -> None:
     "name",
     ["x\r\nBcc: eve@example.com", "Ad\u202ea", "a" * 10_000, "<script>alert(1)</script>", "%(name)s {{ 7 * 7 }} #Url#"],
 )
-def test_a_tenant_s_name_cannot_leave_its_line(name: str) -> None:
-    letter = render(MailKind.RESET, Branding(name, Brand()), EMAIL_SAMPLES[MailKind.RESET]["link"], LANGUAGES["en"])
-    assert not re.search(r"[\r\n\u202a-\u202e\u2066-\u2069]", letter.subject)
-    assert len(letter.subject) <= 150
-    assert "<script" not in letter.html
-    assert "49" not in letter.subject
+def test_tenant_name_cannot_break_the_subject_line(name: str) -> None:
+    message = render(MailKind.RESET, Branding(name, Brand()), EMAIL_SAMPLES[MailKind.RESET]["link"], LANGUAGES["en"])
+    assert not re.search(r"[\r\n\u202a-\u202e\u2066-\u2069]", message.subject)
+    assert len(message.subject) <= 150
+    assert "<script" not in message.html
+    assert "49" not in message.subject
 
 
 @pytest.mark.parametrize(
@@ -144,17 +144,17 @@ def test_a_tenant_s_name_cannot_leave_its_line(name: str) -> None:
         (None, ""),
     ],
 )
-def test_a_name_greets_unless_it_advertises(name: str | None, greeting: str) -> None:
+def test_name_with_an_address_is_left_out_of_the_greeting(name: str | None, greeting: str) -> None:
     assert safe_name(name) == greeting
 
 
-def test_a_long_name_is_cut() -> None:
+def test_long_name_is_cut() -> None:
     assert len(one_line("n" * 10_000, 60)) == 60
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)
 @pytest.mark.parametrize("kind", SmsKind)
-def test_a_message_bears_the_code_first_and_the_line_for_browsers_last(kind: SmsKind, tag: str) -> None:
+def test_sms_starts_with_the_code_and_ends_with_the_origin_line(kind: SmsKind, tag: str) -> None:
     (facts,) = SMS_SAMPLES[kind].values()
     text = render_sms(kind, "Acme", facts, LANGUAGES[tag], "acme.example.com:8000")
     if facts.otp:
@@ -164,7 +164,7 @@ def test_a_message_bears_the_code_first_and_the_line_for_browsers_last(kind: Sms
     assert gsm7.count_parts(text) <= (1 if tag != "ar" else 2)
 
 
-def test_a_name_of_another_script_stays_though_it_costs_room() -> None:
+def test_name_in_another_script_stays_outside_gsm7() -> None:
     assert "Ακμή" in render_sms(SmsKind.WELCOME, "Ακμή", Facts(to=""), LANGUAGES["en"], "h")
     assert gsm7.simplify("Café “Łódź” – ok") == "Café “Łódź” – ok"
     assert gsm7.simplify("“Châlet” – ok…") == '"Chalet" - ok...'
@@ -174,5 +174,5 @@ def test_a_name_of_another_script_stays_though_it_costs_room() -> None:
     ("minutes", "words"),
     [(1, "1 minute"), (5, "5 minutes"), (60, "1 hour"), (90, "90 minutes"), (1440, "24 hours"), (4320, "3 days")],
 )
-def test_times_are_said_as_people_say_them(minutes: int, words: str) -> None:
+def test_durations_are_formatted_for_people(minutes: int, words: str) -> None:
     assert format_duration(minutes, "en") == words
