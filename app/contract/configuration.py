@@ -1,7 +1,7 @@
-"""What a tenant is, as configuration: settings, brand, applications. The configuration file, the store and the
-management operations share these models; names are snake_case, bounds and defaults stand here once.
+"""A tenant's configuration: settings, brand, applications. The configuration file, the store and the management operations
+share these models, with their bounds and defaults; names are snake_case.
 
-They come from the interface: limits.md, tenant-config.md section 8, user.md sections 3 and 11. Docstrings of the models are published
+Sources: the interface: limits.md, tenant-config.md section 8, user.md sections 3 and 11. Docstrings of the models are published
 (docs/configuration.md), so they name no source.
 """
 
@@ -34,7 +34,7 @@ Mode = Literal["required", "optional", "disabled"]
 Country = Annotated[str, Field(pattern=r"^[A-Z]{2}$")]  # ISO 3166
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 LINKS = ("privacy", "terms", "help")
-"""What pages and mails lead to beside themselves."""
+"""The links of pages and emails."""
 
 
 class Lockout(ConfigurationModel):
@@ -52,14 +52,14 @@ class Lockout(ConfigurationModel):
 class Captcha(ConfigurationModel):
     """The captcha: `own`, which needs no external service, or
     a provider with its `site_key` and the tenant's `captcha_secret`. Applications send the provider's response; pages show
-    its widget, whose script runs in the page and could read what is typed. Beside the widget pages offer a built-in question,
+    its widget, whose script runs in the page and could read typed values. Pages also offer a built-in question,
     unless `fallback` is off: then users without JavaScript, or who cannot use or load the widget, cannot sign in."""
 
     provider: Literal["own", Provider] = "own"
     site_key: str = Field(default="", max_length=200)  # the public one; the secret is captcha_secret of the tenant
     threshold: float = Field(default=0.5, ge=0, le=1)  # recaptcha_v3: the least score; hcaptcha: the highest risk
-    fallback: bool = True  # our pages ask a question of our own beside the widget
-    work_bits: int = Field(default=17, ge=8, le=22)  # own: each more doubles what a browser computes
+    fallback: bool = True  # pages also offer a built-in question
+    work_bits: int = Field(default=17, ge=8, le=22)  # own: each further bit doubles the work of a browser
 
     @model_validator(mode="after")
     def _agrees(self) -> "Captcha":
@@ -69,7 +69,7 @@ class Captcha(ConfigurationModel):
 
 
 class Argon2(ConfigurationModel):
-    """Password hashing: argon2id; a changed value rehashes at the next good sign-in."""
+    """Password hashing: argon2id; after a change, a password is rehashed at the next sign-in."""
 
     memory_kib: int = Field(default=19_456, ge=8_192, le=1_048_576)
     iterations: int = Field(default=2, ge=1, le=20)
@@ -90,7 +90,7 @@ class PasswordPolicy(ConfigurationModel):
     common_check: bool = True
     profile_check: bool = True
     breached: Literal["off", "record", "notify", "change"] = (
-        "off"  # change: refused when set, and to be reset at sign-in
+        "off"  # change: refuse it when it is set, and require a reset at sign-in
     )
 
     @model_validator(mode="after")
@@ -109,25 +109,27 @@ class RequestLimits(ConfigurationModel):
     forgot_per_minute_per_address: int = Field(default=5, ge=0)
     forgot_per_minute: int = Field(default=600, ge=0)
     reset_per_minute_per_address: int = Field(default=20, ge=0)
-    passwordless_per_minute_per_address: int = Field(default=10, ge=0)  # links and codes asked for that sign in
+    passwordless_per_minute_per_address: int = Field(default=10, ge=0)  # requested links and codes
     authorize_per_minute_per_address: int = Field(default=600, ge=0)  # a whole office may sit behind one address
     token_per_minute_per_client: int = Field(default=3_000, ge=0)
     availability_per_minute_per_address: int = Field(default=60, ge=0)
     email_codes_tried_per_day: int = Field(default=15, ge=0)  # to verify one address, by all callers together
-    passkeys_per_minute_per_address: int = Field(default=60, ge=0)  # begun: a page of sign-in does so by itself
-    captcha_question_per_minute_per_address: int = Field(default=6, ge=0)  # answered in words instead of by work
+    passkeys_per_minute_per_address: int = Field(
+        default=60, ge=0
+    )  # ceremonies started, also by the sign-in page itself
+    captcha_question_per_minute_per_address: int = Field(default=6, ge=0)  # answered questions, not proof of work
     captcha_tries_per_hour_per_account: int = Field(default=30, ge=0)  # passwords tried with a solved captcha
 
 
 class EmailAccess(ConfigurationModel):
     """Email addresses and domains that may register."""
 
-    allow: tuple[str, ...] = Field(default=(), max_length=1_000)  # where there is one, no other may
+    allow: tuple[str, ...] = Field(default=(), max_length=1_000)  # if not empty, no other may register
     block: tuple[str, ...] = Field(default=(), max_length=1_000)
 
 
 class PolicyVersion(ConfigurationModel):
-    """One version of the privacy policy, and when it begins to hold."""
+    """A version of the privacy policy, and when it takes effect."""
 
     version: Annotated[str, Field(min_length=1, max_length=50)]
     starts_at: AwareDatetime
@@ -136,44 +138,42 @@ class PolicyVersion(ConfigurationModel):
 class PrivacyPolicy(ConfigurationModel):
     """The privacy policy that users accept; `brand.links.privacy` links to its text."""
 
-    mode: Literal["strict", "moderated"] = (
-        "moderated"  # strict: who has not accepted the present version goes no further
-    )
+    mode: Literal["strict", "moderated"] = "moderated"  # strict: an account must accept the current version to continue
     versions: tuple[PolicyVersion, ...] = Field(default=(), max_length=50)
 
 
 class CustomObject(ConfigurationModel):
     """A type of record that the tenant's applications store with an account. If you remove
-    a type its records are kept, and are available again once you add it back."""
+    a type, its records stay stored, and are available again after you add it back."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$")]
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")] | None = (
-        None  # `customobjectid`, which may stand in the name's place; absent: it is known by its name
+        None  # `customobjectid`, an alternative to the name
     )
     max_records_per_account: int = Field(default=50, ge=1, le=1_000)
     max_record_bytes: int = Field(default=100_000, ge=100, le=1_000_000)  # as JSON, in UTF-8
 
 
-def _told_apart(objects: tuple[CustomObject, ...]) -> tuple[CustomObject, ...]:
-    for marks in ([one.name for one in objects], [one.id for one in objects if one.id is not None]):
-        if len(set(marks)) < len(marks):
+def _unique(objects: tuple[CustomObject, ...]) -> tuple[CustomObject, ...]:
+    for values in ([one.name for one in objects], [one.id for one in objects if one.id is not None]):
+        if len(set(values)) < len(values):
             raise ValueError("each name and each id once")
     return objects
 
 
 class TenantSettings(ConfigurationModel):
-    """Everything that a tenant may switch."""
+    """The settings of a tenant."""
 
     email_verification: Mode = "required"
-    email_verification_codes: bool = False  # a code that programs may ask for, beside the link
+    email_verification_codes: bool = False  # programs may request a code in addition to the link
     login_on_email_verification: bool = False  # verifying an address signs in
-    logout_on_email_verification: bool = False  # all sessions of the account end then
-    reset_password_codes: bool = False  # a code that programs may ask for, beside the link
+    logout_on_email_verification: bool = False  # verifying an address ends all sessions of the account
+    reset_password_codes: bool = False  # programs may request a code in addition to the link
     reset_code_minutes: int = Field(default=5, ge=1, le=60)  # lifetime of codes that reset a password or a PIN
     login_on_password_reset: bool = False  # setting a new password signs in
     captcha_at: tuple[
         Literal["forgot_password", "change_password", "update_profile"], ...
-    ] = ()  # programs bring one there, always
+    ] = ()  # operations where programs must send a captcha
     two_factor: Mode = "disabled"  # optional: required for accounts that enrolled a second factor
     second_factors: SecondFactors = SecondFactors()
     risk: Risk = Risk()
@@ -182,32 +182,30 @@ class TenantSettings(ConfigurationModel):
     connections: Annotated[dict[ConnectionName, ConnectionSettings], AfterValidator(complete)] = Field(
         default_factory=dict, max_length=30
     )
-    account_linking: bool = True  # identities of other providers join an account that is there
-    no_callback_login: bool = (
-        False  # sign-ins through other providers that programs ask for by a GUID, instead of a callback
-    )
+    account_linking: bool = True  # link identities of providers to an existing account
+    no_callback_login: bool = False  # programs may poll for a federated sign-in with a GUID, without a callback
     passkeys: bool = False  # sign-in with a passkey instead of a password
     passkey_settings: Passkeys = Passkeys()
-    passwordless_email: bool = False  # sign in by a link or a code from a mail
-    passwordless_sms: bool = False  # sign in by a code from a text message, where numbers name accounts
+    passwordless_email: bool = False  # sign in with an emailed link or code
+    passwordless_sms: bool = False  # sign in with a texted code, if `phone_login` is on
     smart_login: bool = False  # a link in the mailbox approves the sign-in of another device
     one_touch: bool = False  # an emailed link or a texted code signs in, and registers new accounts
-    sign_in_link_minutes: int = Field(default=60, ge=5, le=4_320)  # how long a mailed link that signs in is good
+    sign_in_link_minutes: int = Field(default=60, ge=5, le=4_320)  # lifetime of emailed sign-in links
     pin: Pins = Pins()
     email_login: bool | None = None  # absent: username or phone replace email; set: each kind is independent
     phone_login: bool = False
-    default_country: Country | None = None  # numbers typed on our pages without + are of it
+    default_country: Country | None = None  # the country of numbers that are typed without +
     username_login: bool = False
     registration: bool = True
     registration_captcha: bool = False  # the registration page requires a captcha
-    registration_form: tuple[FormField, ...] = Field(default=(), max_length=60)  # none: what sign-in needs
-    minimum_age: int = Field(default=0, ge=0, le=120)  # by the birth date, where one is given
+    registration_form: tuple[FormField, ...] = Field(default=(), max_length=60)  # empty: the fields that sign-in needs
+    minimum_age: int = Field(default=0, ge=0, le=120)  # checked against the birth date, if there is one
     email_access: EmailAccess = EmailAccess()
     privacy_policy: PrivacyPolicy = PrivacyPolicy()
     consent_forms: Annotated[tuple[ConsentForm, ...], AfterValidator(agree)] = Field(default=(), max_length=30)
-    ask_required_fields: bool = False  # at sign-in, where an account lacks what the form requires
+    ask_required_fields: bool = False  # at sign-in, if an account lacks required fields of the form
     audit_days: int = Field(default=365, ge=1, le=3650)  # retention of the audit trail
-    deletion_days: int = Field(default=14, ge=0, le=365)  # until an account that its owner deleted is gone for good
+    deletion_days: int = Field(default=14, ge=0, le=365)  # until an account that its owner deleted is erased
     remember_me: bool = True
     hide_unknown_accounts: bool = Field(
         default=False,
@@ -244,7 +242,7 @@ class TenantSettings(ConfigurationModel):
     session_limit: int = Field(default=0, ge=0, le=100)
     request_signing: Literal["off", "preferred", "strict"] = "preferred"
     custom_fields: Annotated[tuple[Words, ...], Different] = Field(default=(), max_length=15)
-    custom_objects: Annotated[tuple[CustomObject, ...], AfterValidator(_told_apart)] = Field(default=(), max_length=100)
+    custom_objects: Annotated[tuple[CustomObject, ...], AfterValidator(_unique)] = Field(default=(), max_length=100)
     security_questions: dict[Words, Words] = Field(default_factory=dict, max_length=50)  # question by its id
     locales: Annotated[tuple[Tag, ...], Different] = ("en", "de", "ar")
     default_locale: str = "en"
@@ -262,7 +260,7 @@ class TenantSettings(ConfigurationModel):
 
     @property
     def login_kinds(self) -> tuple[str, ...]:
-        """What names an account at sign-in, of email, username and phone, in the order pages name them (decisions/0050)."""
+        """The kinds of identifiers for sign-in, of email, username and phone, in the order of the pages (decisions/0050)."""
         if self.email_login is None:
             return ("username",) if self.username_login else ("phone",) if self.phone_login else ("email",)
         switched = (("email", self.email_login), ("username", self.username_login), ("phone", self.phone_login))
@@ -276,7 +274,7 @@ def _link(name: str) -> str:
 
 
 class Brand(ConfigurationModel):
-    """A tenant's look and names."""
+    """A tenant's branding."""
 
     display_name: str = ""
     color: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")] = "#3b49d9"
@@ -352,5 +350,5 @@ class ApplicationSettings(ConfigurationModel):
 
     @property
     def interface_scopes(self) -> tuple[str, ...]:
-        """The scopes by which its tokens open operations of the account interface."""
+        """The scopes of its tokens for account operations."""
         return _INTERFACE_SCOPES[self.interface_access]

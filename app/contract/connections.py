@@ -41,12 +41,12 @@ _LOCAL: Final = re.compile(r"(localhost|[a-z0-9.-]+\.localhost)\Z")
 
 
 def is_local(address: str) -> bool:
-    """Return whether the address is one of this machine, by its name."""
+    """Return whether the host name is this machine's."""
     return _LOCAL.match(urlsplit(address).hostname or "") is not None
 
 
 def is_provider_address(address: str) -> bool:
-    """Return whether a provider may be there: https, or http on this machine."""
+    """Return whether the address is allowed for a provider: https, or http on this machine."""
     parts = urlsplit(address) if is_web_address(address) else None
     return parts is not None and not parts.fragment and (parts.scheme == "https" or is_local(address))
 
@@ -72,25 +72,27 @@ class ConnectionSettings(ConfigurationModel):
     set, for OAuth 2.0. Its redirect URI is `/socialauth/validate.sauth` of your
     host."""
 
-    key: str = Field(min_length=1, max_length=500, description="The client id that the provider gave you.")
+    key: str = Field(min_length=1, max_length=500, description="The client id that the provider issued.")
     is_active: bool = True
-    title: str = Field(default="", max_length=60, description="What pages call it; absent: its usual name, or yours.")
-    issuer: Issuer | None = Field(default=None, description="Where it answers `/.well-known/openid-configuration`.")
+    title: str = Field(default="", max_length=60, description="The name on pages; absent: its usual name, or the key.")
+    issuer: Issuer | None = Field(
+        default=None, description="The address below which `/.well-known/openid-configuration` is."
+    )
     authorization_endpoint: ProviderAddress | None = None
     token_endpoint: ProviderAddress | None = None
     userinfo_endpoint: ProviderAddress | None = None
     emails_endpoint: ProviderAddress | None = Field(
         default=None,
-        description="A list of addresses, of which one is `primary` and maybe `verified`, as at GitHub.",
+        description="Returns a list of addresses with the members `primary` and `verified`, as GitHub does.",
     )
     token_endpoint_auth_method: Literal["client_secret_basic", "client_secret_post"] | None = Field(
         default=None,
         description="How the client authenticates; absent: as in the issuer's metadata, or `client_secret_post` for endpoints.",
     )
-    pkce: bool = Field(default=True, description="False only where the provider refuses a verifier beside the secret.")
-    scope: str = Field(
-        default="", max_length=500, description="Absent: `openid profile email`, where there is an issuer."
+    pkce: bool = Field(
+        default=True, description="Turn off only if the provider refuses a code verifier together with a client secret."
     )
+    scope: str = Field(default="", max_length=500, description="Absent: `openid profile email` with an issuer.")
     claims: dict[ClaimedMember, Annotated[str, Field(min_length=1, max_length=200)]] = Field(
         default_factory=dict,
         description="The provider's claim names that differ from OpenID Connect's: `first_name: given`. "
@@ -165,12 +167,12 @@ PRESETS: Final[Mapping[str, ConnectionSettings]] = MappingProxyType(
         ),
     }
 )  # fmt: skip
-"""What is known of the usual providers; the key is the tenant's own."""
+"""Presets of common providers; `key` is a placeholder."""
 _PLACES: Final = ("issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "emails_endpoint")
 
 
 def resolved(name: str, configured: ConnectionSettings) -> ConnectionSettings:
-    """Return a connection with what its preset adds."""
+    """Return a connection completed with its preset."""
     preset = PRESETS.get(name)
     if preset is None:
         return configured
@@ -181,7 +183,7 @@ def resolved(name: str, configured: ConnectionSettings) -> ConnectionSettings:
 
 
 def complete(connections: Mapping[str, ConnectionSettings]) -> Mapping[str, ConnectionSettings]:
-    """Check that each connection says where its provider is."""
+    """Check that each connection has an issuer, endpoints or a preset."""
     for name, configured in connections.items():
         whole = resolved(name, configured)
         endpoints = (whole.authorization_endpoint, whole.token_endpoint, whole.userinfo_endpoint)

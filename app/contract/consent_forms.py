@@ -9,7 +9,7 @@ from app.contract.configuration_model import ConfigurationModel, Tag, WebAddress
 
 REGISTER, FIRST_LOGIN, LOGIN = "Register", "FirstLogin", "Login"
 EVENTS = (REGISTER, FIRST_LOGIN, LOGIN)
-"""Those that every tenant has; any other name is an event of its own."""
+"""The events of every tenant; any other name is a custom event."""
 MOST_OPTIONS = 30
 
 Sentence = Annotated[str, Field(min_length=1, max_length=300)]
@@ -17,23 +17,23 @@ Paragraph = Annotated[str, Field(min_length=1, max_length=2_000)]
 
 
 class ConsentOption(ConfigurationModel):
-    """One thing to agree to. `id` is `ConsentOptionId`; options of one id in several forms are one consent."""
+    """One option. `id` is `ConsentOptionId`; options of one id in several forms are one consent."""
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
     title: dict[Tag, Sentence] = Field(min_length=1)  # by language
     description: dict[Tag, Paragraph] = Field(default_factory=dict)
-    link: WebAddress | None = None  # where it can be read in full
-    mandatory: bool = False  # the form is not answered without it, and it cannot be taken back
+    link: WebAddress | None = None  # the address of the full text
+    mandatory: bool = False  # required, and cannot be withdrawn
 
 
 class ConsentForm(ConfigurationModel):
-    """One form: for `event` Register, FirstLogin, Login, or one of the tenant's own, which its programs ask at."""
+    """A consent form for an `event`: Register, FirstLogin, Login, or a custom event of the tenant's programs."""
 
     event: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$")]
-    version: int = Field(default=1, ge=1, le=1_000_000)  # a higher one is answered anew
+    version: int = Field(default=1, ge=1, le=1_000_000)  # a higher version must be answered again
     title: dict[Tag, Sentence] = Field(default_factory=dict)
     text: dict[Tag, Paragraph] = Field(default_factory=dict)
-    mandatory: bool = True  # at Register, FirstLogin and Login: nobody goes on who has not answered it
+    mandatory: bool = True  # Register, FirstLogin and Login require an answer
     options: tuple[ConsentOption, ...] = Field(min_length=1, max_length=MOST_OPTIONS)
 
     @property

@@ -8,30 +8,42 @@ from app.contract import errors as e
 from app.contract.messages import MailTemplate
 from app.contract.messages import SmsTemplate as SmsContent
 from app.contract.resources import collection
-from app.kit.resource import COMPUTED, CREATE, DELETE, LIST, READ, UPDATE, Does, InOwnStore, Kept, Key, Shown
+from app.kit.resource import (
+    COMPUTED,
+    CREATE,
+    DELETE,
+    LIST,
+    READ,
+    UPDATE,
+    InOwnStore,
+    Key,
+    ResponseType,
+    StoredAs,
+    VerbOptions,
+)
 from app.kit.wire import Wire
 
-Type = Annotated[str, Field(max_length=60), Key("templateType"), Kept("type")]
+Type = Annotated[str, Field(max_length=60), Key("templateType"), StoredAs("type")]
 
 
 class EmailTemplate(Wire):
     """`VerificationTokenType` is null if the email contains neither a link nor a code, or both."""
 
     template_type: Type
-    template_name: Annotated[str | None, Field(max_length=100), Key(), Kept("name"), Shown(str)] = None
+    template_name: Annotated[str | None, Field(max_length=100), Key(), StoredAs("name"), ResponseType(str)] = None
     subject: Annotated[str, Field(max_length=300)]
-    template: Annotated[str, Field(max_length=100_000), Kept("html")]
-    text_template: Annotated[str | None, Field(max_length=100_000), Kept("text")] = None
-    from_name: Annotated[str | None, Field(max_length=60), Kept("sender_name")] = None
-    from_email: Annotated[str | None, Field(max_length=320), COMPUTED, Shown(str)] = None
-    verification_token_type: Annotated[Literal["Otp", "link"] | None, Kept("carries")] = None
+    template: Annotated[str, Field(max_length=100_000), StoredAs("html")]
+    text_template: Annotated[str | None, Field(max_length=100_000), StoredAs("text")] = None
+    from_name: Annotated[str | None, Field(max_length=60), StoredAs("sender_name")] = None
+    from_email: Annotated[str | None, Field(max_length=320), COMPUTED, ResponseType(str)] = None
+    verification_token_type: Annotated[Literal["Otp", "link"] | None, StoredAs("carries")] = None
     is_active: bool = True
 
 
 class SmsTemplate(Wire):
     sms_template_type: Type
     name: Annotated[str, Field(max_length=100), Key()]
-    template: Annotated[str, Field(max_length=1_000), Kept("text")]
+    template: Annotated[str, Field(max_length=1_000), StoredAs("text")]
 
 
 _AREA = "message_templates"
@@ -42,11 +54,11 @@ MAILS = collection(
     exists=e.MailTemplateExists, unknown=e.UnknownMailTemplate, takes_markup=True, is_paged=False,
     audit="template", audit_names=("kind", "name"),
     verbs=(
-        Does(LIST, "list_mails", "List the tenant's own email templates.", e.MailTemplateNotConfigured),
-        Does(READ, "read_mails", "List the tenant's own email templates of one type.", e.UnknownMailTemplate, (e.UnknownMailType,)),
-        Does(CREATE, "add_mail", "Create an email template.", errors=(e.MailTemplateNotConfigured, e.UnknownMailType)),
-        Does(UPDATE, "change_mail", "Replace an email template; `TemplateName` says which one.", errors=(e.UnknownMailType,)),
-        Does(DELETE, "remove_mail", "Delete an email template; the built-in one is sent again.", errors=(e.UnknownMailType,)),
+        VerbOptions(LIST, "list_mails", "List the tenant's own email templates.", e.MailTemplateNotConfigured),
+        VerbOptions(READ, "read_mails", "List the tenant's own email templates of one type.", e.UnknownMailTemplate, (e.UnknownMailType,)),
+        VerbOptions(CREATE, "add_mail", "Create an email template.", errors=(e.MailTemplateNotConfigured, e.UnknownMailType)),
+        VerbOptions(UPDATE, "change_mail", "Replace an email template; `TemplateName` says which one.", errors=(e.UnknownMailType,)),
+        VerbOptions(DELETE, "remove_mail", "Delete an email template; the built-in one is sent again.", errors=(e.UnknownMailType,)),
     ),
 )  # fmt: skip
 SMS = collection(
@@ -55,10 +67,12 @@ SMS = collection(
     file_key="sms_templates", most=100, exists=e.SmsTemplateExists, unknown=e.UnknownSmsTemplate, is_paged=False,
     audit="template", audit_names=("kind", "name"),
     verbs=(
-        Does(LIST, "list_sms", "List the tenant's own text message templates.", e.UnknownSmsTemplate),
-        Does(READ, "read_sms", "List the tenant's own text message templates of one type.", e.UnknownSmsTemplate, (e.UnknownSmsType,)),
-        Does(CREATE, "add_sms", errors=(e.UnknownSmsTemplate, e.UnknownSmsType)),
-        Does(UPDATE, "change_sms", "Replace a text message template; `Name` says which one.", errors=(e.UnknownSmsType,)),
-        Does(DELETE, "remove_sms", "Delete a text message template; the built-in one is sent again.", errors=(e.UnknownSmsType,)),
+        VerbOptions(LIST, "list_sms", "List the tenant's own text message templates.", e.UnknownSmsTemplate),
+        VerbOptions(
+            READ, "read_sms", "List the tenant's own text message templates of one type.", e.UnknownSmsTemplate, (e.UnknownSmsType,),
+        ),
+        VerbOptions(CREATE, "add_sms", errors=(e.UnknownSmsTemplate, e.UnknownSmsType)),
+        VerbOptions(UPDATE, "change_sms", "Replace a text message template; `Name` says which one.", errors=(e.UnknownSmsType,)),
+        VerbOptions(DELETE, "remove_sms", "Delete a text message template; the built-in one is sent again.", errors=(e.UnknownSmsType,)),
     ),
 )  # fmt: skip

@@ -18,15 +18,15 @@ from app.contract.operations import CATALOGUE, operation
 from app.kit.auth import Auth
 from app.kit.errors import ApiError
 from app.kit.operation import Accept, Catalogue, ErrorProfile
-from app.kit.resource import Action, Address, Backing, Does, InSettings, Resource, ResourceError, Verb
+from app.kit.resource import Action, Address, Backing, InSettings, Resource, ResourceError, Verb, VerbOptions
 from app.kit.resource_checks import check
-from app.kit.resource_operations import Bound, drafts
+from app.kit.resource_operations import BoundOperation, drafts
 from app.kit.wire import Wire, shape_of
 
 RESOURCES: list[Resource] = []
-BOUND: list[Bound] = []
+BOUND: list[BoundOperation] = []
 """Every operation of every resource."""
-Verbs = tuple[Verb | Does, ...]
+Verbs = tuple[Verb | VerbOptions, ...]
 
 
 class AddressFacts(TypedDict, total=False):
@@ -128,11 +128,11 @@ def declare(made: Resource) -> Resource:
     return made
 
 
-def _does(verbs: Verbs) -> tuple[Does, ...]:
-    return tuple(one if isinstance(one, Does) else Does(one) for one in verbs)
+def _does(verbs: Verbs) -> tuple[VerbOptions, ...]:
+    return tuple(one if isinstance(one, VerbOptions) else VerbOptions(one) for one in verbs)
 
 
-def bound(resource: Resource, catalogue: Catalogue = CATALOGUE) -> list[Bound]:
+def bound(resource: Resource, catalogue: Catalogue = CATALOGUE) -> list[BoundOperation]:
     """Declare a resource's operations into a catalogue."""
     made = []
     for draft in drafts(resource):
@@ -145,7 +145,7 @@ def bound(resource: Resource, catalogue: Catalogue = CATALOGUE) -> list[Bound]:
             accepts=accepts, errors=errors, summary=draft.summary, scope=draft.scope, catalogue=catalogue,
             takes_markup=resource.takes_markup and draft.at.startswith(("POST", "PUT")),
         )  # fmt: skip
-        made.append(Bound(declared, draft))
+        made.append(BoundOperation(declared, draft))
     return made
 
 
@@ -157,7 +157,7 @@ def _check_paths(resource: Resource) -> None:
         if member.is_content and not _is_key(TenantSettings, member.path):
             where = ".".join(member.path)
             raise ResourceError(
-                f"The resource {resource.area}/{resource.kind}: the settings have no key {where} for {member.asked}."
+                f"The resource {resource.area}/{resource.kind}: the settings have no key {where} for {member.request_name}."
             )
 
 

@@ -1,4 +1,4 @@
-"""Services outside that second factors go through: a cloud's push service, and Duo. Their secrets lie sealed, apart from these."""
+"""External services of second factors: a cloud's push service, and Duo. Their secrets are stored encrypted, separately."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -48,19 +48,19 @@ class PushSettings(ConfigurationModel):
     app_name: str = Field(default="", max_length=60)  # the app's name on pages; empty: the tenant's name
     qr_code_width: int = Field(default=250, ge=80, le=1_000)  # pixels
     message: str = Field(default="Do you want to sign in?", min_length=1, max_length=200)  # in the prompt
-    number_matching: bool = True  # our pages show a number, which has to be found on the device
+    number_matching: bool = True  # pages show a number that must be chosen on the device
     region: Annotated[str, Field(pattern=r"^([a-z]{2}(-[a-z]+)+-[0-9])?$", max_length=30)] = ""
     android: PushAndroid = PushAndroid()
     ios: PushIos = PushIos()
 
 
 class PushSecrets(ConfigurationModel):
-    """What the services gave you."""
+    """Credentials that the services issued."""
 
     access_key_id: Secret = ""
     secret_access_key: Secret = ""
     service_json: Secret = ""  # of Firebase; a change is sent to SNS
-    apns_certificate: Secret = ""  # base64 of a PKCS 12 file without a password: likewise
+    apns_certificate: Secret = ""  # base64 of a PKCS 12 file without a password; a change is sent to SNS
 
 
 class DuoSettings(ConfigurationModel):
@@ -72,13 +72,13 @@ class DuoSettings(ConfigurationModel):
 
 
 class PushFile(PushSettings):
-    """The same with its secrets; absent ones stay as they are."""
+    """Approval on another device, with secrets; absent ones stay unchanged."""
 
     secrets: PushSecrets | None = None
 
 
 class DuoFile(DuoSettings):
-    """The same with its secret; an absent one stays as it is."""
+    """Duo's Universal Prompt, with its secret; an absent one stays unchanged."""
 
     client_secret: Secret | None = None
 

@@ -1,7 +1,7 @@
-"""The configuration file: everything that a tenant is, as `gatehouse apply` reads it and `gatehouse export` writes it.
+"""The configuration file of tenants, as `gatehouse apply` reads it and `gatehouse export` writes it.
 
-Each key of a tenant is managed where it is present and left alone where it is absent. What a present `settings`, `brand`,
-application or template does not say stands at its default, unless an operation set it (decisions/0162).
+Only the keys that are present are applied. A key that is absent within `settings`, `brand`, an application or a template gets
+its default, unless an operation set it (decisions/0162).
 """
 
 import re
@@ -29,14 +29,14 @@ RESERVED_APPLICATIONS = frozenset(
     | {"gatehouse-profile"}
 )
 LATER = frozenset({"roles", "organizations", "webhooks"})
-"""Keys of a tenant that the format knows and this version does not serve yet."""
+"""Keys of a tenant that are reserved for later versions."""
 BESIDE_SETTINGS = ("url_whitelist", "registration_form", "push", "duo", "connections")
 """Settings with a key of their own beside `settings`: long lists, and services with their secrets."""
 LATER_OF_ACCOUNTS = frozenset({"roles", "organizations"})
 LATER_OF_SETTINGS: Mapping[str, tuple[str | bool, ...]] = {
     "legacy_native_login": (True,),
 }
-"""Settings that the format knows, with the values that this version does not serve yet."""
+"""Settings with values that are reserved for later versions."""
 
 _LOCAL_HOST = re.compile(r"(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1)\Z")
 _SCRIPT_SCHEMES = frozenset({"javascript", "data", "vbscript", "file", "blob", "about", "view-source"})
@@ -45,7 +45,7 @@ _GUID = r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-
 
 
 def redirect_uri(uri: str) -> str:
-    """Check an address that answers are sent to (RFC 9700 section 2.1, RFC 8252 section 7)."""
+    """Check a redirect URI (RFC 9700 section 2.1, RFC 8252 section 7)."""
     parts = urlsplit(plain(uri))
     if not parts.scheme or "#" in uri or "*" in uri:
         raise ValueError("a whole address with its scheme, without * and without #")
@@ -144,7 +144,7 @@ class ApplicationFile(ApplicationSettings):
 
 
 class AccountFile(ConfigurationModel):
-    """An account. Made where no account has its email, username or phone; an existing password is never overwritten."""
+    """An account. Created if no account has its email, username or phone; an existing password is never overwritten."""
 
     email: Annotated[str, Field(max_length=320)] | None = None
     username: Annotated[str, Field(pattern=r"^[^\s@]{2,64}$")] | None = None
@@ -179,7 +179,7 @@ class AccountFile(ConfigurationModel):
 
     @property
     def label(self) -> str:
-        """What plans and problems call the account."""
+        """The account's name in plans and problems."""
         return self.email or self.username or self.phone or ""
 
 
@@ -260,7 +260,7 @@ class ConfigurationFile(ConfigurationModel):
 
 @cache
 def configuration_file(resources: tuple[Resource, ...]) -> type[ConfigurationFile]:
-    """Return the file with the keys of resources: a list of items of each."""
+    """Return the model of the file with a key for each resource: a list of its items."""
     fields: dict[str, Any] = {}
     for one in resources:
         if one.file_key not in TenantFile.model_fields:

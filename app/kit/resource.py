@@ -1,7 +1,7 @@
-"""How a resource is declared: a collection or a singleton, as one model whose fields bear marks, and what is true of the whole.
+"""Declarations of resources: a collection or a singleton, as one model with marked fields, and properties of the whole.
 
-From a declaration come the models of its operations (`resource_models`) and how a request becomes what is kept
-(`resource_values`). A declaration that contradicts itself raises ResourceError when it is made, at import.
+The models of the operations (`resource_models`) and the conversion between requests and stored content (`resource_values`)
+are derived from a declaration. A contradictory declaration raises ResourceError at import.
 """
 
 from __future__ import annotations
@@ -22,63 +22,63 @@ from app.kit.operation import ErrorProfile
 from app.kit.wire import Wire
 
 MASKED = "********"
-"""Stands in an answer for a secret; in a request it leaves the secret as it is."""
+"""The value of a secret in responses; in a request it leaves the secret unchanged."""
 
 
 class ResourceError(Exception):
-    """A declaration contradicts itself; the text says what to change."""
+    """The declaration contradicts itself; the message names the change that resolves it."""
 
 
 @dataclass(frozen=True)
 class Key:
-    """Marks a part of the item's id. Of several parts the id is all of them, in the order of the fields."""
+    """Marks a part of the item's id. Several parts together are the id, in the order of the fields."""
 
     parameter: str = ""
-    """Its parameter in an item's address, as in `/webhooks/{webhookId}`; empty: it travels in the body, of DELETE too."""
+    """Its parameter in an item's path, as in `/webhooks/{webhookId}`; empty: it is sent in the body, of DELETE too."""
     is_minted: bool = False
-    """The service makes it when the item is created."""
+    """The service generates it when the item is created."""
     is_parent: bool = False
-    """It names what the collection belongs to, and stands in the address of the collection."""
+    """It identifies the parent of the collection, and is part of the collection's path."""
 
 
 class Role(Enum):
-    """What a field is for, where it is not simply read and written."""
+    """The role of a field that is not simply read and written."""
 
     FIXED = "set when the item is created; later requests cannot change it"
-    READ_ONLY = "in answers only"
-    SECRET = "kept sealed; answered masked"
-    ONCE = "a secret that the service makes; answered when it is made or renewed, masked afterwards"
-    COMPUTED = "not kept; the hooks `given` and `shown` read and make it"
-    CREATED_AT = "in answers: when the item was created"
-    MODIFIED_AT = "in answers: when it was changed last"
+    READ_ONLY = "only in responses"
+    SECRET = "stored encrypted; masked in responses"
+    ONCE = "a generated secret; in the response that creates or renews it, masked afterwards"
+    COMPUTED = "not stored; the hooks `given` and `shown` read and compute it"
+    CREATED_AT = "in responses: when the item was created"
+    MODIFIED_AT = "in responses: when it was last changed"
 
 
 FIXED, READ_ONLY, SECRET, ONCE, COMPUTED, CREATED_AT, MODIFIED_AT = Role
-NOT_ASKED = frozenset({READ_ONLY, ONCE, CREATED_AT, MODIFIED_AT})
-"""What requests cannot state."""
-NOT_CONTENT = frozenset({SECRET, ONCE, COMPUTED, CREATED_AT, MODIFIED_AT})
-"""What is not kept in clear with the item's content."""
+NOT_IN_REQUESTS = frozenset({READ_ONLY, ONCE, CREATED_AT, MODIFIED_AT})
+"""Roles that requests cannot set."""
+NOT_STORED_IN_CLEAR = frozenset({SECRET, ONCE, COMPUTED, CREATED_AT, MODIFIED_AT})
+"""Roles that are not stored in clear with the item's content."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Marks a field that requests spell otherwise than answers."""
+class RequestName:
+    """Marks a field with another name in requests than in responses."""
 
     name: str
 
 
 @dataclass(frozen=True)
-class Shown:
-    """Marks a field whose type in answers differs, for example because it is never null there."""
+class ResponseType:
+    """Marks a field with another type in responses, for example because it is never null there."""
 
     annotation: Any
 
 
 @dataclass(frozen=True)
-class Kept:
-    """Marks a field whose key in store and configuration file is not its own name.
+class StoredAs:
+    """Marks a field with another key in the store and in configuration files.
 
-    `a.b` names a key within a map; a leading `/` begins at the settings' root; empty: the field's members stand beside it.
+    `a.b` names a key within a map; a leading `/` starts at the root of the settings; empty: the field's members have no common key.
     """
 
     path: str
@@ -86,13 +86,13 @@ class Kept:
 
 @dataclass(frozen=True)
 class Malformed:
-    """Marks a field whose malformed values have an error of their own."""
+    """Marks a field with its own error for malformed values."""
 
     error: type[ApiError]
 
 
 class Verb(Enum):
-    """What an operation of a resource does: method, whether it stands at an item's address, the scope's verb, the summary."""
+    """An operation of a resource: method, whether its path is an item's, the scope's verb, the summary."""
 
     LIST = ("GET", False, "read", "List the {many}.")
     READ = ("GET", True, "read", "Read the {one}.")
@@ -122,57 +122,57 @@ LIST, READ, CREATE, UPDATE, REPLACE, DELETE = Verb
 
 
 @dataclass(frozen=True)
-class Does:
-    """One operation of a resource, where its name, summary or errors are not those that the resource makes."""
+class VerbOptions:
+    """One operation of a resource, with a name, summary or errors other than the derived ones."""
 
     verb: Verb
-    name: str = ""  # after the area's dot; made of the verb
+    name: str = ""  # after the area's dot; derived from the verb if empty
     summary: str = ""
-    unknown: type[ApiError] | None = None  # an item that is not there; for a LIST: none is
+    unknown: type[ApiError] | None = None  # no such item; for a LIST: no item at all
     errors: tuple[type[ApiError], ...] = ()
 
 
 @dataclass(frozen=True)
 class Action:
-    """An operation on one item that is none of the verbs: rotate, renew, verify, status. The hook of its name does it."""
+    """A further operation on one item, implemented by the hook of its name: rotate, renew, verify, status."""
 
     name: str
     address: str  # "METHOD /path/{parameter}/…"
     summary: str
     request: type[Wire] = Wire  # its body, without the id
     answer: type[Wire] | None = None  # None: the item
-    renews: tuple[str, ...] = ()  # fields marked ONCE that are made anew
+    renews: tuple[str, ...] = ()  # fields marked ONCE that get a new value
     errors: tuple[type[ApiError], ...] = ()
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where the operations stand, who may call them there, how names are spelt and how refusals are numbered."""
+    """The path of the operations, their credentials, the spelling of names, and the error codes."""
 
     path: str
     auth: Auth
     error_profile: ErrorProfile
     deleted: type[Wire]
-    does: tuple[Does, ...]
-    also: tuple[str, ...] = ()  # further paths of the same
+    does: tuple[VerbOptions, ...]
+    also: tuple[str, ...] = ()  # further paths of the same operations
     spelling: type[Wire] = Wire  # the base of the models: its alias generator spells the names
     suffix: str = ""  # of names of operations and models at an older address
-    exists: type[ApiError] | None = None  # an item with this id or these unique fields is there
+    exists: type[ApiError] | None = None  # an item with this id or these unique fields exists
     unknown: type[ApiError] | None = None
-    unset: type[ApiError] | None = None  # a singleton that nobody set; None: it stands at its default
-    full: type[ApiError] | None = None  # `most` are there; None: the error profile's refusal of a parameter
+    unset: type[ApiError] | None = None  # a singleton that was never set; None: it has its default
+    full: type[ApiError] | None = None  # there are `most` items; None: the error profile's `bad_parameter`
     errors: tuple[type[ApiError], ...] = ()
 
 
 @dataclass(frozen=True)
 class InTable:
-    """Kept in the table that all such resources share."""
+    """Stored in the table that all such resources share."""
 
 
 @dataclass(frozen=True)
 class InSettings:
-    """Kept in the settings, under a key: a singleton as the map there (empty key: only what `Kept` names), a collection
-    as a map by id, whose values are items or, with `value`, that one field of them; with `listed` as a list of items."""
+    """Stored in the settings under a key: a singleton as a map (empty key: only the fields with `StoredAs`), a collection as a
+    map by id of items or, with `value`, of that one field; with `listed` as a list of items."""
 
     key: str = ""
     value: str = ""
@@ -181,7 +181,7 @@ class InSettings:
 
 @dataclass(frozen=True)
 class InOwnStore:
-    """Kept in a store of its own, which the area hangs on."""
+    """Stored by the area itself."""
 
 
 Backing = InTable | InSettings | InOwnStore
@@ -191,9 +191,9 @@ Backing = InTable | InSettings | InOwnStore
 class Member:
     """One value of a resource: a field of the model, or of a model within it."""
 
-    fields: tuple[str, ...]  # names of the fields that lead to it
-    path: tuple[str, ...]  # the keys under which it is kept
-    asked: str  # as requests name it, dots between
+    fields: tuple[str, ...]  # the path of field names in the model
+    path: tuple[str, ...]  # the path of keys in the store
+    request_name: str  # with dots between the parts
     info: FieldInfo = field(compare=False)
 
     def mark(self, kind: type[Any]) -> Any:
@@ -214,9 +214,9 @@ class Member:
 
     @property
     def is_content(self) -> bool:
-        """Whether it is kept in clear beside the id."""
+        """Whether it is stored in clear beside the id."""
         key = self.key
-        return not (self.roles & NOT_CONTENT or (key and (key.is_minted or key.is_parent)))
+        return not (self.roles & NOT_STORED_IN_CLEAR or (key and (key.is_minted or key.is_parent)))
 
 
 def mark_of(info: FieldInfo, kind: type[Any]) -> Any:
@@ -226,17 +226,17 @@ def mark_of(info: FieldInfo, kind: type[Any]) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Resource:
-    """A collection or a singleton, kept for each owner.
+    """A collection or a singleton of each owner.
 
     Args:
-        kind: under which items are kept in the shared table; plural, never changed.
-        content: the model of what is kept and stated in a configuration file; made of `model` if absent.
-        ids: attributes of `content` that are the id's parts, where those are not the keys' own.
-        file_key: the key in a configuration file; empty: a file cannot state it, or states it as settings.
+        kind: the items' kind in the shared table; plural, never changed.
+        content: the model of the stored content and of configuration files; derived from `model` if absent.
+        ids: attributes of `content` that are the id's parts, if they differ from the keys' names.
+        file_key: the key in a configuration file; empty: files do not contain it, or contain it as settings.
         file_note: the key's description in the published schema.
-        partial: an update changes what it names and leaves the rest.
-        audit: what audit events begin with: `template` makes `template.added`.
-        audit_names: under which names events hold the id's parts, where those are not the keys' own.
+        partial: an update changes only the fields that it contains.
+        audit: the prefix of audit events: `template` for `template.added`.
+        audit_names: names of the id's parts in audit events, if they differ from the keys' names.
     """
 
     area: str
@@ -280,7 +280,7 @@ class Resource:
 
     @property
     def parents(self) -> int:
-        """How many parts of the id name what the collection belongs to; they come first."""
+        """Number of the id's parts that identify the parent; they come first."""
         return sum(1 for member in self.keys if member.key and member.key.is_parent)
 
     @property
@@ -289,40 +289,40 @@ class Resource:
 
     def item_path(self, path: str) -> str:
         """Return the address of one item below a collection's."""
-        own = [member.key.parameter for member in self.keys if member.key and not member.key.is_parent]
-        return "".join([path, *(f"/{{{name}}}" for name in own if name)])
+        parameters = [member.key.parameter for member in self.keys if member.key and not member.key.is_parent]
+        return "".join([path, *(f"/{{{name}}}" for name in parameters if name)])
 
     def named(self, name: str) -> Member:
-        """Return the member that is this field of the model."""
+        """Return the member of a field of the model."""
         return next(member for member in self.members if member.fields == (name,))
 
 
 def inner_model(annotation: Any) -> type[Wire] | None:
-    """Return the model that a field holds, itself or as an alternative to null; None for any other field."""
+    """Return the model in a field's type, alone or with null; None for any other type."""
     options = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
     models = [one for one in options if isinstance(one, type) and issubclass(one, Wire)]
     return models[0] if len(models) == 1 else None
 
 
 def wire_name(model: type[Wire], name: str, info: FieldInfo) -> str:
-    """Return how a field is spelt on the wire."""
+    """Return the name of a field on the wire."""
     if info.alias is not None and info.alias_priority == 2:
         return info.alias
     generate: Callable[[str], str] = model.model_config["alias_generator"]  # type: ignore[assignment] # ours are functions
     return generate(name)
 
 
-def _members(model: type[Wire], fields: tuple[str, ...], path: tuple[str, ...], asked: str) -> list[Member]:
+def _members(model: type[Wire], fields: tuple[str, ...], path: tuple[str, ...], prefix: str) -> list[Member]:
     found: list[Member] = []
     for name, info in model.model_fields.items():
-        stated, kept = mark_of(info, Asked), mark_of(info, Kept)
-        spelt = f"{asked}{stated.name if stated else wire_name(model, name, info)}"
-        at = path + (tuple(filter(None, kept.path.split("."))) if kept else (name,))
-        if kept and kept.path.startswith("/"):
-            at = tuple(kept.path[1:].split("."))
+        renamed, stored = mark_of(info, RequestName), mark_of(info, StoredAs)
+        spelling = f"{prefix}{renamed.name if renamed else wire_name(model, name, info)}"
+        at = path + (tuple(filter(None, stored.path.split("."))) if stored else (name,))
+        if stored and stored.path.startswith("/"):
+            at = tuple(stored.path[1:].split("."))
         inner = inner_model(info.annotation)
         if inner is not None and mark_of(info, Role) is not COMPUTED:
-            found += _members(inner, (*fields, name), at, f"{spelt}.")
+            found += _members(inner, (*fields, name), at, f"{spelling}.")
         else:
-            found.append(Member((*fields, name), at, spelt, info))
+            found.append(Member((*fields, name), at, spelling, info))
     return found

@@ -1,4 +1,4 @@
-"""What makes no sense in the declaration of a resource, said as what to change."""
+"""Checks of a resource's declaration; each problem names the change that resolves it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from app.kit.resource import (
     REPLACE,
     UPDATE,
     InSettings,
-    Kept,
     Member,
     Resource,
     ResourceError,
+    StoredAs,
     Verb,
 )
 
 
 def check(resource: Resource) -> None:
-    """Raise ResourceError for the first thing that is wrong with a declaration."""
+    """Raise ResourceError for the first problem of a declaration."""
     for problem in _problems(resource):
         raise ResourceError(f"The resource {resource.area}/{resource.kind}: {problem}")
 
@@ -51,7 +51,7 @@ def _problems(resource: Resource) -> Iterator[str]:
 
 def _of_singleton(resource: Resource, verbs: list[Verb]) -> Iterator[str]:
     if resource.keys:
-        yield f"a singleton has no id; take Key from {resource.keys[0].asked}."
+        yield f"a singleton has no id; take Key from {resource.keys[0].request_name}."
     for verb in verbs:
         if verb in (LIST, REPLACE, DELETE):
             yield f"a singleton has no {verb.name}."
@@ -108,27 +108,27 @@ def _of_ids(resource: Resource, verbs: list[Verb]) -> Iterator[str]:
 def _of_field(member: Member) -> Iterator[str]:
     roles, key = member.roles, member.key
     if len(roles) > 1:
-        yield f"{member.asked} is {' and '.join(sorted(role.name for role in roles))}; one of them."
+        yield f"{member.request_name} is {' and '.join(sorted(role.name for role in roles))}; one of them."
     if key is not None and roles:
-        yield f"{member.asked} is part of the id, so it cannot be {next(iter(roles)).name} as well."
+        yield f"{member.request_name} is part of the id, so it cannot be {next(iter(roles)).name} as well."
     if key is not None and (key.is_parent or key.is_minted) and not key.parameter:
-        yield f"the Key of {member.asked} needs its parameter in an address."
+        yield f"the Key of {member.request_name} needs its parameter in an address."
     if member.is_secret and str not in (member.info.annotation, *get_args(member.info.annotation)):
-        yield f"a secret is text; {member.asked} is not."
+        yield f"a secret is text; {member.request_name} is not."
 
 
 def _twice(resource: Resource) -> Iterator[str]:
     paths: dict[tuple[str, ...], str] = {}
     for member in resource.members:
-        if member.is_content and paths.setdefault(member.path, member.asked) != member.asked:
-            yield f"{member.asked} and {paths[member.path]} are kept under one key."
+        if member.is_content and paths.setdefault(member.path, member.request_name) != member.request_name:
+            yield f"{member.request_name} and {paths[member.path]} are kept under one key."
     for member in resource.members if resource.content is None else ():
-        kept: Kept | None = member.mark(Kept)
+        kept: StoredAs | None = member.mark(StoredAs)
         if kept and member.is_content and not kept.path.isidentifier():
-            yield f"{member.asked} is kept at {kept.path!r}: declare the model of the `content`, or a plain name."
+            yield f"{member.request_name} is kept at {kept.path!r}: declare the model of the `content`, or a plain name."
     files = [member.fields[-1] for member in resource.members if member.is_secret]
     for name in sorted({one for one in files if files.count(one) > 1}):
         yield f"two secrets are called {name} in a configuration file."
-    spelt = [member.asked.lower() for member in resource.members]
+    spelt = [member.request_name.lower() for member in resource.members]
     for name in sorted({one for one in spelt if spelt.count(one) > 1}):
         yield f"two fields are called {name} in requests."

@@ -1,4 +1,4 @@
-"""The models that a resource's operations take and answer, made from the one model of its declaration."""
+"""Request and response models of a resource's operations, derived from the model of its declaration."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from pydantic.fields import FieldInfo
 
 from app.kit.resource import (
     FIXED,
-    NOT_ASKED,
-    NOT_CONTENT,
+    NOT_IN_REQUESTS,
+    NOT_STORED_IN_CLEAR,
     SECRET,
     Action,
     Address,
-    Asked,
-    Kept,
     Key,
     Malformed,
+    RequestName,
     Resource,
+    ResponseType,
     Role,
-    Shown,
+    StoredAs,
     inner_model,
     mark_of,
     wire_name,
@@ -30,25 +30,25 @@ from app.kit.resource import (
 from app.kit.wire import From, Nothing, Wire
 
 MOST_ON_A_PAGE = 200
-MARKS = (Key, Role, Asked, Shown, Kept, Malformed, From)
+MARKS = (Key, Role, RequestName, ResponseType, StoredAs, Malformed, From)
 Fields = dict[str, tuple[Any, Any]]
 
 
 class Content(BaseModel):
-    """What is kept of an item, and what a configuration file states of it."""
+    """The stored content of an item, as in a configuration file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def list_request(resource: Resource, address: Address) -> type[Wire]:
-    """Return the request that lists a collection: its parents in the path, and the page if the list has pages."""
+    """Return the request that lists a collection: parents in the path, and the page if the list is paged."""
     page: Fields = {
         "page": (Annotated[int | None, From.QUERY], Field(default=None, ge=1, le=1_000_000)),
         "page_size": (Annotated[int | None, From.QUERY], Field(default=None, ge=1, le=MOST_ON_A_PAGE)),
     }
     fields = _in_path(member.info for member in resource.keys if _parent(member.info))
     fields |= page if resource.is_paged else {}
-    return _made(f"{resource.model.__name__}List{address.suffix}", address.spelling, fields) if fields else Nothing
+    return _create(f"{resource.model.__name__}List{address.suffix}", address.spelling, fields) if fields else Nothing
 
 
 def create_request(resource: Resource, address: Address) -> type[Wire]:
@@ -57,20 +57,20 @@ def create_request(resource: Resource, address: Address) -> type[Wire]:
 
 
 def update_request(resource: Resource, address: Address) -> type[Wire]:
-    """Return the request that changes an item: its id in the path as far as it has a parameter, nothing FIXED."""
+    """Return the request that changes an item: the id's parameters in the path, no FIXED fields."""
     return _request(resource, address, "Changed", lambda info: mark_of(info, Role) is FIXED, is_update=True)
 
 
 def replace_request(resource: Resource, address: Address) -> type[Wire]:
-    """Return the request that states the whole set."""
+    """Return the request that replaces the whole collection."""
     item: Any = _request(resource, address, "New", lambda _: False, is_within=bool(resource.parents))
     name = f"All{resource.model.__name__}{address.suffix}"
     parents = _in_path(member.info for member in resource.keys if _parent(member.info))
-    return _made(name, address.spelling, {**parents, "data": (list[item], Field(max_length=resource.most))})
+    return _create(name, address.spelling, {**parents, "data": (list[item], Field(max_length=resource.most))})
 
 
 def item_request(resource: Resource, address: Address, *, whole: bool) -> type[Wire]:
-    """Return the request that names an item, in the path and, if the `whole` id is needed, in the body."""
+    """Return the request that identifies an item, in the path and, if the `whole` id is needed, in the body."""
     named = [member.info for member in resource.keys]
     fields = _in_path(info for info in named if mark_of(info, Key).parameter)
     for member in resource.keys if whole else ():
@@ -78,18 +78,18 @@ def item_request(resource: Resource, address: Address, *, whole: bool) -> type[W
             alias = wire_name(address.spelling, member.fields[0], member.info)
             fields[member.fields[0]] = (_bare(member.info, is_nullable=False), Field(alias=alias))
     name = f"{resource.model.__name__}{'Gone' if whole else 'Of'}{address.suffix}"
-    return _made(name, address.spelling, fields) if fields else Nothing
+    return _create(name, address.spelling, fields) if fields else Nothing
 
 
 def action_request(resource: Resource, address: Address, action: Action) -> type[Wire]:
     """Return the request of an action: the id in the path, and the action's own fields."""
     name = f"{resource.model.__name__}{action.name.title().replace('_', '')}{address.suffix}"
     fields = _in_path(member.info for member in resource.keys if member.key and member.key.parameter)
-    return _made(name, action.request, fields)
+    return _create(name, action.request, fields)
 
 
 def answer(resource: Resource, address: Address) -> type[Wire]:
-    """Return the answer: of a singleton the model itself; of a collection one whose members are all there, without bounds."""
+    """Return the response: the model of a singleton; for an item of a collection a model with all members, without bounds."""
     if resource.is_singleton and not address.suffix:
         return resource.model
     return _answer(resource.model, address.spelling, address.suffix)
@@ -97,13 +97,13 @@ def answer(resource: Resource, address: Address) -> type[Wire]:
 
 @cache
 def list_answer(resource: Resource, address: Address) -> type[Wire]:
-    """Return the answer of a list."""
+    """Return the response of a list."""
     item: Any = answer(resource, address)
-    return _made(f"{resource.model.__name__}s{address.suffix}", address.spelling, {"data": (list[item], ...)})
+    return _create(f"{resource.model.__name__}s{address.suffix}", address.spelling, {"data": (list[item], ...)})
 
 
 def content_of(resource: Resource) -> type[BaseModel]:
-    """Return the model of what is kept: the stated one, or one with the fields under their own names."""
+    """Return the model of the stored content: the declared one, or one with the model's field names."""
     return resource.content or _content(resource)
 
 
@@ -118,27 +118,27 @@ def _content_model(model: type[Wire]) -> type[BaseModel]:
         for name, info in model.model_fields.items()
         if _is_kept(info)
     }
-    return _created(f"{model.__name__}Content", Content, fields)
+    return _create_model(f"{model.__name__}Content", Content, fields)
 
 
 @cache
 def file_model(resource: Resource) -> type[BaseModel]:
-    """Return an item as a configuration file states it: its content, a minted id if it names one, its secrets if it brings them."""
+    """Return the model of an item in a configuration file: content, optional generated id, optional secrets."""
     base = content_of(resource)
     more: Fields = {}
     for member in resource.keys:
         if member.key and member.key.is_minted:
-            note = "The id that the service made; absent: it is found by what is unique in it, else made anew."
+            note = "The generated id. If absent, the item is found by its unique fields, else created."
             more[member.fields[-1]] = (str | None, Field(default=None, description=note))
     for member in resource.members:
         if SECRET in member.roles:
             more[member.fields[-1]] = (
                 str | None,
-                Field(default=None, description="Absent: the one that stands is kept."),
+                Field(default=None, description="If absent, the current one stays."),
             )
     if not more:
         return base
-    return _created(f"{resource.model.__name__}File", base, more)
+    return _create_model(f"{resource.model.__name__}File", base, more)
 
 
 def _inner_content(info: FieldInfo) -> Any:
@@ -150,13 +150,13 @@ def _inner_content(info: FieldInfo) -> Any:
 
 
 def _kept_name(name: str, info: FieldInfo) -> str:
-    kept: Kept | None = mark_of(info, Kept)
+    kept: StoredAs | None = mark_of(info, StoredAs)
     return kept.path if kept else name
 
 
 def _is_kept(info: FieldInfo) -> bool:
     key: Key | None = mark_of(info, Key)
-    return mark_of(info, Role) not in NOT_CONTENT and not (key and (key.is_minted or key.is_parent))
+    return mark_of(info, Role) not in NOT_STORED_IN_CLEAR and not (key and (key.is_minted or key.is_parent))
 
 
 def _parent(info: FieldInfo) -> bool:
@@ -173,18 +173,18 @@ def _request(
     is_update: bool = False,
     is_within: bool = False,
 ) -> type[Wire]:
-    """Return the model without what requests cannot state; of a singleton the model itself where it can all be stated."""
-    fields = _asked(resource, resource.model, address, is_left_out, is_update=is_update)
+    """Return the model without fields that requests cannot set; a singleton's model itself if it has none of these."""
+    fields = _request_fields(resource, resource.model, address, is_left_out, is_update=is_update)
     if fields is None:
         return resource.model
     keys = [member.info for member in resource.keys if member.key and member.key.parameter]
     if not is_within:
         fields |= _in_path(info for info in keys if is_update or _parent(info))
     name = f"{prefix}{resource.model.__name__}{address.suffix}"
-    return _made(name, address.spelling, fields)
+    return _create(name, address.spelling, fields)
 
 
-def _asked(
+def _request_fields(
     resource: Resource,
     model: type[Wire],
     address: Address,
@@ -192,22 +192,24 @@ def _asked(
     *,
     is_update: bool,
 ) -> Fields | None:
-    """Return the fields of a request's body; None where they are the model's own, to the letter."""
+    """Return the fields of a request's body; None if they are exactly the model's."""
     fields: Fields = {}
     is_same = resource.is_singleton and not address.suffix
     for name, info in model.model_fields.items():
         key: Key | None = mark_of(info, Key)
-        is_gone = mark_of(info, Role) in NOT_ASKED or is_left_out(info)
-        if is_gone or (key and (key.is_minted or key.is_parent or (is_update and key.parameter))):
+        is_excluded = mark_of(info, Role) in NOT_IN_REQUESTS or is_left_out(info)
+        if is_excluded or (key and (key.is_minted or key.is_parent or (is_update and key.parameter))):
             is_same = False
             continue
         inner = inner_model(info.annotation)
-        kept = _asked(resource, inner, address, is_left_out, is_update=is_update) if inner else None
+        kept = _request_fields(resource, inner, address, is_left_out, is_update=is_update) if inner else None
         annotation: Any = _annotated(info.annotation, info.metadata)
         if inner is not None and kept is not None:
-            made = _made(f"{'Changed' if is_update else 'New'}{inner.__name__}{address.suffix}", address.spelling, kept)
+            made = _create(
+                f"{'Changed' if is_update else 'New'}{inner.__name__}{address.suffix}", address.spelling, kept
+            )
             annotation = Optional[made] if inner is not info.annotation else made  # noqa: UP045 - made at run time
-        asked, is_optional = mark_of(info, Asked), is_update and resource.partial and key is None
+        asked, is_optional = mark_of(info, RequestName), is_update and resource.partial and key is None
         is_same = is_same and not (asked or is_optional or kept is not None)
         default = None if is_optional else info.default
         alias = asked.name if asked else _alias(info, address)
@@ -219,7 +221,7 @@ def _asked(
 
 
 def _alias(info: FieldInfo, address: Address) -> str | None:
-    """Return an exception to the spelling; an older address that spells otherwise has none of ours."""
+    """Return a field's explicit wire name; None at an older address with another spelling."""
     return info.alias if info.alias_priority == 2 and address.spelling is Wire else None
 
 
@@ -227,14 +229,14 @@ def _alias(info: FieldInfo, address: Address) -> str | None:
 def _answer(model: type[Wire], base: type[Wire], suffix: str) -> type[Wire]:
     fields: Fields = {}
     for name, info in model.model_fields.items():
-        shown, inner = mark_of(info, Shown), inner_model(info.annotation)
+        shown, inner = mark_of(info, ResponseType), inner_model(info.annotation)
         annotation: Any = shown.annotation if shown else info.annotation
         if inner is not None and not shown:
             made = _answer(inner, base, suffix)
             annotation = Optional[made] if inner is not info.annotation else made  # noqa: UP045 - made at run time
         alias = info.alias if info.alias_priority == 2 and base is Wire else None
         fields[name] = (annotation, Field(alias=alias, description=info.description))
-    return _made(f"{model.__name__}{suffix}", base, fields, model.__doc__)
+    return _create(f"{model.__name__}{suffix}", base, fields, model.__doc__)
 
 
 def _in_path(infos: Iterable[FieldInfo]) -> Fields:
@@ -255,7 +257,7 @@ def _annotated(annotation: Any, metadata: Sequence[Any]) -> Any:
 
 
 def _validators(info: FieldInfo) -> list[Any]:
-    """Return what of a field's metadata checks values: not the marks."""
+    """Return the validators in a field's metadata, without the marks."""
     return [one for one in info.metadata if not isinstance(one, MARKS)]
 
 
@@ -264,14 +266,14 @@ def _plain(info: FieldInfo, default: Any, factory: Any, alias: str | None = None
     return Field(default_factory=factory, **named) if factory is not None else Field(default=default, **named)
 
 
-def _made(name: str, base: type[Wire], fields: Fields, doc: str | None = None) -> type[Wire]:
-    return _created(name, base, fields, doc)
+def _create(name: str, base: type[Wire], fields: Fields, doc: str | None = None) -> type[Wire]:
+    return _create_model(name, base, fields, doc)
 
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def _created(name: str, base: type[Model], fields: Mapping[str, Any], doc: str | None = None) -> type[Model]:
+def _create_model(name: str, base: type[Model], fields: Mapping[str, Any], doc: str | None = None) -> type[Model]:
     create: Any = create_model
     made: type[Model] = create(name, __base__=base, __doc__=doc, **fields)
     return made

@@ -1,4 +1,4 @@
-"""The operations that come from a resource's declaration: what each is called, where it stands, what it takes and answers."""
+"""The operations of a resource's declaration: name, path, request, response, errors."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from app.kit.resource import (
     UPDATE,
     Action,
     Address,
-    Does,
     Malformed,
     Resource,
     Verb,
+    VerbOptions,
 )
 from app.kit.resource_checks import check
 from app.kit.wire import Nothing, Wire
 
 
 @dataclass(frozen=True)
-class Draft:
+class OperationDraft:
     """An operation before it is declared."""
 
     resource: Resource
     address: Address
-    does: Does | None  # None: an action
+    does: VerbOptions | None  # None: an action
     action: Action | None
     name: str
     at: str  # "METHOD /path"
@@ -49,33 +49,33 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Bound:
-    """An operation of a resource, as it was declared."""
+class BoundOperation:
+    """A declared operation of a resource."""
 
     operation: AnyOperation
-    draft: Draft
+    draft: OperationDraft
 
     @property
     def bad(self) -> type[ApiError]:
-        """The refusal of a malformed field."""
+        """The error of a malformed field."""
         return self.draft.address.error_profile.bad_parameter
 
     @property
     def unset(self) -> type[ApiError] | None:
-        """The refusal of a singleton that nobody set; None where it stands at its default or is set."""
+        """The error of a singleton that was never set; None if it has a default or is set by this operation."""
         address, does = self.draft.address, self.draft.does
         return {READ: address.unset, UPDATE: _unset(address)}.get(does.verb) if does else None
 
     @property
     def unknown(self) -> type[ApiError]:
-        """The refusal of an item that is not there."""
+        """The error of an unknown item."""
         own = self.draft.does.unknown if self.draft.does else None
         address = self.draft.address
         return own or address.unknown or address.error_profile.bad_parameter
 
 
-def drafts(resource: Resource) -> Iterator[Draft]:
-    """Yield every operation of a resource, at each of its addresses. Raises ResourceError for a declaration that makes no sense."""
+def drafts(resource: Resource) -> Iterator[OperationDraft]:
+    """Yield every operation of a resource, at each of its addresses. Raises ResourceError for a contradictory declaration."""
     check(resource)
     for address in resource.addresses:
         for does in address.does:
@@ -84,7 +84,7 @@ def drafts(resource: Resource) -> Iterator[Draft]:
         yield _action(resource, action)
 
 
-def _draft(resource: Resource, address: Address, does: Does) -> Draft:
+def _draft(resource: Resource, address: Address, does: VerbOptions) -> OperationDraft:
     verb = does.verb
     paths = [
         path if resource.is_singleton or not verb.is_at_item else resource.item_path(path)
@@ -93,7 +93,7 @@ def _draft(resource: Resource, address: Address, does: Does) -> Draft:
     request, response = _models(resource, address, verb)
     words = "Set the {one}." if verb is CREATE and resource.is_singleton else verb.summary
     summary = does.summary or words.format(one=resource.noun, many=resource.many)
-    return Draft(
+    return OperationDraft(
         resource,
         address,
         does,
@@ -109,20 +109,20 @@ def _draft(resource: Resource, address: Address, does: Does) -> Draft:
     )
 
 
-def _action(resource: Resource, action: Action) -> Draft:
+def _action(resource: Resource, action: Action) -> OperationDraft:
     address = resource.address
     errors = tuple(dict.fromkeys((*action.errors, *([address.unknown] if address.unknown else []))))
     request = models.action_request(resource, address, action)
     response = action.answer or models.answer(resource, address)
     scope = f"{resource.scope}:update" if resource.scope else ""
     name = f"{resource.area}.{action.name}"
-    return Draft(
+    return OperationDraft(
         resource, address, None, action, name, action.address, (), request, response, errors, action.summary, scope
     )
 
 
 def _models(resource: Resource, address: Address, verb: Verb) -> tuple[type[Wire], type[Wire]]:
-    """Return what an operation takes and what it answers."""
+    """Return the request and the response of an operation."""
     item = models.answer(resource, address)
     if resource.is_singleton:
         return (Nothing if verb is READ else models.create_request(resource, address)), item
@@ -135,21 +135,21 @@ def _models(resource: Resource, address: Address, verb: Verb) -> tuple[type[Wire
         return models.item_request(resource, address, whole=True), address.deleted
     if verb is REPLACE:
         return models.replace_request(resource, address), listed
-    made = models.create_request if verb is CREATE else models.update_request
-    return made(resource, address), item
+    model = models.create_request if verb is CREATE else models.update_request
+    return model(resource, address), item
 
 
 def is_list(resource: Resource, verb: Verb) -> bool:
-    """Return whether an operation answers several items: an address that names part of the id answers all that share it."""
+    """Return whether an operation answers several items: a path with part of the id answers all items that share it."""
     return verb in (LIST, REPLACE) or (
         verb is READ and any(member.key and not member.key.parameter for member in resource.keys)
     )
 
 
-def _errors(resource: Resource, address: Address, does: Does) -> Iterator[type[ApiError]]:
+def _errors(resource: Resource, address: Address, does: VerbOptions) -> Iterator[type[ApiError]]:
     yield from address.errors
     verb = does.verb
-    stated: dict[Verb, tuple[type[ApiError] | None, ...]] = {
+    by_verb: dict[Verb, tuple[type[ApiError] | None, ...]] = {
         LIST: (does.unknown,),
         READ: (does.unknown or address.unknown, address.unset),
         CREATE: (address.exists, address.full),
@@ -157,11 +157,11 @@ def _errors(resource: Resource, address: Address, does: Does) -> Iterator[type[A
         REPLACE: (address.exists, address.full),
         DELETE: (does.unknown or address.unknown,),
     }
-    yield from (one for one in stated[verb] if one is not None)
+    yield from (one for one in by_verb[verb] if one is not None)
     if verb in (CREATE, UPDATE, REPLACE):
         yield from (mark.error for member in resource.members if (mark := member.mark(Malformed)))
 
 
 def _unset(address: Address) -> type[ApiError] | None:
-    """Return how an update of a singleton that nobody set is refused: where another operation creates it."""
+    """Return the error of an update of a singleton that was never set, if another operation creates it; else None."""
     return address.unset if any(one.verb is CREATE for one in address.does) else None

@@ -1,4 +1,4 @@
-"""How a request becomes what is kept of an item, and what is kept becomes an answer."""
+"""Converts requests of a resource to stored content, and stored content to responses."""
 
 from __future__ import annotations
 
@@ -20,54 +20,54 @@ _ABSENT: Any = object()
 
 
 @dataclass
-class Given:
-    """What a request states, under the keys of the store."""
+class ItemInput:
+    """The values of a request, under the keys of the store."""
 
-    id: dict[str, str] = field(default_factory=dict)  # by field name, without what is minted
+    id: dict[str, str] = field(default_factory=dict)  # by field name, without generated parts
     values: dict[Path, Any] = field(default_factory=dict)
-    cleared: set[Path] = field(default_factory=set)  # stated as null
+    cleared: set[Path] = field(default_factory=set)  # set to null
     secrets: dict[str, str] = field(default_factory=dict)
-    computed: dict[str, Any] = field(default_factory=dict)  # by field name: for the hook `given`
+    computed: dict[str, Any] = field(default_factory=dict)  # by field name, for the hook `given`
 
     def content(self, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Return the content: that from before with what is stated in its place."""
-        made = deepcopy(dict(before or {}))
+        """Return the previous content with the request's values."""
+        content = deepcopy(dict(before or {}))
         for path in self.cleared:
-            remove(made, path)
+            remove(content, path)
         for path, value in self.values.items():
-            put(made, path, value)
-        return made
+            put(content, path, value)
+        return content
 
 
-def given(resource: Resource, request: Wire) -> Given:
-    """Return what a request states. A secret that is masked or empty is not stated."""
-    made = Given()
+def read_input(resource: Resource, request: Wire) -> ItemInput:
+    """Return the values of a request. A masked or empty secret is left out."""
+    item = ItemInput()
     for member in resource.members:
-        value, is_stated = _asked(request, member)
+        value, is_stated = _value_of(request, member)
         if member.key is not None:
             parameter = f"in_path_{member.key.parameter.lower()}"
             value = value if value is not None else getattr(request, parameter, None)
             if value is not None:
-                made.id[member.fields[-1]] = str(value)
+                item.id[member.fields[-1]] = str(value)
         if member.is_secret:
             if value and value != MASKED:
-                made.secrets[secret_name(resource, member)] = value
+                item.secrets[secret_name(resource, member)] = value
         elif COMPUTED in member.roles:
-            made.computed[member.fields[-1]] = value
+            item.computed[member.fields[-1]] = value
         elif member.is_content and value is not None:
-            made.values[member.path] = to_jsonable_python(value, by_alias=False)
+            item.values[member.path] = to_jsonable_python(value, by_alias=False)
         elif member.is_content and is_stated:
-            made.cleared.add(member.path)
-    return made
+            item.cleared.add(member.path)
+    return item
 
 
 def states_nothing(request: Wire) -> bool:
-    """Return whether the body stated no field."""
+    """Return whether the body set no field."""
     return not any(not name.startswith("in_path_") for name in request.model_fields_set)
 
 
-def _asked(request: Wire, member: Member) -> tuple[Any, bool]:
-    """Return a request's value, and whether it was stated."""
+def _value_of(request: Wire, member: Member) -> tuple[Any, bool]:
+    """Return a member's value in a request, and whether the request set it."""
     value: Any = request
     is_stated = False
     for name in member.fields:
@@ -79,13 +79,13 @@ def _asked(request: Wire, member: Member) -> tuple[Any, bool]:
 
 
 def secret_name(resource: Resource, member: Member) -> str:
-    """Return under which name a secret is sealed: its path, within a singleton's part of the settings."""
+    """Return the name of a secret in the store: its path, relative to a singleton's part of the settings."""
     prefix = getattr(resource.backing, "key", "") if resource.is_singleton else ""
     path = ".".join(member.path)
     return path.removeprefix(f"{prefix}.") if prefix else path
 
 
-def shown(
+def response_values(
     resource: Resource,
     content: Mapping[str, Any],
     ids: Sequence[str],
@@ -93,14 +93,14 @@ def shown(
     reveal: Sequence[str] = (),
     moments: Mapping[Role, str | None] | None = None,
 ) -> dict[str, Any]:
-    """Return an answer's values by field name.
+    """Return the values of a response by field name.
 
     Args:
-        content: with its defaults.
+        content: the stored content with defaults.
         secrets: masked, except those to `reveal`.
         moments: when the item was created and changed.
     """
-    made: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     parts = {member.fields: part for member, part in zip(resource.keys, ids, strict=False)}
     for member in resource.members:
         if member.fields in parts:
@@ -114,8 +114,8 @@ def shown(
         else:
             value = look(content, member.path, _ABSENT)
             value = _default(member) if value is _ABSENT else value
-        put(made, member.fields, value)
-    return made
+        put(values, member.fields, value)
+    return values
 
 
 def _default(member: Member) -> Any:
@@ -124,7 +124,7 @@ def _default(member: Member) -> Any:
 
 
 def checked(resource: Resource, content: Mapping[str, Any], bad: type[ApiError]) -> BaseModel:
-    """Return the content as its model; raises `bad`, or the field's own error, naming the field as requests spell it."""
+    """Return the content as its model; raises `bad` with the field's request name, or the field's own error."""
     try:
         return content_of(resource).model_validate(content)
     except ValidationError as problem:
@@ -133,16 +133,16 @@ def checked(resource: Resource, content: Mapping[str, Any], bad: type[ApiError])
 
 
 def refusal(resource: Resource, at: Path, sentence: str, bad: type[ApiError]) -> ApiError:
-    """Return the refusal of what is kept at a path: `bad`, or the field's own error."""
+    """Return the error of the stored value at a path: `bad`, or the field's own error."""
     found = next((one for one in resource.members if one.is_content and at[: len(one.path)] == one.path), None)
     if found is None:
         return bad(f"{'.'.join(at)}: {sentence}" if at else sentence)
     own = mark_of(found.info, Malformed)
-    return own.error() if own else bad(f"{found.asked}: {sentence}")
+    return own.error() if own else bad(f"{found.request_name}: {sentence}")
 
 
 def look(values: Mapping[str, Any], path: Path, default: Any = None) -> Any:
-    """Return what stands at a path."""
+    """Return the value at a path."""
     found: Any = values
     for name in path:
         if not isinstance(found, Mapping) or name not in found:
@@ -152,7 +152,7 @@ def look(values: Mapping[str, Any], path: Path, default: Any = None) -> Any:
 
 
 def put(values: dict[str, Any], path: Path, value: Any) -> None:
-    """Set what stands at a path, with the maps that lead there."""
+    """Set the value at a path; create the maps on the way."""
     for name in path[:-1]:
         inner = values.get(name)
         values[name] = inner if isinstance(inner, dict) else {}
@@ -161,7 +161,7 @@ def put(values: dict[str, Any], path: Path, value: Any) -> None:
 
 
 def remove(values: dict[str, Any], path: Path) -> None:
-    """Take away what stands at a path."""
+    """Remove the value at a path."""
     inner = look(values, path[:-1])
     if isinstance(inner, dict):
         inner.pop(path[-1], None)

@@ -28,7 +28,7 @@ from app.identity.platform.store.unit import UnitOfWork
 from app.kit.operation import AnyOperation, Host
 from app.kit.reading import RawRequest
 from app.kit.resource import Resource, Verb
-from app.kit.resource_operations import Bound
+from app.kit.resource_operations import BoundOperation
 from app.kit.server import Server
 from tests.support import sample_resources as samples
 from tests.support.machines import ask, machine
@@ -171,7 +171,7 @@ class Manager:
         self.tenant = replace(tenant, app=server)
 
     def operation(self, verb: Verb) -> AnyOperation:
-        held: Sequence[Bound] = [*BOUND, *samples.BOUND]
+        held: Sequence[BoundOperation] = [*BOUND, *samples.BOUND]
         return next(
             one.operation
             for one in held

@@ -31,12 +31,12 @@ from app.kit.resource import (
     SECRET,
     UPDATE,
     Action,
-    Asked,
-    Does,
     InSettings,
-    Kept,
     Key,
     Malformed,
+    RequestName,
+    StoredAs,
+    VerbOptions,
 )
 from app.kit.wire import Lower, Wire
 
@@ -85,7 +85,7 @@ class Hook(Wire):
     hook_id: Annotated[str, Key("hookId", is_minted=True)]
     event: Annotated[str, FIXED, Field(max_length=50)]
     target_url: Annotated[str, FIXED, Malformed(BadTarget), Field(pattern="^https://", max_length=500)]
-    name: Annotated[str | None, Asked("DisplayName"), Field(max_length=60)] = None
+    name: Annotated[str | None, RequestName("DisplayName"), Field(max_length=60)] = None
     headers: dict[str, str] = Field(default_factory=dict, max_length=5)
     authentication: HookAuthentication | None = None
     created_date: Annotated[str | None, CREATED_AT] = None
@@ -162,18 +162,18 @@ FORM = resource(
 class Text(Wire):
     type: Annotated[str, Key("textType")]
     name: Annotated[str, Key()]
-    template: Annotated[str, Kept("body")]
+    template: Annotated[str, StoredAs("body")]
 
 
 TEXTS = resource(
-    "sample_texts", "/v2/manage/sample-texts", Text, (Does(LIST, unknown=Unset), READ, CREATE, UPDATE, DELETE), noun="text",
+    "sample_texts", "/v2/manage/sample-texts", Text, (VerbOptions(LIST, unknown=Unset), READ, CREATE, UPDATE, DELETE), noun="text",
     kind="sample_texts", scope="template", exists=Exists, unknown=Unknown, is_paged=False,
 )  # fmt: skip
 
 
 class DomainAccess(Wire):
-    allowlist: Annotated[list[str], Kept("allow")] = Field(default_factory=list)
-    blocklist: Annotated[list[str], Kept("block")] = Field(default_factory=list)
+    allowlist: Annotated[list[str], StoredAs("allow")] = Field(default_factory=list)
+    blocklist: Annotated[list[str], StoredAs("block")] = Field(default_factory=list)
 
 
 DOMAIN_ACCESS = resource(

@@ -22,9 +22,9 @@ from app.kit.resource import (
     UPDATE,
     Action,
     InSettings,
-    Kept,
     Key,
     ResourceError,
+    StoredAs,
 )
 from app.kit.wire import Wire
 
@@ -73,12 +73,12 @@ class SecretNumber(Wire):
 class OneKeyTwice(Wire):
     item_id: Annotated[str, Key("itemId")]
     first: str
-    second: Annotated[str, Kept("first")]
+    second: Annotated[str, StoredAs("first")]
 
 
 class Deep(Wire):
     item_id: Annotated[str, Key("itemId")]
-    first: Annotated[str, Kept("a.b")]
+    first: Annotated[str, StoredAs("a.b")]
 
 
 BOTH: dict[str, Any] = {"exists": Refused, "unknown": Refused}

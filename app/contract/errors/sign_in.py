@@ -169,7 +169,7 @@ class NoSmsConfiguration(ApiError):
 
 
 class DelegationFailed(ApiError):
-    """Nobody but this service keeps passwords here."""
+    """Passwords are stored by this service alone."""
 
     code, status, message = 1215, 403, "An error has occurred at the cloud api end"
     description = "Password-delegation service failed: none is configured."

@@ -40,7 +40,7 @@ class SignInBegin(Lower):
 
 
 class SignInFinish(PKC, F, PW, MF):
-    """The templates are for a second factor, where one is wanted all the same."""
+    """The templates are for a second factor, if one is still required."""
 
 
 class AutofillBegin(Lower):

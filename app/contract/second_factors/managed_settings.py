@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from app.contract import errors as e
 from app.contract.resources import singleton
-from app.kit.resource import COMPUTED, CREATE, READ, SECRET, UPDATE, Does, InSettings, Kept, Malformed
+from app.kit.resource import COMPUTED, CREATE, READ, SECRET, UPDATE, InSettings, Malformed, StoredAs, VerbOptions
 from app.kit.wire import Wire
 
 Text = Annotated[str | None, Field(max_length=500)]
@@ -26,36 +26,36 @@ class AwsSettings(Wire):
 class AndroidSettings(Wire):
     enabled: bool = False
     platform_arn: Arn = None
-    playstore_url: Annotated[Url, Kept("store_url")] = None
-    service_json: Annotated[Secret, Kept("/push.service_json")] = None
+    playstore_url: Annotated[Url, StoredAs("store_url")] = None
+    service_json: Annotated[Secret, StoredAs("/push.service_json")] = None
 
 
 class IosSettings(Wire):
     enabled: bool = False
-    appstore_url: Annotated[Url, Kept("store_url")] = None
+    appstore_url: Annotated[Url, StoredAs("store_url")] = None
     platform_arn: Arn = None
     bundle_id: Text = None
-    apns_certificate: Annotated[Secret, Kept("/push.apns_certificate")] = None
+    apns_certificate: Annotated[Secret, StoredAs("/push.apns_certificate")] = None
     environment: Text = None
 
 
 class PushNotificationSettings(Wire):
     """A response shows secrets as `********`; a request with that value leaves them unchanged."""
 
-    is_enabled: Annotated[bool, Kept("/second_factors.push")] = True
-    notification_service: Annotated[Text, Kept("service")] = None
-    custom_app_name: Annotated[Text, Kept("app_name")] = None
+    is_enabled: Annotated[bool, StoredAs("/second_factors.push")] = True
+    notification_service: Annotated[Text, StoredAs("service")] = None
+    custom_app_name: Annotated[Text, StoredAs("app_name")] = None
     qr_code_width: int | None = Field(default=None, alias="QRCodeWidth")
     message: Text = None
-    aws_settings: Annotated[AwsSettings | None, Kept("")] = Field(default=None, alias="AWSsettings")
-    android_settings: Annotated[AndroidSettings | None, Kept("android")] = None
-    ios_settings: Annotated[IosSettings | None, Kept("ios")] = Field(default=None, alias="IOSsettings")
+    aws_settings: Annotated[AwsSettings | None, StoredAs("")] = Field(default=None, alias="AWSsettings")
+    android_settings: Annotated[AndroidSettings | None, StoredAs("android")] = None
+    ios_settings: Annotated[IosSettings | None, StoredAs("ios")] = Field(default=None, alias="IOSsettings")
 
 
 class DuoAuthenticatorSettings(Wire):
     """A response shows the secret as `********`; a request with that value leaves it unchanged."""
 
-    is_enabled: Annotated[bool, Kept("/second_factors.duo")] = True
+    is_enabled: Annotated[bool, StoredAs("/second_factors.duo")] = True
     client_id: Text = None
     client_secret: Secret = None
     api_host: Text = None
@@ -69,18 +69,18 @@ class TwoFactorConfig(Wire):
 
     is_second_factor_authenticator_enabled: Annotated[bool, COMPUTED]
     is_required: Annotated[bool, COMPUTED] = False
-    is_authenticator_enabled: Annotated[bool, Kept("/second_factors.totp")] = False
-    is_email_otp_authenticator_enabled: Annotated[bool, Kept("/second_factors.email")] = False
-    is_sms_otp_authenticator_enabled: Annotated[bool, Kept("/second_factors.sms")] = False
-    is_security_question_as_mfa_enabled: Annotated[bool, Kept("/second_factors.security_questions")] = Field(
+    is_authenticator_enabled: Annotated[bool, StoredAs("/second_factors.totp")] = False
+    is_email_otp_authenticator_enabled: Annotated[bool, StoredAs("/second_factors.email")] = False
+    is_sms_otp_authenticator_enabled: Annotated[bool, StoredAs("/second_factors.sms")] = False
+    is_security_question_as_mfa_enabled: Annotated[bool, StoredAs("/second_factors.security_questions")] = Field(
         default=False, alias="IsSecurityQuestionAsMFAEnabled"
     )
-    minimum_security_questions_to_ask: Annotated[int, Kept("/second_factors.minimum_questions")] = Field(
+    minimum_security_questions_to_ask: Annotated[int, StoredAs("/second_factors.minimum_questions")] = Field(
         default=2, ge=1, le=10
     )
-    is_push_authenticator_enabled: Annotated[bool, Kept("/second_factors.push")] = False
-    is_duo_authenticator_enabled: Annotated[bool, Kept("/second_factors.duo")] = False
-    is_passkey_mfa_enabled: Annotated[bool, Kept("/second_factors.passkey")] = Field(
+    is_push_authenticator_enabled: Annotated[bool, StoredAs("/second_factors.push")] = False
+    is_duo_authenticator_enabled: Annotated[bool, StoredAs("/second_factors.duo")] = False
+    is_passkey_mfa_enabled: Annotated[bool, StoredAs("/second_factors.passkey")] = Field(
         default=False, alias="IsPasskeyMFAEnabled"
     )
 
@@ -89,18 +89,18 @@ _AREA, _AT = "second_factor_settings", "/v2/manage/2fa"
 
 PUSH = singleton(
     _AREA, f"{_AT}/push-notification-settings", PushNotificationSettings, kind="push", noun="push notification settings",
-    verbs=(Does(READ, "read_push"), Does(CREATE, "add_push"), Does(UPDATE, "change_push")), scope="security",
+    verbs=(VerbOptions(READ, "read_push"), VerbOptions(CREATE, "add_push"), VerbOptions(UPDATE, "change_push")), scope="security",
     backing=InSettings("push"), unset=e.NoPushSettings,
 )  # fmt: skip
 DUO = singleton(
     _AREA, f"{_AT}/duo-authenticator-settings", DuoAuthenticatorSettings, kind="duo", noun="Duo settings",
-    verbs=(Does(READ, "read_duo"), Does(UPDATE, "change_duo")), scope="security", backing=InSettings("duo"),
+    verbs=(VerbOptions(READ, "read_duo"), VerbOptions(UPDATE, "change_duo")), scope="security", backing=InSettings("duo"),
     unset=e.DuoMisconfigured,
 )  # fmt: skip
 CONFIG = singleton(
     _AREA, f"{_AT}/config", TwoFactorConfig, kind="two_factor", noun="second factors", scope="security", backing=InSettings(),
     verbs=(
-        Does(READ, "read_config", "Read which second factors are on."),
-        Does(UPDATE, "change_config", "Set which second factors are on."),
+        VerbOptions(READ, "read_config", "Read which second factors are on."),
+        VerbOptions(UPDATE, "change_config", "Set which second factors are on."),
     ),
 )  # fmt: skip

@@ -14,7 +14,7 @@ from app.contract.resources import collection
 from app.contract.second_factors.account import WRITE, ManagedFactor, OwnFactor
 from app.contract.second_factors.challenge import TOKEN_ERRORS, FactorLogin
 from app.contract.second_factors.signing_in import ChallengeAnswer
-from app.kit.resource import CREATE, DELETE, LIST, UPDATE, Asked, InSettings, Key
+from app.kit.resource import CREATE, DELETE, LIST, UPDATE, InSettings, Key, RequestName
 from app.kit.wire import From, Lower, Wire
 
 _LOGIN, _OWN = "/identity/v2/auth/login/2fa", "/identity/v2/auth/account/2fa"
@@ -25,7 +25,7 @@ Voice = Annotated[bool, From.QUERY]
 
 class SecurityQuestion(Wire):
     question_id: Annotated[str, Key("questionId", is_minted=True)]
-    question: Annotated[Words, Asked("question")]
+    question: Annotated[Words, RequestName("question")]
 
 
 SECURITY_QUESTIONS = collection(
@@ -61,7 +61,7 @@ class ProveAnswersAtLogin(ChallengeAnswer, Answers):
 
 
 class OwnAnswers(AT, F, Answers):
-    """Answers that are there are replaced where that is said."""
+    """Existing answers are replaced only with `ReplaceSecurityQuestionAnswer`."""
 
     replace_security_question_answer: bool = Field(default=False, alias="ReplaceSecurityQuestionAnswer")
 

@@ -11,7 +11,7 @@ from app.identity.administration import second_factor_rules
 from app.identity.platform.context import Context
 from app.identity.platform.resources.hooks import rules_of
 from app.identity.platform.resources.items import Item
-from app.kit.resource_values import Given
+from app.kit.resource_values import ItemInput
 
 push, config = rules_of(contract.PUSH), rules_of(contract.CONFIG)
 
@@ -32,7 +32,7 @@ def register_platforms(context: Context, before: Item | None, after: Item) -> No
 
 
 @config.given
-def read_mode(context: Context, given: Given) -> None:  # noqa: ARG001 - the hook's signature
+def read_mode(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
     if given.computed:
         mode = "required" if given.computed["is_required"] else "optional"
         is_on = given.computed["is_second_factor_authenticator_enabled"]

@@ -15,7 +15,7 @@ from app.identity.messaging.tenant_templates import TenantEmailTemplate, tenant_
 from app.identity.platform.context import Context
 from app.identity.platform.resources.hooks import rules_of
 from app.kit.errors import ApiError
-from app.kit.resource_values import Given
+from app.kit.resource_values import ItemInput
 
 _UNSUPPORTED_MAILS = frozenset(
     {"forgotprovider", "risk_identified_to_admin", "invite_user_to_organization", "breached_password"}
@@ -29,7 +29,7 @@ mails.store, sms.store = store.TemplateStore(store.MAIL), store.TemplateStore(st
 
 
 @mails.given
-def read_mail(context: Context, given: Given) -> None:
+def read_mail(context: Context, given: ItemInput) -> None:
     method, sender = context.raw.method, context.services.settings.mail_sender
     unsupported = e.MailTemplateNotConfigured if method == "POST" else e.UnknownMailTemplate
     kind = _read_type(given, "template_type", MailKind, _UNSUPPORTED_MAILS, unsupported, e.UnknownMailType)
@@ -44,7 +44,7 @@ def read_mail(context: Context, given: Given) -> None:
 
 
 @sms.given
-def read_text_message(context: Context, given: Given) -> None:  # noqa: ARG001 - the hook's signature
+def read_text_message(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
     _read_type(given, "sms_template_type", SmsKind, _UNSUPPORTED_SMS, e.UnknownSmsTemplate, e.UnknownSmsType)
 
 
@@ -64,7 +64,7 @@ def check_placeholders(
 
 
 def _read_type(
-    given: Given,
+    given: ItemInput,
     field: str,
     types: type[StrEnum],
     unsupported: Set[str],

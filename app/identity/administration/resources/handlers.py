@@ -9,10 +9,10 @@ from app.contract.resources import BOUND, import_contract
 from app.identity.administration.resources import service
 from app.identity.platform.context import Context
 from app.kit.resource import CREATE, DELETE, LIST, READ, REPLACE, UPDATE, Verb
-from app.kit.resource_operations import Bound
+from app.kit.resource_operations import BoundOperation
 from app.kit.wire import Wire
 
-_BY_VERB: dict[Verb, Callable[[Context, Bound, Wire], Wire]] = {
+_BY_VERB: dict[Verb, Callable[[Context, BoundOperation, Wire], Wire]] = {
     LIST: service.read,
     READ: service.read,
     CREATE: service.create,
@@ -22,7 +22,7 @@ _BY_VERB: dict[Verb, Callable[[Context, Bound, Wire], Wire]] = {
 }
 
 
-def implement(bound: Iterable[Bound]) -> None:
+def implement(bound: Iterable[BoundOperation]) -> None:
     """Register the handlers of resources' operations."""
     for one in bound:
         does = one.draft.does
@@ -30,7 +30,9 @@ def implement(bound: Iterable[Bound]) -> None:
         one.operation.implements(partial(_handle, handler, one))
 
 
-def _handle(handler: Callable[[Context, Bound, Wire], Wire], bound: Bound, context: Context, req: Wire) -> Wire:
+def _handle(
+    handler: Callable[[Context, BoundOperation, Wire], Wire], bound: BoundOperation, context: Context, req: Wire
+) -> Wire:
     return handler(context, bound, req)
 
 

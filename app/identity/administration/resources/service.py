@@ -21,16 +21,16 @@ from app.kit import randomness, resource_models, resource_values
 from app.kit.clock import iso
 from app.kit.resource import CREATED_AT, FIXED, MODIFIED_AT, ONCE, READ_ONLY, InSettings, Member, Resource
 from app.kit.resource_models import MOST_ON_A_PAGE
-from app.kit.resource_operations import Bound, is_list
-from app.kit.resource_values import Given, look, put
+from app.kit.resource_operations import BoundOperation, is_list
+from app.kit.resource_values import ItemInput, look, put
 from app.kit.wire import Wire
 
 
-def read(context: Context, bound: Bound, req: Wire) -> Wire:
+def read(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     """Answer one item, or all whose id begins with what the address names. Raises the address's `unknown` or `unset`."""
     resource, does = bound.draft.resource, bound.draft.does
     store, access = store_of(resource), access_of(context)
-    stated = resource_values.given(resource, req)
+    stated = resource_values.read_input(resource, req)
     rules_of(resource).run("given", context, stated)
     if does is not None and is_list(resource, does.verb):
         found = store.items(access, resource, tuple(stated.id.values()))
@@ -45,7 +45,7 @@ def read(context: Context, bound: Bound, req: Wire) -> Wire:
     return shown(context, bound, item)
 
 
-def create(context: Context, bound: Bound, req: Wire) -> Wire:
+def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     """Create an item. Raises the address's `exists` and `full`, and its error profile's refusal of a malformed field."""
     resource = bound.draft.resource
     if resource.is_singleton:
@@ -64,7 +64,7 @@ def create(context: Context, bound: Bound, req: Wire) -> Wire:
     return shown(context, bound, item, tuple(secrets.keys() - stated.secrets.keys()))
 
 
-def update(context: Context, bound: Bound, req: Wire) -> Wire:
+def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     """Change an item, or set a singleton. Raises `unknown` or `unset`, `exists`, and the refusal of a malformed field."""
     resource = bound.draft.resource
     stated = _stated(context, bound, req)
@@ -83,10 +83,10 @@ def update(context: Context, bound: Bound, req: Wire) -> Wire:
     return shown(context, bound, after)
 
 
-def replace_all(context: Context, bound: Bound, req: Any) -> Wire:
+def replace_all(context: Context, bound: BoundOperation, req: Any) -> Wire:
     """Replace the whole set by that of the body: what it does not name is removed."""
     resource, store, access = bound.draft.resource, store_of(bound.draft.resource), access_of(context)
-    parents = tuple(resource_values.given(resource, req).id.values())
+    parents = tuple(resource_values.read_input(resource, req).id.values())
     stated = [_stated(context, bound, one) for one in req.data]
     _lock(context)
     items = [Item((*parents, *_new_id(bound, one)), one.content(), one.secrets) for one in stated]
@@ -113,10 +113,10 @@ def replace_all(context: Context, bound: Bound, req: Any) -> Wire:
     return _listed(context, bound, store.items(access, resource, parents))
 
 
-def delete(context: Context, bound: Bound, req: Wire) -> Wire:
+def delete(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     """Delete an item. Raises `unknown`."""
     resource = bound.draft.resource
-    stated = resource_values.given(resource, req)
+    stated = resource_values.read_input(resource, req)
     rules_of(resource).run("given", context, stated)
     _lock(context)
     item = store_of(resource).item(access_of(context), resource, tuple(stated.id.values()))
@@ -126,14 +126,14 @@ def delete(context: Context, bound: Bound, req: Wire) -> Wire:
     return bound.draft.address.deleted()
 
 
-def act(context: Context, bound: Bound, req: Wire) -> Wire:
+def act(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     """Do an action: make secrets anew where it says so, then what its hook does. Raises `unknown`."""
     resource, action = bound.draft.resource, bound.draft.action
     if action is None:
         raise LookupError(bound.draft.name)
     _lock(context)
     before = store_of(resource).item(
-        access_of(context), resource, tuple(resource_values.given(resource, req).id.values())
+        access_of(context), resource, tuple(resource_values.read_input(resource, req).id.values())
     )
     if before is None:
         raise bound.unknown
@@ -148,17 +148,19 @@ def act(context: Context, bound: Bound, req: Wire) -> Wire:
     return done if isinstance(done, Wire) else shown(context, bound, after, tuple(renewed))
 
 
-def shown(context: Context, bound: Bound, item: Item, reveal: Sequence[str] = ()) -> Wire:
+def shown(context: Context, bound: BoundOperation, item: Item, reveal: Sequence[str] = ()) -> Wire:
     """Return an item as the operation answers it: secrets masked, but those to `reveal`."""
     resource, address = bound.draft.resource, bound.draft.address
     content = resource_models.content_of(resource).model_validate(item.content)
     moments = {CREATED_AT: iso(item.created_at), MODIFIED_AT: iso(item.modified_at)}
-    values = resource_values.shown(resource, content.model_dump(mode="json"), item.id, item.secrets, reveal, moments)
+    values = resource_values.response_values(
+        resource, content.model_dump(mode="json"), item.id, item.secrets, reveal, moments
+    )
     rules_of(resource).run("shown", context, content, values)
     return resource_models.answer(resource, address).model_validate(values)
 
 
-def _listed(context: Context, bound: Bound, items: Sequence[Item]) -> Wire:
+def _listed(context: Context, bound: BoundOperation, items: Sequence[Item]) -> Wire:
     listed = [shown(context, bound, item) for item in items]
     return resource_models.list_answer(bound.draft.resource, bound.draft.address).model_validate({"data": listed})
 
@@ -172,11 +174,11 @@ def _page(req: Any, items: Sequence[Item]) -> Sequence[Item]:
     return items[((page or 1) - 1) * size : (page or 1) * size]
 
 
-def _stated(context: Context, bound: Bound, req: Wire) -> Given:
+def _stated(context: Context, bound: BoundOperation, req: Wire) -> ItemInput:
     """Return what a request states. Refuses one that states nothing: it would replace what stands by defaults."""
     if resource_values.states_nothing(req):
         raise bound.bad("The body contains no setting.")
-    stated = resource_values.given(bound.draft.resource, req)
+    stated = resource_values.read_input(bound.draft.resource, req)
     rules_of(bound.draft.resource).run("given", context, stated)
     return stated
 
@@ -188,7 +190,7 @@ def _lock(context: Context) -> None:
         raise e.MachineRefused
 
 
-def _new_id(bound: Bound, stated: Given) -> tuple[str, ...]:
+def _new_id(bound: BoundOperation, stated: ItemInput) -> tuple[str, ...]:
     parts = []
     for member in bound.draft.resource.keys:
         key = member.key
@@ -197,18 +199,18 @@ def _new_id(bound: Bound, stated: Given) -> tuple[str, ...]:
             continue
         part = stated.id.get(member.fields[-1])
         if part is None:
-            raise bound.bad.names(member.asked)
+            raise bound.bad.names(member.request_name)
         if key is not None and key.parameter and not key.is_parent:
             _refuse_unreachable(bound, member, part)
         parts.append(part)
     return tuple(parts)
 
 
-def _refuse_unreachable(bound: Bound, member: Member, part: str) -> None:
+def _refuse_unreachable(bound: BoundOperation, member: Member, part: str) -> None:
     """Refuse an id that no address leads to: one with a slash, or a word that stands there for something else."""
     is_plain = part not in ("", ".", "..") and "/" not in part and len(part) <= 200
     if not is_plain or part.lower() in _fixed_segments(bound.draft.resource):
-        raise bound.bad(f"{member.asked}: another one; this cannot stand in an address.")
+        raise bound.bad(f"{member.request_name}: another one; this cannot stand in an address.")
 
 
 @lru_cache(maxsize=512)
@@ -237,7 +239,7 @@ def _base(resource: Resource, before: Item) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     backing = resource.backing
     if resource.is_singleton and isinstance(backing, InSettings):
-        kept = Given(values={tuple(backing.key.split(".")): {}} if backing.key else {}).content(before.content)
+        kept = ItemInput(values={tuple(backing.key.split(".")): {}} if backing.key else {}).content(before.content)
     for member in resource.members:
         stands = look(before.content, member.path)
         if stands is not None and (member.roles & {FIXED, READ_ONLY} or member.key is not None):
@@ -245,7 +247,7 @@ def _base(resource: Resource, before: Item) -> dict[str, Any]:
     return kept
 
 
-def _check(context: Context, bound: Bound, item: Item) -> None:
+def _check(context: Context, bound: BoundOperation, item: Item) -> None:
     """Refuse content that is malformed, naming the field as requests spell it."""
     resource = bound.draft.resource
     content = resource_values.checked(resource, item.content, bound.bad)
@@ -253,7 +255,7 @@ def _check(context: Context, bound: Bound, item: Item) -> None:
         raise resource_values.refusal(resource, tuple(key.split(".")), f"expected {sentence}.", bound.bad)
 
 
-def _refuse_taken(context: Context, bound: Bound, item: Item, held: Sequence[Item]) -> None:
+def _refuse_taken(context: Context, bound: BoundOperation, item: Item, held: Sequence[Item]) -> None:
     resource, address = bound.draft.resource, bound.draft.address
     if any(one.id == item.id for one in held):
         raise address.exists or bound.bad
@@ -262,7 +264,7 @@ def _refuse_taken(context: Context, bound: Bound, item: Item, held: Sequence[Ite
         raise address.full or bound.bad(f"At most {resource.most} {resource.many}.")
 
 
-def _refuse_alike(context: Context, bound: Bound, item: Item) -> None:
+def _refuse_alike(context: Context, bound: BoundOperation, item: Item) -> None:
     """Refuse values that must be unique and are another item's."""
     resource = bound.draft.resource
     if not resource.unique:
@@ -290,7 +292,7 @@ def _renewed(resource: Resource, names: Sequence[str]) -> dict[str, str]:
     return {resource_values.secret_name(resource, member): randomness.token() for member in members}
 
 
-def _change(context: Context, bound: Bound, before: Item, after: Item, event: str = "changed") -> None:
+def _change(context: Context, bound: BoundOperation, before: Item, after: Item, event: str = "changed") -> None:
     rules = rules_of(bound.draft.resource)
     rules.run("before_update", context, before, after)
     _write(context, bound, after, is_new=False)
@@ -298,7 +300,7 @@ def _change(context: Context, bound: Bound, before: Item, after: Item, event: st
     _note(context, bound.draft.resource, event, after)
 
 
-def _remove(context: Context, bound: Bound, item: Item) -> None:
+def _remove(context: Context, bound: BoundOperation, item: Item) -> None:
     resource = bound.draft.resource
     rules_of(resource).run("before_delete", context, item)
     try:
@@ -309,7 +311,7 @@ def _remove(context: Context, bound: Bound, item: Item) -> None:
     _note(context, resource, "removed", item)
 
 
-def _write(context: Context, bound: Bound, item: Item, *, is_new: bool) -> None:
+def _write(context: Context, bound: BoundOperation, item: Item, *, is_new: bool) -> None:
     resource, store = bound.draft.resource, store_of(bound.draft.resource)
     key = unique_key(resource, item.id, item.content)
     try:

@@ -16,10 +16,10 @@ from app.contract.configuration import TenantSettings
 from app.identity.platform.context import Context
 from app.identity.platform.resources.items import Item, Store
 from app.kit.resource import Resource
-from app.kit.resource_values import Given
+from app.kit.resource_values import ItemInput
 from app.kit.wire import Wire
 
-OnGiven = Callable[[Context, Given], None]
+OnGiven = Callable[[Context, ItemInput], None]
 OnShown = Callable[[Context, Any, dict[str, Any]], None]
 OnProblems = Callable[[Any, TenantSettings | None], Iterable[tuple[str, str]]]
 OnItem = Callable[[Context, Item], None]
