@@ -1,4 +1,4 @@
-"""A body is weighed as it is kept: a second spelling or an unknown member takes nobody past a tenant's rules."""
+"""Tenant rules apply to the body as it is stored: other spellings and unknown members do not bypass them."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def test_registration_rules_apply_to_normalized_body(
 ) -> None:
     acme = new_tenant_server(limits=UNLIMITED, registration_form=FORM, custom_fields=["shoe"])
     email = [{"Type": "Primary", "Value": "ada@example.test"}]
-    stated = {name: value for name, value in {"Email": email, **GOOD, **members}.items() if value is not None}
-    assert refused(register(acme, None, **stated)) == expected
+    body = {name: value for name, value in {"Email": email, **GOOD, **members}.items() if value is not None}
+    assert refused(register(acme, None, **body)) == expected
 
 
 def test_update_rules_apply_to_normalized_body(new_tenant_server: NewTenantServer) -> None:
@@ -56,31 +56,34 @@ def test_duplicate_spelling_does_not_bypass_code(new_tenant_server: NewTenantSer
     acme = new_tenant_server(limits=UNLIMITED)
     school = {"type": "school", "key": "a", "value": "A", "code": "s3cret"}
     answered(acme.send("POST", MANAGED, {"Data": [school]}))
-    (listed,) = answered(acme.send("GET", PUBLIC, with_secret=False))
-    link = {"Data": [{"DataSource": "school", "Value": {"Id": listed["Id"]}}]}
-    twice = {"registrationdata": {"Data": []}, "RegistrationData": link}
-    assert refused(register(acme, **twice)) == (403, 1157)
+    (school_entry,) = answered(acme.send("GET", PUBLIC, with_secret=False))
+    link = {"Data": [{"DataSource": "school", "Value": {"Id": school_entry["Id"]}}]}
+    duplicated = {"registrationdata": {"Data": []}, "RegistrationData": link}
+    assert refused(register(acme, **duplicated)) == (403, 1157)
     ada = Person(acme)
-    assert ada.refusal("PUT", OWN, twice) == (403, 1157)
+    assert ada.refusal("PUT", OWN, duplicated) == (403, 1157)
     assert answered(acme.send("GET", f"{MANAGE}/{ada.uid}"))["RegistrationData"] is None
 
 
 @pytest.fixture
-def asking(new_tenant_server: NewTenantServer) -> TenantServer:
+def tenant_with_questions(new_tenant_server: NewTenantServer) -> TenantServer:
     lockout = {"type": "security_question", "maximum_failed_attempts": 1}
     return new_tenant_server(limits=UNLIMITED, security_questions={"pet": "First pet?"}, lockout=lockout)
 
 
 LONG = "a" + "\u0300\u0316" * 300
-"""To bring a text of two such marks in turn into its normal form costs the square of its length."""
+"""Normalizing two alternating combining marks costs the square of the text's length."""
 
 
-def test_overlong_security_answer_is_refused(asking: TenantServer) -> None:
+def test_overlong_security_answer_is_refused(tenant_with_questions: TenantServer) -> None:
     answers = {"pet": LONG}
-    assert refused(register(asking, SecurityQuestionAnswer=answers)) == (400, 908)
-    ada = Person(asking, SecurityQuestionAnswer={"pet": "Rex"})
+    assert refused(register(tenant_with_questions, SecurityQuestionAnswer=answers)) == (400, 908)
+    ada = Person(tenant_with_questions, SecurityQuestionAnswer={"pet": "Rex"})
     assert ada.refusal("PUT", OWN, {"SecurityQuestionAnswer": answers}) == (400, 908)
     wrong = {"email": ada.email, "password": "wrong", "securityanswer": answers}
-    assert refused(asking.send("POST", "/identity/v2/auth/login", wrong, with_secret=False)) == (400, 908)
+    assert refused(tenant_with_questions.send("POST", "/identity/v2/auth/login", wrong, with_secret=False)) == (
+        400,
+        908,
+    )
     unlocked = ada.send("PUT", "/identity/v2/auth/account/unlock", {"securityanswer": answers})
     assert refused(unlocked) == (400, 908)

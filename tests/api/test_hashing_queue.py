@@ -1,4 +1,4 @@
-"""Which requests wait for a hash, in which tenant's queue, and how a shed request is answered."""
+"""The hashing queue: which requests wait, in which tenant's queue, and how a shed request is answered."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LOGIN = "/identity/v2/auth/login"
 
 @pytest.fixture(scope="module")
 def settings(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    folder = tmp_path_factory.mktemp("turns")
+    folder = tmp_path_factory.mktemp("hashing")
     url = f"sqlite:///{shutil.copy(migrated_file, folder / 'gatehouse.db')}"
     made = Settings(data_dir=folder, database_url=url, secrets=(SECRET,))
     services = make_services(made)
@@ -48,53 +48,55 @@ def both(settings: Settings) -> Application:
     return create_both(settings)
 
 
-def place(app: Application, path: str, base: str, **sent: Any) -> QueueSlot | None:
-    builder = EnvironBuilder(path, base, method=sent.pop("method", "POST"), **sent)
+def slot_of(app: Application, path: str, base: str, **options: Any) -> QueueSlot | None:
+    builder = EnvironBuilder(path, base, method=options.pop("method", "POST"), **options)
     environ = builder.get_environ()
     environ["wsgi.input"] = io.BytesIO(environ["wsgi.input"].read())
-    found = app.queue_slot(environ)
-    assert environ["wsgi.input"].tell() == 0, "the body was taken from the application"
-    return found
+    slot = app.queue_slot(environ)
+    assert environ["wsgi.input"].tell() == 0, "the body is left for the application"
+    return slot
 
 
-def get(app: Application, path: str, base: str) -> None:
+def visit(app: Application, path: str, base: str) -> None:
     Client(app).get(path, base_url=base)
 
 
 def test_no_hashing_operation_is_a_get() -> None:
-    assert [one.name for one in CATALOGUE if one.hashing and one.method in ("GET", "HEAD")] == []
+    assert [
+        operation.name for operation in CATALOGUE if operation.hashing and operation.method in ("GET", "HEAD")
+    ] == []
 
 
 def test_unknown_tenants_share_one_queue(settings: Settings) -> None:
-    fresh = create_both(settings)
+    new_app = create_both(settings)
     for key in (KEY, "99999999-2222-3333-4444-555555555555", "x" * 500):
-        assert place(fresh, f"{LOGIN}?apikey={key}", API, json={}) == QueueSlot("", "sign-in")
+        assert slot_of(new_app, f"{LOGIN}?apikey={key}", API, json={}) == QueueSlot("", "sign-in")
     for host in ("acme", "invented", "invented.invented"):
         form = {"password": "x"}
-        assert place(fresh, "/login", f"http://{host}.localhost:8000", data=form) == QueueSlot("", "sign-in")
+        assert slot_of(new_app, "/login", f"http://{host}.localhost:8000", data=form) == QueueSlot("", "sign-in")
 
 
 def test_known_tenant_has_one_queue_by_every_name(both: Application) -> None:
-    get(both, "/login", ACME)
+    visit(both, "/login", ACME)
     Client(both).post(f"{LOGIN}?apikey={KEY}", base_url=API, json={})
-    get(both, "/.well-known/openid-configuration", ACME)
-    named = {
-        place(both, f"{LOGIN}?apiKey={KEY.upper()}", API, json={}),
-        place(both, LOGIN, API, json={}, headers={"X-Gatehouse-ApiKey": KEY}),
-        place(both, "/login", ACME, data={"password": "x"}),
-        place(both, "/api/oidc/token", ACME, data={"grant_type": "password"}),
+    visit(both, "/.well-known/openid-configuration", ACME)
+    slots = {
+        slot_of(both, f"{LOGIN}?apiKey={KEY.upper()}", API, json={}),
+        slot_of(both, LOGIN, API, json={}, headers={"X-Gatehouse-ApiKey": KEY}),
+        slot_of(both, "/login", ACME, data={"password": "x"}),
+        slot_of(both, "/api/oidc/token", ACME, data={"grant_type": "password"}),
     }
-    assert named == {QueueSlot("acme", "sign-in")}
-    assert place(both, f"/identity/v2/auth/register?apikey={KEY}", API, json={}) == QueueSlot("acme", "bulk")
+    assert slots == {QueueSlot("acme", "sign-in")}
+    assert slot_of(both, f"/identity/v2/auth/register?apikey={KEY}", API, json={}) == QueueSlot("acme", "bulk")
 
 
 @pytest.mark.parametrize("grant", ["client_credentials", "refresh_token", "authorization_code"])
 def test_requests_without_hash_skip_queue(both: Application, grant: str) -> None:
-    assert place(both, "/api/oidc/token", ACME, data={"grant_type": grant, "client_secret": "s3cret"}) is None
-    assert place(both, "/api/oidc/introspect", ACME, data={"token": "password"}) is None
-    assert place(both, "/consent", ACME, data={"csrf": "x"}) is None
-    assert place(both, "/login", ACME, method="GET") is None
-    assert place(both, "/invented", ACME, data={}) is None
+    assert slot_of(both, "/api/oidc/token", ACME, data={"grant_type": grant, "client_secret": "s3cret"}) is None
+    assert slot_of(both, "/api/oidc/introspect", ACME, data={"token": "password"}) is None
+    assert slot_of(both, "/consent", ACME, data={"csrf": "x"}) is None
+    assert slot_of(both, "/login", ACME, method="GET") is None
+    assert slot_of(both, "/invented", ACME, data={}) is None
 
 
 @pytest.mark.parametrize(
@@ -105,9 +107,9 @@ def test_requests_without_hash_skip_queue(both: Application, grant: str) -> None
     ],
 )  # fmt: skip
 def test_encoded_grant_type_does_not_skip_queue(both: Application, body: bytes) -> None:
-    found = place(both, "/api/oidc/token", ACME, data=body)
-    assert found is not None
-    assert found.work == "sign-in"
+    slot = slot_of(both, "/api/oidc/token", ACME, data=body)
+    assert slot is not None
+    assert slot.work == "sign-in"
 
 
 def test_undeclared_hash_does_not_block_a_thread() -> None:
@@ -119,8 +121,8 @@ def test_undeclared_hash_does_not_block_a_thread() -> None:
         may_wait.reset(token)
 
 
-def shed(app: Application, path: str, base: str, status: int, **sent: Any) -> Any:
-    answer = Client(app).post(path, base_url=base, environ_overrides={SHED: Shed(status, 7)}, **sent)
+def shed(app: Application, path: str, base: str, status: int, **options: Any) -> Any:
+    answer = Client(app).post(path, base_url=base, environ_overrides={SHED: Shed(status, 7)}, **options)
     assert (answer.status_code, answer.headers["Retry-After"]) == (status, "7")
     assert "no-store" in answer.headers["Cache-Control"]
     return answer
@@ -146,7 +148,7 @@ def test_shed_form_gets_page_in_visitor_language(both: Application, status: int)
 
 
 def test_separate_hub_queues_unknown_tenants_together(settings: Settings) -> None:
-    apart = create_hub(replace(settings, api_url="http://127.0.0.1:9"))
-    assert place(apart, "/login", ACME, data={"password": "x"}) == QueueSlot("", "sign-in")
-    assert place(apart, "/register", ACME, data={"password": "x"}) == QueueSlot("", "bulk")
-    assert place(apart, "/consent", ACME, data={"csrf": "x"}) is None
+    hub = create_hub(replace(settings, api_url="http://127.0.0.1:9"))
+    assert slot_of(hub, "/login", ACME, data={"password": "x"}) == QueueSlot("", "sign-in")
+    assert slot_of(hub, "/register", ACME, data={"password": "x"}) == QueueSlot("", "bulk")
+    assert slot_of(hub, "/consent", ACME, data={"csrf": "x"}) is None

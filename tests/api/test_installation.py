@@ -23,7 +23,7 @@ TENANT = "tenants: [{name: %s, brand: {display_name: '%s'}}]"
 
 @dataclass
 class Installation:
-    """The processes, and what asks them."""
+    """The running processes and how tests call them."""
 
     environ: dict[str, str]
     port: int
@@ -89,17 +89,17 @@ def ours(database: Postgres, shared: Redis, tmp_path_factory: pytest.TempPathFac
         assert [process.wait(40) for process in processes] == [0, 0]
 
 
-def within(seconds: float, is_so: Callable[[], bool]) -> float:
-    """Wait until something is so, and return how long it took; fail when it takes too long."""
-    begun = time.monotonic()
-    while time.monotonic() - begun < seconds:
+def within(seconds: float, holds: Callable[[], bool]) -> float:
+    """Wait until the condition holds and return the elapsed seconds; fail after `seconds`."""
+    started_at = time.monotonic()
+    while time.monotonic() - started_at < seconds:
         try:
-            if is_so():
-                return time.monotonic() - begun
+            if holds():
+                return time.monotonic() - started_at
         except httpx.TransportError:
             pass
         time.sleep(0.1)
-    raise AssertionError(f"not so within {seconds} s")
+    raise AssertionError(f"the condition did not hold within {seconds} s")
 
 
 def test_tenant_created_at_runtime_is_served(ours: Installation) -> None:
@@ -123,23 +123,23 @@ def test_removed_tenant_is_gone(ours: Installation) -> None:
 
 
 def listens(port: int) -> bool:
-    with socket.socket() as tried:
-        return tried.connect_ex(("127.0.0.1", port)) == 0
+    with socket.socket() as connection:
+        return connection.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_metrics_count_requests_of_all_processes(ours: Installation) -> None:
-    def counted() -> int:
+    def request_count() -> int:
         text = httpx.get(f"http://127.0.0.1:{ours.metrics_port}/metrics").text
         found = re.findall(
             r'^gatehouse_requests_total\{method="GET",status="200",surface="tenant"\} (\d+)', text, re.MULTILINE
         )
         return int(found[0]) if found else 0
 
-    within(20, lambda: listens(ours.metrics_port))  # it opens beside the pages, in no order with them
-    before = counted()
+    within(20, lambda: listens(ours.metrics_port))  # the metrics port may open after the public one
+    before = request_count()
     for _ in range(30):
         ours.get("/login")
-    assert counted() == before + 30
+    assert request_count() == before + 30
 
 
 def test_metrics_are_absent_from_public_port(ours: Installation) -> None:

@@ -1,4 +1,4 @@
-"""Whoever used an account before its owner claimed it keeps no way in: no passkey, no sign-in half done, nothing that was begun."""
+"""An attacker who registered another person's address keeps no access once the owner verifies it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ VICTIM = "grace@example.test"
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 
 
-def strange(make: NewTenantServer, **settings: object) -> tuple[PasskeyHolder, TestResponse]:
-    """Somebody who registered the address of another with a passkey, and what they were answered."""
+def preregistered(make: NewTenantServer, **settings: object) -> tuple[PasskeyHolder, TestResponse]:
+    """Register another person's address with a passkey; return the attacker and the response."""
     eve = passkey_holder(make, email_verification="optional", passwordless_email=True, **settings)
     eve.email = VICTIM
     options = eve.begins(f"{A}/register/passkey/begin", identifier=VICTIM)
@@ -32,8 +32,8 @@ def strange(make: NewTenantServer, **settings: object) -> tuple[PasskeyHolder, T
     return eve, eve.tenant.send("POST", f"{A}/register/passkey/finish", body, with_secret=False)
 
 
-def owner_comes(eve: PasskeyHolder) -> None:
-    """The mailbox signs in by a link, which is its first proof."""
+def owner_signs_in(eve: PasskeyHolder) -> None:
+    """Sign the owner in by a mailed link, which verifies the address for the first time."""
     answered(eve.call("U49", email=VICTIM))
     answer = eve.call("U50", verificationtoken=token_in(eve.mailed()))
     assert answer.status_code == 200 or refused(answer) == (403, 1226), answer.text
@@ -42,45 +42,47 @@ def owner_comes(eve: PasskeyHolder) -> None:
 def test_preregistered_passkey_ends_at_first_mailbox_login(
     new_tenant_server: NewTenantServer,
 ) -> None:
-    eve, _ = strange(new_tenant_server)
+    eve, _ = preregistered(new_tenant_server)
     assert answered(eve.is_offered())["Profile"]["Email"][0]["Value"] == VICTIM
-    owner_comes(eve)
+    owner_signs_in(eve)
     assert refused(eve.is_offered()) == (403, 1323)
 
 
 def test_mailbox_login_ends_pending_consent_of_others(new_tenant_server: NewTenantServer) -> None:
-    eve, waits = strange(new_tenant_server, **asked("FirstLogin"))
-    assert refused(waits) == (403, 1226)
-    owner_comes(eve)
-    token = waits.get_json()["Data"]["ConsentToken"]
+    eve, pending = preregistered(new_tenant_server, **asked("FirstLogin"))
+    assert refused(pending) == (403, 1226)
+    owner_signs_in(eve)
+    token = pending.get_json()["Data"]["ConsentToken"]
     assert refused(eve.call("U83", given("FirstLogin"), consenttoken=token)) == (403, 1229)
 
 
 def test_each_sign_in_gets_its_own_totp_secret(new_tenant_server: NewTenantServer) -> None:
-    """Whoever has the password alone may begin; the owner who goes on must not put the thief's seed into the app."""
+    """An attacker who knows the password may start enrolment; the owner must not scan the attacker's TOTP secret."""
     ada = second_factor_holder(new_tenant_server, two_factor="required")
-    seen, own = ada.challenged(), ada.challenged()
-    assert seen["ManualEntryCode"] != own["ManualEntryCode"]
-    ada.app = pyotp.TOTP(seen["ManualEntryCode"])
-    assert refused(ada.shows_code(ada.shows(), own["SecondFactorAuthenticationToken"])) == (403, 1102)
-    ada.app = pyotp.TOTP(own["ManualEntryCode"])
-    assert answered(ada.shows_code(ada.shows(), own["SecondFactorAuthenticationToken"]))["Profile"]
-    ada.app = pyotp.TOTP(seen["ManualEntryCode"])
-    assert refused(ada.shows_code(ada.shows(), seen["SecondFactorAuthenticationToken"])) == (403, 1102)
+    first_secret, second_secret = ada.challenged(), ada.challenged()
+    assert first_secret["ManualEntryCode"] != second_secret["ManualEntryCode"]
+    ada.app = pyotp.TOTP(first_secret["ManualEntryCode"])
+    assert refused(ada.shows_code(ada.shows(), second_secret["SecondFactorAuthenticationToken"])) == (403, 1102)
+    ada.app = pyotp.TOTP(second_secret["ManualEntryCode"])
+    assert answered(ada.shows_code(ada.shows(), second_secret["SecondFactorAuthenticationToken"]))["Profile"]
+    ada.app = pyotp.TOTP(first_secret["ManualEntryCode"])
+    assert refused(ada.shows_code(ada.shows(), first_secret["SecondFactorAuthenticationToken"])) == (403, 1102)
 
 
 def test_new_password_ends_begun_enrolments(new_tenant_server: NewTenantServer) -> None:
     ada, phone = with_push(new_tenant_server)
-    seen = ada.own_factors()
-    assert ada.own_factors()["ManualEntryCode"] == seen["ManualEntryCode"], "pages are reloaded"
+    first_secret = ada.own_factors()
+    assert ada.own_factors()["ManualEntryCode"] == first_secret["ManualEntryCode"], (
+        "a reloaded page shows the same secret"
+    )
     answered(ada.reset(resettoken=ada.issued_token(), password=NEW))
     ada.held = ""
-    assert ada.own_factors()["ManualEntryCode"] != seen["ManualEntryCode"]
-    assert refused(phone.scan(registration_address(seen["PushQRCode"]))) == (403, 1296)
+    assert ada.own_factors()["ManualEntryCode"] != first_secret["ManualEntryCode"]
+    assert refused(phone.scan(registration_address(first_secret["PushQRCode"]))) == (403, 1296)
 
 
-def claimed(make: NewTenantServer) -> PasskeyHolder:
-    """Somebody who registered, confirmed the address elsewhere, enrolled a passkey as second factor, and reset the password."""
+def claimed_account(make: NewTenantServer) -> PasskeyHolder:
+    """Return an account that was registered and verified, enrolled a passkey as second factor and reset its password."""
     ada = passkey_holder(make, two_factor="optional", email_verification="required")
     ada.email = VICTIM
     answered(register(ada.tenant, VICTIM))
@@ -93,22 +95,22 @@ def claimed(make: NewTenantServer) -> PasskeyHolder:
 
 
 def test_claiming_reset_does_not_bypass_passkey(new_tenant_server: NewTenantServer) -> None:
-    """Confirmed on a telephone, it may be two people's: the one of the mailbox must not get past the second factor."""
-    ada = claimed(new_tenant_server)
+    """Registrant and mailbox owner may be two persons: a password reset does not bypass the second factor."""
+    ada = claimed_account(new_tenant_server)
     body = {"email": VICTIM, "password": NEW}
     challenge = answered(ada.ask("POST", body, path=LOGIN_2FA))["SecondFactorAuthentication"]
     assert challenge["IsPasskeyAuthenticatorVerified"] is True
-    assert refused(ada.is_offered()) == (403, 1321), "it may be a stranger's"
+    assert refused(ada.is_offered()) == (403, 1321), "the passkey may be an attacker's"
     token = challenge["SecondFactorAuthenticationToken"]
     assert answered(ada.answers(token))["Profile"]
-    assert answered(ada.is_offered())["Profile"], "one person has both"
+    assert answered(ada.is_offered())["Profile"], "password and passkey belong to one person"
 
 
 @pytest.mark.parametrize("two_factor", ["disabled", "required"])
 def test_security_alert_reset_removes_earlier_passkey(
     new_tenant_server: NewTenantServer, hub_app: Flask, two_factor: str
 ) -> None:
-    """Added first, it has an alarm of its own; the newest mail is the one that people open."""
+    """The passkey was added before the password changed; the owner opens the newest security alert."""
     ada = passkey_holder(new_tenant_server, two_factor=two_factor).has_passkey()
     assert answered(ada.is_offered())["Profile"]
     ada.waits(minutes=10)
@@ -119,7 +121,7 @@ def test_security_alert_reset_removes_earlier_passkey(
     assert refused(ada.is_offered())[0] == 403
     answered(ada.reset(resettoken=ada.issued_token(), password="Amber-window-44"))
     body = {"email": ada.email, "password": "Amber-window-44"}
-    if two_factor == "required":  # the mailbox does not get past it either
+    if two_factor == "required":  # the mailbox alone does not pass the second factor
         challenge = answered(ada.ask("POST", body, path=LOGIN_2FA))["SecondFactorAuthentication"]
         assert challenge["IsPasskeyAuthenticatorVerified"] is True
         assert answered(ada.answers(challenge["SecondFactorAuthenticationToken"]))["Profile"]

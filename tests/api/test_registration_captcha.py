@@ -1,4 +1,4 @@
-"""Registration with a captcha instead of a token: POST /identity/v2/auth/register/captcha (interface user.md row U02)."""
+"""Registration with a captcha instead of a token: POST /identity/v2/auth/register/captcha (interface user.md operation U02)."""
 
 from __future__ import annotations
 
@@ -18,17 +18,20 @@ def acme(new_tenant_server: NewTenantServer) -> TenantServer:
     return new_tenant_server(limits=UNLIMITED, captcha={"work_bits": 8})
 
 
-def solved(acme: TenantServer, body: dict[str, Any] | None = None) -> dict[str, str]:
-    """Ask for a challenge by a registration without an answer, and solve it."""
-    answer = acme.send("POST", WITH_CAPTCHA, body or BODY, with_secret=False)
+def solved_captcha(acme: TenantServer) -> dict[str, str]:
+    """Request a captcha by a registration without a solution, and return the solution."""
+    answer = acme.send("POST", WITH_CAPTCHA, BODY, with_secret=False)
     assert refused(answer) == (403, 982)
-    asked = answer.get_json()["Data"]["Captcha"]
-    return {"captcha_challenge": asked["Token"], "captcha_work": worked(asked["WorkSeed"], asked["WorkBits"])}
+    challenge = answer.get_json()["Data"]["Captcha"]
+    return {
+        "captcha_challenge": challenge["Token"],
+        "captcha_work": worked(challenge["WorkSeed"], challenge["WorkBits"]),
+    }
 
 
 def test_solved_captcha_registers(acme: TenantServer) -> None:
-    shown = solved(acme)
-    assert answered(acme.send("POST", WITH_CAPTCHA, {**BODY, **shown}, with_secret=False)) == {
+    solution = solved_captcha(acme)
+    assert answered(acme.send("POST", WITH_CAPTCHA, {**BODY, **solution}, with_secret=False)) == {
         "IsPosted": True,
         "Data": None,
     }
@@ -36,17 +39,17 @@ def test_solved_captcha_registers(acme: TenantServer) -> None:
 
 
 def test_captcha_solution_works_once(acme: TenantServer) -> None:
-    shown = solved(acme)
-    answered(acme.send("POST", WITH_CAPTCHA, {**BODY, **shown}, with_secret=False))
-    second = {**BODY, "Email": primary("b@example.test"), **shown}
+    solution = solved_captcha(acme)
+    answered(acme.send("POST", WITH_CAPTCHA, {**BODY, **solution}, with_secret=False))
+    second = {**BODY, "Email": primary("b@example.test"), **solution}
     assert refused(acme.send("POST", WITH_CAPTCHA, second, with_secret=False)) == (403, 982)
 
 
 def test_malformed_registration_keeps_captcha_solution_valid(acme: TenantServer) -> None:
-    shown = solved(acme)
-    short = {**BODY, "BirthDate": "02-30-1990", **shown}
+    solution = solved_captcha(acme)
+    short = {**BODY, "BirthDate": "02-30-1990", **solution}
     assert refused(acme.send("POST", WITH_CAPTCHA, short, with_secret=False)) == (400, 968)
-    assert answered(acme.send("POST", WITH_CAPTCHA, {**BODY, **shown}, with_secret=False))["IsPosted"] is True
+    assert answered(acme.send("POST", WITH_CAPTCHA, {**BODY, **solution}, with_secret=False))["IsPosted"] is True
 
 
 def test_legacy_recaptcha_fields_are_accepted(acme: TenantServer) -> None:
@@ -61,4 +64,4 @@ def test_taken_address_is_hidden_without_captcha(acme: TenantServer) -> None:
 
 def test_captcha_of_other_tenant_is_refused(acme: TenantServer, new_tenant_server: NewTenantServer) -> None:
     other = new_tenant_server(limits=UNLIMITED, captcha={"work_bits": 8})
-    assert refused(acme.send("POST", WITH_CAPTCHA, {**BODY, **solved(other)}, with_secret=False)) == (403, 982)
+    assert refused(acme.send("POST", WITH_CAPTCHA, {**BODY, **solved_captcha(other)}, with_secret=False)) == (403, 982)

@@ -1,4 +1,4 @@
-"""Lists that a registration form offers: interface user.md rows U10 and U11, account.md rows A51 to A55."""
+"""Registration data lists: interface user.md operations U10 and U11, account.md operations A51 to A55."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def town(name: str, **more: Any) -> dict[str, Any]:
     return {"type": "Town", "key": name.lower(), "value": name, **more}
 
 
-def listed(acme: TenantServer, kind: str = "town", **query: Any) -> list[dict[str, Any]]:
+def public_list(acme: TenantServer, kind: str = "town", **query: Any) -> list[dict[str, Any]]:
     found: Any = answered(acme.send("GET", f"{PUBLIC}/{kind}", with_secret=False, **query))
     return list(found)
 
 
 def test_public_list_omits_record_codes(acme: TenantServer) -> None:
     assert answered(add(acme, town("Bonn", code="s3cret"), town("Ulm"))) == {"IsPosted": True}
-    bonn, _ulm = listed(acme, "TOWN")
+    bonn, _ulm = public_list(acme, "TOWN")
     assert set(bonn) == MEMBERS
     assert (bonn["Value"], bonn["Code"], bonn["IsActive"]) == ("Bonn", None, True)
     managed: Any = answered(acme.send("GET", f"{MANAGED}/town"))
@@ -36,18 +36,18 @@ def test_public_list_omits_record_codes(acme: TenantServer) -> None:
 
 def test_children_are_listed_under_their_parent(acme: TenantServer) -> None:
     add(acme, town("Bonn"))
-    (bonn,) = listed(acme)
+    (bonn,) = public_list(acme)
     add(acme, {"type": "school", "key": "a", "value": "A", "parentid": bonn["Id"]})
-    (school,) = listed(acme, "school", parentid=bonn["Id"])
+    (school,) = public_list(acme, "school", parentid=bonn["Id"])
     assert (school["ParentId"], school["ParentType"]) == (bonn["Id"], "town")
     assert refused(acme.send("GET", f"{PUBLIC}/school", with_secret=False, parentid="none")) == (403, 1156)
 
 
 def test_page_holds_at_most_fifty_records(acme: TenantServer) -> None:
     add(acme, *(town(f"T{number:02}") for number in range(60)))
-    assert len(listed(acme)) == 50
-    assert [one["Value"] for one in listed(acme, skip=58)] != []
-    assert len(listed(acme, limit=3)) == 3
+    assert len(public_list(acme)) == 50
+    assert [one["Value"] for one in public_list(acme, skip=58)] != []
+    assert len(public_list(acme, limit=3)) == 3
     assert refused(acme.send("GET", f"{PUBLIC}/town", with_secret=False, limit=51)) == (400, 908)
 
 
@@ -74,7 +74,7 @@ def test_malformed_record_adds_nothing(acme: TenantServer, record: dict[str, Any
 
 def test_record_code_is_validated(acme: TenantServer) -> None:
     add(acme, town("Bonn", code="s3cret"), town("Ulm"))
-    bonn, ulm = (one["Id"] for one in listed(acme))
+    bonn, ulm = (one["Id"] for one in public_list(acme))
 
     def check(record: str, code: str | None) -> Any:
         body = {"recordid": record, "code": code}
@@ -89,7 +89,7 @@ def test_record_code_is_validated(acme: TenantServer) -> None:
 
 def test_record_is_changed_and_removed(acme: TenantServer) -> None:
     add(acme, town("Bonn"))
-    (bonn,) = listed(acme)
+    (bonn,) = public_list(acme)
     changed = answered(acme.send("PUT", f"{MANAGED}/{bonn['Id']}", {"Value": "Bonn am Rhein", "Code": "new"}))
     assert (changed["IsPosted"], changed["Data"]["Value"], changed["Data"]["Code"]) == (True, "Bonn am Rhein", "new")
     assert refused(acme.send("PUT", f"{MANAGED}/{bonn['Id']}", {"ParentId": bonn["Id"]})) == (403, 1154)
@@ -106,7 +106,7 @@ def test_deleting_a_type_removes_its_whole_list(acme: TenantServer) -> None:
 
 def test_list_of_other_tenant_is_not_found(acme: TenantServer, globex: TenantServer) -> None:
     add(acme, town("Bonn", code="s3cret"))
-    (bonn,) = listed(acme)
+    (bonn,) = public_list(acme)
     assert refused(globex.send("GET", f"{PUBLIC}/town", with_secret=False)) == (403, 1155)
     assert refused(globex.send("DELETE", f"{MANAGED}/{bonn['Id']}")) == (403, 1150)
     assert refused(add(globex, {**town("Ulm"), "parentid": bonn["Id"]})) == (403, 1154)

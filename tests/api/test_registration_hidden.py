@@ -1,4 +1,4 @@
-"""Registration where the tenant hides who has an account: the operation answers every address alike."""
+"""Registration with `hide_unknown_accounts`: taken and free addresses get the same response."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def acme(new_tenant_server: NewTenantServer) -> TenantServer:
     return new_tenant_server(limits=UNLIMITED, hide_unknown_accounts=True)
 
 
-def count(acme: TenantServer) -> int:
+def account_count(acme: TenantServer) -> int:
     work = UnitOfWork(acme.services.database, acme.tenant_id)
     try:
         return len(work.all(accounts.select().where(accounts.c.tenant_id == acme.tenant_id)))
@@ -37,15 +37,15 @@ def test_taken_address_gets_same_response_as_free_one(acme: TenantServer) -> Non
     taken, free = register(acme), register(acme, "free@example.test")
     assert (taken.status_code, taken.get_json()) == (free.status_code, free.get_json())
     assert taken.headers["X-Gatehouse-Cost"].split("hashes=")[1][0] == "1"
-    assert count(acme) == 2
+    assert account_count(acme) == 2
     assert "vtoken" not in str(mails(acme)[-1])
 
 
 def test_verification_link_of_other_tenant_is_refused(acme: TenantServer, new_tenant_server: NewTenantServer) -> None:
     register(acme)
     other = new_tenant_server(limits=UNLIMITED)
-    shown = other.send("GET", VERIFY, with_secret=False, verificationtoken=token_in(mails(acme)[-1]))
-    assert refused(shown) == (403, 1063)
+    answer = other.send("GET", VERIFY, with_secret=False, verificationtoken=token_in(mails(acme)[-1]))
+    assert refused(answer) == (403, 1063)
 
 
 def test_verification_mail_links_to_requested_page(new_tenant_server: NewTenantServer) -> None:

@@ -1,4 +1,4 @@
-"""Fifty people at once, one address or username, one number alone: exactly one account, whoever asks and however it is spelt."""
+"""Fifty parallel registrations of one address, username or phone number create exactly one account, in any spelling."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.visitor import VisitedPage, Visitor
 SPELLINGS = ["ada@example.test", "ADA@example.test", "Ada@EXAMPLE.test"]
 
 
-def accounts_of(world: Any) -> int:
+def account_count(world: Any) -> int:
     work = UnitOfWork(world.services.database, world.tenant_id)
     try:
         return len(work.all(accounts.select().where(accounts.c.tenant_id == world.tenant_id)))
@@ -40,15 +40,15 @@ def test_parallel_registrations_by_api_create_one_account(new_tenant_server: New
     ]
     answers = all_at_once(acme, REGISTER, bodies, sott=sott_of(acme))
     assert Counter(refused(answer) for answer in answers) == {(200, None): 1, (403, 936): RACERS - 1}
-    assert accounts_of(acme) == 1
+    assert account_count(acme) == 1
 
 
 def test_parallel_registrations_by_page_look_alike(new_world: NewWorld, hub_app: Flask) -> None:
     world = new_world(limits=UNLIMITED)
-    seen = registered_by_many(world, hub_app, lambda number: {"email": SPELLINGS[number % 3]})
-    assert len({(after.status, after.heading) for after in seen}) == 1
-    assert accounts_of(world) == 1
-    assert len(sent_to(world)) <= RACERS
+    pages = registered_by_many(world, hub_app, lambda number: {"email": SPELLINGS[number % 3]})
+    assert len({(page.status, page.heading) for page in pages}) == 1
+    assert account_count(world) == 1
+    assert len(mails_of(world)) <= RACERS
 
 
 NAMED = [({"username": "countess"}, {"UserName": "countess"}, 1017)]
@@ -56,35 +56,35 @@ NUMBER = "+4930123456"
 FORM = ("email", "username", "phone")
 
 
-@pytest.mark.parametrize(("typed", "members", "code"), NAMED, ids=["username"])
+@pytest.mark.parametrize(("fields", "members", "code"), NAMED, ids=["username"])
 def test_username_race_by_page_has_one_winner(
-    new_world: NewWorld, hub_app: Flask, typed: dict[str, str], members: dict[str, str], code: int
+    new_world: NewWorld, hub_app: Flask, fields: dict[str, str], members: dict[str, str], code: int
 ) -> None:
     del members, code
     form = [*({"name": name} for name in FORM), {"name": "password", "type": "password", "required": True}]
     world = new_world(limits=UNLIMITED, registration_form=form, username_login=True, phone_login=True)
-    seen = registered_by_many(world, hub_app, lambda number: {"email": f"person{number}@example.test", **typed})
-    assert Counter(after.status for after in seen) == {200: 1, 403: RACERS - 1}
-    assert {f'id="{name}-problem"' in after.html for after in seen if after.status == 403 for name in typed} == {True}
-    assert accounts_of(world) == 1
+    pages = registered_by_many(world, hub_app, lambda number: {"email": f"person{number}@example.test", **fields})
+    assert Counter(page.status for page in pages) == {200: 1, 403: RACERS - 1}
+    assert {f'id="{name}-problem"' in page.html for page in pages if page.status == 403 for name in fields} == {True}
+    assert account_count(world) == 1
 
 
-@pytest.mark.parametrize(("typed", "members", "code"), NAMED, ids=["username"])
+@pytest.mark.parametrize(("fields", "members", "code"), NAMED, ids=["username"])
 def test_username_race_by_api_has_one_winner(
-    new_tenant_server: NewTenantServer, typed: dict[str, str], members: dict[str, str], code: int
+    new_tenant_server: NewTenantServer, fields: dict[str, str], members: dict[str, str], code: int
 ) -> None:
-    del typed
+    del fields
     acme = new_tenant_server(limits=UNLIMITED, username_login=True, phone_login=True)
     bodies = [
         {"Password": PASSWORD, "Email": primary(f"person{number}@example.test"), **members} for number in range(RACERS)
     ]
     answers = all_at_once(acme, REGISTER, bodies, sott=sott_of(acme))
     assert Counter(refused(answer) for answer in answers) == {(200, None): 1, (403, code): RACERS - 1}
-    assert accounts_of(acme) == 1
+    assert account_count(acme) == 1
 
 
 def test_parallel_claims_of_one_phone_leave_one_holder(new_tenant_server: NewTenantServer) -> None:
-    """A number is whose who proves it: to have stated it first keeps nobody out (tests/api/test_contested_numbers.py)."""
+    """The account that verifies a number owns it; naming it first blocks no other account (test_contested_numbers.py)."""
     acme = new_tenant_server(limits=UNLIMITED, phone_login=True, email_login=True)
     bodies = [
         {"Password": PASSWORD, "Email": primary(f"person{number}@example.test"), "PhoneId": NUMBER}
@@ -102,17 +102,19 @@ def test_parallel_phone_only_registrations_create_one_account(new_tenant_server:
     bodies: list[dict[str, Any]] = [{"Password": PASSWORD, "PhoneId": NUMBER} for _ in range(RACERS)]
     answers = all_at_once(acme, REGISTER, bodies, sott=sott_of(acme))
     assert Counter(refused(answer) for answer in answers) == {(200, None): 1, (403, 1058): RACERS - 1}
-    assert accounts_of(acme) == 1
+    assert account_count(acme) == 1
 
 
-def registered_by_many(world: World, hub_app: Flask, typed: Callable[[int], dict[str, str]]) -> list[VisitedPage]:
-    """Send the form from as many browsers at once."""
-    at = [
+def registered_by_many(world: World, hub_app: Flask, fields: Callable[[int], dict[str, str]]) -> list[VisitedPage]:
+    """Submit the registration form from RACERS browsers at once."""
+    forms = [
         Visitor(Client(hub_app), world.services.settings.hub_url(world.name)).open("/register") for _ in range(RACERS)
     ]
-    press = [partial(page.press, "Create account", password=PASSWORD, **typed(n)) for n, page in enumerate(at)]
-    return at_once(press)
+    submissions = [
+        partial(page.press, "Create account", password=PASSWORD, **fields(n)) for n, page in enumerate(forms)
+    ]
+    return at_once(submissions)
 
 
-def sent_to(world: World) -> list[dict[str, Any]]:
-    return [mail for spelt in SPELLINGS for mail in mails_to(world.services, world.tenant_id, spelt)]
+def mails_of(world: World) -> list[dict[str, Any]]:
+    return [mail for spelling in SPELLINGS for mail in mails_to(world.services, world.tenant_id, spelling)]

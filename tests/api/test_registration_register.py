@@ -1,4 +1,4 @@
-"""People register: POST /identity/v2/auth/register (interface user.md row U01 and section 1.1)."""
+"""Registration: POST /identity/v2/auth/register (interface user.md operation U01 and section 1.1)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def account(tenant: TenantServer, **named: Any) -> dict[str, Any]:
 
 def test_required_verification_starts_no_session(acme: TenantServer) -> None:
     assert answered(register(acme, FirstName="Ada")) == {"IsPosted": True, "Data": None}
-    held = account(acme)
-    assert (held["FirstName"], held["EmailVerified"], held["NoOfLogins"]) == ("Ada", False, 0)
-    assert (held["RegistrationSource"], held["Provider"]) == ("API", "Email")
+    profile = account(acme)
+    assert (profile["FirstName"], profile["EmailVerified"], profile["NoOfLogins"]) == ("Ada", False, 0)
+    assert (profile["RegistrationSource"], profile["Provider"]) == ("API", "Email")
 
 
 @pytest.mark.parametrize("mode", ["optional", "disabled"])
@@ -145,14 +145,14 @@ IDNA = "xn--bcher-kva.example"
 
 
 @pytest.mark.parametrize(
-    "written", [BUECHER, "B\u00dcCHER.example", f"*.{BUECHER}", IDNA, f"ada@{BUECHER}", f"ada@{IDNA}"]
+    "listed", [BUECHER, "B\u00dcCHER.example", f"*.{BUECHER}", IDNA, f"ada@{BUECHER}", f"ada@{IDNA}"]
 )
 @pytest.mark.parametrize("domain", [BUECHER, IDNA])
-def test_access_lists_compare_domains_as_idna(new_tenant_server: NewTenantServer, written: str, domain: str) -> None:
+def test_access_lists_compare_domains_as_idna(new_tenant_server: NewTenantServer, listed: str, domain: str) -> None:
     address = [{"Type": "Primary", "Value": f"ada@{domain}"}]
-    blocks = new_tenant_server(limits=UNLIMITED, email_access={"block": [written]})
-    assert refused(register(blocks, Email=address)) == (403, 1056 if "ada@" in written else 1247)
-    allows = new_tenant_server(limits=UNLIMITED, email_access={"allow": [written]})
+    blocks = new_tenant_server(limits=UNLIMITED, email_access={"block": [listed]})
+    assert refused(register(blocks, Email=address)) == (403, 1056 if "ada@" in listed else 1247)
+    allows = new_tenant_server(limits=UNLIMITED, email_access={"allow": [listed]})
     assert answered(register(allows, Email=address))["IsPosted"] is True
 
 
@@ -200,9 +200,9 @@ def test_server_only_fields_are_ignored(acme: TenantServer) -> None:
     answered(
         register(acme, EmailVerified=True, IsActive=False, DisableLogin=True, RegistrationSource="me", Roles=["x"])
     )
-    held = account(acme)
-    assert (held["EmailVerified"], held["IsActive"], held["RegistrationSource"]) == (False, True, "API")
-    assert held["Roles"] is None
+    profile = account(acme)
+    assert (profile["EmailVerified"], profile["IsActive"], profile["RegistrationSource"]) == (False, True, "API")
+    assert profile["Roles"] is None
 
 
 FORM = [
@@ -241,8 +241,8 @@ def test_registration_form_rules_are_enforced(
     new_tenant_server: NewTenantServer, members: dict[str, Any], expected: tuple[int, int | None], named: str
 ) -> None:
     acme = new_tenant_server(limits=UNLIMITED, registration_form=FORM, custom_fields=["size"])
-    stated = {name: value for name, value in {"Email": EMAIL, **GOOD, **members}.items() if value is not None}
-    answer = register(acme, **{"email": None, **stated})
+    body = {name: value for name, value in {"Email": EMAIL, **GOOD, **members}.items() if value is not None}
+    answer = register(acme, **{"email": None, **body})
     assert refused(answer) == expected
     assert named in answer.text
 

@@ -1,6 +1,6 @@
-"""Registrations while processes are killed and the mail server is away: what was acknowledged is kept, every mail arrives.
+"""Registrations survive killed processes and a mail server outage: acknowledged accounts are kept, every mail arrives.
 
-Over HTTP, against processes of their own, on both databases. GATEHOUSE_TESTS_OUTAGE_SECONDS lengthens the outage.
+Runs over HTTP against separate processes on both databases. GATEHOUSE_TESTS_OUTAGE_SECONDS lengthens the outage.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from app.identity.entry.worker import Worker
 from app.identity.platform.outbox import claims
@@ -32,13 +32,13 @@ from tests.support.smtp_server import mailbox
 from tests.support.tenant_server import PASSWORD
 
 LOGIN, SOTT = "/identity/v2/auth/login", "/identity/v2/manage/account/sott"
-PEOPLE, ENOUGH = 200, 50
+REGISTRATIONS, MIN_ACKNOWLEDGED = 200, 50
 OUTAGE_SECONDS = float(os.environ.get("GATEHOUSE_TESTS_OUTAGE_SECONDS", "0"))
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def ours(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Installation]:
-    """An installation whose people may sign in before they have opened the mail that they get."""
+    """An installation whose accounts may sign in before their address is verified."""
     urls = request.getfixturevalue("fresh_postgres") if request.param == "postgres" else None
     with installed(tmp_path, urls) as made:
         made.tenant(email_verification="optional", email_login=True)
@@ -48,7 +48,7 @@ def ours(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Installatio
 
 @pytest.fixture
 def database(ours: Installation) -> Iterator[Database]:
-    """The store, looked at from beside the processes."""
+    """The database of the installation, opened by the test itself."""
     made = Database(ours.settings.database, pool_size=2)
     yield made
     made.dispose()
@@ -58,31 +58,33 @@ def address(number: int) -> str:
     return f"person-{number}@example.test"
 
 
-class Crowd:
-    """People who register at once; `acknowledged` are those who were told that they have an account."""
+class ParallelRegistrations:
+    """Registrations sent at once; `acknowledged` holds the addresses that got a success response."""
 
     def __init__(self, ours: Installation) -> None:
         self.acknowledged: list[str] = []
-        asked = {"apikey": ours.api_key, "sott": ours.send("GET", SOTT, with_secret=True).json()["Sott"]}
-        self._path, self._port = f"{REGISTER}?{urlencode(asked)}", ours.port
-        self._line = threading.Barrier(PEOPLE)
-        self._people = [threading.Thread(target=self._register, args=(address(number),)) for number in range(PEOPLE)]
-        for person in self._people:
-            person.start()
+        query = {"apikey": ours.api_key, "sott": ours.send("GET", SOTT, with_secret=True).json()["Sott"]}
+        self._path, self._port = f"{REGISTER}?{urlencode(query)}", ours.port
+        self._barrier = threading.Barrier(REGISTRATIONS)
+        self._threads = [
+            threading.Thread(target=self._register, args=(address(number),)) for number in range(REGISTRATIONS)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     @property
     def is_done(self) -> bool:
-        return not any(person.is_alive() for person in self._people)
+        return not any(thread.is_alive() for thread in self._threads)
 
-    def leave(self) -> None:
-        for person in self._people:
-            person.join()
+    def join(self) -> None:
+        for thread in self._threads:
+            thread.join()
 
     def _register(self, email: str) -> None:
         body = json.dumps({"Email": primary(email), "Password": PASSWORD})
         headers = {"Host": f"api.localhost:{self._port}", "Content-Type": "application/json"}
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=120)
-        self._line.wait()
+        self._barrier.wait()
         try:
             connection.request("POST", self._path, body, headers)
             if connection.getresponse().status == 200:
@@ -100,8 +102,8 @@ def register(ours: Installation, *emails: str) -> None:
         assert answer.status_code == 200, answer.text
 
 
-def letters(database: Database) -> list[Any]:
-    """The mails in the outbox, whatever became of them."""
+def queued_mails(database: Database) -> list[Any]:
+    """Return all mails in the outbox, delivered or not."""
     work = UnitOfWork(database, claims.EXEMPT)
     try:
         return list(work.all(select(outbox).where(outbox.c.kind == "mail")))
@@ -109,75 +111,90 @@ def letters(database: Database) -> list[Any]:
         work.rollback()
 
 
-def put_off(database: Database) -> list[Any]:
-    return [row for row in letters(database) if row.state == "waiting" and row.last_problem]
+def deferred_mails(database: Database) -> list[Any]:
+    return [row for row in queued_mails(database) if row.state == "waiting" and row.last_problem]
+
+
+def end_backoff(database: Database) -> None:
+    """Make the mails due now whose only attempt has failed; tests/api/test_outbox.py checks the delays."""
+    failed_once = (outbox.c.state == "waiting", outbox.c.attempts == 1, outbox.c.last_problem.is_not(None))
+    work = UnitOfWork(database, claims.EXEMPT)
+    work.run(update(outbox).where(*failed_once).values(due_at=datetime.now(UTC)))
+    work.commit()
 
 
 def deliver_all(ours: Installation, database: Database) -> None:
-    """Deliver what waits, as the installation does when every lease is over."""
+    """Deliver all pending mails, as the installation does when every lease has expired."""
     clock = FixedClock(datetime.now(UTC) + 2 * claims.LEASE)
-    at_work = Worker(ours.settings, database, clock)
-    while any(row.state == "waiting" for row in letters(database)):
-        at_work.deliver_due()
+    worker = Worker(ours.settings, database, clock)
+    while any(row.state == "waiting" for row in queued_mails(database)):
+        worker.deliver_due()
         clock.advance(seconds=timedelta(hours=2).total_seconds())
 
 
 def test_killed_processes_lose_no_acknowledged_account_or_mail(
     ours: Installation, database: Database, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ours.mail.says_thanks.clear()  # the first mail is taken, and nobody is told before the kill
-    crowd = Crowd(ours)
-    eventually(lambda: (len(crowd.acknowledged) >= ENOUGH or crowd.is_done) and ours.mail.mails, "they register")
+    ours.mail.says_thanks.clear()  # the first mail is received but not acknowledged before the kill
+    registrations = ParallelRegistrations(ours)
+    eventually(
+        lambda: (len(registrations.acknowledged) >= MIN_ACKNOWLEDGED or registrations.is_done) and ours.mail.mails,
+        "registrations are acknowledged",
+    )
     ours.kill()
-    crowd.leave()
-    told = list(crowd.acknowledged)
-    assert len(told) >= ENOUGH
+    registrations.join()
+    acknowledged = list(registrations.acknowledged)
+    assert len(acknowledged) >= MIN_ACKNOWLEDGED
     ours.mail.says_thanks.set()
     ours.start()
-    refused = {email: answer.text for email in told if (answer := signs_in(ours, email)).status_code != 200}
+    refused = {email: answer.text for email in acknowledged if (answer := sign_in(ours, email)).status_code != 200}
     assert refused == {}
     ours.stop()
-    posted = {f"<{row.message_id}@localhost>" for row in letters(database)}
+    queued = {f"<{row.message_id}@localhost>" for row in queued_mails(database)}
     deliver_all(ours, database)
-    arrived = Counter(str(mail["To"]) for mail in ours.mail.mails)
-    assert set(told) <= set(arrived)
-    assert {mail["Message-ID"] for mail in ours.mail.mails} <= posted
+    received = Counter(str(mail["To"]) for mail in ours.mail.mails)
+    assert set(acknowledged) <= set(received)
+    assert {mail["Message-ID"] for mail in ours.mail.mails} <= queued
     sent = Counter(str(mail["Message-ID"]) for mail in ours.mail.mails)
-    tried = {f"<{row.message_id}@localhost>": row.attempts for row in letters(database)}
-    assert max(sent.values()) > 1, "the one that was taken without thanks comes once more"
-    assert {name: count for name, count in sent.items() if tried[name] < count} == {}
+    attempts = {f"<{row.message_id}@localhost>": row.attempts for row in queued_mails(database)}
+    assert max(sent.values()) > 1, "the mail received without acknowledgement is sent again"
+    assert {name: count for name, count in sent.items() if attempts[name] < count} == {}
     with capsys.disabled():
         twice = sum(count > 1 for count in sent.values())
         print(
-            f"\n  killed with {len(told)} of {PEOPLE} told: all sign in, {len(arrived)} got mail, {twice} twice, traced"
+            f"\n  killed after {len(acknowledged)} of {REGISTRATIONS} acknowledgements: "
+            f"all sign in, {len(received)} got mail, {twice} twice"
         )
 
 
-def signs_in(ours: Installation, email: str) -> Any:
+def sign_in(ours: Installation, email: str) -> Any:
     return ours.send("POST", LOGIN, {"email": email, "password": PASSWORD})
 
 
 def test_mail_server_outage_delivers_every_mail_once_later(
     ours: Installation, database: Database, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before, during = [address(number) for number in range(4)], [address(number) for number in range(4, 10)]
-    register(ours, *before)
-    eventually(lambda: len(ours.mail.mails) == len(before), "the first mails arrive")
-    first, port = list(ours.mail.mails), ours.mail.port
+    earlier, later = [address(number) for number in range(4)], [address(number) for number in range(4, 10)]
+    register(ours, *earlier)
+    eventually(lambda: all(row.state == "sent" for row in queued_mails(database)), "the first mails are delivered")
+    assert len(ours.mail.mails) == len(earlier)
+    received_before, port = list(ours.mail.mails), ours.mail.port
     ours.mail.go_away()
-    begun = time.monotonic()
-    register(ours, *during)
-    eventually(lambda: len(put_off(database)) == len(during), "every mail is tried in vain")
-    while time.monotonic() - begun < OUTAGE_SECONDS:
+    started_at = time.monotonic()
+    register(ours, *later)
+    eventually(lambda: len(deferred_mails(database)) == len(later), "every later mail fails once")
+    while time.monotonic() - started_at < OUTAGE_SECONDS:
         time.sleep(0.5)
-    away = time.monotonic() - begun
-    with mailbox(port=port) as back:
-        begun = time.monotonic()
-        eventually(lambda: all(row.state == "sent" for row in letters(database)), "everything arrives")
-        arrived = Counter(str(mail["To"]) for mail in (*first, *back.mails))
-    assert arrived == dict.fromkeys((*before, *during), 1)
+    outage_seconds = time.monotonic() - started_at
+    with mailbox(port=port) as restarted:
+        started_at = time.monotonic()
+        if not OUTAGE_SECONDS:
+            end_backoff(database)
+        eventually(lambda: all(row.state == "sent" for row in queued_mails(database)), "all mails are delivered")
+        received = Counter(str(mail["To"]) for mail in (*received_before, *restarted.mails))
+    assert received == dict.fromkeys((*earlier, *later), 1)
     with capsys.disabled():
         print(
-            f"\n  away for {away:.0f} s: {len(during)} mails waited, all arrived once, the last "
-            f"{time.monotonic() - begun:.0f} s after the server was back"
+            f"\n  outage of {outage_seconds:.0f} s: {len(later)} mails were queued, each received once, the last "
+            f"{time.monotonic() - started_at:.0f} s after the restart"
         )

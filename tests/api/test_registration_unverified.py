@@ -1,4 +1,4 @@
-"""Nobody makes an address theirs without its mailbox, and whoever proves one inherits no way in from a stranger."""
+"""An address belongs to an account only once verified; its owner inherits no access of an earlier registrant."""
 
 from __future__ import annotations
 
@@ -27,53 +27,53 @@ def token_of(acme: TenantServer, to: str) -> str:
     return token_in(mails_to(acme.services, acme.tenant_id, to)[-1])
 
 
-def prove(acme: TenantServer, address: str) -> Any:
+def verify(acme: TenantServer, address: str) -> Any:
     return acme.send("GET", EMAIL, with_secret=False, verificationtoken=token_of(acme, address))
 
 
-def signed_up(acme: TenantServer, email: str | None = None, **members: Any) -> str:
+def registered_token(acme: TenantServer, email: str | None = None, **members: Any) -> str:
     return str(answered(register(acme, email, **members))["Data"]["access_token"])
 
 
 def test_unverified_address_never_counts_as_account_address(acme: TenantServer) -> None:
-    token = signed_up(acme, UserName="eve")
-    told = answered(acme.send("PUT", OWN, {"Email": TWO}, bearer=token))["Data"]
-    assert (told["Email"], told["EmailVerified"]) == ([], False)
-    assert [one["Value"] for one in told["UnverifiedEmail"]] == [EVE, CFO]
+    token = registered_token(acme, UserName="eve")
+    profile = answered(acme.send("PUT", OWN, {"Email": TWO}, bearer=token))["Data"]
+    assert (profile["Email"], profile["EmailVerified"]) == ([], False)
+    assert [entry["Value"] for entry in profile["UnverifiedEmail"]] == [EVE, CFO]
     assert refused(acme.send("GET", MANAGE, email=CFO))[0] == 403
     answered(acme.send("DELETE", EMAIL, {"email": EVE}, bearer=token))
     profile = answered(acme.send("GET", OWN, bearer=token))
     assert (profile["Email"], profile["EmailVerified"]) == ([], False)
-    shown = {name: claim(profile) for name, claim in claims.SCOPES["email"].items()}
-    assert not shown["email"]
-    assert not shown["email_verified"]
+    email_claims = {name: claim(profile) for name, claim in claims.SCOPES["email"].items()}
+    assert not email_claims["email"]
+    assert not email_claims["email_verified"]
 
 
 def test_second_address_of_registration_stays_unverified(acme: TenantServer) -> None:
-    token = signed_up(acme, Email=TWO)
+    token = registered_token(acme, Email=TWO)
     assert refused(acme.send("DELETE", EMAIL, {"email": EVE}, bearer=token))[0] == 403
     profile = answered(acme.send("GET", OWN, bearer=token))
-    assert [one["Value"] for one in profile["Email"]] == [EVE]
+    assert [entry["Value"] for entry in profile["Email"]] == [EVE]
     assert profile["EmailVerified"] is False
     assert refused(acme.send("POST", LOGIN, {"email": CFO, "password": PASSWORD}, with_secret=False))[0] in (401, 403)
-    assert register(acme, CFO).status_code == 200, "a stranger's word keeps nobody from their address"
-    answered(prove(acme, EVE))
+    assert register(acme, CFO).status_code == 200, "an unverified claim does not block the owner's registration"
+    answered(verify(acme, EVE))
     assert answered(acme.send("GET", MANAGE, email=EVE))["EmailVerified"] is True
 
 
 def test_added_address_belongs_to_account_once_verified(acme: TenantServer) -> None:
-    token = signed_up(acme, UserName="ada")
+    token = registered_token(acme, UserName="ada")
     answered(acme.send("PUT", OWN, {"Email": primary(ADA)}, bearer=token))
-    answered(prove(acme, ADA))
-    held = answered(acme.send("GET", MANAGE, email=ADA))
-    assert (held["UserName"], held["EmailVerified"], held["UnverifiedEmail"]) == ("ada", True, None)
+    answered(verify(acme, ADA))
+    profile = answered(acme.send("GET", MANAGE, email=ADA))
+    assert (profile["UserName"], profile["EmailVerified"], profile["UnverifiedEmail"]) == ("ada", True, None)
     assert refused(acme.send("DELETE", EMAIL, {"email": ADA}, bearer=token))[0] == 403
 
 
 def test_first_verification_wins_address_of_two_accounts(acme: TenantServer) -> None:
     for name in ("ada", "eve"):
-        answered(acme.send("PUT", OWN, {"Email": primary(ADA)}, bearer=signed_up(acme, UserName=name)))
-    links = [token_in(one) for one in mails_to(acme.services, acme.tenant_id, ADA)]
+        answered(acme.send("PUT", OWN, {"Email": primary(ADA)}, bearer=registered_token(acme, UserName=name)))
+    links = [token_in(mail) for mail in mails_to(acme.services, acme.tenant_id, ADA)]
     answered(acme.send("GET", EMAIL, with_secret=False, verificationtoken=links[0]))
     assert refused(acme.send("GET", EMAIL, with_secret=False, verificationtoken=links[1])) == (403, 936)
 
@@ -90,7 +90,7 @@ def test_last_verified_address_cannot_be_removed(acme: TenantServer) -> None:
 def test_eleven_addresses_are_refused(acme: TenantServer) -> None:
     many = [{"Type": "Work", "Value": f"a{number}@example.test"} for number in range(11)]
     assert refused(register(acme, None, Email=many)) == (400, 908)
-    token = signed_up(acme, UserName="eve")
+    token = registered_token(acme, UserName="eve")
     assert refused(acme.send("PUT", OWN, {"Email": many}, bearer=token)) == (403, 1174)
 
 
@@ -100,28 +100,28 @@ def reset(acme: TenantServer, address: str, password: str) -> Any:
 
 
 def test_reset_by_first_verifier_drops_earlier_access(acme: TenantServer) -> None:
-    victim, thief = "vic9@corp.test", "att9@evil.test"
-    two = [{"Type": "Primary", "Value": victim}, {"Type": "Secondary", "Value": thief}]
-    token = signed_up(acme, Email=two, UserName="vic9", PhoneId="+4930123499")
-    link = token_of(acme, thief)
-    answered(reset(acme, victim, OTHER))
-    mails = len(mails_to(acme.services, acme.tenant_id, thief))
-    acme.send("POST", FORGOT, {"email": thief}, with_secret=False)
-    assert len(mails_to(acme.services, acme.tenant_id, thief)) == mails
+    owner, attacker = "vic9@corp.test", "att9@evil.test"
+    two = [{"Type": "Primary", "Value": owner}, {"Type": "Secondary", "Value": attacker}]
+    token = registered_token(acme, Email=two, UserName="vic9", PhoneId="+4930123499")
+    link = token_of(acme, attacker)
+    answered(reset(acme, owner, OTHER))
+    mails = len(mails_to(acme.services, acme.tenant_id, attacker))
+    acme.send("POST", FORGOT, {"email": attacker}, with_secret=False)
+    assert len(mails_to(acme.services, acme.tenant_id, attacker)) == mails
     assert refused(acme.send("GET", EMAIL, with_secret=False, verificationtoken=link))[0] == 403
     assert refused(acme.send("GET", OWN, bearer=token))[0] == 401
-    held = answered(acme.send("GET", MANAGE, email=victim))
-    assert [one["Value"] for one in held["Email"]] == [victim]
-    assert (held["EmailVerified"], held["UnverifiedEmail"], held["PhoneId"]) == (True, None, None)
-    answered(acme.send("POST", LOGIN, {"email": victim, "password": OTHER}, with_secret=False))
-    assert refused(acme.send("POST", LOGIN, {"email": victim, "password": PASSWORD}, with_secret=False))[0] == 401
+    profile = answered(acme.send("GET", MANAGE, email=owner))
+    assert [entry["Value"] for entry in profile["Email"]] == [owner]
+    assert (profile["EmailVerified"], profile["UnverifiedEmail"], profile["PhoneId"]) == (True, None, None)
+    answered(acme.send("POST", LOGIN, {"email": owner, "password": OTHER}, with_secret=False))
+    assert refused(acme.send("POST", LOGIN, {"email": owner, "password": PASSWORD}, with_secret=False))[0] == 401
 
 
 def test_first_verification_drops_other_addresses(acme: TenantServer) -> None:
-    signed_up(acme, Email=TWO)
+    registered_token(acme, Email=TWO)
     link = token_of(acme, EVE)
-    answered(prove(acme, CFO))
-    held = answered(acme.send("GET", MANAGE, email=CFO))
-    assert [(one["Type"], one["Value"]) for one in held["Email"]] == [("Primary", CFO)]
+    answered(verify(acme, CFO))
+    profile = answered(acme.send("GET", MANAGE, email=CFO))
+    assert [(entry["Type"], entry["Value"]) for entry in profile["Email"]] == [("Primary", CFO)]
     assert refused(acme.send("GET", EMAIL, with_secret=False, verificationtoken=link))[0] == 403
     assert refused(acme.send("GET", MANAGE, email=EVE))[0] == 403

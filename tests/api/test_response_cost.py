@@ -1,4 +1,4 @@
-"""Where it is hidden who has an account, a wrong code costs as many statements and commits whoever is named: time tells nobody."""
+"""With `hide_unknown_accounts` a wrong code costs the same statements and commits for every account and for none."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from tests.support.tenant_server import NewTenantServer
 
 load_catalogue()
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
-ASKED: dict[str, tuple[str, dict[str, str]]] = {
-    "a link's code by mail": ("U51", {"email": "email", "otp": ""}),
-    "a code by text message": ("U54", {"phone": "phone", "otp": ""}),
-    "a yes by a mailed code": ("U57", {"email": "email", "verificationtoken": ""}),
-    "a yes by a texted code": ("U57", {"phone": "phone", "verificationtoken": ""}),
-    "one touch by a mailed code": ("U61", {"email": "email", "verificationtoken": ""}),
-    "a number is asked for": ("U62", {"phone": "phone"}),
-    "a number is proved": ("U63", {"phone": "phone", "otp": ""}),
+REQUESTS: dict[str, tuple[str, dict[str, str]]] = {
+    "passwordless code by mail": ("U51", {"email": "email", "otp": ""}),
+    "passwordless code by SMS": ("U54", {"phone": "phone", "otp": ""}),
+    "smart login by mailed code": ("U57", {"email": "email", "verificationtoken": ""}),
+    "smart login by texted code": ("U57", {"phone": "phone", "verificationtoken": ""}),
+    "one touch by mailed code": ("U61", {"email": "email", "verificationtoken": ""}),
+    "phone code is requested": ("U62", {"phone": "phone"}),
+    "phone code is verified": ("U63", {"phone": "phone", "otp": ""}),
 }
 
 
-def cost(who: Subject, row: str, given: dict[str, str]) -> str:
-    named: dict[str, Any] = {name: getattr(who, of) if of else "000000" for name, of in given.items()}
-    stated = next(one for one in CATALOGUE if one.documentation.row == row)
-    answer = who.ask(stated.method, stated.path, named if stated.method != "GET" else None, **named)
+def cost(who: Subject, operation_id: str, fields: dict[str, str]) -> str:
+    values: dict[str, Any] = {name: getattr(who, of) if of else "000000" for name, of in fields.items()}
+    operation = next(one for one in CATALOGUE if one.documentation.row == operation_id)
+    answer = who.ask(operation.method, operation.path, values if operation.method != "GET" else None, **values)
     return "".join(re.findall(r"sql=\d+; commits=\d+", answer.headers["X-Gatehouse-Cost"]))
 
 
-@pytest.mark.parametrize("what", ASKED)
-def test_wrong_code_costs_the_same_for_every_account_state(new_tenant_server: NewTenantServer, what: str) -> None:
+@pytest.mark.parametrize("name", REQUESTS)
+def test_wrong_code_costs_the_same_for_every_account_state(new_tenant_server: NewTenantServer, name: str) -> None:
     tenant = new_tenant_server(**HIDING)
-    row, given = ASKED[what]
+    operation_id, fields = REQUESTS[name]
     states = ("known", "unverified", "registered", "blocked", "unknown")
-    people = {state: Subject(tenant, state).comes() for state in states}
-    cost(Subject(tenant, "unknown"), row, given)  # the tenant itself is read once
-    costs = {state: cost(who, row, given) for state, who in people.items()}
+    subjects = {state: Subject(tenant, state).comes() for state in states}
+    cost(Subject(tenant, "unknown"), operation_id, fields)  # reads the tenant into the cache
+    costs = {state: cost(who, operation_id, fields) for state, who in subjects.items()}
     assert costs == dict.fromkeys(states, costs["unknown"])

@@ -1,4 +1,4 @@
-"""Sign-ins from where an account never was: told once, and the owner may object (interface mfa.md section 9)."""
+"""Sign-ins from new locations and browsers: one notice, and the owner may object (interface mfa.md section 9)."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ ALL = {"device": "notify", "browser": "notify", "city": "notify", "country": "no
 PLACES = "203.0.113.0/24,Austria,Linz\n198.51.100.0/24,Austria,Vienna\n192.0.2.0/24,France,Paris\n2001:db8::/32,Spain,\nnonsense\n"
 
 
-def from_elsewhere(agent: str, address: str) -> Act:
-    """Sign in at home, then elsewhere."""
+def from_elsewhere(user_agent: str, address: str) -> Act:
+    """Sign in from the known address, then from this user agent and address."""
 
     def act(who: AccountHolder) -> TestResponse:
         services = who.tenant.services
         with TemporaryDirectory() as folder:
             (Path(folder) / "places.csv").write_text(PLACES)
-            kept, services.locations = services.locations, ListedLocations(Path(folder) / "places.csv")
+            saved, services.locations = services.locations, ListedLocations(Path(folder) / "places.csv")
         try:
-            signs_in(who)
-            return asks(who, agent, address)
+            sign_in(who)
+            return attempt_sign_in(who, user_agent, address)
         finally:
-            services.locations = kept
+            services.locations = saved
 
     return act
 
@@ -57,45 +57,45 @@ def ada(new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch
     return who
 
 
-def signs_in(who: AccountHolder, agent: str = FIREFOX, address: str = LINZ, **query: Any) -> None:
-    answered(asks(who, agent, address, **query))
+def sign_in(who: AccountHolder, user_agent: str = FIREFOX, address: str = LINZ, **query: Any) -> None:
+    answered(attempt_sign_in(who, user_agent, address, **query))
 
 
-def asks(
-    who: AccountHolder, agent: str = FIREFOX, address: str = LINZ, *, password: str = OLD,
+def attempt_sign_in(
+    who: AccountHolder, user_agent: str = FIREFOX, address: str = LINZ, *, password: str = OLD,
     path: str = "/identity/v2/auth/login", **query: Any,
 ) -> TestResponse:  # fmt: skip
-    base, asked = f"http://{who.tenant.services.settings.api_hostname}", {"apikey": who.tenant.api_key, **query}
+    base, query_string = f"http://{who.tenant.services.settings.api_hostname}", {"apikey": who.tenant.api_key, **query}
     return Client(who.tenant.app).post(
-        path, json={"email": who.email, "password": password}, query_string=asked, base_url=base,
-        headers={"User-Agent": agent}, environ_base={"REMOTE_ADDR": address},
+        path, json={"email": who.email, "password": password}, query_string=query_string, base_url=base,
+        headers={"User-Agent": user_agent}, environ_base={"REMOTE_ADDR": address},
     )  # fmt: skip
 
 
-def told(who: AccountHolder) -> list[str]:
-    return [one["text"] for one in who.mails() if "Was it you?" in one["text"]]
+def notices(who: AccountHolder) -> list[str]:
+    return [mail["text"] for mail in who.mails() if "Was it you?" in mail["text"]]
 
 
 def test_familiar_sign_in_sends_no_notice(ada: AccountHolder) -> None:
     for _ in range(3):
-        signs_in(ada)
-    assert told(ada) == []
+        sign_in(ada)
+    assert notices(ada) == []
 
 
 @pytest.mark.parametrize(
-    ("agent", "address", "says"),
+    ("user_agent", "address", "expected"),
     [
         (CHROME, LINZ, "on a new device: Chrome, Windows · Linz, Austria · 203.0.113.7"),
         (FIREFOX, VIENNA, "from a new city: Firefox, Linux · Vienna, Austria · 198.51.100.7"),
         (FIREFOX, "203.0.113.8", "from a new network address: Firefox, Linux · Linz, Austria · 203.0.113.8"),
     ],
 )
-def test_new_signal_is_notified_once(ada: AccountHolder, agent: str, address: str, says: str) -> None:
-    signs_in(ada)
+def test_new_signal_is_notified_once(ada: AccountHolder, user_agent: str, address: str, expected: str) -> None:
+    sign_in(ada)
     for _ in range(2):
-        signs_in(ada, agent, address)
-    (mail,) = told(ada)
-    assert says in " ".join(mail.replace("\u2068", "").replace("\u2069", "").split())
+        sign_in(ada, user_agent, address)
+    (mail,) = notices(ada)
+    assert expected in " ".join(mail.replace("\u2068", "").replace("\u2069", "").split())
     assert "/not-me?vtoken=" in mail
 
 
@@ -104,31 +104,31 @@ def test_unwatched_signal_is_not_notified(
 ) -> None:
     ada = account_holder(new_tenant_server, risk={"country": "notify"})
     monkeypatch.setattr(ada.tenant.services, "locations", places)
-    signs_in(ada)
-    signs_in(ada, CHROME, VIENNA)
-    assert told(ada) == []
-    signs_in(ada, CHROME, PARIS)
-    (mail,) = told(ada)
+    sign_in(ada)
+    sign_in(ada, CHROME, VIENNA)
+    assert notices(ada) == []
+    sign_in(ada, CHROME, PARIS)
+    (mail,) = notices(ada)
     assert "from a new country" in mail
 
 
 @pytest.mark.parametrize(
-    ("what", "agent", "address", "code"),
+    ("what", "user_agent", "address", "code"),
     [("device", CHROME, LINZ, 1287), ("browser", CHROME, LINZ, 1168), ("city", FIREFOX, VIENNA, 1169),
      ("country", FIREFOX, PARIS, 1170), ("ip", FIREFOX, VIENNA, 1171)],
 )  # fmt: skip
 def test_refuse_action_refuses_new_signal(
-    new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch, what: str, agent: str,
+    new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch, what: str, user_agent: str,
     address: str, code: int,
 ) -> None:  # fmt: skip
     ada = account_holder(new_tenant_server, risk={what: "refuse"})
     monkeypatch.setattr(ada.tenant.services, "locations", places)
-    signs_in(ada)
+    sign_in(ada)
     for _ in range(2):
-        assert refused(asks(ada, agent, address)) == (403, code)
-    assert refused(asks(ada, agent, address, password="wrong")) == (401, 966)
-    assert len(told(ada)) == 2
-    signs_in(ada)
+        assert refused(attempt_sign_in(ada, user_agent, address)) == (403, code)
+    assert refused(attempt_sign_in(ada, user_agent, address, password="wrong")) == (401, 966)
+    assert len(notices(ada)) == 2
+    sign_in(ada)
 
 
 def test_block_action_blocks_account(
@@ -136,10 +136,10 @@ def test_block_action_blocks_account(
 ) -> None:
     ada = account_holder(new_tenant_server, risk={"country": "block"})
     monkeypatch.setattr(ada.tenant.services, "locations", places)
-    signs_in(ada)
-    assert refused(asks(ada, address=PARIS)) == (403, 1164)
-    assert refused(asks(ada)) == (403, 991)
-    assert len(told(ada)) == 1
+    sign_in(ada)
+    assert refused(attempt_sign_in(ada, address=PARIS)) == (403, 1164)
+    assert refused(attempt_sign_in(ada)) == (403, 991)
+    assert len(notices(ada)) == 1
 
 
 def test_second_factor_tenant_only_notifies(
@@ -148,20 +148,20 @@ def test_second_factor_tenant_only_notifies(
     ada = account_holder(new_tenant_server, risk={"country": "block"}, two_factor="optional")
     monkeypatch.setattr(ada.tenant.services, "locations", places)
     for address in (LINZ, PARIS):
-        answered(asks(ada, address=address, path="/identity/v2/auth/login/2fa"))
-    assert len(told(ada)) == 1
+        answered(attempt_sign_in(ada, address=address, path="/identity/v2/auth/login/2fa"))
+    assert len(notices(ada)) == 1
 
 
 def test_location_is_new_again_after_a_year(ada: AccountHolder) -> None:
-    signs_in(ada)
-    signs_in(ada, address=VIENNA)
+    sign_in(ada)
+    sign_in(ada, address=VIENNA)
     ada.waits(days=300)
-    signs_in(ada)
+    sign_in(ada)
     ada.waits(days=300)
-    signs_in(ada)
-    assert len(told(ada)) == 1
-    signs_in(ada, address=VIENNA)
-    assert len(told(ada)) == 2
+    sign_in(ada)
+    assert len(notices(ada)) == 1
+    sign_in(ada, address=VIENNA)
+    assert len(notices(ada)) == 2
 
 
 def test_requested_mail_template_is_used(
@@ -171,8 +171,8 @@ def test_requested_mail_template_is_used(
     monkeypatch.setattr(ada.tenant.services, "locations", places)
     own = {"type": MailKind.NEW_CITY, "name": "ours", "subject": "Elsewhere!", "html": "<p>Look</p>"}
     states(ada.tenant, MailTemplate.model_validate(own))
-    signs_in(ada)
-    signs_in(ada, address=VIENNA, rbacityemailtemplate="ours")
+    sign_in(ada)
+    sign_in(ada, address=VIENNA, rbacityemailtemplate="ours")
     assert ada.mailed()["subject"] == "Elsewhere!"
 
 
@@ -181,17 +181,17 @@ BY_TEXT = {"city": "notify", "told_by": "sms"}
 
 @on_one_database
 @pytest.mark.parametrize(
-    ("by", "sms", "mails"), [("sms", 1, 0), ("both", 1, 1), ("mail", 0, 1)]
+    ("channel", "sms", "mails"), [("sms", 1, 0), ("both", 1, 1), ("mail", 0, 1)]
 )  # fmt: skip
 def test_notice_uses_channel_chosen_by_tenant(
-    new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch, by: str, sms: int, mails: int
+    new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch, channel: str, sms: int, mails: int
 ) -> None:  # fmt: skip
-    ada = account_holder(new_tenant_server, risk={**BY_TEXT, "told_by": by}).becomes(LocalLanguage="de")
-    ada.waits(days=60)  # a language of today is not yet the owner's
+    ada = account_holder(new_tenant_server, risk={**BY_TEXT, "told_by": channel}).becomes(LocalLanguage="de")
+    ada.waits(days=60)  # a language set today does not apply to notices yet
     monkeypatch.setattr(ada.tenant.services, "locations", places)
-    signs_in(ada)
-    signs_in(ada, address=VIENNA)
-    assert len([one for one in ada.mails() if "War das Sie" in one["text"] or "Vienna" in one["text"]]) == mails
+    sign_in(ada)
+    sign_in(ada, address=VIENNA)
+    assert len([mail for mail in ada.mails() if "War das Sie" in mail["text"] or "Vienna" in mail["text"]]) == mails
     texts = sent_messages(ada.tenant.services, ada.tenant.tenant_id, "sms")
     assert len(texts) == sms
     if texts:
@@ -201,20 +201,20 @@ def test_notice_uses_channel_chosen_by_tenant(
 
 
 @on_one_database
-@pytest.mark.parametrize("why", ["not proved", "over the limit"])
+@pytest.mark.parametrize("why", ["unverified", "over the limit"])
 def test_notice_falls_back_to_mail_when_sms_is_impossible(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch, why: str
 ) -> None:
     ada = account_holder(new_tenant_server, risk=BY_TEXT, sending={"sms_per_day": 1})
     monkeypatch.setattr(ada.tenant.services, "locations", places)
-    signs_in(ada)
-    if why == "not proved":
+    sign_in(ada)
+    if why == "unverified":
         ada.becomes(PhoneIdVerified=False)
     else:
-        signs_in(ada, address=PARIS)
-    assert told(ada) == []
-    signs_in(ada, address=VIENNA)
-    assert len(told(ada)) == 1
+        sign_in(ada, address=PARIS)
+    assert notices(ada) == []
+    sign_in(ada, address=VIENNA)
+    assert len(notices(ada)) == 1
 
 
 @on_one_database
@@ -225,8 +225,8 @@ def test_requested_sms_template_is_used(
     monkeypatch.setattr(ada.tenant.services, "locations", places)
     own = {"type": SmsKind.NEW_CITY, "name": "ours", "text": "#TenantName#: #IpAddress#. Not you? #Url#"}
     states(ada.tenant, SmsTemplate.model_validate(own))
-    signs_in(ada)
-    signs_in(ada, address=VIENNA, rbacitysmstemplate="ours")
+    sign_in(ada)
+    sign_in(ada, address=VIENNA, rbacitysmstemplate="ours")
     (text,) = sent_messages(ada.tenant.services, ada.tenant.tenant_id, "sms")
     assert text["text"].endswith("/forgot-password")
     assert ": 198.51.100.7. Not you?" in text["text"]

@@ -1,4 +1,4 @@
-"""The secret changes while people sign in and register: wings apart and a worker, no failed request, no lost mail.
+"""Rotating the secret during sign-ins and registrations over separate processes fails no request and loses no mail.
 
 GATEHOUSE_TESTS_ROTATION_SECONDS lengthens the load between the steps.
 """
@@ -31,8 +31,8 @@ ADA = "ada@example.test"
 SOTT = "/identity/v2/manage/account/sott"
 
 
-class Apart:
-    """Hub, identity service and worker as processes of their own; each part is replaced by one with another secret."""
+class SeparateProcesses:
+    """Hub, identity service and worker as separate processes; each part is replaced by one with another secret."""
 
     def __init__(self, ours: Installation, version: Version, stack: ExitStack) -> None:
         self.ours, self.version, self.fleet = ours, version, Fleet(ours)
@@ -40,78 +40,78 @@ class Apart:
         for balancer in (self.hubs, self.services):
             stack.callback(balancer.close)
         stack.callback(self.fleet.close)
-        inside = stack.enter_context(proxied(self.services))
-        ours.environ["GATEHOUSE_API_URL"] = f"http://127.0.0.1:{inside}"
+        identity_port = stack.enter_context(proxied(self.services))
+        ours.environ["GATEHOUSE_API_URL"] = f"http://127.0.0.1:{identity_port}"
         self.parts: dict[str, int] = {}
 
     def replace(self, part: str, *lines: str) -> None:
-        """Start a part with these lines of the secret, and end the one before once the new one is ready."""
+        """Start a part with these lines of the secret, and stop its predecessor once it is ready."""
         self.ours.environ["GATEHOUSE_SECRET_KEY"] = "\n".join(lines)
         balancer = {"hub": self.hubs, "identity": self.services}.get(part)
-        wing = ("--only", part)
-        started = self.fleet.serve(self.version, balancer, *wing) if balancer else self.fleet.work(self.version)
+        arguments = ("--only", part)
+        running_as = self.fleet.serve(self.version, balancer, *arguments) if balancer else self.fleet.work(self.version)
         if part in self.parts:
             self.fleet.retire(self.parts[part], balancer)
-        self.parts[part] = started
+        self.parts[part] = running_as
 
     def reencrypt(self, *lines: str) -> None:
         self.ours.environ["GATEHOUSE_SECRET_KEY"] = "\n".join(lines)
         self.version.run(self.ours.environ, "secrets", "rotate")
 
 
-class People:
-    """Who uses it meanwhile."""
+class Users:
+    """The users whose requests make the load."""
 
-    def __init__(self, apart: Apart) -> None:
-        self._apart = apart
-        self._port = apart.ours.port
+    def __init__(self, processes: SeparateProcesses) -> None:
+        self._processes = processes
+        self._port = processes.ours.port
         self._numbers = count()
         self.registered: list[str] = []
-        self._key = {"apikey": apart.ours.api_key}
-        secret = {**self._key, "apisecret": apart.ours.api_secret}
+        self._key = {"apikey": processes.ours.api_key}
+        secret = {**self._key, "apisecret": processes.ours.api_secret}
         self._sott = self._api("GET", f"{SOTT}?{urlencode(secret)}").json()["Sott"]
 
     def register(self) -> None:
-        """Register, which brings a mail."""
+        """Register an account, which sends a mail."""
         email = f"person-{next(self._numbers)}@example.test"
-        asked = urlencode({**self._key, "sott": self._sott})
-        self._api("POST", f"{REGISTER}?{asked}", {"Email": primary(email), "Password": PASSWORD})
+        query = urlencode({**self._key, "sott": self._sott})
+        self._api("POST", f"{REGISTER}?{query}", {"Email": primary(email), "Password": PASSWORD})
         self.registered.append(email)
 
     def sign_in(self) -> None:
-        """Sign in on the hub's page, and look at the own profile."""
+        """Sign in on the hub's page and open the profile."""
         form = self._page("GET", "/login")
         fields = {**Forms(form.content.decode()).found[0].fields, "identifier": ADA, "password": PASSWORD}
-        time.sleep(0.02)  # somebody types
-        cookies = held(form)
-        landed = self._page("POST", "/login", urlencode(fields).encode(), cookies)
-        assert landed.status == 303, (landed.status, words(landed))
-        seen = self._page("GET", "/profile", cookies=cookies | held(landed))
-        assert seen.status == 200, (seen.status, words(seen))
-        assert ADA in seen.content.decode()
+        time.sleep(0.02)  # the user types
+        cookies = cookies_of(form)
+        signed_in = self._page("POST", "/login", urlencode(fields).encode(), cookies)
+        assert signed_in.status == 303, (signed_in.status, body_text(signed_in))
+        profile = self._page("GET", "/profile", cookies=cookies | cookies_of(signed_in))
+        assert profile.status == 200, (profile.status, body_text(profile))
+        assert ADA in profile.content.decode()
 
     def _page(self, method: str, path: str, body: bytes = b"", cookies: dict[str, str] | None = None) -> Answer:
-        kept = "; ".join(f"{name}={value}" for name, value in (cookies or {}).items())
-        headers = {"Host": f"acme.localhost:{self._port}", "Cookie": kept}
+        cookie_header = "; ".join(f"{name}={value}" for name, value in (cookies or {}).items())
+        headers = {"Host": f"acme.localhost:{self._port}", "Cookie": cookie_header}
         headers |= {"Content-Type": "application/x-www-form-urlencoded"} if body else {}
-        answer = send(self._apart.hubs.pick(), method, path, headers, body)
-        assert answer.status < 400, (path, answer.status, words(answer))
+        answer = send(self._processes.hubs.pick(), method, path, headers, body)
+        assert answer.status < 400, (path, answer.status, body_text(answer))
         return answer
 
     def _api(self, method: str, path: str, body: object = None) -> Answer:
         headers = {"Host": f"api.localhost:{self._port}", "Content-Type": "application/json"}
         text = b"" if body is None else json.dumps(body).encode()
-        answer = send(self._apart.services.pick(), method, path, headers, text)
+        answer = send(self._processes.services.pick(), method, path, headers, text)
         assert answer.status == 200, (path.partition("?")[0], answer.content)
         return answer
 
 
-def held(answer: Answer) -> dict[str, str]:
-    """The cookies that an answer gives."""
+def cookies_of(answer: Answer) -> dict[str, str]:
+    """Return the cookies that an answer sets."""
     return dict(text.partition(";")[0].split("=", 1) for text in answer.header("set-cookie"))
 
 
-def words(answer: Answer) -> str:
+def body_text(answer: Answer) -> str:
     return re.sub(r"<[^>]+>|\s+", " ", answer.content.decode().partition("<body")[2])[:300]
 
 
@@ -126,39 +126,42 @@ def ours(fresh_postgres: PostgresUrls, tmp_path: Path) -> Iterator[Installation]
         yield made
 
 
-Steps = Callable[[Apart, Event], Iterator[None]]
+Steps = Callable[[SeparateProcesses, Event], Iterator[None]]
 
 
-def in_order(apart: Apart, met: Event) -> Iterator[None]:
-    """The steps of docs/operating.md."""
+def documented_order(processes: SeparateProcesses, finished: Event) -> Iterator[None]:
+    """Follow the steps of docs/operating.md."""
     for lines in ((OLD, NEW), (NEW, OLD)):
         for part in ("worker", "hub", "identity"):
-            apart.replace(part, *lines)
+            processes.replace(part, *lines)
             if part != "worker":
                 yield
-    apart.reencrypt(NEW, OLD)
+    processes.reencrypt(NEW, OLD)
     yield
     for part in ("worker", "identity", "hub"):
-        apart.replace(part, NEW)
+        processes.replace(part, NEW)
         if part != "worker":
             yield
-    met.set()
+    finished.set()
 
 
-def new_line_first(apart: Apart, met: Event) -> Iterator[None]:
-    """The steps in which each part is surprised by the new line."""
-    apart.replace("hub", NEW, OLD)
+def new_line_first(processes: SeparateProcesses, finished: Event) -> Iterator[None]:
+    """Give each part the new line before the others know it."""
+    processes.replace("hub", NEW, OLD)
     yield
-    apart.replace("identity", NEW, OLD)
-    yield  # the worker does not know the new line, and mails are sealed under it
-    eventually(lambda: "outbox.lacks_key" in (apart.ours.folder / "log").read_text(), "the worker meets a mail")
-    apart.replace("worker", NEW, OLD)
-    apart.reencrypt(NEW, OLD)
+    processes.replace("identity", NEW, OLD)
+    yield  # the worker does not know the new line, under which mails are encrypted
+    eventually(
+        lambda: "outbox.lacks_key" in (processes.ours.folder / "log").read_text(),
+        "the worker meets a mail that it cannot decrypt",
+    )
+    processes.replace("worker", NEW, OLD)
+    processes.reencrypt(NEW, OLD)
     yield
-    met.set()
+    finished.set()
 
 
-@pytest.mark.parametrize(("name", "steps"), [("in order", in_order), ("new line first", new_line_first)])
+@pytest.mark.parametrize(("name", "steps"), [("in order", documented_order), ("new line first", new_line_first)])
 def test_secret_rotation_under_load_fails_no_request(
     ours: Installation, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, steps: Steps
 ) -> None:
@@ -166,30 +169,30 @@ def test_secret_rotation_under_load_fails_no_request(
     with ExitStack() as stack:
         version = Version(ROOT, log)
         stack.callback(version.close)
-        apart, load, whole = Apart(ours, version, stack), Load(), Event()
+        processes, load, finished = SeparateProcesses(ours, version, stack), Load(), Event()
         for part in ("identity", "hub", "worker"):
-            apart.replace(part, OLD)
-        people = People(apart)
-        people.sign_in()  # the first one hashes the password anew, as the tenant wants it
+            processes.replace(part, OLD)
+        users = Users(processes)
+        users.sign_in()  # the first sign-in renews the password hash with the tenant's parameters
         stack.callback(load.end)
-        load.add("registrations", people.register)
-        load.add("sign-ins", people.sign_in)
-        met(load)
-        for _ in steps(apart, whole):
-            met(load)
+        load.add("registrations", users.register)
+        load.add("sign-ins", users.sign_in)
+        wait_for_load(load)
+        for _ in steps(processes, finished):
+            wait_for_load(load)
         load.end()
-        eventually(lambda: len(ours.mail.mails) >= len(people.registered), "the mails arrive")
+        eventually(lambda: len(ours.mail.mails) >= len(users.registered), "the mails arrive")
         sent = {str(mail["To"]) for mail in ours.mail.mails}
     with capsys.disabled():
-        print(f"\n{name}: {dict(load.done)}, failed {len(load.failed)}, mails {len(sent)} of {len(people.registered)}")
-    assert whole.is_set()
+        print(f"\n{name}: {dict(load.done)}, failed {len(load.failed)}, mails {len(sent)} of {len(users.registered)}")
+    assert finished.is_set()
     assert load.failed == [], log.read_text()[-6000:]
-    assert set(people.registered) <= sent
+    assert set(users.registered) <= sent
     assert not re.search(r'"path": "(?!/health)[^"]*", "status": 5\d\d|outbox.dead|hub.refused', log.read_text())
 
 
-def met(load: Load) -> None:
-    """Let the load go on until it met what has just changed."""
+def wait_for_load(load: Load) -> None:
+    """Let the load continue until it has met the latest change."""
     time.sleep(SECONDS)
     for name in ("sign-ins", "registrations"):
         load.more(name, 1)

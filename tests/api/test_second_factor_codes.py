@@ -1,4 +1,4 @@
-"""What is special to codes that are sent, and to security questions, as second factors."""
+"""Second factors by SMS, mail and security questions: the rules that other factors do not have."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def ada_of(make: NewTenantServer, **settings: Any) -> SecondFactorHolder:
     return of(account_holder(make, **{"two_factor": "optional", "second_factors": ALL, **settings}))
 
 
-def told(who: SecondFactorHolder, kind: str = "sms") -> int:
-    """How many messages were sent."""
+def message_count(who: SecondFactorHolder, kind: str = "sms") -> int:
+    """Return how many messages were sent."""
     return len(sent_messages(who.tenant.services, who.tenant.tenant_id, kind))
 
 
 def test_challenge_sends_sms_to_sms_factor(new_tenant_server: NewTenantServer) -> None:
     ada = texts(ada_of(new_tenant_server))
-    before, challenge = told(ada), ada.challenged()
-    assert told(ada) == before + 1
+    before, challenge = message_count(ada), ada.challenged()
+    assert message_count(ada) == before + 1
     assert challenge["OTPPhoneNo"] == "***********23"
     assert challenge["OTPStatus"]["Sid"].startswith("SM")
     assert challenge["SecurityQuestions"] is None
@@ -38,9 +38,9 @@ def test_challenge_sends_sms_to_sms_factor(new_tenant_server: NewTenantServer) -
 
 def test_preferred_factor_suppresses_code_messages(new_tenant_server: NewTenantServer) -> None:
     ada = texts(mails(ada_of(new_tenant_server))).enrols()
-    before = told(ada), told(ada, "mail")
+    before = message_count(ada), message_count(ada, "mail")
     challenge = ada.challenged()
-    assert (told(ada), told(ada, "mail")) == before
+    assert (message_count(ada), message_count(ada, "mail")) == before
     assert challenge["OTPStatus"] is challenge["EmailOTPStatus"] is None
     assert challenge["IsOTPAuthenticatorVerified"] is challenge["IsEmailOtpAuthenticatorVerified"] is True
 
@@ -80,7 +80,7 @@ def test_exhausted_limit_keeps_last_code_valid(new_tenant_server: NewTenantServe
 def test_new_number_replaces_old_one_once_verified(new_tenant_server: NewTenantServer) -> None:
     ada = texts(ada_of(new_tenant_server))
     answered(ada.own("PUT", "sms/phone", {"phoneno2fa": OTHER}))
-    assert ada.own_factors()["OTPPhoneNo"].endswith(NUMBER[-2:]), "not before it is proved"
+    assert ada.own_factors()["OTPPhoneNo"].endswith(NUMBER[-2:]), "the new number is not verified yet"
     answered(ada.own("PUT", "sms", {"otp": ada.texted()}))
     assert ada.own_factors()["OTPPhoneNo"].endswith(OTHER[-2:])
     ada.challenged()
@@ -88,7 +88,7 @@ def test_new_number_replaces_old_one_once_verified(new_tenant_server: NewTenantS
 
 
 def test_enrolment_code_does_not_answer_challenge(new_tenant_server: NewTenantServer) -> None:
-    """A thief of a session names a number of theirs: its code does not answer the challenge of the number that is there."""
+    """An attacker with a stolen session adds their own number: its code does not answer the account's challenge."""
     ada = texts(ada_of(new_tenant_server))
     token = ada.token()
     answered(ada.own("PUT", "sms/phone", {"phoneno2fa": OTHER}))
@@ -97,10 +97,12 @@ def test_enrolment_code_does_not_answer_challenge(new_tenant_server: NewTenantSe
 
 def test_profile_update_does_not_change_factors(new_tenant_server: NewTenantServer) -> None:
     ada = questions(texts(ada_of(new_tenant_server)))
-    ada.tenant.update(ada.uid, {"PhoneId": OTHER, "SecurityQuestionAnswer": {"pet": "a thief's", "city": "a thief's"}})
+    ada.tenant.update(
+        ada.uid, {"PhoneId": OTHER, "SecurityQuestionAnswer": {"pet": "an attacker's", "city": "an attacker's"}}
+    )
     ada.challenged()
     assert sent_messages(ada.tenant.services, ada.tenant.tenant_id, "sms")[-1]["to"] == NUMBER
-    stolen = {"securityquestionanswer": [{"QuestionId": one, "Answer": "a thief's"} for one in ("pet", "city")]}
+    stolen = {"securityquestionanswer": [{"QuestionId": name, "Answer": "an attacker's"} for name in ("pet", "city")]}
     answer = ada.proves("verification/securityquestionanswer", stolen, ada.token(), "POST")
     assert refused(answer) == (403, 1093)
 
@@ -131,13 +133,13 @@ def test_code_is_bound_to_its_address(new_tenant_server: NewTenantServer) -> Non
 
 def test_public_code_request_hides_unknown_accounts(new_tenant_server: NewTenantServer) -> None:
     ada = ada_of(new_tenant_server, hide_unknown_accounts=True)
-    ada.call("M23", emailid="somebody@example.test")  # the tenant's templates are read once
+    ada.call("M23", emailid="first@example.test")  # reads the tenant's templates into the cache
     known, unknown = ada.call("M23", emailid=ada.email), ada.call("M23", emailid="nobody@example.test")
     assert (
         (known.status_code, known.get_json()) == (unknown.status_code, unknown.get_json()) == (200, {"IsPosted": True})
     )
-    assert told(ada, "mail") == 1
-    costs = [one.headers["X-Gatehouse-Cost"].split("; hash_us")[0] for one in (known, unknown)]
+    assert message_count(ada, "mail") == 1
+    costs = [answer.headers["X-Gatehouse-Cost"].split("; hash_us")[0] for answer in (known, unknown)]
     assert costs[0] == costs[1]
 
 
@@ -152,7 +154,7 @@ def test_public_code_requests_leave_challenge_quota(new_tenant_server: NewTenant
 
 def test_voice_option_sends_spoken_code(new_tenant_server: NewTenantServer) -> None:
     ada = ada_of(new_tenant_server)
-    assert told(ada) == 0
+    assert message_count(ada) == 0
     answered(ada.own("PUT", "sms/phone", {"phoneno2fa": NUMBER}, isvoiceotp="true"))
     spoken = sent_messages(ada.tenant.services, ada.tenant.tenant_id, "sms")[-1]["spoken"]
     assert ", ".join(ada.texted()) in spoken

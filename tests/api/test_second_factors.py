@@ -1,4 +1,4 @@
-"""The rules of second factors, whichever it is: who is asked, who may enrol, what a ticket is good for (mfa.md sections 1, 2, 5)."""
+"""Rules of all second factors: challenges, enrolment and continuation tokens (mfa.md sections 1, 2, 5)."""
 
 from __future__ import annotations
 
@@ -73,21 +73,21 @@ def test_required_factor_is_enrolled_by_its_first_code(new_tenant_server: NewTen
 def test_password_alone_enrols_no_second_authenticator(ada: SecondFactorHolder) -> None:
     ada.enrols()
     ada.backup_codes()
-    thief = SecondFactorHolder(**{**vars(ada), "app": None})
-    token = thief.token()
-    assert refused(thief.shows_code("000000", token)) == (403, 1102)
+    attacker = SecondFactorHolder(**{**vars(ada), "app": None})
+    token = attacker.token()
+    assert refused(attacker.shows_code("000000", token)) == (403, 1102)
 
 
 def test_parallel_enrolments_have_one_winner(new_tenant_server: NewTenantServer) -> None:
-    """A thief of the password and the owner, in one moment."""
+    """An attacker who knows the password and the owner enrol at the same time."""
     ada = second_factor_holder(new_tenant_server, two_factor="required")
-    by_app, by_mail = ada.challenged(), ada.token()
-    ada.app = pyotp.TOTP(by_app["ManualEntryCode"])
-    answered(ada.proves("email", {"emailid": ada.email}, by_mail, "POST"))
+    totp_challenge, email_token = ada.challenged(), ada.token()
+    ada.app = pyotp.TOTP(totp_challenge["ManualEntryCode"])
+    answered(ada.proves("email", {"emailid": ada.email}, email_token, "POST"))
     mailed, shown = code_in(ada.mailed()), ada.shows()
     answers = at_once([
-        lambda: ada.shows_code(shown, by_app["SecondFactorAuthenticationToken"]).status_code,
-        lambda: ada.proves("email", {"emailid": ada.email, "otp": mailed}, by_mail).status_code,
+        lambda: ada.shows_code(shown, totp_challenge["SecondFactorAuthenticationToken"]).status_code,
+        lambda: ada.proves("email", {"emailid": ada.email, "otp": mailed}, email_token).status_code,
     ])  # fmt: skip
     assert sorted(answers) == [200, 403]
 
@@ -187,9 +187,9 @@ def test_backup_codes_are_issued_once_and_work_once(ada: SecondFactorHolder) -> 
     shown = codes[0].upper().replace("-", " ")
     assert answered(ada.proves("backupcode", {"backupcode": shown}, ada.token()))["Profile"]
     assert refused(ada.proves("backupcode", {"backupcode": codes[0]}, ada.token())) == (403, 1129)
-    fresh = answered(ada.own("GET", "backupcode/reset"))["BackUpCodes"]
+    new_codes = answered(ada.own("GET", "backupcode/reset"))["BackUpCodes"]
     assert refused(ada.proves("backupcode", {"backupcode": codes[1]}, ada.token())) == (403, 1129)
-    assert answered(ada.proves("backupcode", {"backupcode": fresh[0]}, ada.token()))["Profile"]
+    assert answered(ada.proves("backupcode", {"backupcode": new_codes[0]}, ada.token()))["Profile"]
 
 
 def test_removing_last_factor_removes_backup_codes(ada: SecondFactorHolder) -> None:

@@ -1,4 +1,4 @@
-"""After `gatehouse secrets rotate` nothing needs the secret of before."""
+"""After `gatehouse secrets rotate` nothing needs the previous secret."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ NEXT = b"another secret of the tests, as long as the first"
 
 @pytest.fixture
 def services(own_services: Services) -> Services:
-    """A house of the test's own: whatever lies sealed there is sealed anew."""
+    """Services of the test's own: rotation re-encrypts all data in them."""
     return own_services
 
 
 def rotated(services: Services) -> int:
-    """Rotate the secret, and start anew without the one of before."""
+    """Rotate the secret, and continue without the previous one; return the number of re-encrypted values."""
     services.encryption = Encryption((NEXT, SECRET))
     count = reencrypt(services)
     services.encryption = Encryption((NEXT,))
@@ -38,13 +38,13 @@ def rotated(services: Services) -> int:
 def test_queued_mail_and_its_link_survive_rotation(services: Services, new_tenant_server: NewTenantServer) -> None:
     customer = a_customer(new_tenant_server)
     token = customer.token()
-    assert rotated(services) == 2  # the API secret is the other
+    assert rotated(services) == 2  # the mail and the API secret
     with mailbox() as server:
-        sender = {"mail_url": f"smtp://127.0.0.1:{server.port}", "mail_from": "door@id.example.com"}
+        sender = {"mail_url": f"smtp://127.0.0.1:{server.port}", "mail_from": "noreply@id.example.com"}
         Worker(replace(services.settings, secrets=(NEXT,), **sender), services.database, services.clock).deliver_due()
         (mail,) = server.mails
     assert mail["To"] == customer.email
-    assert token in mail.get_body(("plain",)).get_content()  # type: ignore[union-attr]  # it has one
+    assert token in mail.get_body(("plain",)).get_content()  # type: ignore[union-attr]  # the mail has a plain text part
     answered(customer.reset(resettoken=token, password=NEW))
     answered(customer.logs_in(NEW))
 
@@ -74,12 +74,12 @@ def test_sent_code_is_valid_beside_new_secret(
     answered(customer.by_code(code))
 
 
-@pytest.mark.parametrize("is_there", [True, False])
-def test_lockout_survives_new_secret(services: Services, new_tenant_server: NewTenantServer, is_there: bool) -> None:
+@pytest.mark.parametrize("exists", [True, False])
+def test_lockout_survives_new_secret(services: Services, new_tenant_server: NewTenantServer, exists: bool) -> None:
     """For an account and for an unknown identifier: the responses are indistinguishable."""
     lockout = {"type": "suspend", "suspend_seconds": 600, "maximum_failed_attempts": 3}
     customer = a_customer(new_tenant_server, hide_unknown_accounts=True, lockout=lockout)
-    if not is_there:
+    if not exists:
         customer.email = "nobody@example.test"
     customer.guesses(2)
     services.settings = replace(services.settings, secrets=(NEXT, SECRET))
@@ -90,7 +90,7 @@ def test_lockout_survives_new_secret(services: Services, new_tenant_server: NewT
 
 
 def test_data_under_unknown_secret_is_answered_503(services: Services, new_tenant_server: NewTenantServer) -> None:
-    """Another process has sealed it already under a line that this one learns by its restart."""
+    """Another process has encrypted it under a line that this process reads at its next start."""
     customer = a_customer(new_tenant_server)
     services.encryption = Encryption((NEXT, SECRET))
     assert reencrypt(services)

@@ -1,4 +1,4 @@
-"""People delete their account, accept the privacy policy, unlock it and are welcomed (user.md rows U18 to U21, U25 to U28)."""
+"""Deletion, privacy policy, unlocking and welcome mail of the own account (user.md operations U18 to U21, U25 to U28)."""
 
 import re
 from collections.abc import Callable
@@ -29,7 +29,7 @@ NewPerson = Callable[..., Person]
 
 @pytest.fixture
 def person(new_tenant_server: NewTenantServer) -> NewPerson:
-    """Make somebody at a tenant with these settings."""
+    """Return a function that creates an account at a new tenant with these settings."""
 
     def make(email: str = "ada@example.test", **settings: Any) -> Person:
         return Person(new_tenant_server(**settings), Email=[{"Type": "Primary", "Value": email}])
@@ -42,7 +42,7 @@ def token_in(mail: dict[str, Any]) -> str:
     return str(parse_qs(urlsplit(address).query)["vtoken"][0])
 
 
-def asked_to_leave(ada: Person) -> str:
+def request_deletion(ada: Person) -> str:
     assert answered(ada.send("DELETE", OWN)) == {"IsDeleteRequestAccepted": True}
     return token_in(mails(ada.server, ada.email)[-1])
 
@@ -59,7 +59,7 @@ def login(ada: Person) -> Any:
 @pytest.mark.database_alone
 def test_deletion_link_marks_account_and_cleanup_removes_it(person: NewPerson) -> None:
     ada = person(deletion_days=3)
-    token = asked_to_leave(ada)
+    token = request_deletion(ada)
     assert confirm(ada.server, token, "HEAD").status_code == 200
     assert answered(confirm(ada.server, token)) == {"IsPosted": True}
     assert ada.refusal("GET", OWN) == (401, 1409)
@@ -76,14 +76,14 @@ def test_deletion_link_marks_account_and_cleanup_removes_it(person: NewPerson) -
 
 def test_zero_deletion_days_remove_account_at_once(person: NewPerson) -> None:
     ada = person(deletion_days=0)
-    answered(confirm(ada.server, asked_to_leave(ada)))
+    answered(confirm(ada.server, request_deletion(ada)))
     assert refused(ada.server.send("GET", f"{MANAGE}/{ada.uid}")) == (403, 984)
 
 
 @pytest.mark.database_alone
 def test_server_keeps_account_pending_deletion(person: NewPerson) -> None:
     ada = person()
-    answered(confirm(ada.server, asked_to_leave(ada)))
+    answered(confirm(ada.server, request_deletion(ada)))
     assert ada.server.update(ada.uid, {"IsDeleted": False})["IsDeleted"] is False
     services = ada.server.services
     clean(services.database, services.clock.now() + timedelta(days=400))
@@ -96,14 +96,14 @@ def test_server_keeps_account_pending_deletion(person: NewPerson) -> None:
 )
 def test_broken_deletion_link_is_refused(person: NewPerson, changed: Callable[[str], str]) -> None:
     ada = person()
-    token = asked_to_leave(ada)
+    token = request_deletion(ada)
     assert refused(confirm(ada.server, changed(token)))[1] in (1119, 908)
     assert ada.send("GET", OWN).status_code == 200
 
 
 def test_link_of_other_tenant_or_purpose_deletes_nothing(person: NewPerson, globex: TenantServer) -> None:
     ada = person()
-    token = asked_to_leave(ada)
+    token = request_deletion(ada)
     assert refused(confirm(globex, token)) == (403, 1119)
     body = {"email": "countess@example.test", "type": "Secondary"}
     answered(ada.send("POST", "/identity/v2/auth/email", body))
@@ -113,7 +113,7 @@ def test_link_of_other_tenant_or_purpose_deletes_nothing(person: NewPerson, glob
 
 def test_deletion_link_works_once_and_replaces_older_one(person: NewPerson) -> None:
     ada = person()
-    older, token = asked_to_leave(ada), asked_to_leave(ada)
+    older, token = request_deletion(ada), request_deletion(ada)
     assert refused(confirm(ada.server, older)) == (403, 975)
     answered(confirm(ada.server, token))
     assert refused(confirm(ada.server, token)) == (403, 974)
@@ -121,7 +121,7 @@ def test_deletion_link_works_once_and_replaces_older_one(person: NewPerson) -> N
 
 def test_parallel_uses_of_one_link_have_one_winner(person: NewPerson) -> None:
     ada = person()
-    token = asked_to_leave(ada)
+    token = request_deletion(ada)
     with ThreadPoolExecutor(10) as pool:
         outcomes = list(pool.map(lambda _: confirm(ada.server, token).status_code, range(50)))
     assert sorted(set(outcomes)) == [200, 403]
@@ -143,7 +143,7 @@ def test_sms_code_deletes_account(person: NewPerson) -> None:
     assert ada.refusal("GET", f"{OWN}/otp") == (403, 1292)
     assert ada.refusal("POST", DELETE, {"otp": "123456"}) == (403, 1292)
     answered(ada.send("PUT", OWN, {"PhoneId": "+442079460123"}))
-    assert ada.refusal("GET", f"{OWN}/otp") == (403, 1292), "nobody proved the number: it may be a thief's"
+    assert ada.refusal("GET", f"{OWN}/otp") == (403, 1292), "the number is unverified: it may be an attacker's"
     assert ada.refusal("POST", DELETE, {"otp": "123456"}) == (403, 1292)
     ada.server.update(ada.uid, {"PhoneIdVerified": True})
     assert ada.refusal("POST", DELETE, {"otp": "123456"}) == (403, 1067)
@@ -179,9 +179,9 @@ def test_policy_history_lists_acceptances(person: NewPerson) -> None:
     assert answered(ada.send("GET", HISTORY)) == {"Uid": ada.uid, "Current": None, "History": []}
     ada.server.update(ada.uid, {"PrivacyPolicy": {"Version": "1.0"}})
     answered(ada.send("GET", ACCEPT))
-    told = answered(ada.send("GET", HISTORY))
-    assert [entry["Version"] for entry in told["History"]] == ["2.0", "1.0"]
-    assert told["Current"] == told["History"][0]
+    history = answered(ada.send("GET", HISTORY))
+    assert [entry["Version"] for entry in history["History"]] == ["2.0", "1.0"]
+    assert history["Current"] == history["History"][0]
     assert login(ada).status_code == 200
 
 
@@ -203,7 +203,7 @@ def test_welcome_mail_is_sent_on_each_request(person: NewPerson, new_tenant_serv
 UNLOCK = "/identity/v2/auth/account/unlock"
 
 
-def locked(ada: Person) -> None:
+def lock_account(ada: Person) -> None:
     for _ in range(2):
         ada.server.send("POST", "/identity/v2/auth/login", {"email": ada.email, "password": "wrong"}, with_secret=False)
 
@@ -215,7 +215,7 @@ def test_security_answer_unlocks_account(person: NewPerson) -> None:
     answered(ada.send("PUT", OWN, {"SecurityQuestionAnswer": {"pet": "Rex"}}))
     assert ada.refusal("PUT", UNLOCK) == (400, 1079)
     assert ada.refusal("PUT", UNLOCK, {"securityanswer": {"pet": "Rex"}}) == (403, 1221)
-    locked(ada)
+    lock_account(ada)
     assert ada.refusal("PUT", UNLOCK, {"securityanswer": {"pet": "Spot"}}) == (403, 1094)
     assert ada.refusal("PUT", UNLOCK, {"securityanswer": {"car": "Rex"}}) == (403, 1091)
     assert answered(ada.send("PUT", UNLOCK, {"securityanswer": {"pet": " rex "}})) == {"IsPosted": True}
@@ -224,13 +224,13 @@ def test_security_answer_unlocks_account(person: NewPerson) -> None:
 
 def test_suspension_cannot_be_unlocked_early(person: NewPerson) -> None:
     ada = person(lockout={"type": "suspend", "maximum_failed_attempts": 2}, security_questions={"pet": "First pet?"})
-    locked(ada)
+    lock_account(ada)
     assert ada.refusal("PUT", UNLOCK, {"securityanswer": {"pet": "Rex"}}) == (403, 1198)
 
 
 def test_unsolved_captcha_unlocks_nothing(person: NewPerson) -> None:
     ada = person(lockout={"type": "captcha", "maximum_failed_attempts": 2})
-    locked(ada)
+    lock_account(ada)
     assert ada.refusal("PUT", UNLOCK, {"captcha_challenge": "x", "captcha_work": "1"}) == (403, 982)
 
 
@@ -240,8 +240,8 @@ def test_registration_stores_policy_and_refuses_rejection(person: NewPerson) -> 
     body = {"Email": [{"Type": "Primary", "Value": "fresh@example.test"}], "Password": PASSWORD}
 
     def register(accepts: bool) -> Any:
-        said = {**body, "AcceptPrivacyPolicy": accepts}
-        return server.send("POST", "/identity/v2/auth/register", said, with_secret=False, sott=sott)
+        registration = {**body, "AcceptPrivacyPolicy": accepts}
+        return server.send("POST", "/identity/v2/auth/register", registration, with_secret=False, sott=sott)
 
     assert refused(register(accepts=False)) == (403, 1196)
     assert answered(register(accepts=True))["Data"]["Profile"]["PrivacyPolicy"]["Version"] == "2.0"

@@ -1,4 +1,4 @@
-"""People add and remove addresses: /identity/v2/auth/email (user.md rows U23, U24)."""
+"""Adding and removing addresses of the own account: /identity/v2/auth/email (user.md operations U23, U24)."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +18,7 @@ def ada(acme: TenantServer) -> Person:
     return Person(acme, Email=[{"Type": "Primary", "Value": "ada@example.test"}])
 
 
-def ask(person: Person, email: Any = NEW, kind: Any = "Secondary", **query: Any) -> Any:
+def request_address(person: Person, email: Any = NEW, kind: Any = "Secondary", **query: Any) -> Any:
     return person.send("POST", EMAIL, {"email": email, "type": kind}, **query)
 
 
@@ -26,7 +26,7 @@ def token_for(server: TenantServer, email: str) -> str:
     return str(re.findall(r"vtoken=([\w-]+)", mails(server, email)[-1]["text"])[0])
 
 
-def prove(server: TenantServer, email: str) -> Any:
+def verify(server: TenantServer, email: str) -> Any:
     return server.send("GET", EMAIL, with_secret=False, verificationtoken=token_for(server, email))
 
 
@@ -34,19 +34,19 @@ def addresses(person: Person) -> list[str]:
     return [entry["Value"] for entry in answered(person.send("GET", OWN))["Email"]]
 
 
-def added(person: Person, email: str = NEW) -> None:
-    answered(ask(person, email))
-    answered(prove(person.server, email))
+def add_verified(person: Person, email: str = NEW) -> None:
+    answered(request_address(person, email))
+    answered(verify(person.server, email))
 
 
 def test_address_counts_only_once_verified(ada: Person) -> None:
-    assert answered(ask(ada)) == {"IsPosted": True}
+    assert answered(request_address(ada)) == {"IsPosted": True}
     assert addresses(ada) == ["ada@example.test"]
-    assert answered(prove(ada.server, NEW))["IsPosted"] is True
+    assert answered(verify(ada.server, NEW))["IsPosted"] is True
     assert addresses(ada) == ["ada@example.test", NEW]
-    assert refused(prove(ada.server, NEW)) == (403, 974)
-    told = mails(ada.server, "ada@example.test")
-    assert len(told) == 1, "the address that was there is told of the new one"
+    assert refused(verify(ada.server, NEW)) == (403, 974)
+    notices = mails(ada.server, "ada@example.test")
+    assert len(notices) == 1, "the existing address is notified of the new one"
 
 
 @pytest.mark.parametrize(
@@ -67,20 +67,20 @@ def test_address_counts_only_once_verified(ada: Person) -> None:
 )
 def test_invalid_address_is_refused(ada: Person, email: Any, kind: Any, expected: tuple[int, int]) -> None:
     ada.server.create(Email=[{"Type": "Primary", "Value": "grace@example.test"}])
-    assert refused(ask(ada, email, kind)) in (expected, (400, 1214))
+    assert refused(request_address(ada, email, kind)) in (expected, (400, 1214))
 
 
 def test_blocked_address_and_unlisted_url_are_refused(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(email_access={"block": ["evil.test", "eve@example.test"]})
     ada = Person(acme)
-    assert refused(ask(ada, "x@evil.test")) == (403, 1247)
-    assert refused(ask(ada, "eve@example.test")) == (403, 1056)
-    assert refused(ask(ada, NEW, verificationurl="https://evil.test/")) == (403, 1249)
+    assert refused(request_address(ada, "x@evil.test")) == (403, 1247)
+    assert refused(request_address(ada, "eve@example.test")) == (403, 1056)
+    assert refused(request_address(ada, NEW, verificationurl="https://evil.test/")) == (403, 1249)
 
 
 def test_account_without_verified_address_adds_none(ada: Person) -> None:
     ada.server.update(ada.uid, {"EmailVerified": False})
-    assert refused(ask(ada)) == (403, 1177)
+    assert refused(request_address(ada)) == (403, 1177)
 
 
 def test_hidden_accounts_answer_taken_address_as_free(
@@ -89,15 +89,15 @@ def test_hidden_accounts_answer_taken_address_as_free(
     acme = new_tenant_server(hide_unknown_accounts=True)
     ada = Person(acme)
     acme.create(Email=[{"Type": "Primary", "Value": "grace@example.test"}])
-    assert answered(ask(ada, "grace@example.test")) == answered(ask(ada))
+    assert answered(request_address(ada, "grace@example.test")) == answered(request_address(ada))
     assert "vtoken" not in mails(acme, "grace@example.test")[-1]["text"]
 
 
 def test_parallel_verifications_of_one_address_have_one_winner(ada: Person) -> None:
     grace = Person(ada.server)
-    answered(ask(ada))
+    answered(request_address(ada))
     first = token_for(ada.server, NEW)
-    answered(ask(grace))
+    answered(request_address(grace))
     second = token_for(ada.server, NEW)
     send = ada.server.send
     with ThreadPoolExecutor(2) as pool:
@@ -109,7 +109,7 @@ def test_parallel_verifications_of_one_address_have_one_winner(ada: Person) -> N
 
 
 def test_parallel_uses_of_one_link_have_one_winner(ada: Person) -> None:
-    answered(ask(ada))
+    answered(request_address(ada))
     token = token_for(ada.server, NEW)
     send = ada.server.send
     with ThreadPoolExecutor(10) as pool:
@@ -121,7 +121,7 @@ def test_parallel_uses_of_one_link_have_one_winner(ada: Person) -> None:
 
 
 def test_removed_address_is_notified_and_free_again(ada: Person) -> None:
-    added(ada)
+    add_verified(ada)
     assert answered(ada.send("DELETE", EMAIL, {"email": NEW.upper()})) == {"IsDeleted": True}
     assert addresses(ada) == ["ada@example.test"]
     assert len(mails(ada.server, NEW)) >= 2
@@ -131,7 +131,7 @@ def test_removed_address_is_notified_and_free_again(ada: Person) -> None:
 
 
 def test_next_address_replaces_removed_primary(ada: Person) -> None:
-    added(ada)
+    add_verified(ada)
     answered(ada.send("DELETE", EMAIL, {"email": "ada@example.test"}))
     profile = answered(ada.send("GET", OWN))
     assert profile["Email"] == [{"Type": "Primary", "Value": NEW}]
@@ -147,16 +147,16 @@ def test_invalid_removal_is_refused(ada: Person, email: str, expected: tuple[int
 
 
 def test_removal_ends_links_sent_to_address(ada: Person) -> None:
-    """Links and codes that went there are over."""
-    answered(ask(ada))
+    """Links and codes sent to the address are no longer valid."""
+    answered(request_address(ada))
     token = token_for(ada.server, NEW)
-    answered(prove(ada.server, NEW))
+    answered(verify(ada.server, NEW))
     answered(ada.send("DELETE", EMAIL, {"email": NEW}))
     assert refused(ada.server.send("GET", EMAIL, with_secret=False, verificationtoken=token))[0] == 403
 
 
 def test_parallel_removals_leave_one_address(ada: Person) -> None:
-    added(ada)
+    add_verified(ada)
     with ThreadPoolExecutor(2) as pool:
         outcomes = list(
             pool.map(lambda email: ada.send("DELETE", EMAIL, {"email": email}).status_code, ["ada@example.test", NEW])

@@ -1,4 +1,4 @@
-"""People change their profile: PUT /identity/v2/auth/account and /auth/username (interface user.md rows U16, U17, U22)."""
+"""Profile updates: PUT /identity/v2/auth/account and /auth/username (interface user.md operations U16, U17, U22)."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ FORM = [
 
 
 class Person:
-    """Somebody with an access token, at a tenant."""
+    """An account with an access token."""
 
     def __init__(self, server: TenantServer, **members: Any) -> None:
         self.server = server
@@ -74,14 +74,14 @@ def test_server_only_fields_are_ignored(ada: Person) -> None:
     body = {"IsActive": False, "EmailVerified": False, "RegistrationSource": "x", "Roles": ["admin"], "Uid": "0" * 32}
     before = answered(ada.send("GET", OWN))
     after = ada.update({**body, "ExternalUserLoginId": "x", "NoOfLogins": 99, "PrivacyPolicy": {"Version": "1"}})
-    same = ("IsActive", "EmailVerified", "RegistrationSource", "Roles", "Uid", "NoOfLogins", "ExternalUserLoginId")
-    assert [after[name] for name in same] == [before[name] for name in same]
+    unchanged = ("IsActive", "EmailVerified", "RegistrationSource", "Roles", "Uid", "NoOfLogins", "ExternalUserLoginId")
+    assert [after[name] for name in unchanged] == [before[name] for name in unchanged]
 
 
 def test_delete_op_removes_elements_and_nulls_need_nullsupport(ada: Person) -> None:
     ada.update({"Addresses": [{"Type": "Home", "City": "London"}, {"Type": "Work", "City": "Leeds"}]})
-    left = ada.update({"Addresses": [{"Type": "home", "op": "delete"}]})["Addresses"]
-    assert [one["Type"] for one in left] == ["Work"]
+    addresses = ada.update({"Addresses": [{"Type": "home", "op": "delete"}]})["Addresses"]
+    assert [entry["Type"] for entry in addresses] == ["Work"]
     assert ada.update({"Addresses": [{"Type": "Work", "Operation": "delete"}]})["Addresses"] == []
     assert ada.update({"FirstName": None, "UserName": None})["FirstName"] == "Ada"
     cleared = ada.update({"FirstName": None, "UserName": None}, nullsupport="true")
@@ -199,7 +199,7 @@ def test_username_change_is_notified(ada: Person) -> None:
 
 
 def test_confusable_username_is_distinct_within_one_script(ada: Person) -> None:
-    """Cyrillic letters look like ours and are not: they take nothing from anybody, and do not stand beside ours."""
+    """A name in Cyrillic letters is distinct from its Latin look-alike; a mixed-script name is refused."""
     grace = Person(ada.server, UserName="grace")
     assert grace.refusal("PUT", "/identity/v2/auth/username", {"username": "\u0430da"}) == (403, 1024)
     cyrillic = {"username": "\u0430\u0434\u0430"}

@@ -1,4 +1,4 @@
-"""Nobody uses up another's mails: strangers name endless spellings of a mailbox, and its owner still hears what matters."""
+"""Sending limits: requests under other spellings of a mailbox never use up the quota of its verified account."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ Make = Callable[..., TenantServer]
 
 @pytest.fixture
 def make(new_tenant_server: NewTenantServer) -> Make:
-    def tenant(**settings: Any) -> TenantServer:
+    def make_tenant(**settings: Any) -> TenantServer:
         return new_tenant_server(limits=OPEN_LIMITS, email_login=True, username_login=True, **settings)
 
-    return tenant
+    return make_tenant
 
 
-def spelled(number: int) -> str:
+def spelling(number: int) -> str:
     return f"ada+{number}@example.test"
 
 
@@ -38,45 +38,45 @@ def forgot(acme: TenantServer, email: str) -> TestResponse:
     return acme.send("POST", f"{AUTH}/password", {"email": email}, with_secret=False)
 
 
-def sent(acme: TenantServer, to: str = ADA) -> int:
+def mail_count(acme: TenantServer, to: str = ADA) -> int:
     return len(mails_to(acme.services, acme.tenant_id, to))
 
 
-def subjects(acme: TenantServer, to: str, start: str) -> int:
-    return sum(one["subject"].startswith(start) for one in mails_to(acme.services, acme.tenant_id, to))
+def subject_count(acme: TenantServer, to: str, start: str) -> int:
+    return sum(mail["subject"].startswith(start) for mail in mails_to(acme.services, acme.tenant_id, to))
 
 
-@pytest.mark.parametrize("hides", [True, False])
-def test_unknown_spellings_leave_reset_quota(make: Make, hides: bool, hub_app: Flask) -> None:
-    acme = make(hide_unknown_accounts=hides)
+@pytest.mark.parametrize("is_hidden", [True, False])
+def test_unknown_spellings_leave_reset_quota(make: Make, is_hidden: bool, hub_app: Flask) -> None:
+    acme = make(hide_unknown_accounts=is_hidden)
     acme.create(Email=primary(ADA), EmailVerified=True)
     for number in range(4):
         page = Visitor(Client(hub_app), acme.services.settings.hub_url(acme.name)).open("/forgot-password")
-        page.press("Send it", identifier=spelled(number))
-        forgot(acme, spelled(number))
+        page.press("Send it", identifier=spelling(number))
+        forgot(acme, spelling(number))
     answered(forgot(acme, ADA))
-    assert sent(acme) == 1
+    assert mail_count(acme) == 1
 
 
 def test_unverified_accounts_leave_reset_quota(make: Make) -> None:
-    """However many mails that is: her address is proved, and theirs are not."""
+    """The quota of unverified accounts is separate from the quota of a verified address."""
     acme = make(sending={"mails_in_all": {"amount": 6, "minutes": 1440}})
     acme.create(Email=primary(ADA), EmailVerified=True)
     for number in range(8):
-        register(acme, spelled(number))
-        forgot(acme, spelled(number))
+        register(acme, spelling(number))
+        forgot(acme, spelling(number))
     answered(forgot(acme, ADA))
-    assert sent(acme) == 1
+    assert mail_count(acme) == 1
     assert len(sent_messages(acme.services, acme.tenant_id)) == 6 + 1
 
 
-@pytest.mark.parametrize("hides", [True, False])
-def test_unverified_accounts_leave_registration_quota(make: Make, hides: bool) -> None:
-    acme = make(hide_unknown_accounts=hides, sending={"mails_in_all": {"amount": 6, "minutes": 1440}})
+@pytest.mark.parametrize("is_hidden", [True, False])
+def test_unverified_accounts_leave_registration_quota(make: Make, is_hidden: bool) -> None:
+    acme = make(hide_unknown_accounts=is_hidden, sending={"mails_in_all": {"amount": 6, "minutes": 1440}})
     for number in range(8):
-        register(acme, spelled(number))
+        register(acme, spelling(number))
     answered(register(acme, ADA))
-    assert sent(acme) == 1
+    assert mail_count(acme) == 1
     assert len(sent_messages(acme.services, acme.tenant_id)) == 6 + 1
 
 
@@ -90,7 +90,7 @@ def test_account_gets_three_resets_a_day_over_all_names(make: Make) -> None:
 
 @pytest.mark.parametrize("is_taken", [True, False])
 def test_verification_quota_hides_taken_addresses(make: Make, is_taken: bool) -> None:
-    """Of five an hour; an owner who is told instead of asked counts to whoever wanted the address."""
+    """The limit is five an hour; a notice to the owner of a taken address counts for the account that requested it."""
     acme = make(hide_unknown_accounts=True)
     if is_taken:
         acme.create(Email=primary(ADA), EmailVerified=True)
@@ -98,32 +98,32 @@ def test_verification_quota_hides_taken_addresses(make: Make, is_taken: bool) ->
     bearer = str(acme.tokens(eve["Uid"])["access_token"])
     for number in range(6):
         address = ADA if number == 5 else f"free{number}@example.test"
-        said = acme.send("POST", f"{AUTH}/email", {"email": address, "type": "Secondary"}, bearer=bearer)
-        assert said.status_code == (200 if number < 5 else 403)
+        answer = acme.send("POST", f"{AUTH}/email", {"email": address, "type": "Secondary"}, bearer=bearer)
+        assert answer.status_code == (200 if number < 5 else 403)
 
 
 def test_unverified_accounts_leave_notice_quota(make: Make) -> None:
     acme = make()
     ada = acme.create(Email=primary(ADA), UserName="ada", EmailVerified=True)
     for number in range(2):
-        eve = acme.create(Email=primary(spelled(number)), UserName=f"eve{number}")
-        for again in range(4):
-            acme.update(eve["Uid"], {"UserName": f"eve{number}{again}"})
+        eve = acme.create(Email=primary(spelling(number)), UserName=f"eve{number}")
+        for attempt in range(4):
+            acme.update(eve["Uid"], {"UserName": f"eve{number}{attempt}"})
     acme.update(ada["Uid"], {"UserName": "stolen"})
-    assert subjects(acme, ADA, "Your username") == 1
+    assert subject_count(acme, ADA, "Your username") == 1
 
 
 def test_security_alerts_respect_quota_of_unverified_mailbox(make: Make) -> None:
     acme = make(sending={"mails_in_all": {"amount": 4, "minutes": 1440}})
     ada = acme.create(Email=primary(ADA), EmailVerified=True)
     for number in range(3):
-        eve = acme.create(Email=primary(spelled(number)))
-        for again in range(3):
-            acme.update(eve["Uid"], {"Password": f"Racing-tortoise-{number}{again}"})
-    for again in range(5):
-        acme.update(ada["Uid"], {"Password": f"Quartz-lantern-{again}"})
+        eve = acme.create(Email=primary(spelling(number)))
+        for attempt in range(3):
+            acme.update(eve["Uid"], {"Password": f"Racing-tortoise-{number}{attempt}"})
+    for attempt in range(5):
+        acme.update(ada["Uid"], {"Password": f"Quartz-lantern-{attempt}"})
     assert len(sent_messages(acme.services, acme.tenant_id)) == 4 + 5
-    assert sent(acme) == 5
+    assert mail_count(acme) == 5
 
 
 def test_removed_address_is_notified_as_verified(make: Make) -> None:
@@ -133,7 +133,7 @@ def test_removed_address_is_notified_as_verified(make: Make) -> None:
     with call_of(acme.services, acme.name) as call:
         messaging.mail(call, MailKind.ADD_EMAIL, ADA, account=None, facts={"url": "https://x.test/"})
         call.work.commit()
-    before = sent(acme)
+    before = mail_count(acme)
     bearer = str(acme.tokens(ada["Uid"])["access_token"])
-    said = acme.send("DELETE", f"{AUTH}/email", {"email": ADA}, bearer=bearer)
-    assert (said.status_code, sent(acme) - before) == (200, 1), said.text
+    answer = acme.send("DELETE", f"{AUTH}/email", {"email": ADA}, bearer=bearer)
+    assert (answer.status_code, mail_count(acme) - before) == (200, 1), answer.text

@@ -21,88 +21,90 @@ PASSWORD = "a calm harbour at dawn"
 
 
 @dataclass
-class Apart:
-    """Both processes, and the tap between them."""
+class SeparateProcesses:
+    """Hub, identity service and the tap that records their traffic."""
 
     installation: Installation
     identity_port: int
     tap: Tap
 
     def page(self, method: str, path: str, **sent: Any) -> httpx.Response:
-        """Ask the hub as a browser does."""
+        """Call the hub as a browser does."""
         port = self.installation.port
         headers = {"Host": f"acme.localhost:{port}", **sent.pop("headers", {})}
         return httpx.request(method, f"http://127.0.0.1:{port}{path}", headers=headers, timeout=60, **sent)
 
     def service(self, path: str, host: str, **headers: str) -> httpx.Response:
-        """Ask the identity service."""
+        """Call the identity service."""
         return httpx.get(f"http://127.0.0.1:{self.identity_port}{path}", headers={"Host": host, **headers}, timeout=60)
 
 
 @pytest.fixture(scope="module")
-def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Apart]:
+def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SeparateProcesses]:
     identity_port = free_port()
     with installed(tmp_path_factory.mktemp("apart")) as ours, tapped(identity_port) as tap:
         ours.environ["GATEHOUSE_API_URL"] = f"http://127.0.0.1:{tap.port}"
         ours.environ["GATEHOUSE_API_HOST"] = f"api.localhost:{identity_port}"
         person = {"email": "ada@example.test", "password": PASSWORD, "email_verified": True}
         ours.state({"name": "acme", "accounts": [person]})
-        wings = {"identity": identity_port, "hub": ours.port}
-        for wing, port in wings.items():
-            ours._run([*COMMAND, "serve", "--only", wing, "--bind", f"127.0.0.1:{port}"], ours.environ)
-        for port in wings.values():
+        ports = {"identity": identity_port, "hub": ours.port}
+        for part, port in ports.items():
+            ours._run([*COMMAND, "serve", "--only", part, "--bind", f"127.0.0.1:{port}"], ours.environ)
+        for port in ports.values():
             eventually(lambda port=port: httpx.get(f"http://127.0.0.1:{port}/health/ready").is_success)
-        yield Apart(ours, identity_port, tap)
+        yield SeparateProcesses(ours, identity_port, tap)
         ours.stop()
 
 
-def sign_in(apart: Apart) -> httpx.Response:
-    form = apart.page("GET", "/login")
+def sign_in(processes: SeparateProcesses) -> httpx.Response:
+    form = processes.page("GET", "/login")
     assert form.status_code == 200
     sent = {**Forms(form.text).found[0].fields, "identifier": "ada@example.test", "password": PASSWORD}
     cookies = "; ".join(f"{name}={value}" for name, value in form.cookies.items())
-    return apart.page("POST", "/login", data=sent, headers={"Cookie": cookies})
+    return processes.page("POST", "/login", data=sent, headers={"Cookie": cookies})
 
 
-def test_person_signs_in_across_separate_processes(apart: Apart) -> None:
-    answer = sign_in(apart)
+def test_person_signs_in_across_separate_processes(processes: SeparateProcesses) -> None:
+    answer = sign_in(processes)
     assert answer.status_code == 303
     assert "gatehouse-session" in answer.headers["Set-Cookie"]
 
 
-def test_replayed_hub_calls_are_refused(apart: Apart) -> None:
-    sign_in(apart)
-    heard = [request for request in apart.tap.requests() if b" /hub/" in request[:20]]
-    assert any(request.startswith(b"POST /hub/sign-in ") for request in heard)
-    assert {apart.tap.repeat(request) for request in heard} == {403}
+def test_replayed_hub_calls_are_refused(processes: SeparateProcesses) -> None:
+    sign_in(processes)
+    recorded = [request for request in processes.tap.requests() if b" /hub/" in request[:20]]
+    assert any(request.startswith(b"POST /hub/sign-in ") for request in recorded)
+    assert {processes.tap.repeat(request) for request in recorded} == {403}
 
 
-def test_hub_calls_are_absent_from_public_hosts(apart: Apart) -> None:
-    sign_in(apart)
-    call = next(request for request in apart.tap.requests() if request.startswith(b"POST /hub/sign-in "))
-    inside = f"127.0.0.1:{apart.tap.port}".encode()
+def test_hub_calls_are_absent_from_public_hosts(processes: SeparateProcesses) -> None:
+    sign_in(processes)
+    call = next(request for request in processes.tap.requests() if request.startswith(b"POST /hub/sign-in "))
+    internal_host = f"127.0.0.1:{processes.tap.port}".encode()
     for host in (
-        f"api.localhost:{apart.identity_port}",
-        f"acme.localhost:{apart.installation.port}",
+        f"api.localhost:{processes.identity_port}",
+        f"acme.localhost:{processes.installation.port}",
         "elsewhere.example",
     ):
-        assert apart.tap.repeat(call.replace(inside, host.encode())) == 404
-        unknown = apart.service("/nothing/here", host)
-        assert apart.service("/hub/tenant", host).content == unknown.content
-    assert apart.service("/hub/tenant", inside.decode()).status_code == 403
+        assert processes.tap.repeat(call.replace(internal_host, host.encode())) == 404
+        unknown = processes.service("/nothing/here", host)
+        assert processes.service("/hub/tenant", host).content == unknown.content
+    assert processes.service("/hub/tenant", internal_host.decode()).status_code == 403
 
 
-def test_one_request_id_appears_in_both_processes(apart: Apart) -> None:
-    form = apart.page("GET", "/login")
+def test_one_request_id_appears_in_both_processes(processes: SeparateProcesses) -> None:
+    form = processes.page("GET", "/login")
     sent = {**Forms(form.text).found[0].fields, "identifier": "ada@example.test", "password": "wrong"}
     cookies = "; ".join(f"{name}={value}" for name, value in form.cookies.items())
-    answer = apart.page("POST", "/login", data=sent, headers={"Cookie": cookies, "X-Request-Id": "nobodys-own-id"})
+    answer = processes.page(
+        "POST", "/login", data=sent, headers={"Cookie": cookies, "X-Request-Id": "id-chosen-by-client"}
+    )
     request_id = answer.headers["X-Request-Id"]
     lines = [
-        json.loads(line) for line in (apart.installation.folder / "log").read_text().splitlines() if line[:1] == "{"
+        json.loads(line) for line in (processes.installation.folder / "log").read_text().splitlines() if line[:1] == "{"
     ]
     paths = {line["path"] for line in lines if line.get("request_id") == request_id and "path" in line}
     assert paths == {"/login", "/hub/sign-in"}
-    with closing(sqlite3.connect(apart.installation.folder / "gatehouse.db")) as database:
-        rows = database.execute("SELECT event FROM audit WHERE reference = ?", [request_id]).fetchall()
-    assert rows == [("sign_in.refused",)]
+    with closing(sqlite3.connect(processes.installation.folder / "gatehouse.db")) as database:
+        events = database.execute("SELECT event FROM audit WHERE reference = ?", [request_id]).fetchall()
+    assert events == [("sign_in.refused",)]

@@ -1,4 +1,4 @@
-"""An address with several hosts: a dead host is skipped, and a promoted standby takes over from the primary."""
+"""A database URL with several hosts: a dead host is skipped, a promoted standby takes over from the primary."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from tests.support.tenant_server import PASSWORD
 LOGIN, SOTT = "/identity/v2/auth/login", "/identity/v2/manage/account/sott"
 
 
-def before_path(url: str, *ports: int) -> str:
-    """The first spelling: hosts and ports where a single one stands."""
+def in_authority(url: str, *ports: int) -> str:
+    """Return the URL with a list of hosts and ports before the path."""
     user = urlsplit(url).netloc.rpartition("@")[0]
     hosts = ",".join(f"127.0.0.1:{port}" for port in ports)
     return f"postgresql://{user}@{hosts}{urlsplit(url).path}?target_session_attrs=read-write"
 
 
 def in_query(url: str, *ports: int) -> str:
-    """The second spelling: hosts and ports as parameters."""
+    """Return the URL with hosts and ports as query parameters."""
     user = urlsplit(url).netloc.rpartition("@")[0]
-    hosts, named = ",".join(["127.0.0.1"] * len(ports)), ",".join(str(port) for port in ports)
-    return f"postgresql://{user}@{urlsplit(url).path}?host={hosts}&port={named}&target_session_attrs=read-write"
+    hosts, port_list = ",".join(["127.0.0.1"] * len(ports)), ",".join(str(port) for port in ports)
+    return f"postgresql://{user}@{urlsplit(url).path}?host={hosts}&port={port_list}&target_session_attrs=read-write"
 
 
-@pytest.mark.parametrize("spelled", [before_path, in_query])
-def test_dead_host_is_skipped(spelled: Any, postgres_server: Postgres, fresh_postgres: PostgresUrls) -> None:
+@pytest.mark.parametrize("url_with_hosts", [in_authority, in_query])
+def test_dead_host_is_skipped(url_with_hosts: Any, postgres_server: Postgres, fresh_postgres: PostgresUrls) -> None:
     dead, alive = free_port(), postgres_server.port
     settings = read(
         {
-            "GATEHOUSE_DATABASE_URL": spelled(fresh_postgres.runtime_url, dead, alive),
-            "GATEHOUSE_MIGRATE_URL": spelled(fresh_postgres.migrate_url, dead, alive),
+            "GATEHOUSE_DATABASE_URL": url_with_hosts(fresh_postgres.runtime_url, dead, alive),
+            "GATEHOUSE_MIGRATE_URL": url_with_hosts(fresh_postgres.migrate_url, dead, alive),
             "GATEHOUSE_SECRET_KEY": "a-secret-of-the-tests-that-is-long-enough",
         }
     )
@@ -65,7 +65,7 @@ def replicated(primary_server: Postgres) -> Iterator[Postgres]:
         standby.remove()
 
 
-def account(ours: Installation, email: str) -> int:
+def register(ours: Installation, email: str) -> int:
     sott = ours.send("GET", SOTT, with_secret=True)
     if sott.status_code != 200:
         return int(sott.status_code)
@@ -73,7 +73,7 @@ def account(ours: Installation, email: str) -> int:
     return int(ours.send("POST", REGISTER, body, sott=sott.json()["Sott"]).status_code)
 
 
-def signs_in(ours: Installation, email: str) -> bool:
+def can_sign_in(ours: Installation, email: str) -> bool:
     return bool(ours.send("POST", LOGIN, {"email": email, "password": PASSWORD}).status_code == 200)
 
 
@@ -82,21 +82,21 @@ def test_promoted_standby_takes_over_without_restart(
 ) -> None:
     urls = own_postgres.database("gatehouse")
     with replicated(own_postgres) as standby, installed(tmp_path, urls) as ours:
-        ours.environ["GATEHOUSE_DATABASE_URL"] = before_path(urls.runtime_url, own_postgres.port, standby.port)
+        ours.environ["GATEHOUSE_DATABASE_URL"] = in_authority(urls.runtime_url, own_postgres.port, standby.port)
         ours.tenant(email_verification="optional", email_login=True)
         ours.start()
-        assert account(ours, "ada@example.test") == 200
-        eventually(lambda: lag(own_postgres, standby), "the standby has everything")
+        assert register(ours, "ada@example.test") == 200
+        eventually(lambda: is_in_sync(own_postgres, standby), "the standby has replayed all changes")
         own_postgres.stop()
-        assert account(ours, "early@example.test") == 503, "nobody takes writes yet"
+        assert register(ours, "early@example.test") == 503, "no host accepts writes yet"
         standby.execute("SELECT pg_promote()")
-        begun = time.monotonic()
-        eventually(lambda: signs_in(ours, "ada@example.test"), "the account is there, on the other host")
-        took = time.monotonic() - begun
-        assert account(ours, "grace@example.test") == 200
+        promoted_at = time.monotonic()
+        eventually(lambda: can_sign_in(ours, "ada@example.test"), "the account signs in at the other host")
+        takeover_seconds = time.monotonic() - promoted_at
+        assert register(ours, "grace@example.test") == 200
     with capsys.disabled():
-        print(f"\n  the primary died; {took:.2f} s after the standby was promoted, sign-ins worked")
+        print(f"\n  the primary died; {takeover_seconds:.2f} s after the standby was promoted, sign-ins worked")
 
 
-def lag(server: Postgres, standby: Postgres) -> bool:
+def is_in_sync(server: Postgres, standby: Postgres) -> bool:
     return bool(server.value("SELECT pg_current_wal_lsn()") == standby.value("SELECT pg_last_wal_replay_lsn()"))

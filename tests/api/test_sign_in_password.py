@@ -1,4 +1,4 @@
-"""Sign-in with a password: by which identifier, whom it refuses and in which words, and what it leaves in the books."""
+"""Sign-in with a password: identifiers, lockout, refusals, hidden accounts, audit entries and password hashes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tests.support.relying_party import Browser
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 
 LOGIN = "/identity/v2/auth/login"
-WRONG = "Not-the-one-17"
+WRONG = "Wrong-password-17"
 UNLIMITED = {"sign_in_per_minute_per_address": 0, "sign_in_per_minute": 0}
 
 
 @dataclass(frozen=True)
 class Customer:
-    """A person with an account, as they type."""
+    """An account and the requests of its owner."""
 
     tenant: TenantServer
     uid: str
@@ -40,7 +40,7 @@ class Customer:
         return self.tenant.send("POST", LOGIN, body, with_secret=False)
 
     def fails(self, times: int) -> None:
-        """Type a wrong password so many times, each answered as such."""
+        """Send a wrong password so many times and expect each to be refused as such."""
         for _ in range(times):
             assert refused(self.logs_in(WRONG)) == (401, 966)
 
@@ -53,7 +53,7 @@ class Customer:
             work.rollback()
 
     def events(self) -> list[Any]:
-        """Return the audit trail of the tenant as it is kept."""
+        """Return the stored audit entries of the tenant, oldest first."""
         work = UnitOfWork(self.tenant.services.database, self.tenant.tenant_id)
         where = audit.c.tenant_id == self.tenant.tenant_id
         try:
@@ -84,7 +84,7 @@ def locking(new: NewTenantServer, kind: str, **settings: Any) -> Customer:
     return a_customer(new(lockout=lockout, limits=UNLIMITED, **settings))
 
 
-# Which identifier.
+# Identifiers.
 
 
 @pytest.mark.parametrize("kind", ["email", "username", "phone"])
@@ -96,16 +96,16 @@ def test_any_identifier_signs_in(every_kind: Customer, kind: str) -> None:
     assert answered(read)["Uid"] == every_kind.uid
 
 
-@pytest.mark.parametrize("spelt", [str.upper, str.title, " {} ".format, "\t{}".format, "{}\u00a0".format])
-def test_case_and_outer_space_of_email_are_ignored(every_kind: Customer, spelt: Callable[[str], str]) -> None:
-    login = answered(every_kind.logs_in(email=spelt(every_kind.email)))
+@pytest.mark.parametrize("spelling", [str.upper, str.title, " {} ".format, "\t{}".format, "{}\u00a0".format])
+def test_case_and_outer_space_of_email_are_ignored(every_kind: Customer, spelling: Callable[[str], str]) -> None:
+    login = answered(every_kind.logs_in(email=spelling(every_kind.email)))
     assert login["Profile"]["Uid"] == every_kind.uid
 
 
 def test_space_within_email_is_refused(every_kind: Customer) -> None:
     name, _, domain = every_kind.email.partition("@")
-    for spelt in (f"{name} @{domain}", f"{name[:1]} {name[1:]}@{domain}"):
-        assert refused(every_kind.logs_in(email=spelt))[0] in (400, 403)
+    for spelling in (f"{name} @{domain}", f"{name[:1]} {name[1:]}@{domain}"):
+        assert refused(every_kind.logs_in(email=spelling))[0] in (400, 403)
 
 
 def test_exactly_one_identifier_is_required(every_kind: Customer) -> None:
@@ -116,9 +116,9 @@ def test_exactly_one_identifier_is_required(every_kind: Customer) -> None:
 @pytest.mark.parametrize(
     "email", ["nonsense", "a@", "@example.test", "a b@example.test", "a@example", "x" * 300 + "@a.b"]
 )
-@pytest.mark.parametrize("hides", [True, False])
-def test_malformed_email_is_refused(new_tenant_server: NewTenantServer, email: str, hides: bool) -> None:
-    customer = a_customer(new_tenant_server(hide_unknown_accounts=hides))
+@pytest.mark.parametrize("is_hidden", [True, False])
+def test_malformed_email_is_refused(new_tenant_server: NewTenantServer, email: str, is_hidden: bool) -> None:
+    customer = a_customer(new_tenant_server(hide_unknown_accounts=is_hidden))
     assert refused(customer.logs_in(email=email)) == (400, 1038)
 
 
@@ -150,7 +150,7 @@ def test_disabled_identifier_kind_is_refused(
     assert refused(customer.logs_in(**{kind: getattr(customer, kind)})) == (403, code)
 
 
-# Locks.
+# Lockout.
 
 
 def test_suspension_reports_its_end_and_expires(new_tenant_server: NewTenantServer) -> None:
@@ -196,16 +196,16 @@ def test_security_answer_unlocks_sign_in(new_tenant_server: NewTenantServer) -> 
     answered(customer.logs_in())
 
 
-@pytest.mark.parametrize("hides", [False, True])
+@pytest.mark.parametrize("is_hidden", [False, True])
 def test_unanswered_question_suspends_unless_accounts_are_hidden(
-    new_tenant_server: NewTenantServer, hides: bool
+    new_tenant_server: NewTenantServer, is_hidden: bool
 ) -> None:
-    questions = {"security_questions": {"pet": "Your first pet?"}, "hide_unknown_accounts": hides}
+    questions = {"security_questions": {"pet": "Your first pet?"}, "hide_unknown_accounts": is_hidden}
     customer = locking(new_tenant_server, "security_question", **questions)
     customer.fails(3)
     assert refused(customer.logs_in()) == (403, 1148)
     customer.tenant.services.clock.advance(seconds=601)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
-    assert customer.logs_in().status_code == (403 if hides else 200)
+    assert customer.logs_in().status_code == (403 if is_hidden else 200)
     customer.tenant.update(customer.uid, {"SecurityQuestionAnswer": {"pet": "Grey Owl"}, "IsLoginLocked": False})
     customer.fails(3)
     customer.tenant.services.clock.advance(seconds=601)  # type: ignore[attr-defined]  # as above
@@ -216,8 +216,8 @@ def test_block_lasts_until_administrator_ends_it(new_tenant_server: NewTenantSer
     customer = locking(new_tenant_server, "block")
     customer.fails(3)
     assert refused(customer.logs_in()) == (403, 991)
-    held = customer.tenant.read(customer.uid)
-    assert (held["IsActive"], held["IsLoginLocked"], held["LoginLockedType"]) == (False, True, "Block")
+    profile = customer.tenant.read(customer.uid)
+    assert (profile["IsActive"], profile["IsLoginLocked"], profile["LoginLockedType"]) == (False, True, "Block")
     clock: Any = customer.tenant.services.clock
     clock.advance(days=2)
     assert refused(customer.logs_in()) == (403, 991)
@@ -234,8 +234,8 @@ def test_disabled_lockout_never_locks(new_tenant_server: NewTenantServer, lockou
 
 def test_refusal_reports_attempts_left(new_tenant_server: NewTenantServer) -> None:
     customer = locking(new_tenant_server, "suspend")
-    said = [customer.logs_in(WRONG).get_json()["Description"] for _ in range(3)]
-    assert [text.rstrip(".")[-1] for text in said] == ["2", "1", "0"]
+    descriptions = [customer.logs_in(WRONG).get_json()["Description"] for _ in range(3)]
+    assert [text.rstrip(".")[-1] for text in descriptions] == ["2", "1", "0"]
 
 
 def test_successful_sign_in_resets_failure_count(new_tenant_server: NewTenantServer) -> None:
@@ -246,7 +246,7 @@ def test_successful_sign_in_resets_failure_count(new_tenant_server: NewTenantSer
     assert customer.row().failed_attempts == 0
 
 
-# Who may not, though the password is right.
+# Refusals despite the right password.
 
 
 def test_closed_account_is_refused(acme: TenantServer) -> None:
@@ -254,7 +254,7 @@ def test_closed_account_is_refused(acme: TenantServer) -> None:
     for closing, code in (({"IsActive": False}, 991), ({"IsActive": True, "DisableLogin": True}, 1130)):
         acme.update(customer.uid, closing)
         assert refused(customer.logs_in()) == (403, code)
-        assert refused(customer.logs_in(WRONG)) == (401, 966)  # only who knows the password hears it
+        assert refused(customer.logs_in(WRONG)) == (401, 966)  # only the right password reveals the reason
     acme.update(customer.uid, {"DisableLogin": False})
     answered(customer.logs_in())
 
@@ -285,12 +285,12 @@ def test_sign_in_reports_password_policy_compliance(new_tenant_server: NewTenant
     customer = a_customer(new_tenant_server())
     where = (accounts.c.tenant_id == customer.tenant.tenant_id, accounts.c.uid == customer.uid)
     with UnitOfWork(customer.tenant.services.database, customer.tenant.tenant_id).separate_transaction() as work:
-        work.run(update(accounts).where(*where).values(private={"from_file": True}))  # as a file leaves it
+        work.run(update(accounts).where(*where).values(private={"from_file": True}))  # as an imported file leaves it
     assert customer.tenant.read(customer.uid)["IsSecurePassword"] is False
     assert answered(customer.logs_in())["Profile"]["IsSecurePassword"] is True
     assert customer.tenant.read(customer.uid)["IsSecurePassword"] is True
     assert customer.row().private["from_file"] is True
-    customer.tenant.update(customer.uid, {"FirstName": "Zebra"})  # a word of the password
+    customer.tenant.update(customer.uid, {"FirstName": "Zebra"})  # a word that the password contains
     assert answered(customer.logs_in())["Profile"]["IsSecurePassword"] is False
 
 
@@ -299,7 +299,7 @@ def test_unchecked_password_is_never_reported_secure(new_tenant_server: NewTenan
     assert answered(customer.logs_in())["Profile"]["IsSecurePassword"] is False
 
 
-# What strangers learn.
+# Unknown and hidden accounts.
 
 
 def test_unknown_account_is_reported_unless_hidden(acme: TenantServer) -> None:
@@ -311,29 +311,29 @@ def test_hidden_unknown_account_answers_like_known_one(new_tenant_server: NewTen
     customer = locking(new_tenant_server, kind, hide_unknown_accounts=True)
     for _ in range(5):
         known, unknown = customer.logs_in(WRONG), customer.logs_in(WRONG, email="nobody@example.test")
-        mine, theirs = known.get_json(), unknown.get_json()
-        for body in (mine, theirs):
-            assert "attempts left" not in body["Description"]  # nor that a text would tell them
+        known_body, unknown_body = known.get_json(), unknown.get_json()
+        for body in (known_body, unknown_body):
+            assert "attempts left" not in body["Description"]  # the number would reveal that the account exists
             if body.get("Data"):
-                body["Data"] = sorted(body["Data"])  # the instants differ
-        assert (known.status_code, mine) == (unknown.status_code, theirs)
+                body["Data"] = sorted(body["Data"])  # names only: the timestamps differ
+        assert (known.status_code, known_body) == (unknown.status_code, unknown_body)
         assert known.headers["X-Gatehouse-Cost"].count("hashes=1") == unknown.headers["X-Gatehouse-Cost"].count(
             "hashes=1"
         )
 
 
 @pytest.mark.parametrize("kind", ["suspend", "captcha", "security_question", "block"])
-@pytest.mark.parametrize("later", [{"seconds": 601}, {"days": 2}], ids=["after the suspension", "two days later"])
+@pytest.mark.parametrize("elapsed", [{"seconds": 601}, {"days": 2}], ids=["after the suspension", "two days later"])
 def test_lock_of_hidden_unknown_account_ends_alike(
-    new_tenant_server: NewTenantServer, kind: str, later: dict[str, float]
+    new_tenant_server: NewTenantServer, kind: str, elapsed: dict[str, float]
 ) -> None:
     customer = locking(new_tenant_server, kind, hide_unknown_accounts=True)
-    tries = ({"email": customer.email}, {"email": "nobody@example.test"})
+    identifiers = ({"email": customer.email}, {"email": "nobody@example.test"})
     for _ in range(4):
-        locked = [refused(customer.logs_in(WRONG, **named)) for named in tries]
+        locked = [refused(customer.logs_in(WRONG, **named)) for named in identifiers]
     assert locked[0] == locked[1] != (401, 966)
-    customer.tenant.services.clock.advance(**later)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
-    known, unknown = (refused(customer.logs_in(WRONG, **named)) for named in tries)
+    customer.tenant.services.clock.advance(**elapsed)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    known, unknown = (refused(customer.logs_in(WRONG, **named)) for named in identifiers)
     assert known == unknown
     assert (known == (401, 966)) is (kind == "suspend")
 
@@ -347,19 +347,19 @@ def test_account_of_other_tenant_is_unknown(acme: TenantServer, globex: TenantSe
 def test_hash_and_password_never_reach_response_or_audit(acme: TenantServer) -> None:
     customer = a_customer(acme)
     good, bad = customer.logs_in(), customer.logs_in(WRONG)
-    books = str([tuple(entry) for entry in customer.events()])
-    for text in (good.text, bad.text, books):
+    audit_text = str([tuple(entry) for entry in customer.events()])
+    for text in (good.text, bad.text, audit_text):
         assert "argon2" not in text
         assert PASSWORD not in text
         assert WRONG not in text
-    assert answered(good)["access_token"] not in books
+    assert answered(good)["access_token"] not in audit_text
 
 
 def test_refusal_is_recorded_in_audit_log(acme: TenantServer) -> None:
     customer = a_customer(acme)
     customer.fails(1)
-    told = [entry for entry in customer.events() if entry.event == "sign_in.refused"]
-    assert [(entry.uid, entry.facts["reason"], entry.facts["attempts"]) for entry in told] == [
+    refusals = [entry for entry in customer.events() if entry.event == "sign_in.refused"]
+    assert [(entry.uid, entry.facts["reason"], entry.facts["attempts"]) for entry in refusals] == [
         (customer.uid, "password", 1)
     ]
     customer.logs_in(email="nobody@example.test")
@@ -370,13 +370,13 @@ def test_sign_ins_are_limited_by_client_address(new_tenant_server: NewTenantServ
     customer = a_customer(new_tenant_server(limits={"sign_in_per_minute_per_address": 3}))
     for _ in range(3):
         answered(customer.logs_in())
-    late = customer.logs_in()
-    assert refused(late) == (429, 429)
-    assert int(late.headers["Retry-After"]) >= 1
+    limited = customer.logs_in()
+    assert refused(limited) == (429, 429)
+    assert int(limited.headers["Retry-After"]) >= 1
     assert customer.row().logins == 3
 
 
-# How passwords are kept.
+# Password hashes.
 
 
 def test_stale_hash_is_renewed_at_next_sign_in(acme: TenantServer) -> None:
@@ -386,9 +386,9 @@ def test_stale_hash_is_renewed_at_next_sign_in(acme: TenantServer) -> None:
     assert customer.row().password_hash == before
     with UnitOfWork(acme.services.database, acme.tenant_id).separate_transaction() as work:
         where = tenants.c.tenant_id == acme.tenant_id
-        held = work.run(select(tenants.c.settings, tenants.c.version).where(where)).one()
+        stored = work.run(select(tenants.c.settings, tenants.c.version).where(where)).one()
         argon2 = {"memory_kib": 9216, "iterations": 2, "parallelism": 1}
-        changed = {"settings": {**held.settings, "argon2": argon2}, "version": held.version + 1}
+        changed = {"settings": {**stored.settings, "argon2": argon2}, "version": stored.version + 1}
         work.run(update(tenants).where(where).values(**changed))
     acme.services.directory.clear_cache()
     customer.fails(1)

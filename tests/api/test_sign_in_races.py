@@ -1,4 +1,4 @@
-"""Many guesses at once: the threshold is exact, and what is answered tells nobody which guess was right."""
+"""Parallel password guesses: the lockout threshold is exact, and responses hide which guess was right."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tests.api.test_sign_in_password import LOGIN, UNLIMITED, WRONG
 from tests.support.callers import call_of
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 
-MOST = 5
+MAX_ATTEMPTS = 5
 CODES = {"suspend": 1198, "captcha": 1132, "security_question": 1148, "block": 991}
 
 
 class Victim:
-    """An account that many guess at."""
+    """An account under parallel password guesses."""
 
     def __init__(self, tenant: TenantServer) -> None:
         self.tenant = tenant
@@ -38,22 +38,22 @@ class Victim:
     def guess(self, password: str, email: str = "victim@example.test") -> TestResponse:
         return self.tenant.send("POST", LOGIN, {"email": email, "password": password}, with_secret=False)
 
-    def guesses(self, passwords: list[str], **how: Any) -> list[tuple[int, int]]:
-        """Guess all of them at once; return status and code of each answer."""
-        together = threading.Barrier(len(passwords))
+    def guesses(self, passwords: list[str], **options: Any) -> list[tuple[int, int]]:
+        """Send all guesses in parallel; return status and code of each response."""
+        barrier = threading.Barrier(len(passwords))
 
-        def one(password: str) -> tuple[int, int]:
-            together.wait()
-            return refused(self.guess(password, **how))
+        def guess_once(password: str) -> tuple[int, int]:
+            barrier.wait()
+            return refused(self.guess(password, **options))
 
         with ThreadPoolExecutor(len(passwords)) as pool:
-            return list(pool.map(one, passwords))
+            return list(pool.map(guess_once, passwords))
 
 
 @pytest.fixture
 def victim_of(new_tenant_server: NewTenantServer) -> Callable[..., Victim]:
     def make(kind: str, **settings: Any) -> Victim:
-        lockout = {"type": kind, "maximum_failed_attempts": MOST, "suspend_seconds": 600}
+        lockout = {"type": kind, "maximum_failed_attempts": MAX_ATTEMPTS, "suspend_seconds": 600}
         return Victim(new_tenant_server(lockout=lockout, limits=UNLIMITED, **settings))
 
     return make
@@ -62,56 +62,56 @@ def victim_of(new_tenant_server: NewTenantServer) -> Callable[..., Victim]:
 @pytest.mark.parametrize("kind", CODES)
 def test_parallel_guesses_stop_at_the_threshold(victim_of: Callable[..., Victim], kind: str) -> None:
     victim = victim_of(kind)
-    told = Counter(victim.guesses([WRONG] * 30))
-    assert told == {(401, 966): MOST, (403, CODES[kind]): 30 - MOST}
+    results = Counter(victim.guesses([WRONG] * 30))
+    assert results == {(401, 966): MAX_ATTEMPTS, (403, CODES[kind]): 30 - MAX_ATTEMPTS}
     assert refused(victim.guess(PASSWORD)) == (403, CODES[kind])
 
 
-@pytest.mark.parametrize("hides", [True, False])
-def test_parallel_guesses_at_unknown_account_look_alike(victim_of: Callable[..., Victim], hides: bool) -> None:
-    victim = victim_of("suspend", hide_unknown_accounts=hides)
-    told = Counter(victim.guesses([WRONG] * 20, email="nobody@example.test"))
-    expected = {(401, 966): MOST, (403, 1198): 20 - MOST} if hides else {(403, 938): 20}
-    assert told == expected
+@pytest.mark.parametrize("is_hidden", [True, False])
+def test_parallel_guesses_at_unknown_account_look_alike(victim_of: Callable[..., Victim], is_hidden: bool) -> None:
+    victim = victim_of("suspend", hide_unknown_accounts=is_hidden)
+    results = Counter(victim.guesses([WRONG] * 20, email="nobody@example.test"))
+    expected = {(401, 966): MAX_ATTEMPTS, (403, 1198): 20 - MAX_ATTEMPTS} if is_hidden else {(403, 938): 20}
+    assert results == expected
 
 
 @pytest.fixture
-def locked_meanwhile(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Services, Victim], None]]:
-    """While a password is weighed, others use up the account's tries."""
+def lock_during_check(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Services, Victim], None]]:
+    """Use up the account's attempts while a password is being verified."""
 
-    def arrange(services: Services, victim: Victim) -> None:
-        weighed = services.hashing.is_match
+    def install(services: Services, victim: Victim) -> None:
+        is_match = services.hashing.is_match
 
-        def weigh(*given: Any) -> bool:
-            monkeypatch.setattr(services.hashing, "is_match", weighed)
+        def lock_then_check(*arguments: Any) -> bool:
+            monkeypatch.setattr(services.hashing, "is_match", is_match)
             with call_of(services, victim.tenant.name) as call:
                 account = accounts.require(call, victim.uid)
-                for _ in range(MOST):
+                for _ in range(MAX_ATTEMPTS):
                     with call.work.separate_transaction() as work:
                         login_records.count_failure(work, account, call.tenant.settings, call.now)
-            return weighed(*given)
+            return is_match(*arguments)
 
-        monkeypatch.setattr(services.hashing, "is_match", weigh)
+        monkeypatch.setattr(services.hashing, "is_match", lock_then_check)
 
-    yield arrange
+    yield install
     monkeypatch.undo()
 
 
 @pytest.mark.parametrize("kind", CODES)
-@pytest.mark.parametrize("hides", [True, False])
+@pytest.mark.parametrize("is_hidden", [True, False])
 def test_guess_during_lock_hides_whether_it_was_right(
     services: Services,
     victim_of: Callable[..., Victim],
-    locked_meanwhile: Callable[[Services, Victim], None],
+    lock_during_check: Callable[[Services, Victim], None],
     kind: str,
-    hides: bool,
+    is_hidden: bool,
 ) -> None:
-    told = []
+    results = []
     for password in (PASSWORD, WRONG):
-        victim = victim_of(kind, hide_unknown_accounts=hides)
-        locked_meanwhile(services, victim)
-        told.append(refused(victim.guess(password)))
-    assert told == [(403, CODES[kind])] * 2
+        victim = victim_of(kind, hide_unknown_accounts=is_hidden)
+        lock_during_check(services, victim)
+        results.append(refused(victim.guess(password)))
+    assert results == [(403, CODES[kind])] * 2
 
 
 def test_parallel_good_sign_ins_are_all_counted(victim_of: Callable[..., Victim]) -> None:

@@ -1,4 +1,4 @@
-"""A tenant's configuration and the service's clock, as pages and libraries read them."""
+"""Public tenant configuration and server time: /ciam/appinfo and /identity/v2/serverinfo."""
 
 from datetime import datetime, timedelta
 
@@ -86,13 +86,13 @@ def test_settings_use_names_of_the_interface(new_tenant_server: NewTenantServer)
 
 
 def test_providers_are_listed_with_their_endpoints(new_tenant_server: NewTenantServer) -> None:
-    elsewhere = {"key": "a", "issuer": "https://id.example.com"}
-    stated = {"google": {"key": "g"}, "github": {"key": "h", "is_active": False}, "apple-2": elsewhere}
-    server = new_tenant_server(connections=stated, account_linking=False, no_callback_login=True)
+    own_issuer = {"key": "a", "issuer": "https://id.example.com"}
+    connections = {"google": {"key": "g"}, "github": {"key": "h", "is_active": False}, "apple-2": own_issuer}
+    server = new_tenant_server(connections=connections, account_linking=False, no_callback_login=True)
     body = answered(server.send("GET", APPINFO, with_secret=False))
-    begins = f"{server.services.settings.hub_url(server.name)}/RequestHandler.aspx?apikey={server.api_key}&provider="
-    named = [{"Name": name, "Endpoint": f"{begins}{name}"} for name in ("apple-2", "google")]
-    assert body["SocialSchema"] == {"Providers": named}
+    endpoint = f"{server.services.settings.hub_url(server.name)}/RequestHandler.aspx?apikey={server.api_key}&provider="
+    providers = [{"Name": name, "Endpoint": f"{endpoint}{name}"} for name in ("apple-2", "google")]
+    assert body["SocialSchema"] == {"Providers": providers}
     assert (body["IsDisabledAccountLinking"], body["IsNoCallbackForSocialLogin"]) == (True, True)
 
 
@@ -113,7 +113,7 @@ def test_configured_form_is_published_in_order(new_tenant_server: NewTenantServe
     ]
     server = new_tenant_server(registration_form=form, custom_fields=["size"], default_locale="de")
     shown = answered(server.send("GET", APPINFO, with_secret=False))["RegistrationFormSchema"]
-    assert [(one["name"], one["display"], one["rules"]) for one in shown] == [
+    assert [(element["name"], element["display"], element["rules"]) for element in shown] == [
         ("firstname", "Ihr Name", "required|max_length[40]"),
         ("emailid", "Email", "required|valid_email"),
         ("cf_size", "Size", ""),
@@ -130,7 +130,7 @@ def test_verification_types_follow_mail_templates(new_tenant_server: NewTenantSe
         kinds = answered(server.send("GET", APPINFO, with_secret=False))["TemplateVerificationTypes"]
         return {name for name, kind in kinds.items() if kind == "OTP"}
 
-    assert shown() == set(), "ours hold a link, and a code beside it"
+    assert shown() == set(), "the default templates hold a link, with a code beside it"
     states(
         server,
         MailTemplate(type=MailKind.VERIFICATION, subject="Code", html="<p>#OTP#</p>"),

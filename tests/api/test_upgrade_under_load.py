@@ -1,4 +1,4 @@
-"""An upgrade while people sign in: two instances, a new version with one more migration, no failed request.
+"""Upgrading two instances to a version with one more migration during sign-ins fails no request.
 
 GATEHOUSE_TESTS_UPGRADE_SECONDS lengthens the load before, between and after the steps.
 """
@@ -57,7 +57,7 @@ def downgrade():
 
 @pytest.fixture
 def next_version(tmp_path: Path) -> Path:
-    """The code of the version after this one: one more migration, and code that cannot do without it."""
+    """Return the code of a next version: one more migration, and code that needs it."""
     root = tmp_path / "next"
     shutil.copytree(ROOT / "app", root / "app", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("tests", "templates", "static", "translations", "examples", "docs", "pyproject.toml"):
@@ -95,7 +95,7 @@ def ours(fresh_postgres: PostgresUrls, tmp_path: Path) -> Iterator[Installation]
 
 
 class Client:
-    """A program that signs people in and gets tokens, by way of the instances that are ready."""
+    """A program that signs in and gets tokens through the instances that are ready."""
 
     def __init__(self, ours: Installation, balancer: Balancer) -> None:
         self._balancer = balancer
@@ -103,7 +103,7 @@ class Client:
         self._hosts = (f"api.localhost:{ours.port}", f"acme.localhost:{ours.port}")
         audience = f"http://api.localhost:{ours.port}/identity/v2/manage"
         self._form = urlencode({"grant_type": "client_credentials", "audience": audience}).encode()
-        self._proof = base64.b64encode(b"robot:the-robot-keeps-a-secret").decode()
+        self._credentials = base64.b64encode(b"robot:the-robot-keeps-a-secret").decode()
 
     def sign_in(self) -> None:
         """Sign in with a password, and read the profile with the token."""
@@ -118,7 +118,7 @@ class Client:
     def token(self) -> None:
         """Get a machine token."""
         headers = {"Host": self._hosts[1], "Content-Type": "application/x-www-form-urlencoded"}
-        headers["Authorization"] = f"Basic {self._proof}"
+        headers["Authorization"] = f"Basic {self._credentials}"
         answer = send(self._balancer.pick(), "POST", "/service/oauth/token", headers, self._form)
         assert answer.status == 200, (answer.status, answer.content)
 
@@ -139,43 +139,44 @@ def test_upgrade_under_load_fails_no_request(
         begin(load, Client(ours, balancer))
         started_at = time.monotonic()
         new.run(ours.environ, "migrate")
-        took = time.monotonic() - started_at
-        met(load)
-        instances += [fleet.serve(old, balancer)]  # one that falls is started again
+        migration_seconds = time.monotonic() - started_at
+        wait_for_load(load)
+        instances += [fleet.serve(old, balancer)]  # a crashed instance is restarted
         fleet.retire(instances.pop(0), balancer)
         for instance in instances:
             fleet.serve(new, balancer)
             fleet.retire(instance, balancer)
-        met(load)
+        wait_for_load(load)
         load.end()
-    made_by, least = tokens_by_version(fresh_postgres), balancer.least_ready
+    made_by, least_ready = tokens_by_version(fresh_postgres), balancer.least_ready
     with capsys.disabled():
         print(
-            f"\nupgrade: {dict(load.done)}, failed {len(load.failed)}, ready at least {least} of 2, migrate {took:.1f} s, {made_by}"
+            f"\nupgrade: {dict(load.done)}, failed {len(load.failed)}, ready at least {least_ready} of 2, "
+            f"migrate {migration_seconds:.1f} s, {made_by}"
         )
     assert load.failed == [], log.read_text()[-6000:]
-    assert least == 2
+    assert least_ready == 2
     assert set(made_by) == {"this", "next"}
-    assert "is at schema" not in log.read_text(), "an instance said that it cannot serve the new schema"
+    assert "is at schema" not in log.read_text(), "an instance reported that it cannot serve the new schema"
 
 
 def begin(load: Load, client: Client) -> None:
-    client.sign_in()  # the first one hashes the password anew, as the tenant wants it
+    client.sign_in()  # the first sign-in renews the password hash with the tenant's parameters
     for _ in range(4 if SECONDS else 1):
         load.add("sign-ins", client.sign_in)
         load.add("tokens", client.token)
-    met(load)
+    wait_for_load(load)
 
 
-def met(load: Load) -> None:
-    """Let the load go on until it met what has just changed."""
+def wait_for_load(load: Load) -> None:
+    """Let the load continue until it has met the latest change."""
     time.sleep(SECONDS)
     for name in ("sign-ins", "tokens"):
         load.more(name)
 
 
 def tokens_by_version(urls: PostgresUrls) -> dict[str, int]:
-    """How many tokens each version has made."""
+    """Return how many tokens each version has issued."""
     counts = "SELECT coalesce(made_by, 'this'), count(*) FROM access_tokens GROUP BY 1"
     with psycopg.connect(urls.runtime_url) as connection:
         connection.execute("SELECT set_config('gatehouse.tenant', 'lookup', true)")

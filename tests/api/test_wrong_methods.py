@@ -1,4 +1,4 @@
-"""A known address with the wrong method: 405 with `Allow`, in the form in which the address answers programs (interface errors.md)."""
+"""A known path with the wrong method: 405 with `Allow`, in the error form of its API (interface errors.md)."""
 
 import re
 
@@ -66,9 +66,9 @@ def test_health_probe_allows_get_and_head_only() -> None:
 
 
 def test_page_paths_never_belong_to_identity_service(identity_app: Server, hub_app: Flask) -> None:
-    """The dispatcher and the rules of `gatehouse routes --proxy` tell the wings apart by path alone."""
-    spelt = [
+    """The dispatcher and the rules of `gatehouse routes --proxy` separate hub and identity service by path alone."""
+    paths = [
         re.sub(r"<[^>]+>", "x", re.sub(r"<any\((\w+).*?\)[^>]*>", r"\1", rule.rule))
         for rule in hub_app.url_map.iter_rules()
     ]
-    assert [path for path in spelt if identity_app.owns(Host.TENANT, path)] == []
+    assert [path for path in paths if identity_app.owns(Host.TENANT, path)] == []

@@ -1,4 +1,4 @@
-"""A real server on a port, made by the commands an operator uses, and a person who reads its pages."""
+"""Fixtures: a real server started by the operator's commands, and a visitor who reads its pages."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ tenants:
 
 @pytest.fixture(scope="session")
 def hub_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Serve a tenant that `gatehouse apply` made, and return its address."""
+    """Serve a tenant created by `gatehouse apply` and return its URL."""
     folder, port = tmp_path_factory.mktemp("conformance"), free_port()
     environment = {**os.environ, "GATEHOUSE_DATA_DIR": str(folder), "GATEHOUSE_HUB_DOMAIN": f"localhost:{port}"}
     file = folder / "conformance.yaml"
@@ -85,7 +85,7 @@ def wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
 
 @pytest.fixture(params=["shop, tenant-wide", "shop, own issuer", "phone, tenant-wide", "phone, own issuer"])
 def provider(request: pytest.FixtureRequest, hub_url: str) -> Provider:
-    """The tenant as one application knows it: with a secret or without, under either issuer."""
+    """The provider for one application: with or without a secret, under either issuer."""
     name, _, kind = str(request.param).partition(", ")
     issuer = hub_url if kind == "tenant-wide" else f"{hub_url}/service/oidc/{name}"
     return Provider(issuer, name, SECRET if name == "shop" else None)
@@ -93,5 +93,5 @@ def provider(request: pytest.FixtureRequest, hub_url: str) -> Provider:
 
 @pytest.fixture
 def visitor() -> Iterator[Visitor]:
-    with Visitor("ada@example.com", PASSWORD) as someone:
-        yield someone
+    with Visitor("ada@example.com", PASSWORD) as visitor:
+        yield visitor

@@ -1,15 +1,15 @@
-// A relying party on openid-client (certified by the OpenID Foundation). It gets an issuer, an id and a secret; what a person
-// does at the pages it asks the test for, one line of JSON at a time: {"open": address, "until": prefix} and back {"at": address}.
+// A relying party on openid-client (certified by the OpenID Foundation). It gets an issuer, an id and a secret. It asks the
+// test to visit pages, one line of JSON at a time: it writes {"open": address, "until": prefix} and reads {"at": address}.
 import { request } from "node:http";
 import { createInterface } from "node:readline";
 import * as client from "openid-client";
 
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-const say = (what) => process.stdout.write(JSON.stringify(what) + "\n");
-const hear = async () => JSON.parse((await lines.next()).value);
+const write = (what) => process.stdout.write(JSON.stringify(what) + "\n");
+const read = async () => JSON.parse((await lines.next()).value);
 const visit = async (open, until) => {
-  say({ open: String(open), until });
-  return new URL((await hear()).at);
+  write({ open: String(open), until });
+  return new URL((await read()).at);
 };
 
 // Names under .localhost are this machine, whatever the resolver says.
@@ -29,7 +29,7 @@ const fetchHere = (address, options) =>
     sent.end(options.body ? String(options.body) : undefined);
   });
 
-const { issuer, client_id, secret, callback, bye } = await hear();
+const { issuer, client_id, secret, callback, bye } = await read();
 const config = await client.discovery(new URL(issuer), client_id, undefined, secret ? client.ClientSecretBasic(secret) : client.None(), {
   execute: [client.allowInsecureRequests],
   [client.customFetch]: fetchHere,
@@ -59,7 +59,7 @@ const tokens = await client.authorizationCodeGrant(config, back, {
 const claims = tokens.claims();
 const person = await client.fetchUserInfo(config, tokens.access_token, claims.sub);
 const renewed = await client.refreshTokenGrant(config, tokens.refresh_token);
-const told = secret ? await client.tokenIntrospection(config, renewed.access_token) : null;
+const introspection = secret ? await client.tokenIntrospection(config, renewed.access_token) : null;
 await client.tokenRevocation(config, renewed.access_token);
 let is_revoked = false;
 try {
@@ -73,11 +73,11 @@ const ended = await visit(
 );
 const quiet = { redirect_uri: callback, scope: "openid", prompt: "none", state, ...pkce };
 const silent = await visit(client.buildAuthorizationUrl(config, quiet), callback);
-let silently = "";
+let silent_error = "";
 try {
   await client.authorizationCodeGrant(config, silent, { expectedState: state });
 } catch (refusal) {
-  silently = refusal.error;
+  silent_error = refusal.error;
 }
-say({ claims, person, told, is_revoked, is_rotated: renewed.refresh_token !== tokens.refresh_token, ended: String(ended), silently });
+write({ claims, person, introspection, is_revoked, is_rotated: renewed.refresh_token !== tokens.refresh_token, ended: String(ended), silent_error });
 process.exit(0);

@@ -1,8 +1,8 @@
-"""What a relying party is told of a provider."""
+"""The provider settings that a relying party gets."""
 
 from dataclasses import dataclass
 
-SECRET = "s3cret of the shop: %+&ü"  # what form-encoding changes
+SECRET = "s3cret of the shop: %+&ü"  # has characters that form encoding changes
 PASSWORD = "Correct-horse-7-battery"
 CALLBACK = "http://127.0.0.1:9/cb"
 BYE = "http://127.0.0.1:9/bye"
@@ -10,7 +10,7 @@ BYE = "http://127.0.0.1:9/bye"
 
 @dataclass(frozen=True)
 class Provider:
-    """What a relying party is told, and no more: the issuer, its id and its secret."""
+    """All that a relying party knows: the issuer, its client id and its secret."""
 
     issuer: str
     client_id: str

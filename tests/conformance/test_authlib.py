@@ -16,7 +16,7 @@ from tests.conformance.visitor import Visitor
 
 
 def relying_party(provider: Provider) -> FlaskClient:
-    """Return a relying party as a stranger would write it from Authlib's manual."""
+    """Return a relying party as in Authlib's manual."""
     app = Flask("relying party")
     app.secret_key = secrets.token_hex()
     op: Any = OAuth(app).register(
@@ -31,13 +31,13 @@ def relying_party(provider: Provider) -> FlaskClient:
         },
     )
     app.add_url_rule("/login", "login", lambda: op.authorize_redirect(CALLBACK))
-    app.add_url_rule("/cb", "callback", lambda: arrived(op))
-    app.add_url_rule("/logout", "logout", lambda: left(op))
+    app.add_url_rule("/cb", "callback", lambda: callback(op))
+    app.add_url_rule("/logout", "logout", lambda: logout(op))
     return app.test_client()
 
 
-def arrived(op: Any) -> ResponseReturnValue:
-    """Finish the sign-in, read the person's claims, refresh, and read them again."""
+def callback(op: Any) -> ResponseReturnValue:
+    """Finish the sign-in, read the user's claims, refresh, and read them again."""
     token = op.authorize_access_token()
     session["id_token"] = token["id_token"]
     person = op.userinfo(token=token)
@@ -46,26 +46,26 @@ def arrived(op: Any) -> ResponseReturnValue:
     return jsonify(claims=token["userinfo"], person=person, again=op.userinfo(token=renewed), is_rotated=is_rotated)
 
 
-def left(op: Any) -> ResponseReturnValue:
+def logout(op: Any) -> ResponseReturnValue:
     """Send the browser to sign out."""
     answer: ResponseReturnValue = op.logout_redirect(post_logout_redirect_uri=BYE, id_token_hint=session["id_token"])
     return answer
 
 
 def test_authlib_signs_in_refreshes_and_signs_out(provider: Provider, visitor: Visitor) -> None:
-    site = relying_party(provider)
-    back = visitor.arrive(site.get("/login").headers["Location"], CALLBACK)
-    held = site.get("/cb?" + urlsplit(back).query).json or {}
-    assert held["claims"]["iss"] == provider.issuer
-    assert held["claims"]["aud"] == provider.client_id
-    assert held["person"]["email"] == "ada@example.com"
-    assert held["person"]["name"] == "Ada Lovelace"
-    assert held["again"] == held["person"]
-    assert held["is_rotated"]
+    client = relying_party(provider)
+    callback_url = visitor.arrive(client.get("/login").headers["Location"], CALLBACK)
+    result = client.get("/cb?" + urlsplit(callback_url).query).json or {}
+    assert result["claims"]["iss"] == provider.issuer
+    assert result["claims"]["aud"] == provider.client_id
+    assert result["person"]["email"] == "ada@example.com"
+    assert result["person"]["name"] == "Ada Lovelace"
+    assert result["again"] == result["person"]
+    assert result["is_rotated"]
     assert visitor.pages == ["/login"]
-    again = visitor.arrive(site.get("/login").headers["Location"], CALLBACK)
-    assert again.startswith(CALLBACK)
+    second_visit = visitor.arrive(client.get("/login").headers["Location"], CALLBACK)
+    assert second_visit.startswith(CALLBACK)
     assert visitor.pages == ["/login"]  # still signed in: no page
-    assert visitor.arrive(site.get("/logout").headers["Location"], BYE).startswith(BYE)
-    visitor.arrive(site.get("/login").headers["Location"], CALLBACK)
+    assert visitor.arrive(client.get("/logout").headers["Location"], BYE).startswith(BYE)
+    visitor.arrive(client.get("/login").headers["Location"], CALLBACK)
     assert visitor.pages == ["/login", "/login"]

@@ -16,35 +16,35 @@ NODE = Path(sys.executable).with_name("node")
 
 
 def run(provider: Provider, visitor: Visitor) -> dict[str, Any]:
-    """Run the relying party; go where it sends the person, and return what it reports."""
+    """Run the relying party, follow its redirects as the visitor, and return its report."""
     with subprocess.Popen([NODE, SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
         assert program.stdin is not None
         assert program.stdout is not None
 
-        def say(what: dict[str, Any]) -> None:
-            program.stdin.write(json.dumps(what) + "\n")
+        def write(message: dict[str, Any]) -> None:
+            program.stdin.write(json.dumps(message) + "\n")
             program.stdin.flush()
 
-        told = {"issuer": provider.issuer, "client_id": provider.client_id, "secret": provider.secret}
-        say({**told, "callback": CALLBACK, "bye": BYE})
+        settings = {"issuer": provider.issuer, "client_id": provider.client_id, "secret": provider.secret}
+        write({**settings, "callback": CALLBACK, "bye": BYE})
         for line in program.stdout:
-            heard: dict[str, Any] = json.loads(line)
-            if "open" not in heard:
-                return heard
-            say({"at": visitor.arrive(heard["open"], heard["until"])})
+            message: dict[str, Any] = json.loads(line)
+            if "open" not in message:
+                return message
+            write({"at": visitor.arrive(message["open"], message["until"])})
     raise AssertionError(f"the relying party ended with {program.returncode}")
 
 
 def test_openid_client_completes_the_whole_flow(provider: Provider, visitor: Visitor) -> None:
-    held = run(provider, visitor)
-    assert held["claims"]["iss"] == provider.issuer
-    assert held["claims"]["aud"] == provider.client_id
-    assert held["person"]["email"] == "ada@example.com"
-    assert held["person"]["given_name"] == "Ada"
-    assert held["is_rotated"]
-    assert held["is_revoked"]
-    assert held["ended"] == f"{BYE}?state=bye%20now"
-    assert held["silently"] == "login_required"
+    report = run(provider, visitor)
+    assert report["claims"]["iss"] == provider.issuer
+    assert report["claims"]["aud"] == provider.client_id
+    assert report["person"]["email"] == "ada@example.com"
+    assert report["person"]["given_name"] == "Ada"
+    assert report["is_rotated"]
+    assert report["is_revoked"]
+    assert report["ended"] == f"{BYE}?state=bye%20now"
+    assert report["silent_error"] == "login_required"
     if provider.secret:
-        assert held["told"]["active"]
-        assert held["told"]["sub"] == held["claims"]["sub"]
+        assert report["introspection"]["active"]
+        assert report["introspection"]["sub"] == report["claims"]["sub"]

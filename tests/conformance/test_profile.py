@@ -1,10 +1,10 @@
-"""The hub as a relying party of its own issuer: its profile page signs in through it, and finishes the redirect itself."""
+"""The hub is a relying party of its own issuer: its profile page signs in by the authorization code flow."""
 
 from tests.conformance.visitor import Visitor
 
 
 def test_profile_page_signs_in_by_authorization_code(hub_url: str, visitor: Visitor) -> None:
-    back = visitor.arrive(f"{hub_url}/profile", f"{hub_url}/callback/profile")
-    assert "code=" in back
-    assert "iss=" in back
-    assert visitor.arrive(back, f"{hub_url}/profile") == f"{hub_url}/profile"
+    callback_url = visitor.arrive(f"{hub_url}/profile", f"{hub_url}/callback/profile")
+    assert "code=" in callback_url
+    assert "iss=" in callback_url
+    assert visitor.arrive(callback_url, f"{hub_url}/profile") == f"{hub_url}/profile"

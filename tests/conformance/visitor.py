@@ -1,4 +1,4 @@
-"""A person at the pages, without a browser: follows redirects, reads forms, fills them in, keeps cookies."""
+"""A visitor of the hub's pages without a browser: follows redirects, fills in forms, keeps cookies."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from urllib.parse import urljoin
 
 import httpx
 
-MOST_STEPS = 12
+MAX_STEPS = 12
 
 
 @dataclass
 class Form:
-    """One form of a page, with what its fields hold."""
+    """A form of a page with the values of its fields."""
 
     action: str
     method: str
@@ -30,20 +30,20 @@ class Reader(HTMLParser):
         self.forms: list[Form] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        held = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self.forms.append(Form(held.get("action", ""), held.get("method", "get").lower()))
+            self.forms.append(Form(attributes.get("action", ""), attributes.get("method", "get").lower()))
         elif (
             tag in ("input", "button")
             and self.forms
-            and "name" in held
-            and held.get("type") not in ("checkbox", "radio")
+            and "name" in attributes
+            and attributes.get("type") not in ("checkbox", "radio")
         ):
-            self.forms[-1].values.setdefault(held["name"], held.get("value", ""))
+            self.forms[-1].values.setdefault(attributes["name"], attributes.get("value", ""))
 
 
 class Visitor:
-    """Somebody with an account, and a jar of cookies that browsers would keep."""
+    """An account holder with the cookies that a browser would keep."""
 
     def __init__(self, identifier: str, password: str) -> None:
         self._answers = {"identifier": identifier, "password": password}
@@ -60,9 +60,9 @@ class Visitor:
         self._http.close()
 
     def arrive(self, address: str, until: str) -> str:
-        """Open the address and go on, form by form, until sent to an address that begins with `until`; return that one."""
+        """Open the address and submit each form until redirected to an address that begins with `until`; return that address."""
         answer = self._send("GET", address)
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             if answer.is_redirect:
                 target = urljoin(str(answer.url), answer.headers["location"])
                 if target.startswith(until):
@@ -71,7 +71,7 @@ class Visitor:
                 continue
             assert answer.status_code == 200, f"{answer.url} answered {answer.status_code}: {answer.text[:800]}"
             answer = self._fill_in(answer)
-        raise AssertionError(f"never came to {until}")
+        raise AssertionError(f"no redirect to {until}")
 
     def _fill_in(self, page: httpx.Response) -> httpx.Response:
         reader = Reader()

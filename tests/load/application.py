@@ -1,11 +1,8 @@
 """A small WSGI application and the process that serves it, for the tests of the server.
 
-    python -m tests.load.application '{"workers": 2, "limits": {"waiting": 4}}'
-
-It prints its address when it serves, and writes down what its background job does.
+`python -m tests.load` runs it. It prints its address once it serves, and reports the runs of its background job.
 """
 
-import json
 import sys
 import threading
 import time
@@ -22,7 +19,7 @@ from app.kit.serving import HashLimits, Limits, serve
 
 application = Flask(__name__)
 closed = threading.Event()
-falls = threading.Event()
+has_crashed = threading.Event()
 one_at_a_time = threading.Lock()
 
 
@@ -35,7 +32,7 @@ def ordinary() -> str:
 @application.route("/slow/<int:seconds>", methods=["GET", "POST"])
 def slow(seconds: float) -> str:
     time.sleep(seconds)
-    return "slow but whole"
+    return "slow but complete"
 
 
 @application.post("/length")
@@ -45,7 +42,7 @@ def length() -> str:
 
 @application.post("/unread")
 def unread() -> str:
-    return "not looked at"
+    return "not read"
 
 
 @application.get("/environ/<path:rest>")
@@ -106,43 +103,43 @@ def memory() -> str:
     return next(line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmRSS" in line)
 
 
-@application.post("/turn/<float:seconds>")
-@application.post("/turn/<int:seconds>")
-def in_turn(seconds: float) -> str:
+@application.post("/queued/<float:seconds>")
+@application.post("/queued/<int:seconds>")
+def queued(seconds: float) -> str:
     time.sleep(seconds)
-    return "had its turn"
+    return "served from the queue"
 
 
 def queue_slot(environ: Mapping[str, Any]) -> QueueSlot | None:
-    return QueueSlot("acme", "sign-in") if environ["PATH_INFO"].startswith("/turn/") else None
+    return QueueSlot("acme", "sign-in") if environ["PATH_INFO"].startswith("/queued/") else None
 
 
 def raising(environ: dict[str, Any], start_response: Any) -> Any:
-    """The application, with an address where it fails outside Flask."""
+    """The application with `/raise`, a path that fails outside Flask."""
     if environ["PATH_INFO"] == "/raise":
         raise RuntimeError("outside of everything")
     return application.wsgi_app(environ, start_response)
 
 
-def say(line: str) -> None:
-    """Write a line in one piece: `print` lets another thread's words in."""
+def report(line: str) -> None:
+    """Write a line in one call: lines of `print` may mix between threads."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 def background(stop: threading.Event) -> None:
-    say("job started")
-    if not falls.is_set():
-        falls.set()
-        raise RuntimeError("the first run of the job falls")
+    report("job started")
+    if not has_crashed.is_set():
+        has_crashed.set()
+        raise RuntimeError("the first run of the job crashes")
     stop.wait()
-    say("job stopped")
+    report("job stopped")
 
 
 def main(settings: dict[str, Any]) -> int:
     limits, hash_limits = Limits(**settings.pop("limits", {})), HashLimits(**settings.pop("hash_limits", {}))
-    if not settings.pop("job_falls", False):
-        falls.set()
+    if not settings.pop("job_crashes", False):
+        has_crashed.set()
     bind = settings.pop("bind", "127.0.0.1:0")
     return serve(
         lambda: Application(Health(raising, {}), queue_slot),
@@ -150,11 +147,7 @@ def main(settings: dict[str, Any]) -> int:
         limits=limits,
         hash_limits=hash_limits,
         background=[background],
-        on_refusal=lambda reason, status: say(f"refused {reason} {status}"),
-        on_ready=lambda address: say(f"ready {address}"),
+        on_refusal=lambda reason, status: report(f"refused {reason} {status}"),
+        on_ready=lambda address: report(f"ready {address}"),
         **settings,
     )
-
-
-if __name__ == "__main__":
-    sys.exit(main(json.loads(sys.argv[1])))

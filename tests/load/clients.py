@@ -1,4 +1,4 @@
-"""Clients that speak to a server byte by byte."""
+"""Clients that exchange raw bytes with a server."""
 
 import socket
 import subprocess
@@ -16,7 +16,7 @@ class Served:
     process: "subprocess.Popen[str]"
     host: str
     port: int
-    said: list[str] = field(default_factory=list)
+    output: list[str] = field(default_factory=list)
 
     def connect(self, sent: bytes = b"") -> socket.socket:
         client = socket.create_connection((self.host, self.port), timeout=PATIENCE_SECONDS)
@@ -24,7 +24,7 @@ class Served:
         return client
 
     def ask(self, request: bytes) -> bytes:
-        """Send `request` on a connection of its own and return all that comes back until the server closes."""
+        """Send `request` on a new connection and return all bytes until the server closes it."""
         with self.connect(request) as client:
             return read_all(client)
 
@@ -32,9 +32,9 @@ class Served:
         return self.ask(get(path, "Connection: close", *fields))
 
     def wait(self) -> int:
-        """Wait for the end of the process and return its exit status."""
+        """Wait until the process has ended and return its exit status."""
         assert self.process.stdout is not None
-        self.said += self.process.stdout.read().splitlines()  # not `communicate`: it forgets what was read ahead
+        self.output += self.process.stdout.read().splitlines()  # not `communicate`: it drops lines that were read ahead
         return self.process.wait(timeout=PATIENCE_SECONDS)
 
 
@@ -48,7 +48,7 @@ def post(path: str, body: bytes, *fields: str) -> bytes:
 
 
 def read_all(client: socket.socket) -> bytes:
-    """Everything until the other side closes; a reset counts as a broken answer and fails the test."""
+    """Return all bytes until the server closes; a reset raises and fails the test."""
     blocks = []
     while block := client.recv(65536):
         blocks.append(block)
@@ -56,7 +56,7 @@ def read_all(client: socket.socket) -> bytes:
 
 
 def read_answer(client: socket.socket) -> bytes:
-    """One answer with a Content-Length, leaving the connection open."""
+    """Return one response with a Content-Length and leave the connection open."""
     answer = b""
     while b"\r\n\r\n" not in answer:
         block = client.recv(65536)
@@ -76,7 +76,7 @@ def status(answer: bytes) -> int:
 
 
 def eventually(holds: Callable[[], bool]) -> bool:
-    """Whether `holds` comes true within our patience."""
+    """Return whether `holds` becomes true within PATIENCE_SECONDS."""
     ends_at = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < ends_at:
         if holds():

@@ -1,4 +1,4 @@
-"""A server process of its own for each test."""
+"""Fixtures that start a server process for each test."""
 
 import json
 import subprocess
@@ -16,29 +16,29 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def serving() -> Iterator[Callable[..., Served]]:
-    """Starts servers: `serving(workers=2, limits={"waiting": 4})`."""
+    """Return a function that starts servers: `serving(workers=2, limits={"waiting": 4})`."""
     started: list[subprocess.Popen[str]] = []
 
     def start(**settings: Any) -> Served:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.load.application", json.dumps(settings)],
+            [sys.executable, "-m", "tests.load", json.dumps(settings)],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             text=True,
             start_new_session=True,
         )
         started.append(process)
-        said: list[str] = []
+        output: list[str] = []
         assert process.stdout is not None
         for line in process.stdout:
             if line.startswith("ready "):
                 address = line.split()[1]
                 if address.startswith("unix:"):
-                    return Served(process, address.removeprefix("unix:"), 0, said)
+                    return Served(process, address.removeprefix("unix:"), 0, output)
                 host, port = address.rsplit(":", 1)
-                return Served(process, host, int(port), said)
-            said.append(line.strip())
-        raise AssertionError(f"the server did not start; it said {said}")
+                return Served(process, host, int(port), output)
+            output.append(line.strip())
+        raise AssertionError(f"the server did not start; it printed {output}")
 
     yield start
     for process in started:

@@ -1,4 +1,4 @@
-"""The bench measures what it says: forms are read as a browser reads them, CPU is the server's own."""
+"""The benchmark reads forms like a browser and counts only the server's CPU time."""
 
 import sys
 from collections.abc import Iterator

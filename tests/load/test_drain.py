@@ -1,4 +1,4 @@
-"""SIGTERM: the door closes, what has arrived is answered, the process ends well."""
+"""SIGTERM: the listener closes, received requests are answered, the process exits with status 0."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ import pytest
 from tests.load.clients import Served, eventually, get, post, read_all, read_answer, status
 
 ROOT = Path(__file__).parents[2]
-ARRIVAL_SECONDS = 0.5  # in which a busy machine has taken in what was sent
+ARRIVAL_SECONDS = 0.5  # enough for a busy machine to read the sent bytes
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -24,12 +24,12 @@ def test_running_and_queued_requests_are_answered(
     serving: Callable[..., Served], workers: int, number: signal.Signals
 ) -> None:
     served = serving(workers=workers, threads=1)
-    asked = [served.connect(get("/slow/2.0")) for _ in range(3)]
+    clients = [served.connect(get("/slow/1.2")) for _ in range(3)]
     time.sleep(ARRIVAL_SECONDS)
     served.process.send_signal(number)
-    for client in asked:
+    for client in clients:
         answer = read_all(client)
-        assert answer.endswith(b"slow but whole")
+        assert answer.endswith(b"slow but complete")
         assert b"connection: close" in answer
     assert served.wait() == 0
 
@@ -70,12 +70,12 @@ def test_kept_connection_is_answered_during_shutdown(served: Served) -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_no_response_breaks_under_load(serving: Callable[..., Served], workers: int) -> None:
-    """Clients that ask without pause see whole answers, then a closed door: never a reset after a request was sent."""
+    """Clients that send without pause get complete responses, then refused connections: never a reset after a request."""
     served = serving(workers=workers, threads=2)
     broken: list[str] = []
     answered: list[int] = []
 
-    def ask_until_the_door_closes() -> None:
+    def send_until_refused() -> None:
         while True:
             try:
                 client = served.connect()
@@ -90,7 +90,7 @@ def test_no_response_breaks_under_load(serving: Callable[..., Served], workers: 
                 continue
             answered.append(status(answer)) if answer.endswith(b"ordinary") else broken.append(repr(answer))
 
-    clients = [threading.Thread(target=ask_until_the_door_closes) for _ in range(8)]
+    clients = [threading.Thread(target=send_until_refused) for _ in range(8)]
     for client in clients:
         client.start()
     time.sleep(0.5)
@@ -116,23 +116,23 @@ def test_background_jobs_start_once_and_stop(serving: Callable[..., Served], wor
     served.get("/")
     served.process.send_signal(signal.SIGTERM)
     assert served.wait() == 0
-    assert served.said == ["job started", "job stopped"]
+    assert served.output == ["job started", "job stopped"]
 
 
 def test_crashed_background_job_is_restarted(serving: Callable[..., Served]) -> None:
-    served = serving(job_falls=True)
+    served = serving(job_crashes=True)
     assert served.process.stdout is not None
-    while served.said.count("job started") < 2:
-        served.said.append(served.process.stdout.readline().strip())
+    while served.output.count("job started") < 2:
+        served.output.append(served.process.stdout.readline().strip())
     served.process.send_signal(signal.SIGTERM)
     assert served.wait() == 0
-    assert served.said[-1] == "job stopped"
+    assert served.output[-1] == "job stopped"
 
 
 def test_server_outlives_its_parent_process(tmp_path: Path) -> None:
-    """As after `nohup gatehouse serve &` and a logout."""
+    """This happens after `nohup gatehouse serve &` and a logout."""
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "tests.load.application", "{}"]
+    command = [sys.executable, "-m", "tests.load", "{}"]
     program = f"""if True:
         import pathlib, subprocess, time
         out = pathlib.Path({str(out)!r})
@@ -190,10 +190,10 @@ def test_lame_duck_fails_readiness_and_serves_the_rest(serving: Callable[..., Se
     served = serving(workers=workers, limits={"lame_duck_seconds": 3600})
     assert ready(served) == 200
     served.process.terminate()
-    assert eventually(lambda: {ready(served) for _ in range(8)} == {503})  # both workers have heard
+    assert eventually(lambda: {ready(served) for _ in range(8)} == {503})  # both workers have noticed
     assert served.get("/").endswith(b"ordinary")
     assert served.process.poll() is None
-    served.process.terminate()  # a second signal closes the door
+    served.process.terminate()  # a second signal closes the listener
     assert served.wait() == 0
 
 
@@ -206,19 +206,19 @@ def test_listener_closes_after_lame_duck_time(serving: Callable[..., Served]) ->
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_skips_lame_duck(serving: Callable[..., Served], workers: int) -> None:
     served = serving(workers=workers, limits={"lame_duck_seconds": 3600})
-    os.killpg(served.process.pid, signal.SIGINT)  # as a terminal does: the parent and its workers
+    os.killpg(served.process.pid, signal.SIGINT)  # a terminal signals the supervisor and its workers
     assert served.wait() == 0
 
 
 def test_unfinished_requests_get_503_at_drain_deadline(serving: Callable[..., Served]) -> None:
-    """One request runs, one waits for a thread, one waits for its turn to hash: each is told to come back, none gets 500."""
+    """Running requests, one waiting for a thread and one in the hashing queue get 503 with Retry-After, none gets 500."""
     served = serving(threads=1, hash_limits={"running": 1, "threads": 1}, limits={"drain_seconds": 0.5})
-    asked = [served.connect(get("/slow/30")) for _ in range(2)]
-    asked += [served.connect(post("/turn/30", b"")) for _ in range(2)]
+    clients = [served.connect(get("/slow/30")) for _ in range(2)]
+    clients += [served.connect(post("/queued/30", b"")) for _ in range(2)]
     time.sleep(ARRIVAL_SECONDS)
     served.process.terminate()
-    answers = [read_all(client) for client in asked]
+    answers = [read_all(client) for client in clients]
     assert [status(answer) for answer in answers] == [503] * 4
     assert all(b"retry-after" in answer.lower() for answer in answers)
     assert served.wait() == 0
-    assert "refused draining 503" in served.said
+    assert "refused draining 503" in served.output

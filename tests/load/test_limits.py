@@ -1,4 +1,4 @@
-"""Slow clients and too many of them: others are served meanwhile, and each gets an answer in the end."""
+"""Slow clients and too many clients: others are served meanwhile, and every request gets a response."""
 
 import re
 import select
@@ -40,10 +40,10 @@ def test_unfinished_head_times_out(serving: Callable[..., Served]) -> None:
         client.settimeout(0.1)
         answer = b""
 
-        def is_given_up() -> bool:
+        def is_timed_out() -> bool:
             nonlocal answer
             try:
-                client.sendall(b"a")  # drips do not buy time
+                client.sendall(b"a")  # single bytes do not extend the timeout
                 answer += client.recv(65536)
             except TimeoutError:
                 return False
@@ -51,7 +51,7 @@ def test_unfinished_head_times_out(serving: Callable[..., Served]) -> None:
                 pass
             return True
 
-        assert eventually(is_given_up)
+        assert eventually(is_timed_out)
     assert status(answer) == 408
 
 
@@ -80,7 +80,7 @@ def test_oversized_body_gets_413_of_application(served: Served, framing: str) ->
     body = b"2dc6c0\r\n" + b"x" * 3_000_000 + b"\r\n0\r\n\r\n" if "chunked" in framing else b"x" * 3_000_000
     answer = served.ask(f"POST /length HTTP/1.1\r\nHost: acme.localhost\r\n{framing}\r\n\r\n".encode() + body)
     assert status(answer) == 413
-    assert b"exceeds the capacity limit" in answer  # werkzeug's page, which the application may replace
+    assert b"exceeds the capacity limit" in answer  # werkzeug's error page, which the application may replace
 
 
 def test_oversized_body_is_refused_before_it_is_sent(served: Served) -> None:
@@ -97,8 +97,8 @@ def test_configured_path_accepts_larger_body(serving: Callable[..., Served]) -> 
 
 def test_body_memory_is_bounded_over_all_clients(serving: Callable[..., Served]) -> None:
     served = serving(limits={"held_body_bytes": 150_000})
-    begun = post("/length", b"x" * 100_000)[:-1]
-    with served.connect(begun) as first, served.connect(begun) as second:
+    incomplete = post("/length", b"x" * 100_000)[:-1]
+    with served.connect(incomplete) as first, served.connect(incomplete) as second:
         second.settimeout(20)
         answers = {status(read_answer(second))}
         first.sendall(b"x")
@@ -121,10 +121,10 @@ def test_endless_head_is_refused_while_it_grows(served: Served) -> None:
 
 def test_full_queue_gets_503_with_retry_after(serving: Callable[..., Served]) -> None:
     served = serving(threads=1, limits={"waiting": 3, "retry_after_seconds": 7})
-    asked = [served.connect(get("/slow/0.5", "Connection: close")) for _ in range(12)]
-    answers = [read_all(client) for client in asked]
+    clients = [served.connect(get("/slow/0.5", "Connection: close")) for _ in range(12)]
+    answers = [read_all(client) for client in clients]
     refused = [answer for answer in answers if status(answer) == 503]
-    assert 3 <= len(answers) - len(refused) <= 6  # one in work, three in line; one less or more by who came when
+    assert 3 <= len(answers) - len(refused) <= 6  # one running, three queued; one less or more by order of arrival
     assert all(b"retry-after: 7" in answer for answer in refused)
     assert served.get("/").endswith(b"ordinary")
 
@@ -133,21 +133,21 @@ def test_pages_are_answered_while_other_requests_wait(serving: Callable[..., Ser
     served = serving(threads=4, limits={"waiting": 30})
     waiting = [served.connect(post("/slow/3.0", b"")) for _ in range(20)]
     assert served.get("/").endswith(b"ordinary")
-    assert select.select(waiting, [], [], 0)[0] == []  # none of them was done before
+    assert select.select(waiting, [], [], 0)[0] == []  # none was answered before
     for client in waiting:
         client.close()
 
 
 def test_other_requests_beside_pages_complete(serving: Callable[..., Served]) -> None:
     served = serving(threads=4)
-    asked = [served.connect(post("/slow/0.1", b"", "Connection: close")) for _ in range(12)]
-    assert all(read_all(client).endswith(b"slow but whole") for client in asked)
+    clients = [served.connect(post("/slow/0.1", b"", "Connection: close")) for _ in range(12)]
+    assert all(read_all(client).endswith(b"slow but complete") for client in clients)
 
 
 def test_hashing_in_many_threads_keeps_memory_of_one(serving: Callable[..., Served]) -> None:
     served = serving(threads=16)
-    asked = [served.connect(post("/hash", b"", "Connection: close")) for _ in range(48)]
-    assert all(status(read_all(client)) == 200 for client in asked)
+    clients = [served.connect(post("/hash", b"", "Connection: close")) for _ in range(48)]
+    assert all(status(read_all(client)) == 200 for client in clients)
     assert (
         int(served.get("/memory").rpartition(b"\n")[2]) < 150_000
     )  # KiB; 12 threads with a heap each keep 19,456 more
@@ -155,16 +155,16 @@ def test_hashing_in_many_threads_keeps_memory_of_one(serving: Callable[..., Serv
 
 def test_refused_request_closes_its_connection(serving: Callable[..., Served]) -> None:
     served = serving(threads=1, limits={"waiting": 1})
-    asked = [served.connect(get("/slow/15.0")) for _ in range(6)]
+    clients = [served.connect(get("/slow/15.0")) for _ in range(6)]
 
     def answered() -> list[socket.socket]:
-        return select.select(asked, [], [], 0)[0]
+        return select.select(clients, [], [], 0)[0]
 
-    assert eventually(lambda: len(answered()) >= 3)  # one is in work, one in line; one more or less by who came when
+    assert eventually(lambda: len(answered()) >= 3)  # one running, one queued; one more or less by order of arrival
     refused = answered()
     assert {status(read_all(client)) for client in refused} == {503}  # and closed
-    assert set(answered()) < set(asked)  # before the work of the first was done
-    for client in asked:
+    assert set(answered()) < set(clients)  # before the first request was finished
+    for client in clients:
         client.close()
 
 
@@ -172,7 +172,7 @@ def test_request_of_a_disconnected_client_is_skipped(serving: Callable[..., Serv
     served = serving(threads=1, limits={"waiting": 100})
     for _ in range(50):
         served.connect(get("/slow/1.0")).close()
-    assert served.get("/").endswith(b"ordinary")  # within our patience: fifty seconds of work were dropped
+    assert served.get("/").endswith(b"ordinary")  # within PATIENCE_SECONDS: fifty seconds of work were dropped
 
 
 def test_new_client_replaces_longest_waiting_one(serving: Callable[..., Served]) -> None:
@@ -199,15 +199,15 @@ def test_client_that_stops_reading_is_disconnected(serving: Callable[..., Served
         client.sendall(get("/large"))
         client.settimeout(20)
 
-        def is_cut_off() -> bool:
-            """Sending, not reading: a closed connection answers with a reset."""
+        def is_disconnected() -> bool:
+            """Send without reading: a closed connection answers with a reset."""
             try:
                 client.sendall(b"\r\n")
             except OSError:
                 return True
             return False
 
-        assert eventually(is_cut_off)
+        assert eventually(is_disconnected)
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
@@ -216,15 +216,15 @@ def test_reserved_path_is_answered_while_threads_hang(serving: Callable[..., Ser
     ask = get if method == "GET" else lambda path: post(path, b"")
     hanging = [served.connect(ask("/slow/6.0")) for _ in range(20)]
     assert all(served.get("/").endswith(b"ordinary") for _ in range(3))
-    assert select.select(hanging, [], [], 0)[0] == []  # none of them was done before
+    assert select.select(hanging, [], [], 0)[0] == []  # none was answered before
     for client in hanging:
         client.close()
 
 
 def test_server_refusals_have_request_ids(serving: Callable[..., Served]) -> None:
     served = serving(threads=1, limits={"head_seconds": 0.3, "held_body_bytes": 1000})
-    asked = [b"GET / HTTP/1.1\r\n\r\n", b"nonsense\r\n\r\n", get("/")[:-2], post("/length", b"x" * 2000)]
-    answers = [served.ask(request) for request in asked]
+    requests = [b"GET / HTTP/1.1\r\n\r\n", b"nonsense\r\n\r\n", get("/")[:-2], post("/length", b"x" * 2000)]
+    answers = [served.ask(request) for request in requests]
     assert [status(answer) for answer in answers] == [400, 400, 408, 503]
     ids = [re.findall(rb"x-request-id: ([A-Z-]{14})\r\n", answer) for answer in answers]
     assert all(len(found) == 1 for found in ids)
@@ -241,14 +241,14 @@ def test_server_refusals_are_counted_by_reason(serving: Callable[..., Served]) -
     assert status(served.ask(post("/length", b"x" * 2000))) == 503
     with served.connect(get("/slow/1.5")) as busy:
         time.sleep(0.3)
-        with served.connect(get("/")) as waits:
+        with served.connect(get("/")) as waiting:
             time.sleep(0.3)
             assert status(served.get("/")) == 503
-            assert status(read_answer(waits)) == 200
+            assert status(read_answer(waiting)) == 200
         assert status(read_answer(busy)) == 200
     served.process.terminate()
     served.wait()
-    told = [line.removeprefix("refused ") for line in served.said if line.startswith("refused ")]
-    assert told == [
+    reasons = [line.removeprefix("refused ") for line in served.output if line.startswith("refused ")]
+    assert reasons == [
         "host 400", "malformed 400", "large_head 431", "slow_head 408", "bodies 503", "threads 503",
     ]  # fmt: skip

@@ -1,6 +1,6 @@
-"""One tenant's flood of sign-ins: the sign-ins of others come in the first round, and what hashes nothing waits for none.
+"""One tenant's flood of sign-ins: other tenants' sign-ins are served in the first round, other requests do not wait.
 
-GATEHOUSE_TESTS_NOISY_SECONDS runs the drill for so long, and prints how long the others waited without and with the flood.
+GATEHOUSE_TESTS_NOISY_SECONDS runs the drill for that time and prints the others' latency without and with the flood.
 """
 
 from __future__ import annotations
@@ -76,37 +76,37 @@ async def sign_in(port: int, name: str) -> tuple[int, bytes]:
 
 
 async def token(port: int) -> tuple[int, bytes]:
-    proof = b64encode(f"{CLIENT}:{CLIENT_SECRET}".encode()).decode()
+    credentials = b64encode(f"{CLIENT}:{CLIENT_SECRET}".encode()).decode()
     form = urlencode({"grant_type": "client_credentials", "scope": "report:read"})
-    fields = ("Content-Type: application/x-www-form-urlencoded", f"Authorization: Basic {proof}")
+    fields = ("Content-Type: application/x-www-form-urlencoded", f"Authorization: Basic {credentials}")
     return await ask(port, "acme", "/api/oidc/token", form.encode(), *fields)
 
 
 def test_quiet_tenant_is_served_in_first_round(served: Installation) -> None:
-    """One hash at a time, 24 sign-ins of one tenant in line, then one of another and a client that asks for a token."""
+    """One hash at a time, 24 queued sign-ins of one tenant, then one of another tenant and one token request."""
     order: list[str] = []
 
-    async def told(what: str, asked: Awaitable[tuple[int, bytes]], *good: int) -> None:
-        status, answer = await asked
-        assert status in good, (what, answer)
-        order.append(what if status == 200 else "shed")
+    async def record(kind: str, request: Awaitable[tuple[int, bytes]], *good: int) -> None:
+        status, answer = await request
+        assert status in good, (kind, answer)
+        order.append(kind if status == 200 else "shed")
 
     async def flood() -> None:
-        for name in KEYS:  # both are known from here on
-            await told("first", sign_in(served.port, name), 200)
-        async with asyncio.TaskGroup() as all_of_them:
+        for name in KEYS:  # both tenants are known from now on
+            await record("first", sign_in(served.port, name), 200)
+        async with asyncio.TaskGroup() as group:
             for _ in range(24):
-                all_of_them.create_task(told("noisy", sign_in(served.port, "noisy"), 200, 429, 503))
+                group.create_task(record("noisy", sign_in(served.port, "noisy"), 200, 429, 503))
             while "noisy" not in order:
                 await asyncio.sleep(0.01)
             order.append("begin")
-            all_of_them.create_task(told("quiet", sign_in(served.port, "acme"), 200))
-            all_of_them.create_task(told("token", token(served.port), 200))
+            group.create_task(record("quiet", sign_in(served.port, "acme"), 200))
+            group.create_task(record("token", token(served.port), 200))
 
     run_coroutine(flood())
-    since = order[order.index("begin") :]
-    assert since[: since.index("quiet")].count("noisy") <= 6, since
-    assert since[: since.index("token")].count("noisy") <= 3, since
+    after_begin = order[order.index("begin") :]
+    assert after_begin[: after_begin.index("quiet")].count("noisy") <= 6, after_begin
+    assert after_begin[: after_begin.index("token")].count("noisy") <= 3, after_begin
 
 
 def drill_tenant_at_twenty_times_its_share(served: Installation, capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,10 +114,10 @@ def drill_tenant_at_twenty_times_its_share(served: Installation, capsys: pytest.
     beside, answered = run_coroutine(measured(served.port, is_noisy=True))
     with capsys.disabled():
         print(f"\nanswers beside the flood: {dict(answered)}")
-        for what in alone:
-            before, after = p95(alone[what]), p95(beside[what])
-            print(f"{what:<8} p95 alone {before:7.0f} ms, beside the flood {after:7.0f} ms ({after / before:.1f}x)")
-    assert [what for what in answered if what.endswith(" 500")] == []
+        for kind in alone:
+            before, after = p95(alone[kind]), p95(beside[kind])
+            print(f"{kind:<8} p95 alone {before:7.0f} ms, beside the flood {after:7.0f} ms ({after / before:.1f}x)")
+    assert [kind for kind in answered if kind.endswith(" 500")] == []
 
 
 if DRILL_SECONDS:
@@ -126,34 +126,34 @@ if DRILL_SECONDS:
 
 
 async def measured(port: int, *, is_noisy: bool) -> tuple[dict[str, list[float]], Counter[str]]:
-    """Return the milliseconds of the quiet tenant's requests, and how often who was answered what."""
-    took: dict[str, list[float]] = {"sign-in": [], "token": []}
+    """Return the milliseconds of the quiet tenant's requests, and the number of responses by requester and status."""
+    latencies: dict[str, list[float]] = {"sign-in": [], "token": []}
     answered: Counter[str] = Counter()
     ends_at = time.monotonic() + DRILL_SECONDS
 
-    async def timed(what: str, asked: Awaitable[tuple[int, bytes]]) -> None:
-        begun = time.monotonic()
-        status, _ = await asked
-        took[what].append((time.monotonic() - begun) * 1000)
-        answered[f"{what} {status}"] += 1
+    async def timed(kind: str, request: Awaitable[tuple[int, bytes]]) -> None:
+        started_at = time.monotonic()
+        status, _ = await request
+        latencies[kind].append((time.monotonic() - started_at) * 1000)
+        answered[f"{kind} {status}"] += 1
 
     async def counted() -> None:
         status, _ = await sign_in(port, "noisy")
         answered[f"noisy {status}"] += 1
 
-    async with asyncio.TaskGroup() as everybody:
-        everybody.create_task(paced(ends_at, QUIET_PER_SECOND, lambda: timed("sign-in", sign_in(port, "acme"))))
-        everybody.create_task(paced(ends_at, QUIET_PER_SECOND, lambda: timed("token", token(port))))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(paced(ends_at, QUIET_PER_SECOND, lambda: timed("sign-in", sign_in(port, "acme"))))
+        group.create_task(paced(ends_at, QUIET_PER_SECOND, lambda: timed("token", token(port))))
         if is_noisy:
-            everybody.create_task(paced(ends_at, SHARE * QUIET_PER_SECOND, counted))
-    return took, answered
+            group.create_task(paced(ends_at, SHARE * QUIET_PER_SECOND, counted))
+    return latencies, answered
 
 
 async def paced(ends_at: float, per_second: float, do: Callable[[], Awaitable[None]]) -> None:
-    """Begin so many a second, whether those before have ended or not."""
-    async with asyncio.TaskGroup() as begun:
+    """Start `per_second` tasks a second, whether earlier ones have ended or not."""
+    async with asyncio.TaskGroup() as group:
         while time.monotonic() < ends_at:
-            begun.create_task(do())  # type: ignore[arg-type]  # a coroutine
+            group.create_task(do())  # type: ignore[arg-type]  # a coroutine
             await asyncio.sleep(1 / per_second)
 
 

@@ -1,4 +1,4 @@
-"""What HTTP and WSGI promise, over a real socket."""
+"""HTTP and WSGI conformance over a real socket."""
 
 import json
 from typing import Any
@@ -7,33 +7,33 @@ from tests.load.clients import Served, get, post, read_all, read_answer, status
 
 
 def environ_of(answer: bytes) -> dict[str, Any]:
-    seen: dict[str, Any] = json.loads(answer.partition(b"\r\n\r\n")[2])
-    return seen
+    environ: dict[str, Any] = json.loads(answer.partition(b"\r\n\r\n")[2])
+    return environ
 
 
 def test_environ_describes_the_request(served: Served) -> None:
-    seen = environ_of(served.get("/environ/?a=b%20c"))
-    assert seen["REMOTE_ADDR"] == "127.0.0.1"
-    assert seen["wsgi.url_scheme"] == "http"
-    assert seen["HTTP_HOST"] == "acme.localhost"
-    assert seen["QUERY_STRING"] == "a=b%20c"
-    assert seen["SERVER_PROTOCOL"] == "HTTP/1.1"
-    assert seen["SERVER_PORT"] == str(served.port)
+    environ = environ_of(served.get("/environ/?a=b%20c"))
+    assert environ["REMOTE_ADDR"] == "127.0.0.1"
+    assert environ["wsgi.url_scheme"] == "http"
+    assert environ["HTTP_HOST"] == "acme.localhost"
+    assert environ["QUERY_STRING"] == "a=b%20c"
+    assert environ["SERVER_PROTOCOL"] == "HTTP/1.1"
+    assert environ["SERVER_PORT"] == str(served.port)
 
 
 def test_path_arrives_unchanged(served: Served) -> None:
-    seen = environ_of(served.get("/environ/%C3%BC%FF%2F"))
-    assert seen["PATH_INFO"].encode("latin-1") == b"/environ/\xc3\xbc\xff/"
+    environ = environ_of(served.get("/environ/%C3%BC%FF%2F"))
+    assert environ["PATH_INFO"].encode("latin-1") == b"/environ/\xc3\xbc\xff/"
 
 
 def test_repeated_fields_are_joined_and_cookies_by_semicolon(served: Served) -> None:
-    seen = environ_of(served.get("/environ/", "X-Two: 1", "X-Two: 2", "Cookie: a=1", "Cookie: b=2"))
-    assert (seen["HTTP_X_TWO"], seen["HTTP_COOKIE"]) == ("1,2", "a=1; b=2")
+    environ = environ_of(served.get("/environ/", "X-Two: 1", "X-Two: 2", "Cookie: a=1", "Cookie: b=2"))
+    assert (environ["HTTP_X_TWO"], environ["HTTP_COOKIE"]) == ("1,2", "a=1; b=2")
 
 
 def test_underscore_header_cannot_spoof_hyphenated_header(served: Served) -> None:
-    seen = environ_of(served.get("/environ/", "X_Forwarded_For: 10.0.0.1"))
-    assert "HTTP_X_FORWARDED_FOR" not in seen
+    environ = environ_of(served.get("/environ/", "X_Forwarded_For: 10.0.0.1"))
+    assert "HTTP_X_FORWARDED_FOR" not in environ
 
 
 def test_responses_omit_server_header(served: Served) -> None:
@@ -62,7 +62,7 @@ def test_pipelined_requests_are_answered_in_order(served: Served) -> None:
     with served.connect(get("/slow/0.2") + get("/") + get("/cookies", "Connection: close")) as client:
         answers = read_all(client)
     assert answers.count(b"HTTP/1.1 200") == 3
-    assert answers.index(b"slow but whole") < answers.index(b"ordinary") < answers.index(b"two cookies")
+    assert answers.index(b"slow but complete") < answers.index(b"ordinary") < answers.index(b"two cookies")
 
 
 def test_connection_serves_consecutive_requests(served: Served) -> None:
