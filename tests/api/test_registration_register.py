@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
+from tests.support.mailbox import sent_messages
 from tests.support.registering import REGISTER, UNLIMITED, register
 from tests.support.sotts import sott_of
 from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
@@ -282,3 +283,5 @@ def test_suppressed_sms_still_creates_pending_account(new_tenant_server: NewTena
     acme = new_tenant_server(limits=UNLIMITED, phone_login=True)
     answer = register(acme, None, PhoneId=PHONE, query={"options": "preventverificationsms"})
     assert answered(answer) == {"IsPosted": True, "Data": None}
+    assert account(acme, phone="+442079460123")["PhoneIdVerified"] is False
+    assert sent_messages(acme.services, acme.tenant_id, "sms") == []
