@@ -1,4 +1,4 @@
-"""Writes docs/configuration.md, its schema and the table of docs/mail-templates.md from the code, so that none can lie.
+"""Writes docs/configuration.md, its schema and the table of docs/mail-templates.md from the code.
 
 python -m tools.configuration          write them
 python -m tools.configuration --check  fail where they differ

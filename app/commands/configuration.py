@@ -35,7 +35,7 @@ def apply(file: Path, dry_run: bool, prune: bool) -> None:
         raise CommandError(f"{count} problem{'s' if count > 1 else ''}; nothing was changed.\n{problem}") from None
     click.echo(str(done) if dry_run else str(done).replace("Plan:", "Done:"))
     if done.made and not dry_run:
-        click.echo("\nMade, and shown only now:")
+        click.echo("\nGenerated, and shown only once:")
         for made in done.made:
             click.echo(f"  {made}")
 

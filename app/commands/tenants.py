@@ -71,7 +71,7 @@ def key_rotate(tenant_name: str) -> None:
             work.commit()
         finally:
             work.rollback()
-        click.echo(f"{tenant_name}: key {kid} is published, and signs from in 20 minutes.")
+        click.echo(f"{tenant_name}: key {kid} is published and starts signing in 20 minutes.")
 
 
 @key.command("revoke")
@@ -119,7 +119,7 @@ def secrets_rotate() -> None:
             count = reencrypt(services)
         except DecryptionError as problem:
             raise CommandError(str(problem)) from None
-        click.echo(f"Sealed {count} values anew; the others were under the first secret already.")
+        click.echo(f"Re-encrypted {count} values; the others already used the first secret.")
 
 
 @click.group

@@ -207,8 +207,8 @@ def test_reencrypted_secrets_need_the_old_key_no_longer(run: Run, file: str) -> 
     run("key", "rotate", "acme")
     both = "\n".join(reversed(SECRETS))
     assert "no key opens this value" in refused(run("secrets", "rotate", secret_key=SECRETS[1]))
-    assert "Sealed 2 values" in run("secrets", "rotate", secret_key=both).output
-    assert "Sealed 0 values" in run("secrets", "rotate", secret_key=SECRETS[1]).output
+    assert "Re-encrypted 2 values" in run("secrets", "rotate", secret_key=both).output
+    assert "Re-encrypted 0 values" in run("secrets", "rotate", secret_key=SECRETS[1]).output
 
 
 def test_leaked_key_is_revoked_after_confirmation(run: Run, file: str) -> None:
