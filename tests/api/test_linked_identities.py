@@ -1,4 +1,4 @@
-"""Identities of other providers in the store and in the profile: whose one is, and when it goes."""
+"""Linked identities: the profile, uniqueness, unlinking, and removal when the owner claims the account."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def identities(tenant: TenantServer, uid: str) -> list[str]:
 
 
 @ONE_STORE
-def test_a_profile_has_what_providers_say_beside_its_own(new_tenant_server: NewTenantServer) -> None:
+def test_profile_lists_identity_beside_own_data(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **SOCIAL)
     before = answered(who.own("U15"))
     assert before["Identities"] is None
@@ -49,14 +49,14 @@ def test_a_profile_has_what_providers_say_beside_its_own(new_tenant_server: NewT
     assert not entry.keys() & {"Uid", "Password", "Roles", "PhoneId", "NoOfLogins", "IsActive", "Identities"}
     changed = {"Identities", "ModifiedDate"}
     assert {name for name in profile if profile[name] != before[name]} == changed, (
-        "nothing said elsewhere is the account's"
+        "the provider's data does not change the account's own"
     )
     (listed,) = answered(who.tenant.send("GET", f"{MANAGE}/identities", email=who.email))["Data"]
     assert listed["Identities"] == profile["Identities"]
 
 
 @ONE_STORE
-def test_what_a_provider_says_later_is_what_is_shown(new_tenant_server: NewTenantServer) -> None:
+def test_identity_shows_latest_data_of_provider(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **SOCIAL)
     by.linked_to(who.tenant, who.uid, ADA)
     since = who.tenant.read(who.uid)["Identities"][0]["SignupDate"]
@@ -71,16 +71,16 @@ def test_what_a_provider_says_later_is_what_is_shown(new_tenant_server: NewTenan
 
 
 @ONE_STORE
-def test_the_provider_of_a_profile_is_the_one_that_opens_it(new_tenant_server: NewTenantServer) -> None:
+def test_provider_of_profile_is_sign_in_method_of_account(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(username_login=True, email_login=True, **SOCIAL)
     alone, mailed = (by.without_password(tenant, by.new_identity("github"), email=email) for email in ("", VICTIM))
     assert [tenant.read(uid)["Provider"] for uid in (alone, mailed)] == ["github", "Email"]
 
 
-# Whose an identity is.
+# One account per identity.
 
 
-def test_of_many_who_link_one_identity_at_once_one_account_has_it(new_tenant_server: NewTenantServer) -> None:
+def test_parallel_links_of_one_identity_reach_one_account(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(**SOCIAL)
     uids = [str(tenant.create()["Uid"]) for _ in range(2)]
     tokens = [str(tenant.tokens(uid)["access_token"]) for uid in uids]
@@ -90,23 +90,25 @@ def test_of_many_who_link_one_identity_at_once_one_account_has_it(new_tenant_ser
         partial(tenant.send, "POST", path, {"candidatetoken": one}, bearer=tokens[number % 2])
         for number, one in enumerate(shown)
     ]
-    told = [(number % 2, answer.status_code) for number, answer in enumerate(at_once(acts))]
-    winner = next(who for who, status in told if status == 200)
-    assert {who for who, status in told if status == 200} == {winner}
-    assert Counter(told)[1 - winner, 403] == RACERS // 2
+    statuses = [(number % 2, answer.status_code) for number, answer in enumerate(at_once(acts))]
+    winner = next(who for who, status in statuses if status == 200)
+    assert {who for who, status in statuses if status == 200} == {winner}
+    assert Counter(statuses)[1 - winner, 403] == RACERS // 2
     assert [identities(tenant, uid) for uid in uids] == [["google 108"] if n == winner else [] for n in (0, 1)]
 
 
-def test_of_many_who_show_one_candidate_one_is_linked(new_tenant_server: NewTenantServer) -> None:
+def test_parallel_uses_of_one_candidate_link_once(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **SOCIAL)
     shown, bearer = by.candidate(who.tenant, ADA), who.bearer
     del bearer
-    told = Counter(answer.status_code for answer in at_once([lambda: who.own("U29", {"candidatetoken": shown})] * 20))
-    assert told == {200: 1, 403: 19}
+    statuses = Counter(
+        answer.status_code for answer in at_once([lambda: who.own("U29", {"candidatetoken": shown})] * 20)
+    )
+    assert statuses == {200: 1, 403: 19}
     assert [name for name, _ in events(who.tenant)].count("LinkAccount") == 1
 
 
-def test_of_the_last_two_ways_in_one_stays_however_many_are_taken_at_once(new_tenant_server: NewTenantServer) -> None:
+def test_parallel_unlinking_keeps_last_sign_in_method(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(username_login=True, **SOCIAL)
     first, second = by.new_identity(), by.new_identity("github")
     uid = by.without_password(tenant, first)
@@ -120,27 +122,27 @@ def test_of_the_last_two_ways_in_one_stays_however_many_are_taken_at_once(new_te
 
 
 @ONE_STORE
-def test_what_else_opens_an_account_lets_an_identity_go(new_tenant_server: NewTenantServer) -> None:
+def test_identity_is_unlinked_only_beside_another_sign_in_method(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(username_login=True, email_login=True, **SOCIAL)
 
-    def may_go(uid: str, one: linked_identities.ProviderIdentity) -> bool:
+    def unlink(uid: str, one: linked_identities.ProviderIdentity) -> bool:
         bearer = str(tenant.tokens(uid)["access_token"])
         body = {"provider": one.provider, "providerid": one.subject}
         return tenant.send("DELETE", "/identity/v2/auth/socialidentity", body, bearer=bearer).status_code == 200
 
     mailed, alone, closed, open_ = (by.new_identity() for _ in range(4))
-    assert may_go(by.without_password(tenant, mailed, email=VICTIM), mailed), "its mailbox sets a password"
-    assert not may_go(by.without_password(tenant, alone), alone)
+    assert unlink(by.without_password(tenant, mailed, email=VICTIM), mailed), "a reset by email remains"
+    assert not unlink(by.without_password(tenant, alone), alone)
     elsewhere = by.without_password(tenant, closed)
     by.linked_to(tenant, elsewhere, by.new_identity("myspace"))
-    assert not may_go(elsewhere, closed), "nobody signs in by a connection that is not there"
+    assert not unlink(elsewhere, closed), "the other connection does not exist"
     other = by.without_password(tenant, open_)
     by.linked_to(tenant, other, by.new_identity("github"))
-    assert may_go(other, open_)
+    assert unlink(other, open_)
 
 
 @ONE_STORE
-def test_an_identity_is_one_of_its_provider_and_of_its_tenant(new_tenant_server: NewTenantServer) -> None:
+def test_identity_is_unique_per_provider_and_tenant(new_tenant_server: NewTenantServer) -> None:
     acme, globex = new_tenant_server(**SOCIAL), new_tenant_server(**SOCIAL)
     uids = [str(acme.create()["Uid"]) for _ in range(3)]
     cases = [ADA, replace(ADA, provider="github"), replace(ADA, subject="108 ")]
@@ -158,7 +160,7 @@ def test_an_identity_is_one_of_its_provider_and_of_its_tenant(new_tenant_server:
 
 
 @ONE_STORE
-def test_an_account_has_so_many_identities_and_no_more(new_tenant_server: NewTenantServer) -> None:
+def test_identities_per_account_are_limited(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **SOCIAL)
     for _ in range(linked_identities.MAX_IDENTITIES):
         answered(who.own("U29", {"candidatetoken": by.candidate(who.tenant, by.new_identity())}))
@@ -167,7 +169,7 @@ def test_an_account_has_so_many_identities_and_no_more(new_tenant_server: NewTen
 
 
 @ONE_STORE
-def test_an_account_that_is_gone_gives_its_identities_back(new_tenant_server: NewTenantServer) -> None:
+def test_deleted_account_releases_its_identities(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(**SOCIAL)
     first, second = (str(tenant.create()["Uid"]) for _ in range(2))
     by.linked_to(tenant, first, ADA)
@@ -176,14 +178,12 @@ def test_an_account_that_is_gone_gives_its_identities_back(new_tenant_server: Ne
     assert identities(tenant, second) == ["google 108"]
 
 
-# Strangers.
+# Identities that were linked before the owner of the address claimed the account.
 
 
 @ONE_STORE
-@pytest.mark.parametrize("way", ["reset", "mailed sign-in", "code to the number"])
-def test_a_strangers_identity_is_gone_once_the_owner_claims_the_account(
-    new_tenant_server: NewTenantServer, way: str
-) -> None:
+@pytest.mark.parametrize("method", ["reset", "mailed sign-in", "code to the number"])
+def test_claim_by_owner_removes_identity_linked_before(new_tenant_server: NewTenantServer, method: str) -> None:
     tenant = new_tenant_server(
         email_verification="optional",
         passwordless_email=True,
@@ -194,22 +194,22 @@ def test_a_strangers_identity_is_gone_once_the_owner_claims_the_account(
     )
     uid = str(answered(register(tenant, VICTIM, PhoneId="+493012345678"))["Data"]["Profile"]["Uid"])
     by.linked_to(tenant, uid, ADA)
-    anybody = partial(tenant.send, with_secret=False)
-    if way == "code to the number":
+    send = partial(tenant.send, with_secret=False)
+    if method == "code to the number":
         with doing(tenant) as call:
             phones.confirm(call, OneTimeToken(Purpose.PHONE, uid, "+493012345678", {}, call.now))
-    elif way == "reset":
-        answered(anybody("POST", "/identity/v2/auth/password", {"email": VICTIM}))
+    elif method == "reset":
+        answered(send("POST", "/identity/v2/auth/password", {"email": VICTIM}))
         token = next(
             token_in(one) for one in mails_to(tenant.services, tenant.tenant_id, VICTIM) if "/reset" in str(one["text"])
         )
         answered(
-            anybody("PUT", "/identity/v2/auth/password/reset", {"resettoken": token, "password": "Quartz-lantern-58"})
+            send("PUT", "/identity/v2/auth/password/reset", {"resettoken": token, "password": "Quartz-lantern-58"})
         )
     else:
-        answered(anybody("GET", "/identity/v2/auth/login/passwordlesslogin/email", email=VICTIM))
+        answered(send("GET", "/identity/v2/auth/login/passwordlesslogin/email", email=VICTIM))
         token = token_in(mails_to(tenant.services, tenant.tenant_id, VICTIM)[-1])
-        answered(anybody("GET", "/identity/v2/auth/login/passwordlesslogin/email/verify", verificationtoken=token))
+        answered(send("GET", "/identity/v2/auth/login/passwordlesslogin/email/verify", verificationtoken=token))
     assert identities(tenant, uid) == []
     with doing(tenant) as call:
         assert linked_identities.find_account(call, ADA.provider, ADA.subject) is None
@@ -218,25 +218,25 @@ def test_a_strangers_identity_is_gone_once_the_owner_claims_the_account(
 
 
 @ONE_STORE
-def test_whoever_was_signed_in_when_the_owner_came_links_nothing_any_more(
+def test_session_revoked_during_link_links_nothing(
     new_tenant_server: NewTenantServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     who = account_holder(new_tenant_server, **SOCIAL)
     shown, found = by.candidate(who.tenant, ADA), token_handoff.find_candidate
 
-    def meanwhile(*given: Any) -> Any:
+    def revoke_then_find(*given: Any) -> Any:
         with doing(who.tenant) as call:
             tokens.revoke_all(call, who.uid)
         return found(*given)
 
-    monkeypatch.setattr(token_handoff, "find_candidate", meanwhile)
+    monkeypatch.setattr(token_handoff, "find_candidate", revoke_then_find)
     assert refused(who.own("U29", {"candidatetoken": shown})) == (401, 1409)
     assert identities(who.tenant, who.uid) == []
 
 
 @ONE_STORE
 @pytest.mark.parametrize("is_taken", [False, True])
-def test_an_account_that_waited_has_its_identity_unless_another_linked_it(
+def test_activated_account_keeps_identity_unless_linked_since(
     new_tenant_server: NewTenantServer, is_taken: bool
 ) -> None:
     tenant = new_tenant_server(username_login=True, **SOCIAL)
@@ -249,8 +249,8 @@ def test_an_account_that_waited_has_its_identity_unless_another_linked_it(
     if is_taken:
         by.linked_to(tenant, other, ADA)
     with doing(tenant) as call:
-        (waits,) = [one for one in [pending_accounts.only_pending(call, VICTIM)] if one]
-        settled = pending_accounts.activate(call, waits.uid)
+        (pending,) = [one for one in [pending_accounts.only_pending(call, VICTIM)] if one]
+        settled = pending_accounts.activate(call, pending.uid)
         assert settled is not None
     assert identities(tenant, settled.uid) == ([] if is_taken else ["google 108"])
     with doing(tenant) as call:

@@ -1,4 +1,4 @@
-"""Machine tokens open the management operations, each by its scope, in place of the API key and the secret."""
+"""Machine tokens authorize management operations by scope, in place of the API key and secret."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def uid(acme: TenantServer) -> str:
     return str(made["Uid"])
 
 
-def test_a_scope_opens_its_operations_and_no_other(acme: TenantServer, uid: str) -> None:
+def test_scope_allows_only_its_operations(acme: TenantServer, uid: str) -> None:
     reader = machine(acme, "profile:read")
     for path, query in ((MANAGE, {"email": "ada@example.test"}), (f"{MANAGE}/{uid}", {})):
         assert answered(ask(acme, reader, "GET", path, **query))["Uid"] == uid
@@ -34,7 +34,7 @@ def test_a_scope_opens_its_operations_and_no_other(acme: TenantServer, uid: str)
     assert acme.read(uid)["FirstName"] == "Ada"
 
 
-def test_each_scope_is_good_for_what_it_says(acme: TenantServer, uid: str) -> None:
+def test_write_scopes_allow_writing_and_no_reading(acme: TenantServer, uid: str) -> None:
     writer = machine(acme, "profile:create", "profile:update", "profile:delete")
     made = answered(ask(acme, writer, "POST", MANAGE, {"Password": "Zebra-kettle-91", "UserName": "grace"}))
     changed = answered(ask(acme, writer, "PUT", f"{MANAGE}/{made['Uid']}", {"FirstName": "Grace"}))
@@ -43,47 +43,43 @@ def test_each_scope_is_good_for_what_it_says(acme: TenantServer, uid: str) -> No
     assert refused(ask(acme, writer, "GET", f"{MANAGE}/{uid}")) == (403, 6002)
 
 
-def test_who_may_everything_may_act_as_an_account(acme: TenantServer, uid: str) -> None:
+def test_scope_all_allows_impersonation(acme: TenantServer, uid: str) -> None:
     assert refused(ask(acme, machine(acme, "profile:update"), "GET", f"{MANAGE}/access_token", uid=uid)) == (403, 6002)
     token = machine(acme, "all")
     issued = answered(ask(acme, token, "GET", f"{MANAGE}/access_token", uid=uid))
     assert answered(ask(acme, token, "GET", REFRESH, refresh_token=issued["refresh_token"]))["access_token"]
 
 
-def test_the_key_may_stand_beside_the_token_and_must_be_the_same_tenant_s(
-    acme: TenantServer, globex: TenantServer, uid: str
-) -> None:
+def test_api_key_beside_token_must_be_of_same_tenant(acme: TenantServer, globex: TenantServer, uid: str) -> None:
     token = machine(acme, "profile:read")
     assert answered(ask(acme, token, "GET", f"{MANAGE}/{uid}", apikey=acme.api_key))["Uid"] == uid
     assert refused(ask(acme, token, "GET", f"{MANAGE}/{uid}", apikey=globex.api_key)) == (403, 6002)
 
 
-def test_a_machine_of_another_tenant_sees_its_own_accounts_only(
-    acme: TenantServer, globex: TenantServer, uid: str
-) -> None:
+def test_account_of_another_tenant_is_not_found(acme: TenantServer, globex: TenantServer, uid: str) -> None:
     assert refused(ask(acme, machine(globex, "all"), "GET", f"{MANAGE}/{uid}")) == (403, 984)
 
 
-def test_key_and_secret_open_what_they_did_whatever_stands_in_the_header(acme: TenantServer, uid: str) -> None:
-    given = {"apisecret": acme.api_secret}
-    assert answered(acme.send("GET", f"{MANAGE}/{uid}", bearer="of something else", **given))["Uid"] == uid
+def test_key_and_secret_work_beside_any_authorization_header(acme: TenantServer, uid: str) -> None:
+    secret = {"apisecret": acme.api_secret}
+    assert answered(acme.send("GET", f"{MANAGE}/{uid}", bearer="of something else", **secret))["Uid"] == uid
     assert refused(acme.send("GET", f"{MANAGE}/{uid}", bearer="nonsense")) == (403, 6002)
     assert refused(ask(acme, "nonsense", "GET", f"{MANAGE}/{uid}")) == (403, 6002)
-    person = acme.tokens(uid)["access_token"]
-    assert refused(ask(acme, person, "GET", f"{MANAGE}/{uid}")) == (403, 6002)
+    access_token = acme.tokens(uid)["access_token"]
+    assert refused(ask(acme, access_token, "GET", f"{MANAGE}/{uid}")) == (403, 6002)
 
 
-def test_only_the_addresses_that_the_tenant_allows_are_open_to_machines(new_tenant_server: NewTenantServer) -> None:
+def test_machine_outside_allowed_ips_is_refused(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(allowed_ips=["10.0.0.0/8"])
     assert refused(ask(tenant, machine(tenant, "all"), "GET", f"{MANAGE}/nobody")) == (403, 1206)
 
 
-def test_a_trial_that_is_over_is_over_for_machines(new_tenant_server: NewTenantServer) -> None:
+def test_machine_of_expired_trial_is_refused(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(trial_ends_at="2020-01-01T00:00:00+00:00")
     assert refused(ask(tenant, machine(tenant, "all"), "GET", f"{MANAGE}/nobody")) == (403, 6003)
 
 
-def test_a_machine_that_was_switched_off_opens_nothing_more(acme: TenantServer, uid: str) -> None:
+def test_token_of_deactivated_machine_is_refused(acme: TenantServer, uid: str) -> None:
     token = machine(acme, "profile:read")
     answered(ask(acme, token, "GET", f"{MANAGE}/{uid}"))
     of_acme = applications.c.tenant_id == acme.tenant_id

@@ -1,4 +1,4 @@
-"""What the authorization endpoint refuses, and where it says so."""
+"""Errors of the authorization endpoint: on an error page, or returned to the redirect URI."""
 
 import json
 
@@ -10,7 +10,7 @@ from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, par
 
 REGISTERED = "https://shop.example/cb"
 
-TRICKS = [
+FORGED_REDIRECT_URIS = [
     "https://shop.example/cb/",
     "https://shop.example/cb#fragment",
     "https://shop.example/cb?",
@@ -43,8 +43,8 @@ TRICKS = [
 ]
 
 
-@pytest.mark.parametrize("uri", TRICKS)
-def test_an_address_that_is_not_registered_letter_for_letter_is_never_followed(
+@pytest.mark.parametrize("uri", FORGED_REDIRECT_URIS)
+def test_redirect_uri_that_differs_from_registered_is_refused(
     shop: RelyingParty, browser: Browser, ada: Person, uri: str
 ) -> None:
     step = browser.signed_in(ada).authorize(shop.authorization_parameters(redirect_uri=uri))
@@ -53,7 +53,7 @@ def test_an_address_that_is_not_registered_letter_for_letter_is_never_followed(
     assert step.relying_party.home == "https://shop.example/"
 
 
-def test_a_missing_or_repeated_address_is_never_guessed(shop: RelyingParty, browser: Browser) -> None:
+def test_missing_or_repeated_redirect_uri_is_refused(shop: RelyingParty, browser: Browser) -> None:
     assert browser.authorize(shop.authorization_parameters(redirect_uri=None)).step is Step.REFUSED
     pairs = [(name, value) for name, value in shop.authorization_parameters().items() if value]
     for name in ("redirect_uri", "client_id"):
@@ -81,7 +81,7 @@ LOOPBACK = [
 
 
 @pytest.mark.parametrize(("uri", "is_allowed"), LOOPBACK)
-def test_a_native_application_may_choose_the_port_of_its_loopback_address(
+def test_native_client_may_choose_loopback_port(
     phone: RelyingParty, browser: Browser, ada: Person, uri: str, is_allowed: bool
 ) -> None:
     step = browser.signed_in(ada).authorize(
@@ -90,7 +90,7 @@ def test_a_native_application_may_choose_the_port_of_its_loopback_address(
     assert step.step is (Step.REDIRECT if is_allowed else Step.REFUSED)
 
 
-def test_a_web_application_may_not_choose_a_port(loopback_web: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_web_client_may_not_choose_port(loopback_web: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.signed_in(ada)
     assert browser.authorize(loopback_web.authorization_parameters()).step is Step.REDIRECT
     assert (
@@ -99,15 +99,13 @@ def test_a_web_application_may_not_choose_a_port(loopback_web: RelyingParty, bro
     )
 
 
-def test_an_unknown_or_foreign_client_is_an_error_page(
-    shop: RelyingParty, browser: Browser, legacy: RelyingParty
-) -> None:
-    for asked in (
+def test_unknown_or_foreign_client_gets_error_page(shop: RelyingParty, browser: Browser, legacy: RelyingParty) -> None:
+    for parameters in (
         shop.authorization_parameters(client_id="nobody"),
         shop.authorization_parameters(client_id=None),
         shop.authorization_parameters(client_id="x" * 500),
     ):
-        assert browser.authorize(asked).problem == "client"
+        assert browser.authorize(parameters).problem == "client"
     assert browser.authorize(shop.authorization_parameters(), app=legacy.app, protocol="oauth").problem == "client"
     assert browser.authorize(shop.authorization_parameters(), app="nobody").problem == "client"
     assert (
@@ -116,11 +114,11 @@ def test_an_unknown_or_foreign_client_is_an_error_page(
     )
 
 
-def test_a_switched_off_client_is_an_error_page(retired: RelyingParty, browser: Browser) -> None:
+def test_deactivated_client_gets_error_page(retired: RelyingParty, browser: Browser) -> None:
     assert browser.authorize(retired.authorization_parameters()).problem == "client"
 
 
-REFUSED_AT_THE_ADDRESS = [
+REDIRECTED_ERRORS = [
     ({"response_type": None}, "invalid_request"),
     ({"response_type": "token"}, "unsupported_response_type"),
     ({"response_type": "code id_token"}, "unsupported_response_type"),
@@ -159,18 +157,18 @@ REFUSED_AT_THE_ADDRESS = [
 ]
 
 
-@pytest.mark.parametrize(("changed", "error"), REFUSED_AT_THE_ADDRESS)
-def test_other_faults_are_told_at_the_address_with_state_and_issuer(
+@pytest.mark.parametrize(("changed", "error"), REDIRECTED_ERRORS)
+def test_other_errors_are_redirected_with_state_and_issuer(
     shop: RelyingParty, browser: Browser, ada: Person, changed: dict[str, str | None], error: str
 ) -> None:
-    held = parameters_of(browser.signed_in(ada).authorize(shop.authorization_parameters(**changed)))
-    assert held["error"] == error
-    assert held["iss"] == shop.issuer
-    assert held.get("state") == (None if "state" in changed else "a state")
-    assert "code" not in held
+    parameters = parameters_of(browser.signed_in(ada).authorize(shop.authorization_parameters(**changed)))
+    assert parameters["error"] == error
+    assert parameters["iss"] == shop.issuer
+    assert parameters.get("state") == (None if "state" in changed else "a state")
+    assert "code" not in parameters
 
 
-def test_an_error_travels_in_the_response_mode_asked_for(shop: RelyingParty, browser: Browser) -> None:
+def test_error_follows_requested_response_mode(shop: RelyingParty, browser: Browser) -> None:
     step = browser.authorize(shop.authorization_parameters(response_mode="form_post", prompt="none"))
     assert step.step is Step.FORM_POST
     assert step.fields["error"] == "login_required"
@@ -182,19 +180,19 @@ def test_an_error_travels_in_the_response_mode_asked_for(shop: RelyingParty, bro
 @pytest.mark.parametrize(
     "name", ["state", "scope", "nonce", "response_type", "prompt", "code_challenge", "response_mode"]
 )
-def test_a_repeated_parameter_is_refused(shop: RelyingParty, browser: Browser, ada: Person, name: str) -> None:
+def test_repeated_parameter_is_refused(shop: RelyingParty, browser: Browser, ada: Person, name: str) -> None:
     pairs = [(one, value) for one, value in shop.authorization_parameters().items() if value and one != name]
-    held = parameters_of(browser.signed_in(ada).authorize([*pairs, (name, "code"), (name, "another")]))
-    assert held["error"] == "invalid_request"
-    assert held.get("state") != "another"
+    parameters = parameters_of(browser.signed_in(ada).authorize([*pairs, (name, "code"), (name, "another")]))
+    assert parameters["error"] == "invalid_request"
+    assert parameters.get("state") != "another"
 
 
-def test_an_unknown_parameter_is_left_alone_even_twice(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_unknown_parameter_is_ignored_even_repeated(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     pairs = [(name, value) for name, value in shop.authorization_parameters().items() if value]
     assert "code" in parameters_of(browser.signed_in(ada).authorize([*pairs, ("utm", "1"), ("utm", "2")]))
 
 
-def test_pkce_is_demanded_of_public_clients_and_of_those_that_say_so(
+def test_pkce_is_required_of_public_and_configured_clients(
     phone: RelyingParty, strict: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     browser.signed_in(ada)
@@ -205,27 +203,27 @@ def test_pkce_is_demanded_of_public_clients_and_of_those_that_say_so(
         )
 
 
-def test_plain_pkce_works_only_where_the_client_allows_it(older: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_plain_pkce_works_where_client_allows_it(older: RelyingParty, browser: Browser, ada: Person) -> None:
     pkce = Pkce()
     code = browser.code(older, ada, code_challenge=pkce.verifier, code_challenge_method="plain")
     assert older.redeem(code, code_verifier=pkce.verifier).status_code == 200
 
 
-def test_a_claims_request_is_tolerated_and_honoured(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    wanted = {"userinfo": {"given_name": None, "nonsense": {"essential": True}}, "id_token": {"email": None}}
-    code = browser.code(shop, ada, scope="openid", claims=json.dumps(wanted))
-    held = shop.redeem(code).json or {}
-    assert shop.userinfo(held["access_token"]).json == {"sub": ada.uid, "given_name": "Ada"}
+def test_claims_request_is_honoured(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    claims = {"userinfo": {"given_name": None, "nonsense": {"essential": True}}, "id_token": {"email": None}}
+    code = browser.code(shop, ada, scope="openid", claims=json.dumps(claims))
+    tokens = shop.redeem(code).json or {}
+    assert shop.userinfo(tokens["access_token"]).json == {"sub": ada.uid, "given_name": "Ada"}
 
 
-def test_markup_and_line_breaks_in_state_come_back_encoded(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_markup_and_line_breaks_in_state_are_encoded(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     state = "<script>&error=x#y %0d%0a ü"
     step = browser.signed_in(ada).authorize(shop.authorization_parameters(state=state))
     assert parameters_of(step)["state"] == state
     assert "<" not in (step.address or "")
 
 
-def test_a_client_without_addresses_uses_the_tenants_whitelist_letter_for_letter(new_world: NewWorld) -> None:
+def test_client_without_redirect_uris_uses_tenant_whitelist(new_world: NewWorld) -> None:
     world = new_world(url_whitelist=("https://listed.example/cb",))
     bare = world.application("bare", redirect_uris=[])
     browser = world.browser()

@@ -1,4 +1,4 @@
-"""How clients prove who they are, and what the back channel says to those who cannot."""
+"""Client authentication at the token endpoint, and its errors."""
 
 from base64 import b64encode
 from urllib.parse import quote_plus
@@ -21,12 +21,12 @@ def outcome(answer: TestResponse) -> tuple[int, str]:
 GRANT = {"grant_type": "authorization_code", "code": "none", "redirect_uri": "https://shop.example/cb"}
 
 
-def test_basic_is_as_good_as_the_body(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_basic_authentication_is_accepted(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     form = {**GRANT, "code": browser.code(shop, ada)}
     assert shop.back("token", form, headers=basic("shop", "a+secret+of+the%20application")).status_code == 200
 
 
-def test_both_at_once_are_refused(shop: RelyingParty) -> None:
+def test_two_client_authentication_methods_are_refused(shop: RelyingParty) -> None:
     both = shop.back("token", {**GRANT, **shop.proves()}, headers=basic("shop", "a+secret+of+the+application"))
     assert outcome(both) == (400, "invalid_request")
     other = shop.back("token", {**GRANT, "client_id": "other"}, headers=basic("shop", "a+secret+of+the+application"))
@@ -34,36 +34,34 @@ def test_both_at_once_are_refused(shop: RelyingParty) -> None:
 
 
 @pytest.mark.parametrize("header", ["Basic", "Basic !", "Basic c2hvcA==", "Basic OnNlY3JldA=="])
-def test_a_malformed_header_is_an_invalid_request(shop: RelyingParty, header: str) -> None:
-    assert outcome(shop.back("token", GRANT, headers={"Authorization": header}))[0] == 400
+def test_malformed_basic_header_is_refused(shop: RelyingParty, header: str) -> None:
+    assert outcome(shop.back("token", GRANT, headers={"Authorization": header})) == (400, "invalid_request")
 
 
-def test_a_wrong_secret_is_named_as_each_address_promises(shop: RelyingParty, legacy: RelyingParty) -> None:
+def test_wrong_secret_has_error_of_each_endpoint(shop: RelyingParty, legacy: RelyingParty) -> None:
     wrong = {**GRANT, "client_secret": "wrong"}
-    wide = shop.back("token", {**wrong, "client_id": "shop"})
-    assert outcome(wide) == (401, "invalid_client")
-    assert wide.headers["WWW-Authenticate"].startswith("Basic")
+    shared = shop.back("token", {**wrong, "client_id": "shop"})
+    assert outcome(shared) == (401, "invalid_client")
+    assert shared.headers["WWW-Authenticate"].startswith("Basic")
     assert outcome(shop.at_own_issuer().back("token", {**wrong, "client_id": "shop"})) == (403, "unauthorized_client")
     assert outcome(legacy.back("token", {**wrong, "client_id": legacy.client_id})) == (403, "unauthorized_client")
     machine = {"grant_type": "client_credentials", "audience": "x", "client_id": "shop", "client_secret": "wrong"}
     assert outcome(shop.post("/service/oauth/token", machine)) == (403, "unauthorized_client")
 
 
-def test_a_missing_secret_is_no_public_client(shop: RelyingParty, legacy: RelyingParty) -> None:
+def test_confidential_client_without_secret_is_refused(shop: RelyingParty, legacy: RelyingParty) -> None:
     assert outcome(shop.back("token", {**GRANT, "client_id": "shop"})) == (401, "invalid_client")
     assert outcome(shop.at_own_issuer().back("token", {**GRANT, "client_id": "shop"})) == (400, "invalid_request")
 
 
-def test_an_unknown_client_is_invalid_everywhere(shop: RelyingParty, legacy: RelyingParty) -> None:
+def test_unknown_client_is_invalid_client_everywhere(shop: RelyingParty, legacy: RelyingParty) -> None:
     form = {**GRANT, "client_id": "nobody", "client_secret": "x"}
     for client in (shop, shop.at_own_issuer(), legacy):
         assert outcome(client.back("token", form)) == (401, "invalid_client")
     assert outcome(shop.back("token", GRANT)) == (400, "invalid_request")
 
 
-def test_the_client_must_be_the_one_that_the_address_names(
-    shop: RelyingParty, strict: RelyingParty, legacy: RelyingParty
-) -> None:
+def test_client_must_match_endpoint_path(shop: RelyingParty, strict: RelyingParty, legacy: RelyingParty) -> None:
     form = {**GRANT, **shop.proves()}
     assert outcome(shop.post(f"/api/oidc/{strict.name}/token", form)) == (401, "invalid_client")
     assert outcome(shop.post("/api/oidc/nobody/token", form)) == (401, "invalid_client")
@@ -75,12 +73,12 @@ def test_the_client_must_be_the_one_that_the_address_names(
     assert outcome(shop.post("/api/oauth/Shop/token", form, query_string=key)) == (401, "invalid_client")
 
 
-def test_a_public_client_with_a_secret_is_refused(phone: RelyingParty) -> None:
+def test_public_client_with_secret_is_refused(phone: RelyingParty) -> None:
     form = {**GRANT, "client_id": phone.client_id, "client_secret": "made up"}
     assert outcome(phone.back("token", form)) == (401, "invalid_client")
 
 
-def test_the_oauth_address_demands_the_key_in_the_interfaces_words(
+def test_oauth_endpoint_requires_api_key_with_interface_errors(
     legacy: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     form = {**GRANT, "code": browser.code(legacy, ada, scope="profile"), **legacy.proves()}
@@ -94,7 +92,7 @@ def test_the_oauth_address_demands_the_key_in_the_interfaces_words(
     assert right.status_code == 200
 
 
-def test_elsewhere_a_key_may_come_but_must_be_right(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_optional_api_key_must_be_right(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     wrong = shop.back(
         "token", {**GRANT, **shop.proves()}, query_string={"apikey": "00000000-0000-0000-0000-000000000000"}
     )
@@ -112,9 +110,7 @@ def test_elsewhere_a_key_may_come_but_must_be_right(shop: RelyingParty, browser:
         ({"code": None}, "invalid_request"),
     ],
 )
-def test_a_grant_is_refused_in_the_standards_words(
-    shop: RelyingParty, changed: dict[str, str | None], error: str
-) -> None:
+def test_grant_errors_follow_rfc_6749(shop: RelyingParty, changed: dict[str, str | None], error: str) -> None:
     assert outcome(shop.back("token", {**GRANT, **shop.proves(), **changed}))[1] == error
 
 
@@ -135,14 +131,12 @@ def test_a_grant_is_refused_in_the_standards_words(
         (b"x" * 2_000_000, "application/x-www-form-urlencoded"),
     ],
 )
-def test_a_malformed_body_is_an_invalid_request(shop: RelyingParty, body: bytes, content_type: str) -> None:
+def test_malformed_body_is_refused(shop: RelyingParty, body: bytes, content_type: str) -> None:
     answer = shop.wsgi.post("/api/oidc/token", data=body, content_type=content_type, base_url=shop.hub_url)
     assert outcome(answer) == (400, "invalid_request") or outcome(answer) == (401, "invalid_client")
 
 
-def test_guessing_a_secret_ends_soon_and_only_for_the_guesser(
-    shop: RelyingParty, browser: Browser, ada: Person
-) -> None:
+def test_guesses_of_secret_are_limited_per_ip_address(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     for _ in range(20):
         shop.back("token", {**GRANT, "client_id": "shop", "client_secret": "guess"})
     late = shop.back("token", {**GRANT, **shop.proves()})
@@ -152,24 +146,24 @@ def test_guessing_a_secret_ends_soon_and_only_for_the_guesser(
     assert shop.back("token", form, environ_overrides={"REMOTE_ADDR": "198.51.100.77"}).status_code == 200
 
 
-def test_a_flood_of_a_public_client_is_slowed_down(phone: RelyingParty) -> None:
+def test_requests_of_public_client_are_limited(phone: RelyingParty) -> None:
     statuses = {phone.back("token", {**GRANT, "client_id": phone.client_id}).status_code for _ in range(310)}
     assert statuses == {400, 429}
 
 
-def test_the_hub_asks_for_all_of_its_people_from_one_address(shop: RelyingParty) -> None:
+def test_hub_client_is_not_limited_per_ip_address(shop: RelyingParty) -> None:
     hub = shop.as_client("gatehouse-profile", f"{shop.hub_url}/callback/profile")
     statuses = {hub.back("token", {**GRANT, "client_id": hub.client_id}).status_code for _ in range(310)}
     assert statuses == {400}
 
 
-def test_a_switched_off_client_is_unknown(world: World) -> None:
+def test_deactivated_client_is_invalid_client(world: World) -> None:
     retired = world.application("retired", is_active=False)
     assert outcome(retired.back("token", {**GRANT, **retired.proves()})) == (401, "invalid_client")
 
 
 @pytest.mark.parametrize("secret", ["a+b %41", "ümlaut:colon", "100%"])
-def test_basic_is_read_whether_the_client_encodes_or_not(world: World, secret: str) -> None:
+def test_basic_header_is_read_encoded_or_plain(world: World, secret: str) -> None:
     client = world.application("odd", secret=secret)
     plain = f"{client.client_id}:{secret}"
     for joined in (plain.encode(), plain.encode("latin-1"), f"{client.client_id}:{quote_plus(secret)}".encode()):
@@ -179,13 +173,13 @@ def test_basic_is_read_whether_the_client_encodes_or_not(world: World, secret: s
     assert outcome(client.back("token", GRANT, headers=wrong)) == (401, "invalid_client")
 
 
-def test_odd_client_ids_are_refused_before_the_store(shop: RelyingParty) -> None:
+def test_malformed_client_id_is_refused(shop: RelyingParty) -> None:
     for client_id in ("a\x00b", "a%00b", "a\nb", "x" * 3000, "%ff"):
         assert shop.back("token", GRANT, headers=basic(client_id, "x")).status_code in (400, 401)
     assert outcome(shop.back("token", {**GRANT, "client_id": "x" * 3000}))[1] == "invalid_client"
 
 
-def test_guessing_client_ids_ends_soon_too(shop: RelyingParty) -> None:
+def test_guesses_of_client_id_are_limited(shop: RelyingParty) -> None:
     statuses = [shop.back("token", {**GRANT, "client_id": f"guess-{number}"}).status_code for number in range(205)]
     assert statuses[0] == 401
     assert statuses[-1] == 429

@@ -1,7 +1,7 @@
 """Pages that take an identifier answer known and unknown ones alike, down to HTML, headers and cookies.
 
 Pages hide accounts whatever the tenant configures. The operations behind the pages are covered by
-tests/api/test_nobody_learns_who_has_an_account.py, which fails if one is missing here.
+tests/api/test_account_enumeration.py, which fails if one is missing here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a mail server gets: a tenant's own mail with both parts, and the headers of a sender that behaves."""
+"""Delivery by SMTP: parts, headers, TLS and internationalized addresses of the mails."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RESET = {"url": "https://acme.example.com/auth.aspx?vtype=reset&vtoken=t0ken", "
 def deliver(
     tenant: TenantServer, server: Mailbox, *to: str, login: str = "", sender: str = "door@id.example.com"
 ) -> None:
-    """Post a mail to each address, and let the worker bring it."""
+    """Queue a mail to each address and let the worker deliver it."""
     url = f"smtp://{login}localhost:{server.port}"
     settings = replace(tenant.services.settings, mail_url=url, hub_domain="id.example.com", mail_from=sender)
     worker = Worker(settings, tenant.services.database, tenant.services.clock)
@@ -37,14 +37,14 @@ def deliver(
         pass
 
 
-def test_a_tenant_s_own_mail_arrives_over_tls_with_what_good_senders_say(
+def test_template_mail_arrives_over_tls_with_expected_headers(
     acme: TenantServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tls, trusted = certificate(tmp_path)
     monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
     html = "<h1>Grüße — ✿</h1><p>" + "a long line " * 200 + "</p><p><a href='#Url#'>Los</a> #OTP#</p>"
-    own = {"type": "forgotpassword", "subject": "Grüße ✿ #OTP#", "html": html, "sender_name": "Bäckerei, Süß"}
-    states(acme, MailTemplate.model_validate(own))
+    template = {"type": "forgotpassword", "subject": "Grüße ✿ #OTP#", "html": html, "sender_name": "Bäckerei, Süß"}
+    states(acme, MailTemplate.model_validate(template))
     with mailbox(tls, login="door:s3cret") as server:
         deliver(acme, server, "ada@example.test", login="door:s3cret@")
         mail, raw = server.mails[-1], server.raw[-1]
@@ -68,7 +68,7 @@ def test_a_tenant_s_own_mail_arrives_over_tls_with_what_good_senders_say(
     assert raw.isascii()
 
 
-def test_a_domain_of_another_script_is_reached_by_its_ascii_name(acme: TenantServer) -> None:
+def test_internationalized_domain_is_sent_as_ascii(acme: TenantServer) -> None:
     with mailbox() as server:
         deliver(acme, server, "Ada@bücher.example.test", sender="door@straße.example.com")
     assert server.envelopes[-1][0].startswith("FROM:<door@xn--strae-oqa.example.com>")
@@ -76,7 +76,7 @@ def test_a_domain_of_another_script_is_reached_by_its_ascii_name(acme: TenantSer
     assert server.mails[-1]["To"] == "Ada@xn--bcher-kva.example.test"
 
 
-def test_a_mailbox_of_another_script_is_reached_where_the_server_can(acme: TenantServer) -> None:
+def test_non_ascii_mailbox_is_sent_with_smtputf8(acme: TenantServer) -> None:
     with mailbox() as server:
         server.takes_utf8 = True
         deliver(acme, server, "jörg@bücher.example.test")
@@ -85,7 +85,7 @@ def test_a_mailbox_of_another_script_is_reached_where_the_server_can(acme: Tenan
     assert "To: jörg@xn--bcher-kva.example.test" in server.raw[-1].decode()
 
 
-def test_where_the_server_cannot_the_mail_is_given_up_with_a_reason_and_the_next_one_arrives(
+def test_non_ascii_mailbox_without_smtputf8_becomes_dead_letter(
     acme: TenantServer,
 ) -> None:
     with mailbox() as server:

@@ -1,4 +1,4 @@
-"""What is mailed, texted and guessed where the tenant hides who has an account: letters tell a stranger nothing, and are not lies."""
+"""Account enumeration by messages: which mails and texts a tenant that hides accounts sends, and limits on guessed codes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,13 @@ EVE, PHONE = "eve@evil.test", "+442079460123"
 
 @pytest.fixture
 def acme(new_tenant_server: NewTenantServer) -> TenantServer:
-    hiding = {"hide_unknown_accounts": True, "phone_login": True, "email_login": True, "email_verification_codes": True}
-    return new_tenant_server(limits=OPEN_LIMITS, **hiding)
+    settings = {
+        "hide_unknown_accounts": True,
+        "phone_login": True,
+        "email_login": True,
+        "email_verification_codes": True,
+    }
+    return new_tenant_server(limits=OPEN_LIMITS, **settings)
 
 
 def mails(acme: TenantServer, to: str) -> list[dict[str, Any]]:
@@ -34,19 +39,19 @@ def resend(acme: TenantServer, email: str) -> Any:
     return acme.send("PUT", REGISTER, {"email": email}, with_secret=False)
 
 
-def test_somebody_without_an_account_is_not_told_of_one(acme: TenantServer) -> None:
+def test_unknown_address_gets_no_verification_mail(acme: TenantServer) -> None:
     answered(resend(acme, EVE))
     assert mails(acme, EVE) == []
 
 
-def test_somebody_whose_address_is_proved_already_is_told(acme: TenantServer) -> None:
+def test_verified_address_gets_mail_on_resend(acme: TenantServer) -> None:
     acme.create(Email=primary(ADA), EmailVerified=True)
     answered(resend(acme, ADA))
     assert len(mails(acme, ADA)) == 1
 
 
 @pytest.mark.parametrize("is_taken", [True, False])
-def test_a_number_is_texted_whether_or_not_the_address_beside_it_is_taken(acme: TenantServer, is_taken: bool) -> None:
+def test_phone_gets_text_whether_or_not_email_is_taken(acme: TenantServer, is_taken: bool) -> None:
     if is_taken:
         acme.create(Email=primary(ADA), EmailVerified=True)
     answered(register(acme, ADA, PhoneId=PHONE))
@@ -55,7 +60,7 @@ def test_a_number_is_texted_whether_or_not_the_address_beside_it_is_taken(acme: 
 
 
 @pytest.mark.parametrize("is_taken", [True, False])
-def test_a_second_address_hears_nothing_whether_or_not_the_first_is_taken(acme: TenantServer, is_taken: bool) -> None:
+def test_secondary_email_gets_no_mail_even_if_first_is_taken(acme: TenantServer, is_taken: bool) -> None:
     if is_taken:
         acme.create(Email=primary(ADA), EmailVerified=True)
     both = [*primary(ADA), {"Type": "Secondary", "Value": EVE}]
@@ -64,14 +69,14 @@ def test_a_second_address_hears_nothing_whether_or_not_the_first_is_taken(acme: 
 
 
 @pytest.mark.parametrize("is_taken", [True, False])
-def test_no_mail_goes_out_where_the_caller_wants_none(acme: TenantServer, is_taken: bool) -> None:
+def test_registration_without_mail_option_sends_none(acme: TenantServer, is_taken: bool) -> None:
     if is_taken:
         acme.create(Email=primary(ADA), EmailVerified=True)
     answered(register(acme, ADA, query={"options": "preventverificationemail"}))
     assert mails(acme, ADA) == []
 
 
-def test_all_kinds_of_mail_together_have_a_limit(new_tenant_server: NewTenantServer) -> None:
+def test_mails_of_all_kinds_share_one_limit(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits=OPEN_LIMITS, sending={"mails_in_all": {"amount": 3, "minutes": 60}})
     acme.create(Email=primary(ADA))
     for _ in range(2):
@@ -83,7 +88,7 @@ def test_all_kinds_of_mail_together_have_a_limit(new_tenant_server: NewTenantSer
 
 
 def guess(acme: TenantServer, kind: Purpose, uid: str, address: str) -> type[Exception]:
-    """Guess once at a fresh code of another registration; return what is raised."""
+    """Spend a wrong code against a new one of the account; return the class of the error."""
     with call_of(acme.services, acme.name) as call:
         one_time_tokens.new_code(call, kind, uid, subject=address)
         call.work.commit()
@@ -93,16 +98,16 @@ def guess(acme: TenantServer, kind: Purpose, uid: str, address: str) -> type[Exc
     return type(refusal.value)
 
 
-def test_an_address_takes_fifteen_guesses_a_day_whoever_registers_it(new_tenant_server: NewTenantServer) -> None:
+def test_guesses_per_email_are_limited_across_accounts(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(lockout={"type": "none"})
-    makers = [str(acme.create()["Uid"]) for _ in range(4)]
+    uids = [str(acme.create()["Uid"]) for _ in range(4)]
     kinds = (Purpose.EMAIL, Purpose.ADD_EMAIL)
-    raised = [guess(acme, kinds[number % 2], makers[number % 4], ADA) for number in range(16)]
-    assert raised == [e.WrongMailCode] * 15 + [e.TooManyRequests]
-    assert guess(acme, Purpose.EMAIL, makers[0], EVE) is e.WrongMailCode
+    errors = [guess(acme, kinds[number % 2], uids[number % 4], ADA) for number in range(16)]
+    assert errors == [e.WrongMailCode] * 15 + [e.TooManyRequests]
+    assert guess(acme, Purpose.EMAIL, uids[0], EVE) is e.WrongMailCode
 
 
-def test_the_right_code_comes_too_late_then_and_the_link_does_not(new_tenant_server: NewTenantServer) -> None:
+def test_right_code_after_limit_is_refused_and_link_works(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(lockout={"type": "none"}, limits={"email_codes_tried_per_day": 2})
     uid = str(acme.create()["Uid"])
     for _ in range(2):

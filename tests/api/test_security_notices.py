@@ -1,0 +1,136 @@
+"""Security notices: each change of credentials or identifiers is mailed to the address that was primary before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from werkzeug.test import Client
+
+from app.identity.administration.configuration import apply as configuration
+from app.identity.administration.configuration.reading import read
+from tests.support.mailbox import mails_to, sent_messages, token_in
+from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered
+from tests.support.visitor import Visitor
+
+OWN, EMAIL, USERNAME = "/identity/v2/auth/account", "/identity/v2/auth/email", "/identity/v2/auth/username"
+ADA, OTHER, PHONE = "ada@example.test", "countess@example.test", "+4930123456"
+EMAILS_NOTICE, USERNAME_NOTICE, PHONE_NOTICE, PASSWORD_NOTICE = (
+    "The email addresses",
+    "Your username",
+    "The phone number",
+    "Your password",
+)
+ANSWERS_NOTICE, PET = "The security answers", {"SecurityQuestionAnswer": {"pet": "thief"}}
+
+
+@dataclass
+class Case:
+    """Ada's account with two addresses, the tenant's server, and a browser."""
+
+    tenant: TenantServer
+    uid: str
+    bearer: str
+    visitor: Visitor
+
+    def own(self, method: str, path: str, body: object) -> None:
+        answered(self.tenant.send(method, path, body, bearer=self.bearer))
+
+    def add_email(self, address: str) -> None:
+        self.own("POST", EMAIL, {"email": address, "type": "Secondary"})
+        token = token_in(mails_to(self.tenant.services, self.tenant.tenant_id, address)[-1])
+        answered(self.tenant.send("GET", EMAIL, with_secret=False, verificationtoken=token))
+
+    def notices(self) -> list[tuple[str, str, bool]]:
+        """Return subject, recipient, and whether it has a link to revert, of each notice."""
+        sent = sent_messages(self.tenant.services, self.tenant.tenant_id)
+        return [
+            (subject, str(one["to"]), "/not-me?" in one["text"])
+            for one in sent
+            for subject in (EMAILS_NOTICE, USERNAME_NOTICE, PHONE_NOTICE, PASSWORD_NOTICE, ANSWERS_NOTICE)
+            if one["subject"].startswith(subject)
+        ]
+
+
+def apply_account(members: str) -> Callable[[Case], None]:
+    def change(case: Case) -> None:
+        text = f"tenants: [{{name: {case.tenant.name}, accounts: [{{email: {ADA}, {members}}}]}}]"
+        configuration.apply(case.tenant.services, read(text.encode(), "f.yaml", Path()))
+
+    return change
+
+
+def change_email_on_page(action: str, confirm: str, address: str) -> Callable[[Case], None]:
+    def change(case: Case) -> None:
+        case.visitor.open("/profile").press("Sign in", identifier=ADA, password=PASSWORD)
+        shown = "Remove" if action == "remove" else "Make main"
+        case.visitor.open("/emails").press(shown, address=address, action=action).press(confirm)
+
+    return change
+
+
+def answer_questions_on_page(case: Case) -> None:
+    case.visitor.open("/profile").press("Sign in", identifier=ADA, password=PASSWORD)
+    case.visitor.open("/security-questions").press("Save", answer_0="Grey Owl")
+
+
+PRIMARY_REMOVED = [(EMAILS_NOTICE, ADA, True), (EMAILS_NOTICE, OTHER, False)]
+OTHER_REMOVED = [(EMAILS_NOTICE, OTHER, False), (EMAILS_NOTICE, ADA, True)]
+CHANGES: Mapping[str, tuple[Callable[[Case], None], list[tuple[str, str, bool]]]] = {
+    "U23 adds": (lambda case: case.add_email("third@example.test"), [(EMAILS_NOTICE, ADA, True)]),
+    "U24 removes the first": (lambda case: case.own("DELETE", EMAIL, {"email": ADA}), PRIMARY_REMOVED),
+    "U24 removes another": (lambda case: case.own("DELETE", EMAIL, {"email": OTHER}), OTHER_REMOVED),
+    "page removes the first": (change_email_on_page("remove", "Yes, remove it", ADA), PRIMARY_REMOVED),
+    "page makes another first": (
+        change_email_on_page("primary", "Yes, make it the main one", OTHER),
+        [(EMAILS_NOTICE, ADA, True)],
+    ),
+    "U16 username": (lambda case: case.own("PUT", OWN, {"UserName": "countess"}), [(USERNAME_NOTICE, ADA, False)]),
+    "U22 username": (lambda case: case.own("PUT", USERNAME, {"username": "countess"}), [(USERNAME_NOTICE, ADA, False)]),
+    "A05 username": (lambda case: update_by_server(case, {"UserName": "countess"}), [(USERNAME_NOTICE, ADA, False)]),
+    "U16 phone": (lambda case: case.own("PUT", OWN, {"PhoneId": PHONE}), [(PHONE_NOTICE, ADA, False)]),
+    "A05 phone": (lambda case: update_by_server(case, {"PhoneId": PHONE}), [(PHONE_NOTICE, ADA, False)]),
+    "apply phone": (apply_account(f'phone: "{PHONE}"'), [(PHONE_NOTICE, ADA, False)]),
+    "U16 answers": (lambda case: case.own("PUT", OWN, {"FirstName": "Ada", **PET}), [(ANSWERS_NOTICE, ADA, True)]),
+    "U17 answers": (lambda case: case.own("PUT", OWN, PET), [(ANSWERS_NOTICE, ADA, True)]),
+    "A05 answers": (lambda case: update_by_server(case, PET), [(ANSWERS_NOTICE, ADA, True)]),
+    "page answers": (answer_questions_on_page, [(ANSWERS_NOTICE, ADA, True)]),
+    "A05 password": (
+        lambda case: update_by_server(case, {"Password": "Quartz-lantern-58"}),
+        [(PASSWORD_NOTICE, ADA, True)],
+    ),
+}
+
+
+def update_by_server(case: Case, body: dict[str, Any]) -> None:
+    case.tenant.update(case.uid, body)
+
+
+@pytest.fixture
+def case(new_tenant_server: NewTenantServer, hub_app: Flask) -> Case:
+    tenant = new_tenant_server(email_login=True, phone_login=True, security_questions={"pet": "Your first pet?"})
+    made = tenant.create(Email=[{"Type": "Primary", "Value": ADA}], UserName="ada", EmailVerified=True)
+    visitor = Visitor(Client(hub_app), tenant.services.settings.hub_url(tenant.name))
+    return Case(tenant, made["Uid"], str(tenant.tokens(made["Uid"])["access_token"]), visitor)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_change_is_mailed_to_former_primary_address(case: Case, name: str) -> None:
+    change, expected = CHANGES[name]
+    case.add_email(OTHER)
+    before = case.notices()
+    change(case)
+    assert case.notices()[len(before) :] == expected
+
+
+def test_other_account_of_mailbox_does_not_exhaust_notice_limit(case: Case) -> None:
+    """A plus address is the same mailbox; the limit of five notices an hour counts each account separately."""
+    eve = case.tenant.create(Email=[{"Type": "Primary", "Value": "ada+eve@example.test"}])
+    for number in range(6):
+        case.tenant.update(eve["Uid"], {"Password": f"Racing-tortoise-{number}"})
+    case.tenant.update(case.uid, {"Password": "Quartz-lantern-58"})
+    assert (PASSWORD_NOTICE, ADA, True) in case.notices()
