@@ -16,7 +16,7 @@ from app.contract.tenant_file import json_schema
 from app.identity.messaging.placeholders import EMAIL_RULES, SMS_RULES, PlaceholderRule
 from app.settings import ROOT
 
-LETTERS = ROOT / "docs" / "mail-templates.md"
+TEMPLATES_PAGE = ROOT / "docs" / "mail-templates.md"
 PAGE, SCHEMA = ROOT / "docs" / "configuration.md", ROOT / "docs" / "configuration.schema.json"
 TABLE_BEGINS, TABLE_ENDS = "<!-- placeholders: written by tools.configuration -->", "<!-- end of placeholders -->"
 HEAD = """# Configuration reference
@@ -49,7 +49,7 @@ The tenants, for `gatehouse apply FILE.yaml`. `gatehouse schema` prints this ref
 
 
 def main() -> None:
-    made = {PAGE: page(), SCHEMA: json.dumps(json_schema(), indent=2) + "\n", LETTERS: letters()}
+    made = {PAGE: page(), SCHEMA: json.dumps(json_schema(), indent=2) + "\n", TEMPLATES_PAGE: templates_page()}
     if "--check" not in sys.argv:
         for path, text in made.items():
             path.write_text(text)
@@ -80,13 +80,13 @@ def page() -> str:
     return "".join(parts)
 
 
-def letters() -> str:
+def templates_page() -> str:
     """Return the page on templates with its table as the code has it."""
-    text = LETTERS.read_text()
+    text = TEMPLATES_PAGE.read_text()
     before, mark, rest = text.partition(TABLE_BEGINS)
     _, end, after = rest.partition(TABLE_ENDS)
     if not (mark and end):
-        sys.exit(f"{LETTERS.name}: the marks around its table are gone.")
+        sys.exit(f"{TEMPLATES_PAGE.name}: the marks around its table are gone.")
     return f"{before}{TABLE_BEGINS}\n{placeholder_table()}{TABLE_ENDS}{after}"
 
 
@@ -165,12 +165,12 @@ def variables() -> list[tuple[str, str]]:
             words[field.target.id] = " ".join(str(said).split())
     named = dict.fromkeys(re.findall(r"env\.get\(\"(GATEHOUSE_\w+)\"", source))
     special = {"COST": "shows_cost", "SECRET_KEY": "secrets"}
-    told = []
+    variables = []
     for name in named:
         key = name.removeprefix("GATEHOUSE_")
         field_name = special.get(key, key.lower())
-        told.append((name, words.get(field_name, "A file that holds the same." if key.endswith("_FILE") else "")))
-    return told
+        variables.append((name, words.get(field_name, "A file that holds the same." if key.endswith("_FILE") else "")))
+    return variables
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def read() -> dict[str, Lines]:
-    """Return the promises by section."""
+    """Return the pinned names by section."""
     shapes = Shapes()
     operations: Lines = {}
     errors: dict[str, set[str]] = {}
@@ -94,7 +94,7 @@ def _message(error: type[ApiError]) -> str:
 
 
 def _operation(operation: AnyOperation, shapes: Shapes) -> Iterator[tuple[str, list[str]]]:
-    """Yield the lines of an operation, by its address and what tells it apart from others there."""
+    """Yield the lines of an operation, by its address and the field that selects it among others there."""
     when = f" ?{'|'.join(operation.when)}" if operation.when else ""
     address = f"{operation.method} {operation.path}{when}"
     yield address, list(_admission(operation))

@@ -96,7 +96,7 @@ def take(pages: Pages, base: str, shot: Shot, folder: Path) -> None:
     page.screenshot(path=folder / shot.file, full_page=shot.size == "phone", animations="disabled")
 
 
-def letters(asked: argparse.Namespace) -> Iterator[tuple[Shot, str]]:
+def messages(asked: argparse.Namespace) -> Iterator[tuple[Shot, str]]:
     """Every mail and text message in every state, with its HTML; `--page mail` or `--page sms` draws them alone."""
     look, own = _demo_tenant(asked.look) or (_sample_tenant(asked.look), ())
     for language in asked.language:
@@ -147,7 +147,7 @@ def take_mail(pages: Pages, shot: Shot, html: str, folder: Path) -> None:
 
 
 def index(folder: Path, taken: list[Shot]) -> None:
-    """One page with all pictures, for those who look."""
+    """One page with all pictures, for review."""
     figures = "".join(
         f'<figure><a href="{quote(shot.file)}"><img loading="lazy" src="{quote(shot.file)}" alt=""></a>'
         f"<figcaption>{html.escape(' '.join(shot))}</figcaption></figure>"
@@ -176,7 +176,7 @@ def main() -> None:
         pages = Pages(browser)
         for shot in taken:
             take(pages, f"http://127.0.0.1:{server.server_port}", shot, asked.folder)
-        for shot, html_part in letters(asked):
+        for shot, html_part in messages(asked):
             take_mail(pages, shot, html_part, asked.folder)
             taken.append(shot)
         browser.close()

@@ -12,7 +12,7 @@ from werkzeug.test import Client
 
 from tests.support.identity_service import MovableClock
 from tests.support.registering import REGISTER, UNLIMITED, all_at_once, primary, register
-from tests.support.sotts import sealed, sott_of
+from tests.support.sotts import encrypted, sott_of
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 
 SOTT, SERVERINFO = "/identity/v2/manage/account/sott", "/identity/v2/serverinfo"
@@ -41,7 +41,7 @@ def test_sott_from_service_is_accepted(acme: TenantServer) -> None:
 def test_sott_from_serverinfo_times_is_accepted(acme: TenantServer) -> None:
     period = answered(acme.send("GET", SERVERINFO, with_secret=False))["Sott"]
     plain = f"{period['StartTime']}#{acme.api_key}#{period['EndTime']}".encode()
-    assert register_with(acme, sealed(plain, acme.api_secret)) == (200, None)
+    assert register_with(acme, encrypted(plain, acme.api_secret)) == (200, None)
 
 
 @pytest.mark.parametrize(
@@ -122,9 +122,9 @@ def test_tampered_sott_is_refused(acme: TenantServer, globex: TenantServer) -> N
         f"{text}*{'0' * 32}",
         f"*{hashlib.md5(b'', usedforsecurity=False).hexdigest()}",
         f"{cut}*{hashlib.md5(cut.encode(), usedforsecurity=False).hexdigest()}",
-        sealed(b"2026/01/01 00:00:00#" + acme.api_key.encode(), acme.api_secret),
-        sealed(b"9999/99/99 99:99:99#" + acme.api_key.encode() + b"#9999/99/99 99:99:99", acme.api_secret),
-        sealed(b"\xff\xfe", acme.api_secret),
+        encrypted(b"2026/01/01 00:00:00#" + acme.api_key.encode(), acme.api_secret),
+        encrypted(b"9999/99/99 99:99:99#" + acme.api_key.encode() + b"#9999/99/99 99:99:99", acme.api_secret),
+        encrypted(b"\xff\xfe", acme.api_secret),
         "x" * 5_000,
         "\u0661*\u0662",
     )

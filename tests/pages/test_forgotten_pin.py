@@ -92,7 +92,7 @@ def test_text_message_resets_the_pin(tenant: World, visitor: Visitor, ada: Perso
 def test_account_without_pin_gets_no_mail_and_same_page(tenant: World, visitor: Visitor, ada: Person) -> None:
     grace = tenant.person("grace@example.com")
     page = request_reset(visitor, grace.email)
-    assert page.says(grace.email) == request_reset(visitor, ada.email).says(ada.email)
+    assert page.comparable_text(grace.email) == request_reset(visitor, ada.email).comparable_text(ada.email)
     assert not mails_to(tenant.services, tenant.tenant_id, grace.email)
 
 

@@ -26,7 +26,7 @@ class PendingRegistration:
         self.page = visitor.open("/register").press("Create account", email=email, password=STRONG)
 
     def summary(self, seen: VisitedPage) -> tuple[int, str]:
-        return seen.status, seen.says(but_for=self.email)
+        return seen.status, seen.comparable_text(but_for=self.email)
 
     def walk_through(self) -> list[tuple[int, str]]:
         """Use everything that the page offers; return status and text of each answer."""

@@ -1,4 +1,4 @@
-"""A caller that may ask every operation of the interface of one tenant, and what its answers are held against."""
+"""A caller of every operation of the interface at one tenant, and checks of the responses."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ UNLIMITED = {"limits": dict.fromkeys(RequestLimits.model_fields, 0), "lockout": 
 
 
 def every(*schemes: AuthScheme, without: tuple[AuthScheme, ...] = ()) -> pytest.MarkDecorator:
-    """Ask of each operation whose callers need these letters."""
+    """Run the test for each operation with one of these authentication schemes."""
     held = [
         operation
         for operation in CATALOGUE
@@ -50,7 +50,7 @@ def asked_of(operations: list[AnyOperation]) -> pytest.MarkDecorator:
 
 
 def needs_key_alone(operation: AnyOperation) -> bool:
-    """Return whether the tenant's key is enough, or the operation is a client's."""
+    """Return whether the API key alone admits the caller, or the operation is for clients."""
     return (
         frozenset({AuthScheme.API_KEY}) in operation.admission.auth.alternatives
         or AuthScheme.CLIENT in operation.admission.auth.schemes()
@@ -58,7 +58,7 @@ def needs_key_alone(operation: AnyOperation) -> bool:
 
 
 def with_body() -> pytest.MarkDecorator:
-    """Ask of each operation that reads a body."""
+    """Run the test for each operation with a body."""
     return asked_of([one for one in CATALOGUE if one.method in WRITES and shape_of(one.request).has_body])
 
 
@@ -68,7 +68,7 @@ _CREATES = [one.operation for one in BOUND if one.draft.does and one.draft.does.
 
 
 class Caller:
-    """Calls operations of one tenant with everything that they ask for, unless told otherwise."""
+    """Calls operations of one tenant with all credentials and members that they require, unless overridden."""
 
     def __init__(self, tenant: TenantServer, app: Flask) -> None:
         self.tenant = tenant
@@ -85,7 +85,7 @@ class Caller:
         return machine(self.tenant, "all")
 
     def renew(self) -> Caller:
-        """Be another account: the operation before may have ended the token, and more."""
+        """Switch to a new account, since the last operation may have ended the token."""
         self.__dict__.pop("bearer", None)
         return self
 

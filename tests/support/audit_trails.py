@@ -174,7 +174,7 @@ def beside(*each: Callable[[], None]) -> Iterator[None]:
         try:
             while not done.is_set():
                 one()
-        except Exception as problem:  # noqa: BLE001 - told in the end, whatever it is
+        except Exception as problem:  # noqa: BLE001 - raised again at the end
             wrong.append(problem)
 
     threads = [threading.Thread(target=run, args=(one,)) for one in each]

@@ -1,4 +1,4 @@
-"""An authenticator in software: it makes passkeys and signs with them, well or badly (WebAuthn level 3 section 6)."""
+"""A software authenticator: it creates passkeys and signs with them, correctly or with faults (WebAuthn level 3 section 6)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def from_base64url(text: str) -> bytes:
 
 @dataclass
 class Passkey:
-    """One key pair of somebody at some site."""
+    """One key pair of an account at a site."""
 
     rp_id: str
     handle: str
@@ -55,7 +55,7 @@ class Authenticator:
         return self.attests(made, options["challenge"], **overrides)
 
     def attests(self, passkey: Passkey, challenge: str, **overrides: Any) -> dict[str, Any]:
-        """Return the credential of a passkey that was just made; `said` replaces what is true."""
+        """Return the credential of a passkey that was just made; `overrides` replaces true values."""
         numbers = passkey.key.public_key().public_numbers()
         x, y = numbers.x.to_bytes(32), numbers.y.to_bytes(32)
         key = overrides.get("key", cbor2.dumps({1: 2, 3: -7, -1: 1, -2: x, -3: y}))

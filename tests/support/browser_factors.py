@@ -216,14 +216,14 @@ FACTORS: tuple[type[BrowserFactor], ...] = (AppFactor, PushFactor, SmsFactor, Ma
 
 
 def expect_field_error(page: Page, name: str) -> None:
-    """A problem is told next to the field, and the field says so to those who cannot see it."""
+    """Expect an error next to the field that assistive technology announces as well."""
     field = page.locator(f"[name={name}][aria-invalid=true]")
     expect(field).to_be_visible()
     expect(page.locator(f"#{(field.get_attribute('aria-describedby') or '').split()[-1]}")).not_to_be_empty()
 
 
 def expect_error_notice(page: Page) -> None:
-    """A problem is told above the form, where no single field is wrong."""
+    """Expect an error above the form, where no single field is wrong."""
     expect(page.locator("#summary")).not_to_be_empty()
 
 

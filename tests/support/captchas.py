@@ -32,7 +32,7 @@ DOUBTED = b'{"success": false, "response": "0", "error-codes": ["timeout-or-dupl
 
 
 def answer_to(question: Question) -> int:
-    """What a person says."""
+    """Return the answer of a person."""
     first, *rest = question.numbers
     said: dict[str, Callable[[], int]] = {
         "sum": lambda: first + rest[0],
@@ -51,7 +51,7 @@ def asked_on(page: VisitedPage, button: str = "Sign in") -> Question:
 
 
 def worked(seed: str, bits: int) -> str:
-    """What a browser computes."""
+    """Return the solution that a browser computes."""
     for number in itertools.count():
         made = hashlib.sha256(f"{seed}:{number}".encode()).digest()
         if int.from_bytes(made) >> (256 - bits) == 0:
@@ -61,7 +61,7 @@ def worked(seed: str, bits: int) -> str:
 
 @dataclass
 class Provider:
-    """A captcha provider: a real HTTP server, which answers as told and keeps what it was asked."""
+    """A captcha provider: a real HTTP server, which gives the configured answer and records its requests."""
 
     says: bytes = b'{"success": true}'
     status: int = 200
@@ -107,7 +107,7 @@ class Provider:
 
 @contextmanager
 def providing(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
-    """A provider that believes everybody, at the addresses of all of them."""
+    """Serve a provider that accepts every response, at the addresses of all providers."""
     with Provider() as made:
         urls = tuple((name, made.url) for name in ("recaptcha_v2", "recaptcha_v3", "hcaptcha", "tencent"))
         monkeypatch.setattr(services, "settings", replace(services.settings, captcha_urls=urls))
@@ -115,7 +115,7 @@ def providing(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
 
 
 def keep_secret(services: Services, tenant_id: str, secret: str = SECRET) -> None:
-    """Seal a captcha secret, as `gatehouse apply` would."""
+    """Store a captcha secret encrypted, as `gatehouse apply` does."""
     sealed = services.encryption.encrypt(secret.encode(), changes.captcha_associated_data(tenant_id))
     with UnitOfWork(services.database, tenant_id).separate_transaction() as work:
         work.run(update(tenants).where(tenants.c.tenant_id == tenant_id).values(captcha_secret=sealed))

@@ -23,6 +23,6 @@ def chosen(**choices: bool) -> list[dict[str, Any]]:
 
 
 def given(*events: str, **choices: bool) -> dict[str, Any]:
-    """Answers to the forms of built-in events; the terms are accepted unless something is said."""
+    """Answers to the forms of built-in events; the terms are accepted unless overridden."""
     named = [{"Event": event, "IsCustom": False} for event in events]
     return {"Events": named, "Data": chosen(**(choices or {"terms": True}))}

@@ -1,4 +1,4 @@
-"""A person at a tenant, whose mails and messages can be read."""
+"""An account at a tenant, with its mails and text messages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNLIMITED = {
 
 @dataclass
 class Customer:
-    """Somebody who has an account, and forgets the password."""
+    """An account holder who forgets the password."""
 
     tenant: TenantServer
     uid: str
@@ -57,7 +57,7 @@ class Customer:
         return token_in(self.mail())
 
     def issued_token(self) -> str:
-        """A token that the tenant's server brings; no mail is spent on it."""
+        """Return a reset token that the tenant's server requested, without a mail."""
         made = answered(self.tenant.send("POST", f"{MANAGE}/forgot/token", {"email": self.email}))
         return str(made["ForgotToken"])
 

@@ -44,7 +44,7 @@ def key_of(name: str) -> RSAPrivateKey:
 
 @dataclass
 class Phone:
-    """One phone, of somebody at a tenant."""
+    """One phone of an account."""
 
     tenant: TenantServer
     name: str = "Ada's phone"
@@ -106,7 +106,7 @@ def pairing_address(there: World) -> str:
 
 
 def store_service_secrets(tenant: TenantServer, **secrets: dict[str, str]) -> None:
-    """Seal what services gave the tenant."""
+    """Store the credentials of push services encrypted."""
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         sealed = tenant_secrets.encrypt_merged(tenant.services.encryption, tenant.tenant_id, None, **secrets)
         changes.change(work, service_secrets=sealed)
@@ -114,7 +114,7 @@ def store_service_secrets(tenant: TenantServer, **secrets: dict[str, str]) -> No
 
 
 def with_push(make: NewTenantServer, **settings: Any) -> tuple[SecondFactorHolder, Phone]:
-    """Return somebody at a tenant that has push, and their phone, not registered yet."""
+    """Return an account at a tenant with push, and its phone, not registered yet."""
     who = second_factor_holder(make, **{"push": PUSH, "second_factors": FACTORS, **settings})
     store_service_secrets(who.tenant, push=AWS_KEY)
     return who, Phone(who.tenant)
@@ -140,6 +140,6 @@ def resent(who: SecondFactorHolder, token: str) -> TestResponse:
 
 def sent_in(text: str) -> dict[str, Any]:
     """The data of a message as SNS gets it."""
-    told = json.loads(text)
-    held = json.loads(next(value for name, value in told.items() if name != "default"))
+    message = json.loads(text)
+    held = json.loads(next(value for name, value in message.items() if name != "default"))
     return dict(held.get("data", held))

@@ -31,18 +31,18 @@ class FakeDuo:
     services: Services
     url: str = ""
     prompts: dict[str, dict[str, Any]] = field(default_factory=dict)
-    said: dict[str, Any] = field(default_factory=dict)
+    claims_override: dict[str, Any] = field(default_factory=dict)
     """Claims that the token has instead."""
     secret: str = SECRET
     """What it signs with."""
     leads: Callable[[str], str] = str
-    """Where browsers reach what it was told to lead them to."""
+    """Where browsers reach the configured redirect address."""
 
     @property
     def now(self) -> datetime:
         return self.services.clock.now()
 
-    def passed(self, address: str, **said: Any) -> dict[str, str]:
+    def passed(self, address: str, **overrides: Any) -> dict[str, str]:
         """Pass the prompt in a browser, and return what it comes back with."""
         parts = urlsplit(address)
         assert f"{parts.scheme}://{parts.netloc}" == self.url
@@ -53,21 +53,21 @@ class FakeDuo:
         assert claims["redirect_uri"] == asked["redirect_uri"]
         assert claims["exp"] > self.now.timestamp()
         code = randomness.token(16)
-        self.prompts[code] = {**claims, "said": said}
+        self.prompts[code] = {**claims, "said": overrides}
         return {"state": claims["state"], "code": code}
 
-    def back(self, address: str, **said: Any) -> str:
+    def back(self, address: str, **overrides: Any) -> str:
         """Return where the browser comes back to."""
         asked = dict(parse_qsl(urlsplit(address).query))
         joint = "&" if "?" in asked["redirect_uri"] else "?"
-        return f"{asked['redirect_uri']}{joint}{urlencode(self.passed(address, **said))}"
+        return f"{asked['redirect_uri']}{joint}{urlencode(self.passed(address, **overrides))}"
 
     def prompt(self, path: str) -> str:
         """Return its page, as a browser meets it."""
-        said = {"allow": {}, "deny": {"auth_result": {"result": "deny"}}}
-        ways = {choice: self.leads(self.back(f"{self.url}{path}", **claims)) for choice, claims in said.items()}
-        links = [f'<a id="{choice}" href="{html.escape(way)}">{choice}</a>' for choice, way in ways.items()]
-        return f"<!doctype html><title>Duo</title>{' '.join(links)}"
+        choices = {"allow": {}, "deny": {"auth_result": {"result": "deny"}}}
+        links = {choice: self.leads(self.back(f"{self.url}{path}", **claims)) for choice, claims in choices.items()}
+        anchors = [f'<a id="{choice}" href="{html.escape(link)}">{choice}</a>' for choice, link in links.items()]
+        return f"<!doctype html><title>Duo</title>{' '.join(anchors)}"
 
     def read(self, text: str) -> dict[str, Any]:
         return dict(jwt.decode(text, OctKey.import_key(SECRET), algorithms=["HS512"]).claims)
@@ -91,7 +91,7 @@ class FakeDuo:
 
 @contextmanager
 def duo(services: Services) -> Iterator[FakeDuo]:
-    """Serve one, and lead this house to it."""
+    """Serve one, and configure the services to use it."""
     held = FakeDuo(services)
 
     class Handler(BaseHTTPRequestHandler):
@@ -101,8 +101,8 @@ def duo(services: Services) -> Iterator[FakeDuo]:
 
         def do_POST(self) -> None:
             content = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            status, said = held.token(dict(parse_qsl(content)))
-            self.answer(status, json.dumps(said), "application/json")
+            status, body = held.token(dict(parse_qsl(content)))
+            self.answer(status, json.dumps(body), "application/json")
 
         def answer(self, status: int, text: str, kind: str) -> None:
             body = text.encode()

@@ -1,4 +1,4 @@
-"""Somebody with second factors: what their app shows, and how they answer a challenge."""
+"""An account with second factors: the codes of its app, and responses to a challenge."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OWN_2FA = "/identity/v2/auth/account/2fa"
 
 @dataclass
 class SecondFactorHolder(AccountHolder):
-    """Somebody at a tenant that has second factors."""
+    """An account at a tenant with second factors."""
 
     app: pyotp.TOTP | None = field(default=None, repr=False)
     codes: list[str] = field(default_factory=list, repr=False)  # on paper
@@ -79,5 +79,5 @@ class SecondFactorHolder(AccountHolder):
 
 
 def second_factor_holder(make: NewTenantServer, **settings: Any) -> SecondFactorHolder:
-    """Return somebody at a new tenant whose second factors are optional, unless the settings say else."""
+    """Return an account at a new tenant; second factors are optional unless the settings change that."""
     return SecondFactorHolder(**vars(account_holder(make, **{"two_factor": "optional", **settings})))

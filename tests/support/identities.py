@@ -1,4 +1,4 @@
-"""What providers say of people, and what a browser that came back from one leaves for a program."""
+"""Identities at providers, and the tokens that a browser hands to a program after the callback."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ ADA = ProviderIdentity(
 
 
 def new_identity(provider: str = "google") -> ProviderIdentity:
-    """Somebody at a provider whom nobody has seen before."""
+    """Return an identity at a provider that no tenant knows."""
     return replace(ADA, provider=provider, subject=secrets.token_hex(8))
 
 
 @contextmanager
 def doing(tenant: TenantServer) -> Iterator[Context]:
-    """Give a call of the tenant whose work is kept, as that of a page's visit is."""
+    """Give a context of the tenant whose work is committed, as in a visit of a page."""
     with call_of(tenant.services, tenant.name) as call:
         yield call
         call.audit.write(call.work)
@@ -48,20 +48,20 @@ def account_of(call: Context, uid: str) -> Account:
 
 
 def linked_to(tenant: TenantServer, uid: str, claimed: ProviderIdentity) -> ProviderIdentity:
-    """Link an identity to an account, as a browser's journey does."""
+    """Link an identity to an account, as the hosted pages do."""
     with doing(tenant) as call:
         linked_identities.link(call, account_of(call, uid), claimed)
     return claimed
 
 
 def candidate(tenant: TenantServer, claimed: ProviderIdentity) -> str:
-    """What a browser brings to a program that wants to link."""
+    """Return the candidate token that a browser hands to a program for linking."""
     with doing(tenant) as call:
         return token_handoff.create_candidate(call, claimed)
 
 
 def request_token(tenant: TenantServer, uid: str) -> str:
-    """What a browser brings to a program after a sign-in."""
+    """Return the request token that a browser hands to a program after a sign-in."""
     with doing(tenant) as call:
         return token_handoff.request_token(call, account_of(call, uid), ("fed",), "google")
 
@@ -71,7 +71,7 @@ def guid() -> str:
 
 
 def began(tenant: TenantServer, *, links: bool = False) -> str:
-    """A client GUID with which a browser was led to a provider."""
+    """Return a client GUID with which a browser went to a provider."""
     held = guid()
     with doing(tenant) as call:
         token_handoff.register_guid(call, held, links=links)
@@ -79,7 +79,7 @@ def began(tenant: TenantServer, *, links: bool = False) -> str:
 
 
 def signed_in_with(tenant: TenantServer, uid: str, held: str = "") -> str:
-    """A client GUID whose browser signed in."""
+    """Return a client GUID whose browser signed in."""
     held = held or began(tenant)
     with doing(tenant) as call:
         assert token_handoff.finish_sign_in(call, held, account_of(call, uid), ("fed",), "google")
@@ -87,7 +87,7 @@ def signed_in_with(tenant: TenantServer, uid: str, held: str = "") -> str:
 
 
 def linking_guid(tenant: TenantServer, claimed: ProviderIdentity) -> str:
-    """A client GUID whose browser came back with an identity to link."""
+    """Return a client GUID whose browser came back with an identity to link."""
     held = began(tenant, links=True)
     with doing(tenant) as call:
         assert token_handoff.finish_link(call, held, claimed)
@@ -95,7 +95,7 @@ def linking_guid(tenant: TenantServer, claimed: ProviderIdentity) -> str:
 
 
 def without_password(tenant: TenantServer, claimed: ProviderIdentity, *, email: str = "") -> str:
-    """The id of an account that somebody made by a provider, without a password; without an address it is named by a username."""
+    """Create an account without a password, linked to this identity; without an address it has a username."""
     named = {"Email": [{"Type": "Primary", "Value": email}]} if email else {"UserName": f"u{secrets.token_hex(5)}"}
     uid = str(tenant.create(**named, EmailVerified=bool(email))["Uid"])
     with doing(tenant) as call:

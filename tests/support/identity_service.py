@@ -1,4 +1,4 @@
-"""The house that API and page tests run in: on SQLite and on PostgreSQL, migrated, costs shown. pytest loads it as a plugin."""
+"""The services of API and page tests: on SQLite and on PostgreSQL, migrated, with costs shown. pytest loads it as a plugin."""
 
 from __future__ import annotations
 
@@ -99,13 +99,13 @@ def shared_settings(folder: Path) -> Settings:
 @pytest.fixture(scope="session")
 def sqlite_services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
     """The services over the SQLite database that tests share."""
-    yield from served(shared_settings(tmp_path_factory.mktemp("house")))
+    yield from served(shared_settings(tmp_path_factory.mktemp("services")))
 
 
 @pytest.fixture(scope="session")
 def postgres_services(postgres: PostgresUrls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
     """The services over the PostgreSQL database that tests share."""
-    settings = shared_settings(tmp_path_factory.mktemp("house"))
+    settings = shared_settings(tmp_path_factory.mktemp("services"))
     yield from served(
         replace(
             settings,

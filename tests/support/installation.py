@@ -40,7 +40,7 @@ NO_LIMITS = dict.fromkeys(
 
 
 def eventually(is_so: Callable[[], Any], why: str = "") -> Any:
-    """Wait until something is so, and return what it said."""
+    """Wait until something is so, and return the result."""
     ends_at = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < ends_at:
         try:
@@ -98,7 +98,7 @@ class Installation:
         eventually(lambda: self.send("GET", "/health/ready").status_code == 200, "it serves")
 
     def open_shop(self) -> str:
-        """Start the example shop as a process of its own, a stranger to us but for its client; return its address."""
+        """Start the example shop as a process of its own, which shares only its client; return its address."""
         port = free_port()
         home = f"http://shop.localhost:{port}"
         facts = {
@@ -130,7 +130,7 @@ class Installation:
             end(process.pid, how)
 
     def knows_the_tenant(self) -> bool:
-        """Whether the process that serves has seen the tenant already: what is applied meanwhile takes seconds."""
+        """Whether the process that serves has seen the tenant already: changes applied meanwhile take seconds."""
         headers = {"Host": f"acme.localhost:{self.port}"}
         return httpx.get(f"http://127.0.0.1:{self.port}/login", headers=headers, timeout=PATIENCE_SECONDS).is_success
 

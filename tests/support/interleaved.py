@@ -120,7 +120,7 @@ class Model:
                     and row.password_hash not in self.revoked_hashes
                 ):
                     assert self._knows_password(person, row), (
-                        f"{proved} is in an account with a password of somebody else"
+                        f"{proved} is in an account with a password of another person"
                     )
 
     def _check_unique_addresses(self, rows: dict[str, Any]) -> None:
@@ -185,7 +185,7 @@ class Model:
             row = next(row for row in self._rows(accounts) if row.uid == changed[0])
             assert self._is_password(row, said), "the page says that the password is changed, and it is another"
         if heading == CHECK_MAIL and "Create account" in done.button and done.sent.get("email") in person.addresses:
-            assert len(person.mails()) > mails, f"told to look for a mail to {done.sent['email']}, and there is none"
+            assert len(person.mails()) > mails, f"the page announces a mail to {done.sent['email']}, and there is none"
         for row in self._rows(accounts):
             for one in row.emails:
                 if one.get("verified"):

@@ -151,11 +151,11 @@ def by_keyboard(sheet: Sheet) -> Iterator[Faults]:
             sheet.page.evaluate(LOOK)
         if press >= sum(stops) and sheet.page.evaluate("window.isOver"):
             break
-    ways = zip(sheet.ask(VISITS), stops, sheet.ask(STOPS), strict=True)
-    yield [[*_faults_of_way(visits, {before, after})] for visits, before, after in ways]
+    orders = zip(sheet.ask(VISITS), stops, sheet.ask(STOPS), strict=True)
+    yield [[*_faults_of_tab_order(visits, {before, after})] for visits, before, after in orders]
 
 
-def _faults_of_way(visits: list[dict[str, Any]], stops: set[int]) -> Iterator[str]:
+def _faults_of_tab_order(visits: list[dict[str, Any]], stops: set[int]) -> Iterator[str]:
     """Yield the faults of a tab sequence; the number of stops may change while a page enables a button."""
     places: list[int] = []
     for here in visits:

@@ -1,4 +1,4 @@
-"""A small database in the MaxMind DB format, version 2.0: networks and what is told of each."""
+"""A small database in the MaxMind DB format, version 2.0: networks with a record each."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _UINT16, _UINT64 = 5, 9
 def database(places: Mapping[str, Any], *, ip_version: int = 6) -> bytes:
     """Return the file: a tree of 24-bit records, the data beneath it, and the metadata at its end."""
     data, at, tree = b"", {}, [[None, None]]
-    for network, told in places.items():
+    for network, value in places.items():
         at[network] = len(data)
-        data += _said(told)
+        data += _encoded(value)
         _hang(tree, _bits(network, ip_version), network)
     nodes = len(tree)
-    said = b"".join(_record(side, nodes, at) for node in tree for side in node)
+    tree_bytes = b"".join(_record(side, nodes, at) for node in tree for side in node)
     about = {
         "binary_format_major_version": (_UINT16, 2), "binary_format_minor_version": (_UINT16, 0), "build_epoch": (_UINT64, 1_700_000_000),
         "database_type": "Test-City", "description": {"en": "for tests"}, "ip_version": (_UINT16, ip_version),
         "languages": ["en"], "node_count": nodes, "record_size": (_UINT16, 24),
     }  # fmt: skip
-    return said + bytes(16) + data + b"\xab\xcd\xefMaxMind.com" + _said(about)
+    return tree_bytes + bytes(16) + data + b"\xab\xcd\xefMaxMind.com" + _encoded(about)
 
 
 def _bits(network: str, ip_version: int) -> str:
@@ -49,17 +49,17 @@ def _record(side: Any, nodes: int, at: Mapping[str, int]) -> bytes:
     return int(value).to_bytes(3, "big")
 
 
-def _said(told: Any) -> bytes:
-    kind, told = told if isinstance(told, tuple) else (_POINTERLESS[type(told)], told)
-    if isinstance(told, str):
-        body, size = told.encode(), len(told.encode())
-    elif isinstance(told, int):
-        body = told.to_bytes((told.bit_length() + 7) // 8, "big")
+def _encoded(value: Any) -> bytes:
+    kind, value = value if isinstance(value, tuple) else (_POINTERLESS[type(value)], value)
+    if isinstance(value, str):
+        body, size = value.encode(), len(value.encode())
+    elif isinstance(value, int):
+        body = value.to_bytes((value.bit_length() + 7) // 8, "big")
         size = len(body)
-    elif isinstance(told, list):
-        body, size = b"".join(map(_said, told)), len(told)
+    elif isinstance(value, list):
+        body, size = b"".join(map(_encoded, value)), len(value)
     else:
-        body, size = b"".join(_said(name) + _said(value) for name, value in told.items()), len(told)
+        body, size = b"".join(_encoded(name) + _encoded(member) for name, member in value.items()), len(value)
     long = bytes([size - 29]) if size > 28 else b""
     first = (kind if kind < 8 else 0) << 5 | min(size, 29)
     return bytes([first, *([kind - 7] if kind > 7 else [])]) + long + body

@@ -112,7 +112,7 @@ _SERVED: dict[int, tuple[Services, WSGIApplication]] = {}
 
 @pytest.fixture
 def identity_app(services: Services) -> WSGIApplication:
-    """The identity service of this house, made once."""
+    """Return the identity service over these services, created once."""
     if id(services) not in _SERVED:
         _SERVED[id(services)] = (services, create_app(create_service(services)))
     return _SERVED[id(services)][1]

@@ -56,7 +56,7 @@ def begin(row: str, **query: Any) -> Act:
 
 
 def finish(row: str) -> Act:
-    """Send what is no credential of anybody."""
+    """Send a credential of no account."""
     return lambda who: who.call(row, {"PasskeyCredential": EMPTY})
 
 
@@ -97,7 +97,7 @@ def nameless(who: AccountHolder) -> TestResponse:
 
 
 def challenged(row: str, body: Any = None, *, enrolled: bool = False, late: bool = False, locked: bool = False) -> Act:
-    """Answer a challenge, of somebody who enrolled a passkey or of nobody who did."""
+    """Answer a challenge, of an account with or without an enrolled passkey."""
 
     def act(who: AccountHolder) -> TestResponse:
         ada = passkey_holder_of(who)
@@ -146,7 +146,7 @@ def forgets(**overrides: Any) -> Act:
 
 
 def link(who: AccountHolder) -> str:
-    """A mailed link of somebody who has a passkey."""
+    """Return a mailed link of an account with a passkey."""
     ada = keyed_first(who)
     assert forgets()(ada).status_code == 200
     return link_in(ada.mailed()).rpartition("vtoken=")[2]

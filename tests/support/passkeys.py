@@ -1,4 +1,4 @@
-"""Somebody with passkeys, and what their authenticator is asked."""
+"""An account with passkeys, and the ceremonies of its authenticator."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def origin_of(tenant: TenantServer) -> str:
 
 @dataclass
 class PasskeyHolder(SecondFactorHolder):
-    """Somebody whose device makes passkeys."""
+    """An account whose device creates passkeys."""
 
     device: Authenticator = field(default_factory=lambda: Authenticator(""), repr=False)
 
@@ -88,14 +88,14 @@ class PasskeyHolder(SecondFactorHolder):
 
 
 def passkey_holder(make: NewTenantServer, **settings: Any) -> PasskeyHolder:
-    """Return somebody at a new tenant that has passkeys."""
+    """Return an account at a new tenant with passkeys enabled."""
     who = PasskeyHolder(**vars(account_holder(make, **{"passkeys": True, **settings})))
     who.device = Authenticator(origin_of(who.tenant))
     return who
 
 
 def passkey_holder_of(who: Any) -> PasskeyHolder:
-    """Return somebody of a row table, with a device."""
+    """Return the account of a row table with a device."""
     known = who if isinstance(who, PasskeyHolder) else PasskeyHolder(**vars(who))
     known.device = Authenticator(origin_of(who.tenant))
     return known

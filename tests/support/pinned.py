@@ -1,4 +1,4 @@
-"""Somebody with a PIN: what a sign-in leaves behind, what asks for a first one, what resets one that was forgotten."""
+"""An account with a PIN: the token after a sign-in, the first PIN, and the reset of a forgotten PIN."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def lock(kind: str, most: int = 2) -> dict[str, Any]:
 
 
 def pinned(who: AccountHolder, pin: str = PIN) -> AccountHolder:
-    """Somebody whose PIN the tenant's server set."""
+    """Return an account whose PIN the tenant's server set."""
     return who.becomes(PINInfo={"PIN": pin})
 
 
@@ -68,7 +68,7 @@ def change(old: str = PIN, new: str = OTHER) -> Act:
 
 
 def mails(row: str, **query: Any) -> Act:
-    """Ask for a mail, as somebody who has a PIN."""
+    """Request a mail as an account with a PIN."""
     name = {"U70": "email", "U71": "username"}[row]
     return lambda who: who.call(row, {name: getattr(pinned(who), name)}, **query)
 

@@ -55,7 +55,7 @@ class Person:
         self.set_columns(is_active=False)
 
     def set_columns(self, **columns: Any) -> None:
-        """Let columns of the account say something else."""
+        """Change columns of the account's row."""
         with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             where = (accounts.c.tenant_id == self.tenant_id, accounts.c.uid == self.uid)
             work.run(update(accounts).where(*where).values(**columns))
@@ -116,7 +116,7 @@ class Browser:
         return self._post("/hub/sign-out", named)
 
     def signed_in(self, person: Person) -> Browser:
-        """Sign the person in, where nobody is yet."""
+        """Sign the person in, unless the browser is signed in."""
         if self.session is None:
             self.sign_in(None, person.email, person.password)
         return self

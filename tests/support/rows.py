@@ -1,4 +1,4 @@
-"""How the rows of the interface are asked: somebody with an account, one line a refusal, every way to say the same."""
+"""Calls of the operations of the interface: an account, one line per refusal, and every variant of a request."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PAGE, STRANGE_PAGE = "https://shop.example/back", "https://evil.example/back"
 
 @dataclass
 class AccountHolder(Customer):
-    """Somebody with a verified address, a username, a number and answers, and an access token."""
+    """An account with a verified address, a username, a number, security answers and an access token."""
 
     held: str = ""
 
@@ -63,17 +63,17 @@ class AccountHolder(Customer):
         return self
 
     def waits(self, **by: float) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         self.tenant.services.clock.advance(**by)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
 
     def mailed(self, to: str = "") -> dict[str, Any]:
-        """The newest mail to an address, their own if none is said."""
+        """Return the newest mail to an address, by default the account's own."""
         held = sent_messages(self.tenant.services, self.tenant.tenant_id)
         return [one for one in held if one["to"] == (to or self.email)][-1]
 
 
 def account_holder(make: NewTenantServer, **settings: Any) -> AccountHolder:
-    """Return somebody at a new tenant with these settings."""
+    """Return an account at a new tenant with these settings."""
     stated = {
         "captcha": {"work_bits": 8},
         "security_questions": QUESTIONS,
@@ -106,7 +106,7 @@ class Refusal:
 
 @contextmanager
 def without_sms(who: AccountHolder) -> Iterator[None]:
-    """Nothing sends text messages for a while."""
+    """Run without a sender of text messages."""
     services = who.tenant.services
     kept, services.settings = services.settings, replace(services.settings, sms_url="", mail_url="smtp://127.0.0.1:9")
     try:
@@ -117,7 +117,7 @@ def without_sms(who: AccountHolder) -> Iterator[None]:
 
 @contextmanager
 def with_breached(who: AccountHolder, *passwords: str) -> Iterator[None]:
-    """These passwords stand on the list of stolen ones for a while."""
+    """Put these passwords on the list of breached passwords for a while."""
     services = who.tenant.services
     kept = services.breached_passwords
     with breached_password_server(*passwords) as elsewhere:
@@ -158,13 +158,13 @@ class Answer:
     shape: Any
     settings: Mapping[str, Any] = field(default_factory=dict)
     is_flat: bool = True  # members of members have no form-encoded spelling
-    events: tuple[str, ...] = ()  # what is told to webhooks, unless the caller says not to
+    events: tuple[str, ...] = ()  # events for webhooks, unless the caller suppresses them
 
     def __str__(self) -> str:
         return self.row
 
     def variants(self) -> Iterable[str]:
-        """Name every way to ask the same of this row."""
+        """Yield the name of every variant of the request."""
         row = ROWS[self.row]
         yield from ("as stated", "odd letter case", "key in a header")
         yield from (f"at {other}" for other in row.also)
@@ -181,45 +181,45 @@ class Answer:
         if "PW" in row.marks.split():
             yield from ("prevent_webhook", "X-PreventWebhook")
 
-    def check(self, make: NewTenantServer, way: str) -> None:
-        """Ask in this way."""
+    def check(self, make: NewTenantServer, variant: str) -> None:
+        """Send this variant of the request."""
         who = account_holder(make, **self.settings)
         asked = self.prepare(who)
         began = len(events(who.tenant))
-        answer = send(who, self.row, asked, way)
+        answer = send(who, self.row, asked, variant)
         assert answer.status_code == 200, answer.text
         assert answer.headers["Content-Type"] == "application/json"
-        shape = narrowed(self.shape) if way == "fields" else self.shape
+        shape = narrowed(self.shape) if variant == "fields" else self.shape
         assert differs(shape, answer.get_json()) == "", answer.text
         if self.events:
-            told = events(who.tenant)[began:]
-            assert sorted(name for name, _ in told) == sorted(self.events)
-            assert {silent for _, silent in told} == {"ebhook" in way}
+            recorded = events(who.tenant)[began:]
+            assert sorted(name for name, _ in recorded) == sorted(self.events)
+            assert {silent for _, silent in recorded} == {"ebhook" in variant}
 
 
-def send(who: AccountHolder, row_id: str, asked: Ask, way: str) -> TestResponse:
-    """Send a request in one of the ways."""
+def send(who: AccountHolder, row_id: str, asked: Ask, variant: str) -> TestResponse:
+    """Send one variant of a request."""
     row, base = ROWS[row_id], f"http://{who.tenant.services.settings.api_hostname}"
     body = dict(asked.body) if asked.body is not None else None
     query, headers = dict(asked.query), dict(asked.headers)
-    _show(who, row, way, query, headers)
+    _show(who, row, variant, query, headers)
     path = row.path
-    if way == "token in the body":
+    if variant == "token in the body":
         body = {**(body or {}), "access_token": who.bearer}
-    elif way == "odd letter case":
+    elif variant == "odd letter case":
         path = re.sub(r"[a-z]+(?![a-z]*})", lambda found: found[0].title(), path)
         query = {name.upper(): value for name, value in query.items()}
         body = {_odd(name): value for name, value in body.items()} if body is not None else None
-    elif way.startswith("at "):
-        path = way.removeprefix("at ")
-    elif way == "fields":
+    elif variant.startswith("at "):
+        path = variant.removeprefix("at ")
+    elif variant == "fields":
         query["fields"] = "Uid,email/value"
-    elif way == "prevent_webhook":
+    elif variant == "prevent_webhook":
         query["prevent_webhook"] = "true"
-    elif way == "X-PreventWebhook":
-        headers[way] = "true"
+    elif variant == "X-PreventWebhook":
+        headers[variant] = "true"
     sent: dict[str, Any] = {"json": body} if body is not None else {}
-    if way == "form":
+    if variant == "form":
         headers["Content-Type"] = "application/x-www-form-urlencoded"
         sent = {"data": urlencode(body or {})}
     path = path.format(**{"uid": who.uid, **asked.at})
@@ -228,19 +228,19 @@ def send(who: AccountHolder, row_id: str, asked: Ask, way: str) -> TestResponse:
     )
 
 
-def _show(who: AccountHolder, row: Row, way: str, query: dict[str, Any], headers: dict[str, str]) -> None:
-    """Show the key, the secret and the token that the row asks for, each where this way has it."""
-    if way == "key in a header":
+def _show(who: AccountHolder, row: Row, variant: str, query: dict[str, Any], headers: dict[str, str]) -> None:
+    """Show the key, the secret and the token that the row asks for, each where this variant has it."""
+    if variant == "key in a header":
         headers["X-Acme-ApiKey"] = who.tenant.api_key
     else:
         query["apikey"] = who.tenant.api_key
-    if "S" in row.auth and way == "secret in a header":
+    if "S" in row.auth and variant == "secret in a header":
         headers["x-lr-apisecret"] = who.tenant.api_secret
     elif "S" in row.auth:
         query["apisecret"] = who.tenant.api_secret
-    if "U" in row.auth and way == "token in the query":
+    if "U" in row.auth and variant == "token in the query":
         query["access_token"] = who.bearer
-    elif "U" in row.auth and way != "token in the body":
+    elif "U" in row.auth and variant != "token in the body":
         headers["Authorization"] = f"Bearer {who.bearer}"
 
 
@@ -249,7 +249,7 @@ def _odd(name: str) -> str:
 
 
 def events(tenant: TenantServer) -> list[tuple[str, bool]]:
-    """Return what happened to accounts of the tenant, and whether webhooks are not told of it, in order."""
+    """Return the account events of the tenant in order, and whether webhooks are suppressed."""
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         asked = select(audit.c.event, audit.c.facts).where(audit.c.tenant_id == tenant.tenant_id)
         rows = work.all(asked.order_by(audit.c.entry_id))

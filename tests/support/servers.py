@@ -234,7 +234,7 @@ class Postgres(Server):
             return row[0] if row else None
 
     def database(self, name: str, template: str = "template1") -> PostgresUrls:
-        """Make an empty database with both roles, or a copy of `template` (which nobody may be connected to)."""
+        """Make an empty database with both roles, or a copy of `template` (without connections)."""
         self.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
         names = {"owner": OWNER, "runtime": RUNTIME}
         names |= {"owner_password": self.owner_password, "runtime_password": self.runtime_password}
@@ -291,7 +291,7 @@ class Redis(Server):
 
 
 def unprivileged() -> dict[str, Any]:
-    """How to start what refuses to run as root: as Debian's `postgres`, or `nobody`; no change for anybody else."""
+    """How to start what refuses to run as root: as Debian's `postgres`, or as `nobody`; other users stay as they are."""
     if os.geteuid() != 0:
         return {}
     for name in ("postgres", "nobody"):

@@ -32,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell each xdist worker where the addresses of the shared servers are kept."""
+    """Give each xdist worker the folder with the addresses of the shared servers."""
     node.workerinput["services"] = str(node.config.stash[FOLDER])
 
 
@@ -58,7 +58,7 @@ def load(path: Path, kind: type[Server]) -> Server:
 
 
 def shared(config: pytest.Config, name: str, create: Callable[[], Server]) -> Any:
-    """The server of this run: started by whoever asks first, found by the others."""
+    """The server of this run: started by the first worker that asks."""
     path = config.stash[FOLDER] / name
     with locked(path.with_suffix(".lock")):
         if not path.exists():

@@ -1,4 +1,4 @@
-"""A small SMTP server (RFC 5321, STARTTLS, AUTH PLAIN) on this machine, which keeps what it is given and can be told to refuse."""
+"""A small SMTP server (RFC 5321, STARTTLS, AUTH PLAIN) on this machine, which keeps what it is given and can be configured to refuse."""
 
 import base64
 import datetime as dt
@@ -24,7 +24,7 @@ PATIENCE_SECONDS = 120
 
 class Mailbox(socketserver.ThreadingTCPServer):
     """Where mails arrive. `refusals` are answers to RCPT, used up one by one. While `says_thanks` is not set, a mail is
-    taken and the sender is not told so; with `seconds_a_mail` it is told so late. With
+    accepted without a reply to the sender; with `seconds_a_mail` the reply comes late. With
     `takes_data` cleared it stops answering at DATA, which `at_data` tells."""
 
     allow_reuse_address = True
@@ -59,7 +59,7 @@ class Mailbox(socketserver.ThreadingTCPServer):
             self._open.discard(request)
 
     def go_away(self) -> None:
-        """Go down: nobody listens at the port any more, and every conversation ends."""
+        """Go down: the port closes, and every connection ends."""
         self.shutdown()
         self.server_close()
         self.hang_up()

@@ -24,10 +24,10 @@ def sott_of(
     begun = start or tenant.services.clock.now()
     over = begun + timedelta(minutes=minutes)
     plain = f"{begun.strftime(form)}#{key or tenant.api_key}#{over.strftime(form)}".encode()
-    return sealed(plain, secret or tenant.api_secret)
+    return encrypted(plain, secret or tenant.api_secret)
 
 
-def sealed(plain: bytes, secret: str) -> str:
+def encrypted(plain: bytes, secret: str) -> str:
     """Return a plain text in the token's form."""
     made = hashlib.pbkdf2_hmac("sha1", secret.encode(), bytes(8), 10_000, 32)
     missing = 16 - len(plain) % 16

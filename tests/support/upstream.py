@@ -89,15 +89,15 @@ class FakeProvider:
     def now(self) -> int:
         return int(self.services.clock.now().timestamp())
 
-    def openid(self, **stated: Any) -> dict[str, Any]:
+    def openid(self, **overrides: Any) -> dict[str, Any]:
         """Return the settings of an OpenID Connect connection to it."""
-        return {"key": CLIENT, "issuer": self.url, **stated}
+        return {"key": CLIENT, "issuer": self.url, **overrides}
 
-    def oauth2(self, **stated: Any) -> dict[str, Any]:
+    def oauth2(self, **overrides: Any) -> dict[str, Any]:
         """Return the settings of an OAuth 2.0 connection by endpoints, like GitHub's."""
         return {
             "key": CLIENT, "authorization_endpoint": f"{self.url}/authorize", "token_endpoint": f"{self.url}/token",
-            "userinfo_endpoint": f"{self.url}/user", "scope": "read:user", "claims": {"subject": "id"}, **stated,
+            "userinfo_endpoint": f"{self.url}/user", "scope": "read:user", "claims": {"subject": "id"}, **overrides,
         }  # fmt: skip
 
     def known_to(self, tenant: TenantServer, *names: str, **settings: Any) -> None:
@@ -157,11 +157,11 @@ class FakeProvider:
             "iss": self.url, "aud": CLIENT, "iat": self.now, "exp": self.now + 300, "nonce": asked["nonce"],
             "at_hash": half_of(access_token), **asked["who"], **self.claims,
         }  # fmt: skip
-        stated = {name: value for name, value in claims.items() if value is not None}
+        overrides = {name: value for name, value in claims.items() if value is not None}
         header = {"alg": "RS256", "kid": self.key.kid, **self.header}
         shown = {name: value for name, value in header.items() if value is not None}
         registry = jws.JWSRegistry(algorithms=[str(shown["alg"])], strict_check_header=False)
-        return jwt.encode(shown, stated, self.key, registry=registry)
+        return jwt.encode(shown, overrides, self.key, registry=registry)
 
     def answer(self, path: str, token: str, form: Mapping[str, str]) -> tuple[int, Any]:
         who = self.tokens.get(token)
@@ -222,7 +222,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(part)
                 time.sleep(held.drip_seconds)
         except OSError:
-            self.close_connection = True  # whoever asked has heard enough
+            self.close_connection = True  # the client has read enough
 
     def log_message(self, *_: Any) -> None:
         """Disable logging."""

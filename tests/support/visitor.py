@@ -84,7 +84,7 @@ class VisitedPage:
         """Return the text of the page's body."""
         return words(self.html.partition("<body")[2])
 
-    def says(self, but_for: str = "") -> str:
+    def comparable_text(self, but_for: str = "") -> str:
         """Return the text without an identifier and without countdowns, so that two visits compare equal."""
         text = self.text.replace("\u00a0", " ")
         return re.sub(r"\d+ seconds?", "a while", text.replace(but_for, "") if but_for else text)

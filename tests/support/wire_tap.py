@@ -1,4 +1,4 @@
-"""A tap on the wire between two of our processes: passes everything on, and keeps what was said."""
+"""A tap between two processes of the service: forwards all bytes and records them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Tap:
 
     target: int
     listener: socket.socket
-    received: list[bytearray] = field(default_factory=list)  # what each client said, by connection
+    received: list[bytearray] = field(default_factory=list)  # bytes of each client, by connection
 
     @property
     def port(self) -> int:
@@ -23,7 +23,7 @@ class Tap:
         return port
 
     def requests(self) -> list[bytes]:
-        """Return each HTTP request that was heard in full."""
+        """Return each HTTP request that was recorded completely."""
         return [request for data in self.received for request in _requests(bytes(data))]
 
     def repeat(self, request: bytes) -> int:

@@ -51,7 +51,7 @@ class Spent:
         return self.cpu_ms / self.bare_ms
 
     def line(self, operation: str, budget: Budget) -> Line:
-        """Hold it against its budget."""
+        """Compare it with its budget."""
         excess = [name for name, most in budget.counts.items() if self.counts.get(name, 0.0) > most]
         shown = [f"{name} {self.counts[name]:g}" for name in self.counts if self.counts[name] or name in budget.counts]
         bounds = ", ".join(f"{name} ≤ {most}" for name, most in budget.counts.items())
@@ -67,7 +67,7 @@ class Spent:
 
 
 HASHING = "hash_us"
-"""What the product says its password hashes took: budgeted in a row of their own, taken off everywhere else."""
+"""Reported time of password hashes: budgeted in a row of its own and subtracted elsewhere."""
 Operation = Callable[[int], Visitor | None]
 """Does the operation once, the n-th time; returns the visitor whose costs are counted."""
 

@@ -51,7 +51,7 @@ TWO_STEPS = {
     "passkeys": True,
     "passkey_settings": {"progressive_enrollment": False},
 }
-"""A second factor whose proof is the same at every sign-in: what others wait for is not the product's time."""
+"""A second factor with the same response at every sign-in, so that no waiting for codes is measured."""
 
 
 def configuration(tenant: str, hashing: dict[str, int], **settings: Any) -> dict[str, Any]:
@@ -124,7 +124,7 @@ class Scene:
         return best
 
     def visitor(self, tenant: str = TENANT) -> Visitor:
-        """Somebody who comes to the tenant for the first time."""
+        """Return a visitor without cookies."""
         return Visitor(self.port, f"{tenant}.localhost:{self.port}")
 
     def password(self, visitor: Visitor, number: int) -> Answer:
@@ -168,7 +168,7 @@ def prepare(folder: Path, port: int) -> None:
     ]
     stated.write_text(json.dumps({"tenants": tenants}, indent=1))
     for command in (["migrate"], ["apply", str(stated)]):
-        told = subprocess.run(
+        completed = subprocess.run(
             [str(GATEHOUSE), *command],
             env={**os.environ, **environment(folder, port)},
             cwd=ROOT,
@@ -176,8 +176,8 @@ def prepare(folder: Path, port: int) -> None:
             text=True,
             check=False,
         )
-        if told.returncode != 0:
-            raise Unexpected(f"gatehouse {command[0]} failed:\n{told.stdout[-1500:]}\n{told.stderr[-1500:]}")
+        if completed.returncode != 0:
+            raise Unexpected(f"gatehouse {command[0]} failed:\n{completed.stdout[-1500:]}\n{completed.stderr[-1500:]}")
 
 
 def start_product(folder: Path, port: int) -> Server:

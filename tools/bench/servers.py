@@ -1,4 +1,4 @@
-"""Server processes, and what the system says of them: CPU time and memory of the whole tree."""
+"""Server processes with the CPU time and memory of the whole process tree."""
 
 import os
 import signal

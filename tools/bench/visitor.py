@@ -33,7 +33,7 @@ class Answer:
         elif encoding == "deflate":
             body = zlib.decompress(body)
         elif encoding:
-            raise Unexpected(f"{self.path} came back in an encoding nobody asked for: {encoding}")
+            raise Unexpected(f"{self.path} came back in an unrequested encoding: {encoding}")
         return body.decode()
 
     @property
@@ -54,7 +54,7 @@ class Visitor:
     def __init__(self, port: int, host: str) -> None:
         self.cookies: dict[str, str] = {}
         self.costs: dict[str, int] = {}
-        """What the answers' X-Gatehouse-Cost said, added up."""
+        """The sum of the responses' X-Gatehouse-Cost."""
         self._port = port
         self._host = host
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -93,7 +93,7 @@ class Visitor:
         return answer
 
     def take(self, answer: Answer) -> None:
-        """Keep what an answer leaves behind: cookies, and what it says it cost."""
+        """Keep what an answer leaves behind: cookies, and its reported cost."""
         self._take_cookies(answer)
         self._count(answer)
 

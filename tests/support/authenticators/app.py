@@ -36,7 +36,7 @@ class AppDriver(Driver):
         return who.shows(3600) if who.app else "000000"
 
     def attacker_response(self, who: SecondFactorHolder, token: str) -> str:
-        """Of a key that the owner had begun with, and did not prove."""
+        """Return a code of a key whose enrolment the owner did not finish."""
         return who.scans().shows()
 
     def show(self, who: SecondFactorHolder, token: str, response: Any) -> TestResponse:

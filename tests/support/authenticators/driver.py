@@ -1,4 +1,4 @@
-"""What the common suite needs of an authenticator."""
+"""The interface of an authenticator for the common suite."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ class Driver:
     settings: ClassVar[Mapping[str, Any]] = {}
     """What a tenant states beside its switch."""
     wrong: ClassVar[tuple[int, ...]]
-    """Codes of a proof that is wrong, old, used or somebody else's."""
+    """Codes of a response that is wrong, expired, used or from another account."""
     missing: ClassVar[tuple[int, ...]]
     """Codes where the account did not enrol it."""
     lives_seconds: ClassVar[int | None] = None
-    """How long a proof is good; None where it does not end by itself."""
+    """Lifetime of a response; None where it does not expire."""
     is_used_up: ClassVar[bool] = True
-    """Whether a proof works once; what people know works again, with another challenge."""
+    """Whether a response works only once; answers that people know work again with another challenge."""
     stands_alone: ClassVar[bool] = True
     """Whether it is a second factor by itself."""
     counts: ClassVar[bool] = True
-    """Whether a wrong proof counts toward the account's lock; not where there is nothing to guess."""
+    """Whether a wrong response counts toward the account's lock; not where nothing can be guessed."""
     over: ClassVar[tuple[int, ...]] = (1103,)
     """Codes where the challenge is over, or another tenant's."""
     asked_at_once: ClassVar[int] = 10
-    """In how many sign-ins at once somebody may be asked for it."""
+    """How many concurrent sign-ins may request it."""
 
     def __str__(self) -> str:
         return self.kind.value
@@ -55,7 +55,7 @@ class Driver:
         return nullcontext()
 
     def equipped(self, who: SecondFactorHolder) -> SecondFactorHolder:
-        """Return somebody with what it takes, as a phone."""
+        """Return the account with the necessary device, such as a phone."""
         return who
 
     def enrol(self, who: SecondFactorHolder) -> None:
@@ -67,23 +67,23 @@ class Driver:
         raise NotImplementedError
 
     def first_response(self, who: SecondFactorHolder, challenge: Mapping[str, Any]) -> Any:
-        """Return the first proof of what was begun at a challenge."""
+        """Return the first response of an enrolment that began at a challenge."""
         raise NotImplementedError
 
     def enrols_by(self, who: SecondFactorHolder, token: str, response: Any) -> TestResponse:
-        """Show a first proof with a challenge's token."""
+        """Send a first response with a challenge's token."""
         return self.show(who, token, response)
 
     def response(self, who: SecondFactorHolder, token: str) -> Any:
-        """Return a right proof, for a challenge."""
+        """Return a correct response to a challenge."""
         raise NotImplementedError
 
     def wrong_response(self, who: SecondFactorHolder, token: str) -> Any:
-        """Return one that is wrong, after `proof` was asked for; only where it `counts`."""
+        """Return a wrong response, after `response` was called; only where it `counts`."""
         raise NotImplementedError
 
     def attacker_response(self, who: SecondFactorHolder, token: str) -> Any:
-        """Return the best that somebody can show who has the password alone, where another factor is enrolled."""
+        """Return the best response of an attacker who has only the password, where another factor is enrolled."""
         return self.response(who, token)
 
     def show(self, who: SecondFactorHolder, token: str, response: Any) -> TestResponse:

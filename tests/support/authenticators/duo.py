@@ -22,7 +22,7 @@ BACK = "https://shop.example/duo"
 
 @dataclass
 class Led(SecondFactorHolder):
-    """Somebody whose browser comes back from Duo, and where each challenge led it."""
+    """An account whose browser comes back from Duo, and where each challenge led it."""
 
     addresses: dict[str, str] = field(default_factory=dict, repr=False)
 
@@ -42,7 +42,7 @@ class DuoDriver(Driver):
     settings = {"duo": {**DUO, "redirect_uris": [BACK]}}
     wrong = (1332, 1333)
     missing = (1334,)
-    counts = False  # a state is 122 bits that nobody guesses, and Duo counts by itself
+    counts = False  # a state is 122 bits which cannot be guessed, and Duo counts by itself
     there: FakeDuo
     # `lives_seconds` is none: a prompt ends with its challenge; test_duo asks it where there is no challenge
 

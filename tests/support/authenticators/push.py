@@ -17,7 +17,7 @@ from tests.support.tenant_server import answered, refused
 
 @dataclass
 class Phoned(SecondFactorHolder):
-    """Somebody with a phone, and what it was asked for each challenge."""
+    """An account with a phone, and the requests that it got for each challenge."""
 
     requests: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)
 
@@ -40,7 +40,7 @@ class PushDriver(Driver):
     lives_seconds = 180
     counts = False  # a poll guesses nothing; what a device denies counts: test_push
     over = (1296,)
-    asked_at_once = 5  # in ten minutes: whoever is asked again and again approves in the end
+    asked_at_once = 5  # in ten minutes: repeated requests wear people down
 
     def equipped(self, who: SecondFactorHolder) -> Phoned:
         store_service_secrets(who.tenant, push=AWS_KEY)

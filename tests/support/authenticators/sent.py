@@ -17,7 +17,7 @@ NUMBER = "+442079460123"
 
 
 NONE = "000000"
-"""What somebody types who was sent nothing."""
+"""A code that was never sent."""
 
 
 class SmsDriver(Driver):

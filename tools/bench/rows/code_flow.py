@@ -1,4 +1,4 @@
-"""The code flow of somebody who is signed in: authorize and token, with PKCE and an RS256 id_token."""
+"""The code flow of a signed-in account: authorize and token, with PKCE and an RS256 id_token."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""GET of the login page by somebody unknown."""
+"""GET of the login page without a session."""
 
 from collections.abc import Iterator
 

@@ -15,7 +15,7 @@ _NUMBERS = count()
 
 
 def measured(scene: Scene) -> Iterator[Line]:
-    """Pages that nobody is known on, then forms as a person sends them; what a form needs is fetched before, and not counted."""
+    """Pages without a session, then forms as a person sends them; what a form needs is fetched before, and not counted."""
     anonymous, known = scene.visitor(), scene.visitor()
     scene.sign_in(known, 3)
     known.costs.clear()
