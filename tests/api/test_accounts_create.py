@@ -14,20 +14,20 @@ def refusal(acme: TenantServer, **members: Any) -> tuple[int, int]:
     return refused(acme.send("POST", MANAGE, {"Password": PASSWORD, "Email": EMAIL, **members}))
 
 
-def test_an_account_is_created_and_its_profile_answered(acme: TenantServer) -> None:
+def test_created_account_profile_is_returned(acme: TenantServer) -> None:
     profile = acme.create(Email=EMAIL, FirstName="Ada", LastName="Lovelace", EmailVerified=True)
     assert (profile["FullName"], profile["Email"], profile["EmailVerified"]) == ("Ada Lovelace", EMAIL, True)
     assert len(profile["Uid"]) == 32
     assert acme.read(profile["Uid"]) == profile
 
 
-def test_the_password_is_masked_and_never_answered(acme: TenantServer) -> None:
+def test_password_is_masked_in_response(acme: TenantServer) -> None:
     answer = acme.send("POST", MANAGE, {"Password": PASSWORD, "Email": EMAIL})
     assert answered(answer)["Password"] == "********"
     assert PASSWORD not in answer.text
 
 
-def test_names_are_read_in_any_letter_case_and_free_maps_stay_as_they_are(new_tenant_server: NewTenantServer) -> None:
+def test_field_names_ignore_case_except_in_free_maps(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(custom_fields=["shoeSize"])
     body = {
         "PASSWORD": PASSWORD,
@@ -41,11 +41,11 @@ def test_names_are_read_in_any_letter_case_and_free_maps_stay_as_they_are(new_te
     assert profile["WebProfiles"] == {"gitHub": "x", "GITHUB": "y"}
 
 
-def test_the_exact_spelling_of_a_name_wins(acme: TenantServer) -> None:
+def test_exact_field_name_wins_over_other_cases(acme: TenantServer) -> None:
     assert acme.create(firstname="wrong", FirstName="Ada", FIRSTNAME="wrong too")["FirstName"] == "Ada"
 
 
-def test_members_that_nobody_writes_are_ignored(acme: TenantServer) -> None:
+def test_read_only_and_unknown_fields_are_ignored(acme: TenantServer) -> None:
     profile = acme.create(
         ID="mine", NoOfLogins=7, Roles=["admin"], FullName="X", CreatedDate="2001-01-01", Nonsense={"a": 1}
     )
@@ -54,13 +54,13 @@ def test_members_that_nobody_writes_are_ignored(acme: TenantServer) -> None:
     assert "Nonsense" not in profile
 
 
-def test_an_account_may_be_known_by_a_username_or_a_phone_alone(acme: TenantServer) -> None:
+def test_username_or_phone_alone_identifies_account(acme: TenantServer) -> None:
     assert acme.create(UserName="Ada")["UserName"] == "ada"
     profile = acme.create(PhoneId="+44 20 7946 0123", PhoneIdVerified="true")
     assert (profile["PhoneId"], profile["PhoneIdVerified"], profile["Email"]) == ("+442079460123", True, [])
 
 
-def test_the_primary_address_stands_first(acme: TenantServer) -> None:
+def test_primary_email_is_listed_first(acme: TenantServer) -> None:
     given = [{"Type": "Work", "Value": "w@example.test"}, {"Type": "Primary", "Value": "p@example.test"}]
     assert [entry["Type"] for entry in acme.create(Email=given)["Email"]] == ["Primary", "Work"]
 
@@ -99,26 +99,24 @@ def test_the_primary_address_stands_first(acme: TenantServer) -> None:
         ({"Email": "a@example.test"}, (400, 908)),
     ],
 )  # fmt: skip
-def test_a_malformed_registration_is_refused(
-    acme: TenantServer, members: dict[str, Any], expected: tuple[int, int]
-) -> None:
+def test_malformed_account_is_refused(acme: TenantServer, members: dict[str, Any], expected: tuple[int, int]) -> None:
     assert refusal(acme, **members) == expected
     assert refused(acme.send("GET", MANAGE, email="ada@example.test")) == (403, 938)
 
 
-def test_a_refused_member_is_named(acme: TenantServer) -> None:
+def test_refusal_names_invalid_field(acme: TenantServer) -> None:
     body = {"Password": PASSWORD, "Email": EMAIL, "Positions": [{"Company": {"Name": ["x"]}}]}
     assert "Positions[0].Company.Name" in acme.send("POST", MANAGE, body).get_json()["Description"]
 
 
-def test_every_broken_rule_of_the_password_has_a_sentence(new_tenant_server: NewTenantServer) -> None:
+def test_each_violated_password_rule_is_reported(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(password_policy={"require_uppercase": True, "min_length": 12})
     answer = acme.send("POST", MANAGE, {"Password": "abc", "Email": EMAIL}).get_json()
     assert [problem["FieldName"] for problem in answer["Errors"]] == ["Password"] * 4
     assert "at least 12" in answer["Errors"][0]["ErrorMessage"]
 
 
-def test_a_password_must_not_hold_the_own_name(acme: TenantServer) -> None:
+def test_password_containing_own_name_is_refused(acme: TenantServer) -> None:
     assert refusal(acme, LastName="Lovelace", Password="lovelace-41-xx") == (403, 1216)
 
 
@@ -131,24 +129,22 @@ def test_a_password_must_not_hold_the_own_name(acme: TenantServer) -> None:
         ({"Email": None, "PhoneId": "+44 20 7946 0123"}, (403, 1058)),
     ],
 )
-def test_an_identifier_belongs_to_one_account(
-    acme: TenantServer, members: dict[str, Any], expected: tuple[int, int]
-) -> None:
+def test_identifier_in_use_is_refused(acme: TenantServer, members: dict[str, Any], expected: tuple[int, int]) -> None:
     second = {"Type": "Work", "Value": "second@example.test"}
     acme.create(Email=[*EMAIL, second], UserName="Countess", PhoneId="+442079460123")
     assert refusal(acme, **members) == expected
 
 
-def test_the_same_address_may_have_an_account_at_another_tenant(acme: TenantServer, globex: TenantServer) -> None:
+def test_same_email_is_allowed_in_two_tenants(acme: TenantServer, globex: TenantServer) -> None:
     assert acme.create(Email=EMAIL)["Uid"] != globex.create(Email=EMAIL)["Uid"]
 
 
-def test_an_id_of_ones_own_needs_the_tenants_leave(acme: TenantServer) -> None:
+def test_custom_uid_is_ignored_where_not_enabled(acme: TenantServer) -> None:
     profile = acme.create(Uid="ada")
     assert (profile["Uid"] == "ada", profile["IsCustomUid"]) == (False, False)
 
 
-def test_an_id_of_ones_own_is_unique_and_well_formed(new_tenant_server: NewTenantServer) -> None:
+def test_custom_uid_must_be_unique_and_well_formed(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(custom_uid=True)
     profile = acme.create(Uid="ada-1")
     assert (profile["Uid"], profile["IsCustomUid"]) == ("ada-1", True)
@@ -158,7 +154,7 @@ def test_an_id_of_ones_own_is_unique_and_well_formed(new_tenant_server: NewTenan
     assert refusal(acme, Uid="Nobody") == (403, 1200)  # where proofs for names that no account has are kept
 
 
-def test_security_answers_are_kept_hashed(new_tenant_server: NewTenantServer) -> None:
+def test_security_answers_are_never_returned(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(security_questions={"q1": "Your first pet?"})
     profile = acme.create(SecurityQuestionAnswer={"q1": "Byron the cat"})
     assert "Byron" not in str(profile)
@@ -178,7 +174,7 @@ def test_security_answers_are_kept_hashed(new_tenant_server: NewTenantServer) ->
         (b"<a/>", "text/xml", (400, 1083)),
     ],
 )
-def test_a_body_that_is_no_registration_is_refused(
+def test_unreadable_body_is_refused(
     acme: TenantServer, content: bytes, media_type: str, expected: tuple[int, int]
 ) -> None:
     answer = Client(acme.app).post(
@@ -191,7 +187,7 @@ def test_a_body_that_is_no_registration_is_refused(
     assert refused(answer) == expected
 
 
-def test_the_secret_is_asked_for(acme: TenantServer) -> None:
+def test_missing_or_wrong_api_secret_is_refused(acme: TenantServer) -> None:
     body = {"Password": PASSWORD, "Email": EMAIL}
     assert refused(acme.send("POST", MANAGE, body, with_secret=False)) == (400, 923)
     assert refused(acme.send("POST", MANAGE, body, apisecret="wrong")) == (401, 902)

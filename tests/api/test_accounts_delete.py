@@ -13,14 +13,14 @@ def uid(acme: TenantServer) -> str:
     return str(acme.create(Email=ADA, UserName="ada", PhoneId="+442079460123")["Uid"])
 
 
-def test_an_account_is_deleted_by_its_id(acme: TenantServer, uid: str) -> None:
+def test_account_is_deleted_by_uid(acme: TenantServer, uid: str) -> None:
     assert answered(acme.send("DELETE", f"{MANAGE}/{uid}")) == GONE
     assert refused(acme.send("GET", f"{MANAGE}/{uid}")) == (403, 984)
     assert refused(acme.send("DELETE", f"{MANAGE}/{uid}")) == (403, 984)
 
 
 @pytest.mark.parametrize("named", [{"email": "Ada@example.test"}, {"username": "ADA"}, {"phone": "+44 20 7946 0123"}])
-def test_an_account_is_deleted_by_its_identifier(acme: TenantServer, uid: str, named: dict[str, str]) -> None:
+def test_account_is_deleted_by_identifier(acme: TenantServer, uid: str, named: dict[str, str]) -> None:
     assert answered(acme.send("DELETE", MANAGE, **named)) == GONE
     assert refused(acme.send("GET", f"{MANAGE}/{uid}")) == (403, 984)
 
@@ -36,17 +36,19 @@ def test_an_account_is_deleted_by_its_identifier(acme: TenantServer, uid: str, n
         ({"email": "ada@example.test", "phone": "+442079460123"}, (400, 908)),
     ],
 )
-def test_nobody_else_is_deleted(acme: TenantServer, uid: str, named: dict[str, str], expected: tuple[int, int]) -> None:
+def test_invalid_identifier_deletes_no_account(
+    acme: TenantServer, uid: str, named: dict[str, str], expected: tuple[int, int]
+) -> None:
     assert refused(acme.send("DELETE", MANAGE, **named)) == expected
     assert acme.read(uid)["Uid"] == uid
 
 
-def test_what_it_was_known_by_is_free_again(acme: TenantServer, uid: str) -> None:
+def test_identifiers_of_deleted_account_are_free_again(acme: TenantServer, uid: str) -> None:
     acme.send("DELETE", f"{MANAGE}/{uid}")
     assert acme.create(Email=ADA, UserName="ada", PhoneId="+442079460123")["Uid"] != uid
 
 
-def test_a_later_account_of_the_same_id_inherits_no_token(new_tenant_server: NewTenantServer) -> None:
+def test_new_account_with_same_uid_inherits_no_token(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(custom_uid=True)
     acme.create(Uid="ada")
     issued = acme.tokens("ada")

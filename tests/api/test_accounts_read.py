@@ -32,9 +32,7 @@ def uid(acme: TenantServer) -> str:
         {"phone": "+44 (20) 7946-0123"},
     ],
 )
-def test_an_account_is_found_by_every_identifier_in_any_spelling(
-    acme: TenantServer, uid: str, named: dict[str, str]
-) -> None:
+def test_account_is_found_by_any_spelling_of_identifier(acme: TenantServer, uid: str, named: dict[str, str]) -> None:
     assert answered(acme.send("GET", MANAGE, **named))["Uid"] == uid
 
 
@@ -52,18 +50,18 @@ def test_an_account_is_found_by_every_identifier_in_any_spelling(
         ({"email": "аda@example.test"}, (403, 938)),  # a Cyrillic а
     ],
 )
-def test_who_is_not_there_is_not_found(
+def test_unknown_identifier_is_refused(
     acme: TenantServer, uid: str, named: dict[str, str], expected: tuple[int, int]
 ) -> None:
     assert refused(acme.send("GET", MANAGE, **named)) == expected
 
 
-def test_an_unknown_id_is_refused(acme: TenantServer) -> None:
+def test_unknown_uid_is_refused(acme: TenantServer) -> None:
     assert refused(acme.send("GET", f"{MANAGE}/{'0' * 32}")) == (403, 984)
 
 
 @pytest.mark.parametrize("uid", ["has%20space", "x" * 51, "a.b", "%C3%BC", "'"])
-def test_what_cannot_be_an_id_is_malformed(acme: TenantServer, uid: str) -> None:
+def test_malformed_uid_is_refused(acme: TenantServer, uid: str) -> None:
     spelt = unquote(uid)
     by_path = [
         acme.send("GET", f"{MANAGE}/{uid}"),
@@ -78,7 +76,7 @@ def test_what_cannot_be_an_id_is_malformed(acme: TenantServer, uid: str) -> None
     assert {refused(answer) for answer in (*by_path, *by_query)} == {(403, 1200)}
 
 
-def test_an_account_of_another_tenant_does_not_exist(acme: TenantServer, globex: TenantServer, uid: str) -> None:
+def test_account_of_another_tenant_is_not_found(acme: TenantServer, globex: TenantServer, uid: str) -> None:
     address = f"{MANAGE}/{uid}"
     assert refused(globex.send("GET", address)) == (403, 984)
     assert refused(globex.send("PUT", address, {"FirstName": "Eve"})) == (403, 984)
@@ -88,12 +86,12 @@ def test_an_account_of_another_tenant_does_not_exist(acme: TenantServer, globex:
     assert acme.read(uid)["FirstName"] == "Ada"
 
 
-def test_the_secret_of_another_tenant_opens_nothing(acme: TenantServer, globex: TenantServer, uid: str) -> None:
+def test_api_secret_of_another_tenant_is_refused(acme: TenantServer, globex: TenantServer, uid: str) -> None:
     answer = acme.send("GET", f"{MANAGE}/{uid}", apisecret=globex.api_secret)
     assert refused(answer) == (401, 902)
 
 
-def test_identities_are_the_accounts_on_one_address(acme: TenantServer, uid: str) -> None:
+def test_identities_lists_accounts_with_one_email(acme: TenantServer, uid: str) -> None:
     body = answered(acme.send("GET", IDENTITIES, email="ada@example.test", fields="Uid"))
     assert body == {"Data": [{"Uid": uid}]}
     assert refused(acme.send("GET", IDENTITIES)) == (400, 1032)
@@ -114,19 +112,19 @@ def test_identities_are_the_accounts_on_one_address(acme: TenantServer, uid: str
         ("Identities/Provider", {"Identities": None}),
     ],
 )  # fmt: skip
-def test_fields_choose_the_members(acme: TenantServer, uid: str, fields: str, expected: object) -> None:
+def test_fields_parameter_selects_fields(acme: TenantServer, uid: str, fields: str, expected: object) -> None:
     assert acme.read(uid, fields=fields) == expected
 
 
 @pytest.mark.parametrize("fields", ["*", "", ",", "((", "*,FirstName", "(" * 5000])
-def test_fields_that_name_nothing_choose_everything(acme: TenantServer, uid: str, fields: str) -> None:
+def test_empty_or_malformed_fields_select_everything(acme: TenantServer, uid: str, fields: str) -> None:
     assert acme.read(uid, fields=fields) == acme.read(uid)
 
 
-def test_a_path_is_read_in_any_letter_case_but_the_id_is_not(acme: TenantServer, uid: str) -> None:
+def test_path_ignores_case_but_uid_does_not(acme: TenantServer, uid: str) -> None:
     assert answered(acme.send("GET", f"/Identity/V2/MANAGE/Account/{uid}"))["Uid"] == uid
     assert refused(acme.send("GET", f"{MANAGE}/{uid.upper()}X")) == (403, 984)
 
 
-def test_a_dangerous_id_is_refused(acme: TenantServer) -> None:
+def test_uid_with_markup_is_refused(acme: TenantServer) -> None:
     assert refused(acme.send("GET", f"{MANAGE}/<script>")) == (400, 1214)

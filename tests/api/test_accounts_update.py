@@ -21,7 +21,7 @@ def refusal(acme: TenantServer, uid: str, body: dict[str, Any], **query: Any) ->
     return refused(acme.send("PUT", f"{MANAGE}/{uid}", body, **query))
 
 
-def test_what_is_said_changes_and_the_rest_stays(acme: TenantServer, uid: str) -> None:
+def test_update_changes_given_fields_only(acme: TenantServer, uid: str) -> None:
     profile = acme.update(uid, {"LastName": "King", "Country": {"Name": "United Kingdom"}})
     assert (profile["FirstName"], profile["FullName"], profile["Gender"]) == ("Ada", "Ada King", "f")
     assert (profile["Country"], profile["ProfileCountry"]) == (
@@ -31,12 +31,12 @@ def test_what_is_said_changes_and_the_rest_stays(acme: TenantServer, uid: str) -
     assert acme.read(uid) == profile
 
 
-def test_a_list_is_replaced_whole(acme: TenantServer, uid: str) -> None:
+def test_update_replaces_whole_list(acme: TenantServer, uid: str) -> None:
     assert acme.update(uid, {"Skills": [{"Name": "Poetry"}]})["Skills"] == [{"Id": None, "Name": "Poetry"}]
     assert acme.update(uid, {"Skills": []})["Skills"] == []
 
 
-def test_an_element_that_asks_for_it_is_deleted_and_the_others_stay(acme: TenantServer, uid: str) -> None:
+def test_list_element_with_op_delete_is_removed(acme: TenantServer, uid: str) -> None:
     acme.update(uid, {"Addresses": [{"Type": "Home", "City": "London"}, {"Type": "Work", "City": "Leeds"}]})
     edits = [{"Type": "home", "op": "delete"}, {"Type": "Work", "City": "York"}, {"Type": "Sea", "City": "Dover"}]
     left = acme.update(uid, {"Addresses": edits})["Addresses"]
@@ -46,7 +46,7 @@ def test_an_element_that_asks_for_it_is_deleted_and_the_others_stay(acme: Tenant
     ]
 
 
-def test_a_null_changes_nothing_unless_nullsupport_says_so(acme: TenantServer, uid: str) -> None:
+def test_null_clears_field_only_with_nullsupport(acme: TenantServer, uid: str) -> None:
     body = {"FirstName": None, "Gender": None, "Skills": None, "UserName": None}
     kept = acme.update(uid, body)
     assert (kept["FirstName"], kept["Gender"], kept["UserName"]) == ("Ada", "f", "ada")
@@ -56,7 +56,7 @@ def test_a_null_changes_nothing_unless_nullsupport_says_so(acme: TenantServer, u
     assert refused(acme.send("GET", MANAGE, username="ada")) == (403, 1022)
 
 
-def test_custom_fields_are_set_one_by_one(new_tenant_server: NewTenantServer) -> None:
+def test_custom_fields_are_merged(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(custom_fields=["shoe", "hat"])
     uid = acme.create(CustomFields={"shoe": "38", "hat": "M"})["Uid"]
     assert acme.update(uid, {"CustomFields": {"hat": "L"}})["CustomFields"] == {"shoe": "38", "hat": "L"}
@@ -66,12 +66,12 @@ def test_custom_fields_are_set_one_by_one(new_tenant_server: NewTenantServer) ->
     assert acme.update(uid, {"CustomFields": None}, nullsupport="true")["CustomFields"] is None
 
 
-def test_the_address_of_an_account_has_operations_of_its_own(acme: TenantServer, uid: str) -> None:
+def test_update_with_other_email_is_refused(acme: TenantServer, uid: str) -> None:
     assert refusal(acme, uid, {"Email": [{"Type": "Primary", "Value": "new@example.test"}]}) == (403, 1174)
     assert acme.update(uid, {"Email": ADA, "LastName": "King"})["LastName"] == "King"  # a profile that is written back
 
 
-def test_an_account_without_an_address_may_be_given_one(acme: TenantServer, uid: str) -> None:
+def test_account_without_email_can_get_one(acme: TenantServer, uid: str) -> None:
     other = acme.create(UserName="grace")["Uid"]
     assert refusal(acme, other, {"Email": ADA}) == (403, 936)
     mine = [{"Type": "Primary", "Value": "grace@example.test"}]
@@ -79,21 +79,21 @@ def test_an_account_without_an_address_may_be_given_one(acme: TenantServer, uid:
     assert answered(acme.send("GET", MANAGE, email="grace@example.test"))["Uid"] == other
 
 
-def test_a_username_moves_and_the_old_one_is_free(acme: TenantServer, uid: str) -> None:
+def test_old_username_is_free_after_change(acme: TenantServer, uid: str) -> None:
     other = acme.create(UserName="grace")["Uid"]
     assert refusal(acme, other, {"UserName": "ADA"}) == (403, 1017)
     assert acme.update(uid, {"UserName": "Countess"})["UserName"] == "countess"
     assert acme.update(other, {"UserName": "ada"})["UserName"] == "ada"
 
 
-def test_a_phone_of_another_account_is_refused(acme: TenantServer, uid: str) -> None:
+def test_phone_in_use_is_refused(acme: TenantServer, uid: str) -> None:
     acme.create(PhoneId="+442079460123")
     assert refusal(acme, uid, {"PhoneId": "+442079460123"}) == (403, 1058)
     assert refusal(acme, uid, {"PhoneId": "1"}) == (400, 1096)
     assert acme.update(uid, {"PhoneId": "+442079460124"})["PhoneId"] == "+442079460124"
 
 
-def test_a_refused_change_changes_nothing(acme: TenantServer, uid: str) -> None:
+def test_refused_update_changes_nothing(acme: TenantServer, uid: str) -> None:
     acme.create(UserName="grace")
     before = acme.read(uid)
     assert refusal(acme, uid, {"FirstName": "Eve", "IsActive": False, "UserName": "grace"}) == (403, 1017)
@@ -120,36 +120,36 @@ def test_a_refused_change_changes_nothing(acme: TenantServer, uid: str) -> None:
         ({"IsActive": "perhaps"}, (400, 908)),
     ],
 )
-def test_a_malformed_change_is_refused(
+def test_malformed_update_is_refused(
     acme: TenantServer, uid: str, body: dict[str, Any], expected: tuple[int, int]
 ) -> None:
     assert refusal(acme, uid, body) == expected
 
 
-def test_a_patched_list_must_not_have_a_type_twice(acme: TenantServer, uid: str) -> None:
+def test_duplicate_type_in_patched_list_is_refused(acme: TenantServer, uid: str) -> None:
     acme.update(uid, {"Addresses": [{"Type": "Home"}, {"Type": "Work"}]})
     edits = [{"Type": "Work", "op": "delete"}, {"Type": "Sea"}, {"Type": "SEA"}]
     assert refusal(acme, uid, {"Addresses": edits}) == (400, 1107)
 
 
-def test_the_body_is_asked_for(acme: TenantServer, uid: str) -> None:
+def test_update_without_body_is_refused(acme: TenantServer, uid: str) -> None:
     assert refused(acme.send("PUT", f"{MANAGE}/{uid}")) == (400, 1079)
 
 
-def test_a_password_used_before_is_refused(acme: TenantServer, uid: str) -> None:
+def test_previous_password_is_refused(acme: TenantServer, uid: str) -> None:
     acme.update(uid, {"Password": "Quartz-harbor-17"})
     assert refusal(acme, uid, {"Password": PASSWORD}) == (403, 1015)
     assert acme.update(uid, {"Password": "Velvet-anchor-23"})["IsSecurePassword"] is True
 
 
-def test_a_new_password_ends_every_token(acme: TenantServer, uid: str) -> None:
+def test_new_password_revokes_access_token(acme: TenantServer, uid: str) -> None:
     token = acme.tokens(uid)["access_token"]
     acme.update(uid, {"Password": "Quartz-harbor-17"})
     assert refused(acme.send("GET", "/identity/v2/auth/account", bearer=token)) == (401, 1409)
 
 
 @pytest.mark.parametrize("closing", [{"IsActive": False}, {"IsDeleted": True}, {"DisableLogin": True}])
-def test_a_closed_account_loses_its_tokens(acme: TenantServer, uid: str, closing: dict[str, bool]) -> None:
+def test_closing_account_revokes_its_tokens(acme: TenantServer, uid: str, closing: dict[str, bool]) -> None:
     issued = acme.tokens(uid)
     acme.update(uid, closing)
     assert refused(acme.send("GET", "/identity/v2/auth/account", bearer=issued["access_token"])) == (401, 1409)
@@ -157,7 +157,7 @@ def test_a_closed_account_loses_its_tokens(acme: TenantServer, uid: str, closing
     assert refused(refresh) == (403, 1217)
 
 
-def test_an_administrator_locks_and_unlocks(acme: TenantServer, uid: str) -> None:
+def test_update_locks_and_unlocks_sign_in(acme: TenantServer, uid: str) -> None:
     locked = acme.update(uid, {"IsLoginLocked": True})
     assert (locked["IsLoginLocked"], locked["LoginLockedType"]) == (True, "Block")
     free = acme.update(uid, {"IsLoginLocked": False})
@@ -165,19 +165,19 @@ def test_an_administrator_locks_and_unlocks(acme: TenantServer, uid: str) -> Non
 
 
 @pytest.mark.parametrize("named", [{"email": "ADA@example.test"}, {"username": "Ada"}, {"phone": "+442079460123"}])
-def test_an_account_is_changed_by_its_identifier(acme: TenantServer, uid: str, named: dict[str, str]) -> None:
+def test_account_is_updated_by_identifier(acme: TenantServer, uid: str, named: dict[str, str]) -> None:
     acme.update(uid, {"PhoneId": "+442079460123"})
     assert answered(acme.send("PUT", MANAGE, {"LastName": "King"}, **named))["Uid"] == uid
     assert acme.read(uid)["LastName"] == "King"
 
 
-def test_a_body_does_not_stand_in_for_the_identifier(acme: TenantServer, uid: str) -> None:
+def test_identifier_in_body_does_not_select_account(acme: TenantServer, uid: str) -> None:
     assert refused(acme.send("PUT", MANAGE, {"email": "ada@example.test", "LastName": "Eve"})) == (400, 1118)
     assert refused(acme.send("PUT", f"{MANAGE}/{'0' * 32}", {"uid": uid, "LastName": "Eve"})) == (403, 984)
     assert acme.read(uid)["LastName"] is None
 
 
-def test_profile_edits_have_a_date_of_their_own(acme: TenantServer, uid: str) -> None:
+def test_profile_modified_date_follows_profile_edits_only(acme: TenantServer, uid: str) -> None:
     before = acme.read(uid)
     after = acme.update(uid, {"IsLoginLocked": False})
     assert after["ProfileModifiedDate"] == before["ProfileModifiedDate"]
@@ -189,10 +189,10 @@ def test_profile_edits_have_a_date_of_their_own(acme: TenantServer, uid: str) ->
 @pytest.mark.parametrize(
     "picture", ["https://a.b;script-src-elem *;x/x.png", "https://[::1/x", "javascript:alert(1)", "//a.b/x.png", "x"]
 )
-def test_a_picture_is_a_web_address(acme: TenantServer, uid: str, name: str, picture: str) -> None:
+def test_picture_with_invalid_url_is_refused(acme: TenantServer, uid: str, name: str, picture: str) -> None:
     assert refusal(acme, uid, {name: picture}) == (400, 908)
 
 
-def test_a_picture_may_be_set_and_cleared(acme: TenantServer, uid: str) -> None:
+def test_picture_can_be_set_and_cleared(acme: TenantServer, uid: str) -> None:
     assert acme.update(uid, {"ImageUrl": "https://a.b/x.png"})["ImageUrl"] == "https://a.b/x.png"
     assert not acme.update(uid, {"ImageUrl": ""})["ImageUrl"]

@@ -72,7 +72,7 @@ def scope_of(client: RelyingParty, token: str) -> set[str]:
 
 @on_one_database
 @pytest.mark.parametrize("kind", ["opaque", "jwt"])
-def test_takeover_by_a_token_of_a_plain_sign_in_is_refused(world: World, ada: Person, kind: str) -> None:
+def test_takeover_with_plain_sign_in_token_is_refused(world: World, ada: Person, kind: str) -> None:
     shop = world.application("Shop", access_token_format=kind)
     token = token_of(world, shop, ada, scope="openid")
     for step, method, path, body in TAKEOVER:
@@ -82,7 +82,7 @@ def test_takeover_by_a_token_of_a_plain_sign_in_is_refused(world: World, ada: Pe
 
 
 @on_one_database
-def test_read_access_changes_nothing(world: World, ada: Person) -> None:
+def test_read_access_allows_no_change(world: World, ada: Person) -> None:
     shop = world.application("Shop", interface_access="read")
     token = token_of(world, shop, ada, scope="openid")
     for step, method, path, body in TAKEOVER:
@@ -91,7 +91,7 @@ def test_read_access_changes_nothing(world: World, ada: Person) -> None:
         assert step in HARMLESS or refused(answer) == (403, 1143), step
 
 
-def test_full_access_takes_nothing_over_without_a_fresh_proof(world: World, ada: Person) -> None:
+def test_full_access_requires_recent_authentication(world: World, ada: Person) -> None:
     shop = world.application("Shop", interface_access="full", access_token_seconds=3600)
     token = token_of(world, shop, ada, scope="openid")
     with moved(world.services, seconds=601):
@@ -105,7 +105,7 @@ def test_full_access_takes_nothing_over_without_a_fresh_proof(world: World, ada:
                 assert answer.status_code == 200 or refused(answer)[1] not in (1143, 1193, 1409), (step, answer.text)
 
 
-def test_step_up_makes_the_session_fresh_for_ten_minutes(world: World, ada: Person) -> None:
+def test_step_up_counts_as_recent_for_ten_minutes(world: World, ada: Person) -> None:
     shop = world.application("Shop", interface_access="full", access_token_seconds=3600)
     first = shop.redeem(world.browser().code(shop, ada, scope="openid")).json or {}
     token, other = str(first["access_token"]), token_of(world, shop, ada, scope="openid")
@@ -125,7 +125,7 @@ def test_step_up_makes_the_session_fresh_for_ten_minutes(world: World, ada: Pers
         assert refused(ask(world, renewed, *change)) == (403, 1193)
 
 
-def test_signing_in_again_in_the_browser_makes_it_fresh(world: World, ada: Person) -> None:
+def test_browser_reauthentication_counts_as_recent(world: World, ada: Person) -> None:
     shop = world.application("Shop", interface_access="full", access_token_seconds=3600)
     browser = world.browser()
     token = str((shop.redeem(browser.code(shop, ada, scope="openid")).json or {})["access_token"])
@@ -137,7 +137,7 @@ def test_signing_in_again_in_the_browser_makes_it_fresh(world: World, ada: Perso
         assert ask(world, token, *change).status_code == 200
 
 
-def test_refreshing_makes_nothing_fresh(world: World, ada: Person) -> None:
+def test_refresh_is_no_recent_authentication(world: World, ada: Person) -> None:
     shop = world.application("Shop", interface_access="full")
     held = shop.redeem(world.browser().code(shop, ada, scope="openid")).json or {}
     with moved(world.services, seconds=601):
@@ -147,7 +147,7 @@ def test_refreshing_makes_nothing_fresh(world: World, ada: Person) -> None:
 
 
 @on_one_database
-def test_access_comes_without_asking_and_is_named_in_the_scope(world: World, ada: Person) -> None:
+def test_configured_access_is_granted_and_in_scope(world: World, ada: Person) -> None:
     reads = world.application("Reader", interface_access="read")
     writes = world.application("Writer", interface_access="full")
     assert scope_of(reads, token_of(world, reads, ada, scope="openid")) == {"openid", "account:read"}
@@ -163,7 +163,7 @@ def test_access_comes_without_asking_and_is_named_in_the_scope(world: World, ada
 @pytest.mark.parametrize(
     ("access", "asked"), [("none", "account:read"), ("none", "account:write"), ("read", "account:write")]
 )
-def test_access_that_was_not_set_cannot_be_asked_for(world: World, ada: Person, access: str, asked: str) -> None:
+def test_scope_beyond_configured_access_is_invalid(world: World, ada: Person, access: str, asked: str) -> None:
     """Not even where the client's `scope` names it: the setting alone gives it."""
     shop = world.application("Shop", interface_access=access, scope="openid account:read account:write")
     step = world.browser().signed_in(ada).authorize(shop.authorization_parameters(scope=f"openid {asked}"))
@@ -171,7 +171,7 @@ def test_access_that_was_not_set_cannot_be_asked_for(world: World, ada: Person, 
 
 
 @on_one_database
-def test_password_and_machine_grants_follow_the_setting(world: World, ada: Person) -> None:
+def test_password_and_client_grants_follow_access_setting(world: World, ada: Person) -> None:
     grants = {"grant_types": ["password", "client_credentials"]}
     plain = world.application("Plain", **grants)
     full = world.application("Full", interface_access="full", **grants)
@@ -187,7 +187,7 @@ def test_password_and_machine_grants_follow_the_setting(world: World, ada: Perso
 
 
 @on_one_database
-def test_switching_access_on_gives_earlier_tokens_nothing(world: World, ada: Person) -> None:
+def test_enabling_access_does_not_extend_existing_tokens(world: World, ada: Person) -> None:
     shop = world.application("Shop")
     held = shop.redeem(world.browser().code(shop, ada, scope="openid")).json or {}
     world.change(shop, interface_access="full")
@@ -199,7 +199,7 @@ def test_switching_access_on_gives_earlier_tokens_nothing(world: World, ada: Per
 
 
 @on_one_database
-def test_consent_is_asked_again_for_access_that_is_new(world: World, ada: Person) -> None:
+def test_new_access_requires_consent_again(world: World, ada: Person) -> None:
     asking = world.application("asking", require_consent=True)
     browser = world.browser().signed_in(ada)
     step = browser.authorize(asking.authorization_parameters(scope="openid"))
@@ -215,7 +215,7 @@ def test_consent_is_asked_again_for_access_that_is_new(world: World, ada: Person
 
 @on_one_database
 @pytest.mark.parametrize("access", ["none", "full"])
-def test_token_of_an_application_is_no_candidate(world: World, ada: Person, access: str) -> None:
+def test_application_token_is_refused_as_candidate(world: World, ada: Person, access: str) -> None:
     """A token passed as a parameter gets the same check; an allowed one identifies an account, which is not linked either."""
     mallory = world.person("mallory@example.test")
     shop = world.application("Shop", interface_access=access)
@@ -226,14 +226,14 @@ def test_token_of_an_application_is_no_candidate(world: World, ada: Person, acce
 
 
 @on_one_database
-def test_token_beside_the_key_at_a_recovery_fits_nobody(world: World, ada: Person) -> None:
+def test_application_token_at_recovery_is_refused(world: World, ada: Person) -> None:
     shop = world.application("Shop", interface_access="full")
     token = token_of(world, shop, ada, scope="openid")
     assert refused(ask(world, token, "POST", f"{AUTH}/password", {"email": ada.email})) == (401, 1409)
 
 
 @on_one_database
-def test_token_of_the_hub_s_own_client_opens_nothing(world: World, ada: Person) -> None:
+def test_hub_client_token_is_refused(world: World, ada: Person) -> None:
     hub_url = world.services.settings.hub_url(world.name)
     pages, pkce = world.application("Shop").as_client("gatehouse-profile", f"{hub_url}/callback/profile"), Pkce()
     code = world.browser().code(pages, ada, scope="openid", code_challenge=pkce.challenge, code_challenge_method="S256")
@@ -249,7 +249,7 @@ def test_metadata_does_not_offer_account_access(world: World) -> None:
 
 
 @on_one_database
-def test_userinfo_says_insufficient_scope_in_its_own_form(world: World, ada: Person) -> None:
+def test_userinfo_reports_insufficient_scope_as_oauth_error(world: World, ada: Person) -> None:
     shop = world.application("Legacy", protocol="oauth")
     token = token_of(world, shop, ada, scope="profile")
     answer = world.wsgi.get(

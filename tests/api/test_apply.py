@@ -74,7 +74,7 @@ def rows(services: Services, table: str, tenant: str = "acme") -> list[Any]:
         work.rollback()
 
 
-def test_a_tenant_comes_with_everything_that_the_file_says(ours: Services) -> None:
+def test_apply_creates_tenant_with_all_contents(ours: Services) -> None:
     assert {action for _, _, action in lines(applied(ours, ACME))} == {"create"}
     tenant = ours.directory.by_key(KEY.upper())
     assert tenant is not None
@@ -98,7 +98,7 @@ def test_a_tenant_comes_with_everything_that_the_file_says(ours: Services) -> No
     assert [row.event for row in rows(ours, "audit")] == ["account.created"]
 
 
-def test_a_second_time_changes_nothing(ours: Services) -> None:
+def test_second_apply_changes_nothing(ours: Services) -> None:
     applied(ours, ACME)
     before = rows(ours, "tenants"), rows(ours, "accounts")
     again = applied(ours, ACME)
@@ -106,7 +106,7 @@ def test_a_second_time_changes_nothing(ours: Services) -> None:
     assert (rows(ours, "tenants"), rows(ours, "accounts")) == before
 
 
-def test_a_dry_run_tells_and_does_nothing(ours: Services) -> None:
+def test_plan_lists_changes_and_applies_none(ours: Services) -> None:
     assert lines(planned(ours, ACME)) == [
         ("tenant", "acme", "create"),
         ("application", "shop", "create"),
@@ -116,7 +116,7 @@ def test_a_dry_run_tells_and_does_nothing(ours: Services) -> None:
     assert rows(ours, "tenants") == []
 
 
-def test_a_plan_tells_what_changes_from_what_to_what(ours: Services) -> None:
+def test_plan_shows_old_and_new_values(ours: Services) -> None:
     applied(ours, ACME)
     changed = ACME.replace("custom_uid: true", "remember_me: false").replace("first_name: Ada", "first_name: Grace")
     plan = planned(ours, changed)
@@ -129,7 +129,7 @@ def test_a_plan_tells_what_changes_from_what_to_what(ours: Services) -> None:
     assert planned(ours, changed).is_empty
 
 
-def test_a_change_raises_the_version_so_that_caches_see_it(ours: Services) -> None:
+def test_change_increments_tenant_version(ours: Services) -> None:
     applied(ours, ACME)
     applied(ours, ACME.replace("#123456", "#654321"))
     assert rows(ours, "tenants")[0].version == 2
@@ -137,7 +137,7 @@ def test_a_change_raises_the_version_so_that_caches_see_it(ours: Services) -> No
     assert rows(ours, "tenants")[0].version == 3
 
 
-def test_passwords_keys_and_secrets_that_stand_are_never_overwritten(ours: Services) -> None:
+def test_existing_passwords_and_secrets_are_not_overwritten(ours: Services) -> None:
     applied(ours, ACME)
     before = rows(ours, "tenants")[0].api_secret, rows(ours, "accounts")[0].password_hash
     other = (
@@ -155,7 +155,7 @@ def test_passwords_keys_and_secrets_that_stand_are_never_overwritten(ours: Servi
     }
 
 
-def test_what_the_file_leaves_out_stays(ours: Services) -> None:
+def test_omitted_keys_are_kept(ours: Services) -> None:
     applied(ours, ACME)
     assert applied(ours, "tenants: [{name: acme}]").is_empty
     assert len(rows(ours, "applications")) == 2
@@ -169,7 +169,7 @@ def test_nothing_is_removed_without_prune(ours: Services) -> None:
     assert len(rows(ours, "applications")) == 2
 
 
-def test_prune_removes_what_a_file_made_and_leaves_people_who_registered(ours: Services) -> None:
+def test_prune_keeps_self_registered_accounts(ours: Services) -> None:
     applied(ours, ACME)
     applied(ours, "tenants: [{name: acme, accounts: [{email: eve@example.com, password: correct horse 3!}]}]")
     unmark(ours, "eve@example.com")
@@ -193,7 +193,7 @@ def unmark(services: Services, email: str) -> None:
     work.commit()
 
 
-def test_keys_and_secrets_that_the_file_leaves_out_are_made_and_shown_once(ours: Services) -> None:
+def test_omitted_keys_and_secrets_are_generated_once(ours: Services) -> None:
     text = "tenants: [{name: acme, applications: [{name: shop, redirect_uris: ['https://a.example/']}]}]"
     made = {one.key: one.value for one in applied(ours, text).made}
     assert set(made) == {"api_key", "api_secret", "client_id", "client_secret"}
@@ -202,7 +202,7 @@ def test_keys_and_secrets_that_the_file_leaves_out_are_made_and_shown_once(ours:
     assert applied(ours, text).made == []
 
 
-def test_nothing_is_half_applied(ours: Services) -> None:
+def test_invalid_file_applies_nothing(ours: Services) -> None:
     applied(ours, ACME)
     broken = f"{ACME.replace('custom_uid: true', 'custom_uid: false')}  - {{name: globex, api_key: {KEY}}}\n".replace(
         f"    api_key: {KEY}\n", "", 1
@@ -213,20 +213,20 @@ def test_nothing_is_half_applied(ours: Services) -> None:
     assert rows(ours, "tenants", "globex") == []
 
 
-def test_an_application_keeps_its_id(ours: Services) -> None:
+def test_changed_client_id_is_refused(ours: Services) -> None:
     applied(ours, ACME)
     with pytest.raises(ConfigurationError, match="expected shop: the id of an application cannot change"):
         applied(ours, ACME.replace("client_id: shop", "client_id: store"))
 
 
-def test_an_account_s_names_cannot_belong_to_two(ours: Services) -> None:
+def test_identifiers_of_two_accounts_are_refused(ours: Services) -> None:
     applied(ours, ACME)
     applied(ours, "tenants: [{name: acme, accounts: [{email: eve@example.com}]}]")
     with pytest.raises(ConfigurationError, match="belong to several"):
         applied(ours, ACME.replace("Ada@", "eve@"))
 
 
-def test_what_names_an_account_is_not_overwritten(ours: Services) -> None:
+def test_changed_account_identifier_is_refused(ours: Services) -> None:
     applied(ours, ACME)
     with pytest.raises(
         ConfigurationError, match=r"expected Ada@example\.com: what names an account is not overwritten"
@@ -235,14 +235,14 @@ def test_what_names_an_account_is_not_overwritten(ours: Services) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["birth_date: tomorrow", "gender: purple", "custom_fields: {shoe: '42'}"])
-def test_a_value_that_the_interface_would_refuse_is_refused(ours: Services, wrong: str) -> None:
+def test_invalid_profile_value_is_refused(ours: Services, wrong: str) -> None:
     text = f"tenants: [{{name: acme, accounts: [{{email: a@example.com, {wrong}}}]}}]"
     with pytest.raises(ConfigurationError, match=r"f\.yaml:1: tenants\[0\]\.accounts\[0\]: expected another value"):
         applied(ours, text)
     assert rows(ours, "tenants") == []
 
 
-def test_custom_fields_that_the_tenant_has_are_kept(ours: Services) -> None:
+def test_existing_custom_field_definitions_are_kept(ours: Services) -> None:
     text = "tenants: [{name: acme, settings: {custom_fields: [shoe]}, accounts: [{email: a@example.com, custom_fields: {shoe: '42'}}]}]"
     applied(ours, text)
     assert rows(ours, "accounts")[0].profile["CustomFields"] == {"shoe": "42"}
@@ -251,14 +251,14 @@ def test_custom_fields_that_the_tenant_has_are_kept(ours: Services) -> None:
     ).is_empty
 
 
-def test_two_tenants_do_not_mix(ours: Services) -> None:
+def test_same_email_in_two_tenants_stays_separate(ours: Services) -> None:
     both = f"{ACME}  - name: globex\n    accounts: [{{email: ada@example.com, password: correct horse 4!, first_name: Ida}}]\n"
     applied(ours, both)
     assert [row.profile["FirstName"] for row in rows(ours, "accounts")] == ["Ada"]
     assert [row.profile["FirstName"] for row in rows(ours, "accounts", "globex")] == ["Ida"]
 
 
-def test_what_is_exported_can_be_applied_and_changes_nothing(ours: Services) -> None:
+def test_applying_export_changes_nothing(ours: Services) -> None:
     applied(ours, ACME)
     written = export(ours, "acme")
     assert not re.search("secret-of|correct horse|argon2|" + SECRET, written)
@@ -268,7 +268,7 @@ def test_what_is_exported_can_be_applied_and_changes_nothing(ours: Services) -> 
 @pytest.mark.parametrize(
     "beside", ["", "    url_whitelist: []\n", "    registration_form: []\n", "    settings: {}\n    brand: {}\n"]
 )
-def test_what_is_exported_of_a_file_that_says_little_changes_nothing(ours: Services, beside: str) -> None:
+def test_applying_export_of_minimal_file_changes_nothing(ours: Services, beside: str) -> None:
     """Least of all the file of the README: an application and an account."""
     applied(
         ours,
@@ -282,7 +282,7 @@ def test_what_is_exported_of_a_file_that_says_little_changes_nothing(ours: Servi
     assert again.is_empty
 
 
-def test_what_is_exported_makes_the_same_tenant_elsewhere(ours: Services, tmp_path: Path) -> None:
+def test_export_recreates_tenant_in_another_database(ours: Services, tmp_path: Path) -> None:
     applied(ours, ACME)
     url = f"sqlite:///{tmp_path / 'elsewhere.db'}"
     migrate.upgrade(url)
@@ -291,9 +291,7 @@ def test_what_is_exported_makes_the_same_tenant_elsewhere(ours: Services, tmp_pa
     assert export(elsewhere, "acme") == export(ours, "acme")
 
 
-def test_a_server_that_runs_sees_the_change_within_five_seconds(
-    ours: Services, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_running_server_sees_change_within_five_seconds(ours: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     applied(ours, ACME)
     serving = assemble(ours.settings)
     assert serving.directory.by_name("acme") is not None
@@ -318,7 +316,7 @@ def captcha_secret(services: Services) -> str:
     return services.encryption.decrypt(held.captcha_secret, changes.captcha_associated_data(held.tenant_id)).decode()
 
 
-def test_the_secret_of_a_captcha_provider_is_sealed_and_can_be_replaced(ours: Services) -> None:
+def test_captcha_secret_is_encrypted_and_replaceable(ours: Services) -> None:
     """It is the provider's: one that stays for ever would outlive its site key."""
     first = applied(ours, WITH_CAPTCHA.format(secret="from the provider"))
     assert captcha_secret(ours) == "from the provider"
@@ -331,7 +329,7 @@ def test_the_secret_of_a_captcha_provider_is_sealed_and_can_be_replaced(ours: Se
     assert captcha_secret(ours) == "another one of it"
 
 
-def test_the_secret_of_a_captcha_provider_is_sealed_anew_with_the_others(ours: Services) -> None:
+def test_captcha_secret_is_reencrypted(ours: Services) -> None:
     applied(ours, WITH_CAPTCHA.format(secret="from the provider"))
     ours.encryption = Encryption((b"1" * 32, HOUSE_SECRET))
     assert reencrypt(ours) == 2  # the API secret is the other; no signing key was needed yet
@@ -339,7 +337,7 @@ def test_the_secret_of_a_captcha_provider_is_sealed_anew_with_the_others(ours: S
     assert captcha_secret(ours) == "from the provider"
 
 
-def test_a_tenant_of_before_is_found_by_its_secret_once_it_was_sealed_anew(ours: Services) -> None:
+def test_reencryption_adds_missing_api_secret_hash(ours: Services) -> None:
     applied(ours, ACME)
     work = UnitOfWork(ours.database, rows(ours, "tenants")[0].tenant_id)
     with work.separate_transaction() as own:
@@ -352,13 +350,13 @@ def test_a_tenant_of_before_is_found_by_its_secret_once_it_was_sealed_anew(ours:
     assert found.name == "acme"
 
 
-def test_a_captcha_provider_without_its_secret_is_refused(ours: Services) -> None:
+def test_captcha_provider_without_secret_is_refused(ours: Services) -> None:
     with pytest.raises(ConfigurationError, match=r"captcha_secret.*expected the secret of settings.captcha.provider"):
         applied(ours, "tenants: [{name: acme, settings: {captcha: {provider: tencent, site_key: x}}}]")
     with pytest.raises(ConfigurationError, match=r"site_key.*expected the key that tencent gave you"):
         applied(ours, "tenants: [{name: acme, captcha_secret: x, settings: {captcha: {provider: tencent}}}]")
 
 
-def test_a_lock_that_asks_a_question_needs_one(ours: Services) -> None:
+def test_question_lockout_without_questions_is_refused(ours: Services) -> None:
     with pytest.raises(ConfigurationError, match="security_questions has none"):
         applied(ours, "tenants: [{name: acme, settings: {lockout: {type: security_question}}}]")

@@ -93,7 +93,7 @@ def acme(new_tenant_server: NewTenantServer) -> Managed:
     return made
 
 
-def test_what_operations_set_stays_however_often_a_file_comes(acme: Managed) -> None:
+def test_values_set_by_operations_survive_repeated_apply(acme: Managed) -> None:
     acme.operate()
     before = acme.stands()
     assert before["push"]["app_name"] == "Acme Keys"
@@ -110,7 +110,7 @@ def test_what_operations_set_stays_however_often_a_file_comes(acme: Managed) -> 
     assert "--prune removes it (an operation made it)" in told
 
 
-def test_push_settings_without_content_stay(acme: Managed) -> None:
+def test_default_push_settings_are_kept(acme: Managed) -> None:
     """They stand for a tenant that has them, though each is at its default."""
     acme.call("POST", f"{AT}/push-notification-settings", {"IsEnabled": True})
     before = acme.stands()
@@ -119,7 +119,7 @@ def test_push_settings_without_content_stay(acme: Managed) -> None:
     assert "push" in before
 
 
-def test_what_a_file_names_wins_and_the_plan_says_over_whom(acme: Managed) -> None:
+def test_file_overrides_operation_and_plan_shows_it(acme: Managed) -> None:
     acme.call("PUT", f"{AT}/config", {"IsSecondFactorAuthenticatorEnabled": True, "IsRequired": True})
     acme.call("PUT", f"{MAILS}/welcome", welcome("Changed", "<p>Hello</p>"))
     planned = acme.plan()
@@ -131,7 +131,7 @@ def test_what_a_file_names_wins_and_the_plan_says_over_whom(acme: Managed) -> No
     assert acme.apply().is_empty
 
 
-def test_what_a_file_no_longer_names_goes_if_it_came_from_it(acme: Managed) -> None:
+def test_value_removed_from_file_is_reset(acme: Managed) -> None:
     acme.call("PUT", f"{AT}/config", {"IsSecondFactorAuthenticatorEnabled": True, "IsRequired": True})
     acme.operate()
     shorter = FILE.replace("two_factor: optional, custom_uid: true, ", "")
@@ -145,7 +145,7 @@ def test_what_a_file_no_longer_names_goes_if_it_came_from_it(acme: Managed) -> N
     assert stands["second_factors"]["push"] is True
 
 
-def test_a_key_that_a_file_leaves_out_is_left_alone(acme: Managed) -> None:
+def test_key_omitted_from_file_is_left_alone(acme: Managed) -> None:
     acme.operate()
     before = acme.stands()
     assert acme.apply("tenants: [{{name: {name}}}]").is_empty
@@ -154,7 +154,7 @@ def test_a_key_that_a_file_leaves_out_is_left_alone(acme: Managed) -> None:
     assert "custom_uid" not in acme.stands()
 
 
-def test_a_tenant_from_before_keeps_what_operations_set(acme: Managed) -> None:
+def test_tenant_from_older_release_keeps_operation_values(acme: Managed) -> None:
     acme.operate()
     work = UnitOfWork(acme.server.services.database, acme.server.tenant_id)
     changes.set_named_by_file(work, None)  # type: ignore[arg-type] # as it stands after the upgrade
@@ -167,7 +167,7 @@ def test_a_tenant_from_before_keeps_what_operations_set(acme: Managed) -> None:
     assert "custom_uid" not in acme.stands()
 
 
-def test_an_operation_at_the_same_time_is_not_undone(acme: Managed) -> None:
+def test_concurrent_operation_is_not_overwritten(acme: Managed) -> None:
     services, tenant_id = acme.server.services, acme.server.tenant_id
     work = UnitOfWork(services.database, tenant_id)
     work.begin()
@@ -183,7 +183,7 @@ def test_an_operation_at_the_same_time_is_not_undone(acme: Managed) -> None:
     assert (stands["custom_uid"], stands["duo"]) == (False, {"client_id": "DIACME"})
 
 
-def test_an_export_applied_changes_nothing_and_loses_nothing(acme: Managed) -> None:
+def test_applying_export_keeps_operation_values(acme: Managed) -> None:
     acme.operate()
     before, written = (
         acme.stands(),
@@ -194,7 +194,7 @@ def test_an_export_applied_changes_nothing_and_loses_nothing(acme: Managed) -> N
         assert acme.stands() == before
 
 
-def test_only_prune_removes_what_an_operation_made(acme: Managed) -> None:
+def test_prune_removes_values_created_by_operations(acme: Managed) -> None:
     acme.operate()
     assert "forgotpassword-default" in str(acme.plan(prune=True)).partition(" remove")[0]
     acme.apply(prune=True)
@@ -222,12 +222,12 @@ def test_only_prune_removes_what_an_operation_made(acme: Managed) -> None:
         ({}, {"m": {}}, {}, {"m": {}}),
     ],
 )
-def test_a_file_and_what_stands_are_merged(held: Any, named: Any, before: Any, after: Any) -> None:
+def test_file_and_stored_values_are_merged(held: Any, named: Any, before: Any, after: Any) -> None:
     assert merged(held, named, marks(before)) == after
     assert merged(after, named, marks(named)) == after
 
 
-def test_marks_tell_no_value() -> None:
+def test_marks_contain_no_values() -> None:
     named = {"settings": {"custom_fields": ["shoe-size"]}}
     assert "shoe" not in str(marks(named))
     assert list(differences(named, named, marks(named))) == []

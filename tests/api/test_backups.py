@@ -88,7 +88,7 @@ def months_made(server: Postgres, restored: PostgresUrls) -> int:
     return int(server.value(months, restored.runtime_url.rsplit("/", 1)[1]))
 
 
-def test_a_restored_postgres_holds_every_account(postgres_server: Postgres, tmp_path: Path) -> None:
+def test_restored_postgres_backup_has_every_account(postgres_server: Postgres, tmp_path: Path) -> None:
     urls, file = postgres_server.database("backed_up"), tmp_path / "gatehouse.dump"
     fresh = postgres_server.database("restored")
     try:
@@ -125,7 +125,7 @@ def test_a_restored_postgres_holds_every_account(postgres_server: Postgres, tmp_
         postgres_server.drop("restored")
 
 
-def test_a_role_that_row_security_binds_makes_no_backup(postgres_server: Postgres, tmp_path: Path) -> None:
+def test_backup_by_role_under_row_security_is_refused(postgres_server: Postgres, tmp_path: Path) -> None:
     urls, file = postgres_server.database("blind"), tmp_path / "gatehouse.dump"
     fresh = postgres_server.database("emptied")
     try:
@@ -152,7 +152,7 @@ def test_a_role_that_row_security_binds_makes_no_backup(postgres_server: Postgre
         postgres_server.drop("emptied")
 
 
-def test_the_backup_role_writes_nothing(postgres_server: Postgres) -> None:
+def test_backup_role_cannot_write(postgres_server: Postgres) -> None:
     postgres_server.database("read_only")
     try:
         postgres_server.execute("CREATE TABLE note (tenant_id text)", "read_only")
@@ -165,7 +165,7 @@ def test_the_backup_role_writes_nothing(postgres_server: Postgres) -> None:
         postgres_server.drop("read_only")
 
 
-def test_a_restored_sqlite_file_holds_every_account(tmp_path: Path) -> None:
+def test_restored_sqlite_backup_has_every_account(tmp_path: Path) -> None:
     file, place = tmp_path / "copy.db", tmp_path / "restored"
     place.mkdir()
     with installed(tmp_path) as ours:
@@ -183,7 +183,7 @@ def test_a_restored_sqlite_file_holds_every_account(tmp_path: Path) -> None:
         assert [email for email in BEFORE if not signs_in(ours, email)] == []
 
 
-def test_a_copy_that_was_changed_is_refused(migrated_file: Path, tmp_path: Path) -> None:
+def test_altered_backup_is_refused(migrated_file: Path, tmp_path: Path) -> None:
     file, source = tmp_path / "copy.db", f"sqlite:///{migrated_file}"
     create(source, file)
     with closing(sqlite3.connect(file)) as copy:

@@ -77,7 +77,7 @@ def solved(challenge: Challenge) -> dict[str, str]:
 # Our own.
 
 
-def test_a_program_works_for_it(locked: Locked) -> None:
+def test_proof_of_work_unlocks_sign_in(locked: Locked) -> None:
     tenant = locked()
     challenge = challenge_of(tenant)
     assert (challenge.work_bits, challenge.question) == (BITS, None)
@@ -85,33 +85,33 @@ def test_a_program_works_for_it(locked: Locked) -> None:
     answered(logs_in(tenant))
 
 
-def test_the_query_serves_as_well_as_the_body(locked: Locked) -> None:
+def test_captcha_solution_is_accepted_in_query(locked: Locked) -> None:
     tenant = locked()
     answered(logs_in(tenant, query=solved(challenge_of(tenant))))
 
 
-def test_a_solved_challenge_opens_once(locked: Locked) -> None:
+def test_solved_challenge_is_accepted_once(locked: Locked) -> None:
     tenant = locked()
     given = solved(challenge_of(tenant))
     assert refused(logs_in(tenant, WRONG, **given)) == (401, 966)
     assert refused(logs_in(tenant, **given)) == (403, 982)
 
 
-def test_a_wrong_answer_uses_the_challenge_up(locked: Locked) -> None:
+def test_wrong_solution_consumes_challenge(locked: Locked) -> None:
     tenant = locked(work_bits=17)
     challenge = challenge_of(tenant)
     assert refused(logs_in(tenant, captcha_challenge=challenge.token, captcha_work="no")) == (403, 982)
     assert refused(logs_in(tenant, **solved(challenge))) == (403, 982)
 
 
-def test_the_challenge_of_another_tenant_opens_nothing(locked: Locked) -> None:
+def test_challenge_of_another_tenant_is_refused(locked: Locked) -> None:
     here, there = locked(), locked()
     given = solved(challenge_of(there))
     assert refused(logs_in(here, **given)) == (403, 982)
     answered(logs_in(there, **given))
 
 
-def test_a_challenge_that_is_over_brings_a_new_one(locked: Locked) -> None:
+def test_expired_challenge_returns_new_one(locked: Locked) -> None:
     tenant = locked()
     given = solved(challenge_of(tenant))
     clock: Any = tenant.services.clock
@@ -123,13 +123,13 @@ def test_a_challenge_that_is_over_brings_a_new_one(locked: Locked) -> None:
 
 @pytest.mark.parametrize("place", ["challenge", "work"])
 @pytest.mark.parametrize("text", ["", "x", "é", "1" * 10_000, "AAAA", "-1", "\u0000"])
-def test_nonsense_is_refused(locked: Locked, place: str, text: str) -> None:
+def test_malformed_captcha_solution_is_refused(locked: Locked, place: str, text: str) -> None:
     tenant = locked(work_bits=22)  # with few of them nonsense is right now and then
     given = {"captcha_challenge": challenge_of(tenant).token, "captcha_work": "0", f"captcha_{place}": text}
     assert refused(logs_in(tenant, **given)) in ((403, 982), (403, 1132), (400, 1214))
 
 
-def test_a_challenge_that_was_touched_is_none(locked: Locked) -> None:
+def test_altered_challenge_is_refused(locked: Locked) -> None:
     tenant = locked()
     challenge = challenge_of(tenant)
     for at in (0, 12, 30, 60, len(challenge.token) - 2):
@@ -151,14 +151,14 @@ def at_once(times: int, one: Callable[[], TestResponse]) -> Counter[int]:
         return Counter(pool.map(begin, range(times)))
 
 
-def test_of_thirty_who_show_one_solved_challenge_a_single_one_comes_in(locked: Locked) -> None:
+def test_concurrent_uses_of_challenge_have_one_winner(locked: Locked) -> None:
     tenant = locked()
     given = solved(challenge_of(tenant))
     told = at_once(30, lambda: logs_in(tenant, WRONG, **given))
     assert told == {401: 1, 403: 29}  # one had its password weighed
 
 
-def test_tries_with_a_solved_captcha_are_limited(new_tenant_server: NewTenantServer, locked: Locked) -> None:
+def test_attempts_with_solved_captcha_are_limited(new_tenant_server: NewTenantServer, locked: Locked) -> None:
     tenant = locked()
     limits = {**NO_LIMITS, "captcha_tries_per_hour_per_account": 2}
     change(tenant, limits=limits)
@@ -203,7 +203,7 @@ SPELT = [
 
 @pytest.mark.parametrize("place", ["query", "body"])
 @pytest.mark.parametrize(("kind", "given"), SPELT)
-def test_every_spelling_is_verified_with_the_provider(
+def test_every_parameter_name_is_sent_to_provider(
     locked: Locked, provider: Provider, kind: str, given: dict[str, str], place: str
 ) -> None:
     provider.says = BELIEVED.get(kind, provider.says)
@@ -218,7 +218,7 @@ def test_every_spelling_is_verified_with_the_provider(
     assert ("random" in facts.values()) is (kind == "tencent")
 
 
-def test_who_has_a_provider_gets_no_challenge_of_ours(locked: Locked, provider: Provider) -> None:
+def test_tenant_with_provider_gets_no_own_challenge(locked: Locked, provider: Provider) -> None:
     tenant = elsewhere(locked, "hcaptcha")
     locked_out = logs_in(tenant)
     assert refused(locked_out) == (403, 1132)
@@ -228,15 +228,13 @@ def test_who_has_a_provider_gets_no_challenge_of_ours(locked: Locked, provider: 
 
 
 @pytest.mark.parametrize(("kind", "code"), [("recaptcha_v2", 982), ("hcaptcha", 982), ("tencent", 1218)])
-def test_an_answer_that_the_provider_does_not_believe_is_refused(
-    locked: Locked, provider: Provider, kind: str, code: int
-) -> None:
+def test_captcha_rejected_by_provider_is_refused(locked: Locked, provider: Provider, kind: str, code: int) -> None:
     provider.says = DOUBTED
     given = {"g-recaptcha-response": "x", "h-captcha-response": "x", "qq_captcha_ticket": "x"}
     assert refused(logs_in(elsewhere(locked, kind), **given)) == (403, code)
 
 
-def test_an_answer_that_was_believed_opens_once(locked: Locked, provider: Provider) -> None:
+def test_accepted_captcha_response_is_used_once(locked: Locked, provider: Provider) -> None:
     tenant = elsewhere(locked, "hcaptcha")
     assert at_once(12, lambda: logs_in(tenant, WRONG, **{"h-captcha-response": "one"}))[401] == 1
     assert refused(logs_in(tenant, **{"h-captcha-response": "one"})) == (403, 982)
@@ -254,7 +252,7 @@ SCORES += [("hcaptcha", 0.1, True), ("hcaptcha", 0.9, False), ("hcaptcha", None,
 
 
 @pytest.mark.parametrize(("kind", "score", "is_believed"), SCORES)
-def test_a_score_is_weighed(locked: Locked, provider: Provider, kind: str, score: Any, is_believed: bool) -> None:
+def test_captcha_score_decides(locked: Locked, provider: Provider, kind: str, score: Any, is_believed: bool) -> None:
     provider.says = json.dumps({"success": True, "score": score}).encode()
     given = {"g-recaptcha-response": "x", "h-captcha-response": "x"}
     assert logs_in(elsewhere(locked, kind), **given).status_code == (200 if is_believed else 403)
@@ -264,7 +262,7 @@ LIES = [b'{"success": "true"}', b'{"success": 1}', b'{"success": null}', b"{}"]
 
 
 @pytest.mark.parametrize("says", LIES)
-def test_what_is_not_plainly_true_is_refused(locked: Locked, provider: Provider, says: bytes) -> None:
+def test_success_other_than_true_is_refused(locked: Locked, provider: Provider, says: bytes) -> None:
     provider.says = says
     assert refused(logs_in(elsewhere(locked, "hcaptcha"), **{"h-captcha-response": "x"})) == (403, 982)
 
@@ -281,7 +279,7 @@ NONSENSE += [(200, b'{"success": false, "error-codes": ["invalid-input-secret"]}
 
 
 @pytest.mark.parametrize(("status", "says"), NONSENSE)
-def test_a_provider_that_cannot_tell_lets_nobody_in_and_blames_nobody(
+def test_broken_captcha_provider_answers_503_and_allows_retry(
     locked: Locked, provider: Provider, status: int, says: bytes
 ) -> None:
     provider.status, provider.says = status, says
@@ -294,7 +292,7 @@ def test_a_provider_that_cannot_tell_lets_nobody_in_and_blames_nobody(
     answered(logs_in(tenant, **{"g-recaptcha-response": "x"}))  # it was not used up
 
 
-def test_a_provider_that_is_gone_or_hangs_lets_nobody_in(
+def test_unreachable_captcha_provider_answers_503(
     locked: Locked, services: Services, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tenant = elsewhere(locked, "hcaptcha")
@@ -306,12 +304,12 @@ def test_a_provider_that_is_gone_or_hangs_lets_nobody_in(
     assert refused(logs_in(tenant, **{"h-captcha-response": "x"})) == (503, 950)
 
 
-def test_without_its_secret_nobody_is_let_in(locked: Locked, provider: Provider) -> None:
+def test_captcha_provider_without_secret_answers_503(locked: Locked, provider: Provider) -> None:
     assert refused(logs_in(locked("hcaptcha"), **{"h-captcha-response": "x"})) == (503, 950)
     assert provider.asked == []
 
 
-def test_hosted_pages_learn_which_captcha_it_is(new_tenant_server: NewTenantServer) -> None:
+def test_appinfo_names_captcha_provider(new_tenant_server: NewTenantServer) -> None:
     def told(kind: str) -> tuple[Any, ...]:
         tenant = new_tenant_server(captcha={"provider": kind, "site_key": "public"})
         info = answered(tenant.send("GET", "/ciam/appinfo", with_secret=False))
@@ -322,7 +320,7 @@ def test_hosted_pages_learn_which_captcha_it_is(new_tenant_server: NewTenantServ
     assert told("own") == (False, None, None)
 
 
-def test_an_operator_says_where_a_provider_is(tmp_path: Path) -> None:
+def test_captcha_urls_setting_is_parsed_and_checked(tmp_path: Path) -> None:
     told = "recaptcha_v2=https://www.recaptcha.net/recaptcha/api/siteverify hcaptcha=http://127.0.0.1:9/x"
     urls = read({"GATEHOUSE_CAPTCHA_URLS": told}, tmp_path).captcha_urls
     assert urls[1] == ("hcaptcha", "http://127.0.0.1:9/x")

@@ -70,7 +70,7 @@ def installed(migrated_file: Path, tmp_path: Path) -> Iterator[Installation]:
     services.database.dispose()
 
 
-def test_people_of_one_tenant_come_in_at_another(installed: Installation) -> None:
+def test_account_of_one_tenant_signs_in_at_another(installed: Installation) -> None:
     services, port = installed.services, installed.port
     tenant = services.directory.by_name("acme")
     assert tenant is not None

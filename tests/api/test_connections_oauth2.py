@@ -35,7 +35,7 @@ def acme(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> Ten
     return made
 
 
-def test_the_primary_address_counts_and_what_is_verified(acme: TenantServer, fake_provider: FakeProvider) -> None:
+def test_primary_verified_email_is_used(acme: TenantServer, fake_provider: FakeProvider) -> None:
     fake_provider.userinfo, fake_provider.emails = OCTOCAT, EMAILS
     address = led(acme, "github", hint="ada@example.test")
     assert asked(address).keys() == {
@@ -66,7 +66,7 @@ def test_the_primary_address_counts_and_what_is_verified(acme: TenantServer, fak
     ],
     ids=str,
 )
-def test_a_list_that_says_less_is_believed_as_far_as_it_goes(
+def test_incomplete_email_list_is_read_strictly(
     acme: TenantServer, fake_provider: FakeProvider, emails: Any, email: str | None, is_verified: bool
 ) -> None:
     fake_provider.userinfo, fake_provider.emails = OCTOCAT, emails
@@ -75,9 +75,7 @@ def test_a_list_that_says_less_is_believed_as_far_as_it_goes(
 
 
 @pytest.mark.parametrize("said", [{"id": None}, {"id": True}, {"id": 1.5}, {"id": ""}, {"id": {"a": 1}}], ids=str)
-def test_nobody_is_named_by_what_is_no_name(
-    acme: TenantServer, fake_provider: FakeProvider, said: dict[str, Any]
-) -> None:
+def test_invalid_subject_is_refused(acme: TenantServer, fake_provider: FakeProvider, said: dict[str, Any]) -> None:
     fake_provider.userinfo = said
     with pytest.raises(ConnectionBroken):
         finished(acme, fake_provider.signs_in(led(acme, "plain")))
@@ -96,7 +94,7 @@ def test_nobody_is_named_by_what_is_no_name(
         ("/user/emails", (500, {}, b"[]"), ConnectionBroken),
     ],
 )
-def test_what_cannot_be_believed_opens_nothing(
+def test_invalid_provider_response_is_refused(
     acme: TenantServer, fake_provider: FakeProvider, path: str, answer: Any, refusal: type[Exception]
 ) -> None:
     fake_provider.userinfo, fake_provider.emails = OCTOCAT, EMAILS
@@ -106,7 +104,9 @@ def test_what_cannot_be_believed_opens_nothing(
         finished(acme, fake_provider.signs_in(address))
 
 
-def test_one_that_refuses_a_verifier_gets_none(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
+def test_provider_without_pkce_gets_no_verifier(
+    new_tenant_server: NewTenantServer, fake_provider: FakeProvider
+) -> None:
     fake_provider.needs_pkce, fake_provider.userinfo = (
         False,
         {"sub": "782bbtaQ", "locale": {"country": "US", "language": "en"}},
@@ -120,13 +120,13 @@ def test_one_that_refuses_a_verifier_gets_none(new_tenant_server: NewTenantServe
     assert (claimed.subject, claimed.profile) == ("782bbtaQ", {"FullName": "Ada"})
 
 
-def test_one_that_cannot_ask_for_a_new_proof_gives_none(acme: TenantServer, fake_provider: FakeProvider) -> None:
+def test_oauth2_provider_gives_no_reauthentication(acme: TenantServer, fake_provider: FakeProvider) -> None:
     fake_provider.userinfo = OCTOCAT
     claimed, connection = finished(acme, fake_provider.signs_in(led(acme, "plain", again=True)))
     assert (claimed.subject, claimed.is_anew, connection.asks_anew) == ("583231", False, False)
 
 
-def test_a_claim_may_lie_within_another(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
+def test_nested_claim_is_mapped(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
     claims = resolved("facebook", PRESETS["facebook"]).claims
     tenant = new_tenant_server(connections={"facebook": fake_provider.oauth2(claims=claims)})
     fake_provider.userinfo = {

@@ -38,7 +38,7 @@ def led(tenant: TenantServer, name: str = NAME, **how: Any) -> str:
     return connecting.led(tenant, name, **how)
 
 
-def test_whoever_signs_in_there_is_told(acme: TenantServer, fake_provider: FakeProvider) -> None:
+def test_sign_in_returns_identity_of_provider(acme: TenantServer, fake_provider: FakeProvider) -> None:
     address = led(acme, again=True, hint="ada@example.test")
     said = asked(address)
     assert (said["scope"], said["login_hint"], said["prompt"]) == ("openid profile email", "ada@example.test", "login")
@@ -52,7 +52,7 @@ def test_whoever_signs_in_there_is_told(acme: TenantServer, fake_provider: FakeP
     assert fake_provider.asked_for("/userinfo") == 0  # the id_token said enough
 
 
-def test_a_provider_that_said_it_names_itself_must(acme: TenantServer, fake_provider: FakeProvider) -> None:
+def test_missing_iss_parameter_is_refused(acme: TenantServer, fake_provider: FakeProvider) -> None:
     answer = fake_provider.signs_in(led(acme))
     del answer["iss"]
     with pytest.raises(ConnectionBroken):
@@ -60,7 +60,7 @@ def test_a_provider_that_said_it_names_itself_must(acme: TenantServer, fake_prov
     assert fake_provider.asked_for("/token") == 0
 
 
-def test_one_that_hangs_does_not_keep_others_waiting(
+def test_hanging_provider_does_not_block_others(
     acme: TenantServer, fake_provider: FakeProvider, services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outbound, "SLOTS", outbound.RequestSlots(total=2, per_host=1))
@@ -80,7 +80,7 @@ def test_one_that_hangs_does_not_keep_others_waiting(
     finished(acme, fake_provider.signs_in(led(acme)))  # what was held is free again
 
 
-def test_what_is_on_this_machine_is_reached_without_a_proxy(
+def test_local_provider_is_reached_without_proxy(
     acme: TenantServer, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
@@ -92,7 +92,7 @@ def test_what_is_on_this_machine_is_reached_without_a_proxy(
 
 
 @pytest.mark.parametrize("slow", [(1, 0), (0, 0.05)], ids=["silent", "drips"])
-def test_one_that_is_slow_is_not_waited_for(
+def test_slow_provider_times_out(
     acme: TenantServer, fake_provider: FakeProvider, slow: tuple[float, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer = fake_provider.signs_in(led(acme))
@@ -113,7 +113,7 @@ def test_one_that_is_slow_is_not_waited_for(
     ],
     ids=str,
 )  # fmt: skip
-def test_a_configuration_that_leads_elsewhere_is_not_followed(
+def test_invalid_discovery_document_is_refused(
     acme: TenantServer, fake_provider: FakeProvider, said: dict[str, Any]
 ) -> None:
     fake_provider.says = said
@@ -122,7 +122,7 @@ def test_a_configuration_that_leads_elsewhere_is_not_followed(
 
 
 @pytest.mark.parametrize("refusal", ["access_denied", "login_required", "\x1b[31m" + "a" * 9_000])
-def test_whoever_says_no_there_is_refused(acme: TenantServer, fake_provider: FakeProvider, refusal: str) -> None:
+def test_error_response_of_provider_is_refused(acme: TenantServer, fake_provider: FakeProvider, refusal: str) -> None:
     answer = fake_provider.refuses(led(acme), refusal)
     del answer["iss"]  # some name themselves beside a code alone
     with pytest.raises(ConnectionRefused):
@@ -130,7 +130,7 @@ def test_whoever_says_no_there_is_refused(acme: TenantServer, fake_provider: Fak
     assert fake_provider.asked_for("/token") == 0
 
 
-def test_a_code_that_is_spent_or_anothers_is_refused(acme: TenantServer, fake_provider: FakeProvider) -> None:
+def test_invalid_or_foreign_code_is_refused(acme: TenantServer, fake_provider: FakeProvider) -> None:
     mine, theirs = led(acme), led(acme)
     stolen = fake_provider.signs_in(theirs)["code"]
     with pytest.raises(ConnectionRefused):  # the verifier of the one does not open the other
@@ -140,7 +140,7 @@ def test_a_code_that_is_spent_or_anothers_is_refused(acme: TenantServer, fake_pr
             finished(acme, {**fake_provider.signs_in(led(acme)), "code": code})
 
 
-def test_a_state_is_used_once_and_is_of_one_attempt_and_tenant(
+def test_state_is_single_use_and_bound_to_its_tenant(
     acme: TenantServer, fake_provider: FakeProvider, new_tenant_server: NewTenantServer, services: Services
 ) -> None:
     globex = new_tenant_server()
@@ -162,7 +162,7 @@ def test_a_state_is_used_once_and_is_of_one_attempt_and_tenant(
         finished(acme, late)
 
 
-def test_a_state_of_one_connection_is_finished_there(
+def test_code_from_another_provider_is_refused(
     acme: TenantServer, fake_provider: FakeProvider, services: Services
 ) -> None:
     """Mix-up (RFC 9700 section 4.4): a code that another provider gave goes to nobody but whom the state names."""
@@ -174,7 +174,7 @@ def test_a_state_of_one_connection_is_finished_there(
         assert evil.asked_for("/token") == 0
 
 
-def test_keys_are_read_anew_for_an_unknown_name_once_a_minute(
+def test_unknown_kid_refetches_keys_once_a_minute(
     acme: TenantServer, fake_provider: FakeProvider, services: Services
 ) -> None:
     finished(acme, fake_provider.signs_in(led(acme)))
@@ -191,7 +191,7 @@ def test_keys_are_read_anew_for_an_unknown_name_once_a_minute(
     assert (fake_provider.asked_for("/keys"), fake_provider.asked_for("/.well-known/openid-configuration")) == (3, 2)
 
 
-def test_userinfo_is_asked_where_the_token_lacks_an_address(acme: TenantServer, fake_provider: FakeProvider) -> None:
+def test_userinfo_is_read_where_id_token_has_no_email(acme: TenantServer, fake_provider: FakeProvider) -> None:
     fake_provider.claims = {"email": None, "email_verified": None, "name": None}
     claimed, _ = finished(acme, fake_provider.signs_in(led(acme)))
     assert (claimed.email, claimed.email_verified) == ("ada@example.test", True)
@@ -219,7 +219,7 @@ def test_userinfo_is_asked_where_the_token_lacks_an_address(acme: TenantServer, 
     ],
     ids=str,
 )
-def test_an_address_is_taken_as_it_is_said(
+def test_email_claims_are_read_strictly(
     acme: TenantServer, fake_provider: FakeProvider, said: dict[str, Any], email: str | None, is_verified: bool
 ) -> None:
     fake_provider.says = {"userinfo_endpoint": None}
@@ -238,7 +238,7 @@ def test_an_address_is_taken_as_it_is_said(
     ],
     ids=str,
 )
-def test_google_vouches_for_mailboxes_that_it_gives(
+def test_google_is_trusted_for_its_own_mailboxes_only(
     acme: TenantServer,
     fake_provider: FakeProvider,
     said: dict[str, Any],
@@ -251,7 +251,7 @@ def test_google_vouches_for_mailboxes_that_it_gives(
     assert (claimed.email_verified, connection.trusts_email) == (True, is_trusted)
 
 
-def test_a_proof_is_a_new_one_where_the_provider_says_so(acme: TenantServer, fake_provider: FakeProvider) -> None:
+def test_auth_time_decides_reauthentication(acme: TenantServer, fake_provider: FakeProvider) -> None:
     for proved_at in (fake_provider.now - 600, None, "now", True, float("nan")):
         claimed, _ = finished(acme, fake_provider.signs_in(led(acme, again=True), auth_time=proved_at))
         assert not claimed.is_anew, proved_at
@@ -261,7 +261,7 @@ def test_a_proof_is_a_new_one_where_the_provider_says_so(acme: TenantServer, fak
     assert not claimed.is_anew  # nobody asked
 
 
-def test_google_is_not_told_to_ask(
+def test_google_gets_no_prompt_parameter(
     acme: TenantServer, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It answers `prompt=login` with an error, on its own page."""
@@ -277,7 +277,7 @@ def test_google_is_not_told_to_ask(
     ("methods", "shown"),
     [(None, "basic"), (["client_secret_post", "client_secret_basic"], "basic"), (["client_secret_post"], "post")],
 )
-def test_the_secret_is_shown_as_the_provider_wants_it(
+def test_client_authentication_follows_discovery(
     acme: TenantServer, fake_provider: FakeProvider, methods: list[str] | None, shown: str
 ) -> None:
     fake_provider.says = {"token_endpoint_auth_methods_supported": methods}
@@ -290,9 +290,7 @@ def test_the_secret_is_shown_as_the_provider_wants_it(
     assert (as_form, as_basic) == (shown == "post", shown == "basic")
 
 
-def test_a_client_without_a_secret_has_its_verifier(
-    new_tenant_server: NewTenantServer, fake_provider: FakeProvider
-) -> None:
+def test_public_client_sends_no_secret(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
     open_one = new_tenant_server(connections={NAME: fake_provider.openid()})
     claimed, _ = finished(open_one, fake_provider.signs_in(led(open_one)))
     assert claimed.subject == "ada-1815"
@@ -301,7 +299,7 @@ def test_a_client_without_a_secret_has_its_verifier(
     assert "Authorization" not in heard.headers
 
 
-def test_what_is_offered_and_what_is_refused(new_tenant_server: NewTenantServer) -> None:
+def test_only_active_connections_are_offered(new_tenant_server: NewTenantServer) -> None:
     stated = {
         "zeta": {"key": "z", "issuer": "https://zeta.example", "title": "Zeta"},
         "google": {"key": "g"},
@@ -326,7 +324,7 @@ def test_what_is_offered_and_what_is_refused(new_tenant_server: NewTenantServer)
                 service.find(call, name)
 
 
-def test_a_connection_that_was_taken_away_meanwhile_is_broken(acme: TenantServer, fake_provider: FakeProvider) -> None:
+def test_connection_disabled_during_sign_in_is_refused(acme: TenantServer, fake_provider: FakeProvider) -> None:
     answer = fake_provider.signs_in(led(acme))
     acme.change_settings(connections={NAME: fake_provider.openid(is_active=False)})
     with pytest.raises(ConnectionBroken):

@@ -69,23 +69,23 @@ ANSWERS: list[Answer] = [
 
 
 @pytest.mark.parametrize("refusal", REFUSALS, ids=str)
-def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
+def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
     refusal.check(new_tenant_server)
 
 
 @pytest.mark.parametrize("way", list(ANSWERS[0].variants()))
-def test_answered(new_tenant_server: NewTenantServer, way: str) -> None:
+def test_response_has_expected_shape(new_tenant_server: NewTenantServer, way: str) -> None:
     ANSWERS[0].check(new_tenant_server, way)
 
 
-def test_every_way_in_says_what_may_stand_before_its_session() -> None:
+def test_every_sign_in_operation_declares_required_actions() -> None:
     """A way that is added later, and does not, would answer 500 where something stands."""
     ways = [one for one in CATALOGUE if issubclass(one.response, Login)]
     assert len(ways) > 10
     assert [one.name for one in ways if not set(REQUIRED_ACTIONS) <= set(one.every_error)] == []
 
 
-def test_the_first_sign_in_is_asked_once_and_every_later_one_per_version(new_tenant_server: NewTenantServer) -> None:
+def test_login_form_is_asked_once_per_version(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **asked("FirstLogin", "Login", version=2))
     session = answered(submit(who, waits(who)))
     assert session["Profile"]["ConsentProfile"]["AcceptedConsentVersions"] == [
@@ -97,7 +97,7 @@ def test_the_first_sign_in_is_asked_once_and_every_later_one_per_version(new_ten
     answered(who.logs_in())
 
 
-def test_a_token_is_used_once(new_tenant_server: NewTenantServer) -> None:
+def test_consent_token_is_single_use(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **FIRST)
     shown = waits(who)
     codes = sorted(answer.status_code for answer in at_once([lambda: submit(who, shown)] * 12))
@@ -106,26 +106,26 @@ def test_a_token_is_used_once(new_tenant_server: NewTenantServer) -> None:
     assert [name for name, _ in events(who.tenant)].count("ConsentProfileUpdate") == 1
 
 
-def test_wrong_answers_leave_the_token(new_tenant_server: NewTenantServer) -> None:
+def test_wrong_answer_keeps_consent_token(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **FIRST)
     shown = waits(who)
     assert refused(submit(who, shown, given("FirstLogin", news=True))) == (403, 1225)
     answered(submit(who, shown))
 
 
-def test_every_form_that_was_asked_for_is_answered(new_tenant_server: NewTenantServer) -> None:
+def test_every_requested_form_must_be_answered(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **asked("Register", "FirstLogin"), email_verification="optional")
     shown = token(register(who.tenant, "eve@example.test"))
     assert refused(submit(who, shown, given("FirstLogin"))) == (403, 1225)
     answered(submit(who, shown, given("Register", "FirstLogin")))
 
 
-def test_a_token_opens_nothing_of_another_tenant(new_tenant_server: NewTenantServer) -> None:
+def test_consent_token_of_another_tenant_is_refused(new_tenant_server: NewTenantServer) -> None:
     who, stranger = account_holder(new_tenant_server, **FIRST), account_holder(new_tenant_server, **FIRST)
     assert refused(submit(stranger, waits(who))) == (403, 1229)
 
 
-def test_a_token_ends_with_the_password_it_stands_on(new_tenant_server: NewTenantServer) -> None:
+def test_new_password_revokes_consent_token(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **FIRST)
     shown = waits(who)
     who.waits(seconds=1)
@@ -136,13 +136,15 @@ def test_a_token_ends_with_the_password_it_stands_on(new_tenant_server: NewTenan
 @pytest.mark.parametrize(
     ("state", "code"), [({"IsActive": False}, 991), ({"DisableLogin": True}, 1130), ({"EmailVerified": False}, 970)]
 )
-def test_a_token_opens_no_closed_account(new_tenant_server: NewTenantServer, state: dict[str, Any], code: int) -> None:
+def test_consent_token_of_closed_account_is_refused(
+    new_tenant_server: NewTenantServer, state: dict[str, Any], code: int
+) -> None:
     who = account_holder(new_tenant_server, **FIRST)
     shown = waits(who)
     assert refused(submit(who.becomes(**state), shown)) == (403, code)
 
 
-def test_the_policy_stands_before_the_consent_and_its_token_does_not_go_round_it(
+def test_policy_token_does_not_bypass_consent(
     new_tenant_server: NewTenantServer,
 ) -> None:
     who = account_holder(new_tenant_server, **FIRST, privacy_policy=POLICY)
@@ -157,7 +159,7 @@ def test_the_policy_stands_before_the_consent_and_its_token_does_not_go_round_it
     assert profile["PrivacyPolicy"]["Version"] == "1"
 
 
-def test_it_comes_after_the_second_factor(new_tenant_server: NewTenantServer) -> None:
+def test_consent_is_asked_after_second_factor(new_tenant_server: NewTenantServer) -> None:
     who = second_factor_holder(new_tenant_server, **FIRST).enrols()
     assert answered(who.signs_in())["SecondFactorAuthentication"] is not None
     shown = token(who.shows_code(who.next_code()))
@@ -177,7 +179,7 @@ def introspected(who: AccountHolder, access_token: str) -> dict[str, Any]:
     return dict(held.facts)
 
 
-def test_a_reset_that_signs_in_does_not_go_round_the_consent(new_tenant_server: NewTenantServer) -> None:
+def test_sign_in_by_reset_does_not_bypass_consent(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **FIRST, login_on_password_reset=True)
     reset = answered(who.reset(resettoken=who.issued_token(), password=NEW))
     assert reset["IsPosted"] is True
@@ -186,14 +188,14 @@ def test_a_reset_that_signs_in_does_not_go_round_the_consent(new_tenant_server: 
     token(who.logs_in(NEW))
 
 
-def test_a_form_that_need_not_be_answered_stops_nobody(new_tenant_server: NewTenantServer) -> None:
+def test_optional_form_does_not_block_sign_in(new_tenant_server: NewTenantServer) -> None:
     answered(account_holder(new_tenant_server, **asked("FirstLogin", "Login", mandatory=False)).logs_in())
 
 
 # Registration.
 
 
-def test_consents_of_the_registration_model_are_kept(new_tenant_server: NewTenantServer) -> None:
+def test_consents_given_at_registration_are_stored(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **asked("Register"), email_verification="optional")
     answer = register(who.tenant, "eve@example.test", Consents=given("Register", terms=True, news=False))
     session = answered(answer)["Data"]
@@ -205,14 +207,14 @@ def test_consents_of_the_registration_model_are_kept(new_tenant_server: NewTenan
     ]
 
 
-def test_who_registers_without_an_answer_is_registered_and_waits(new_tenant_server: NewTenantServer) -> None:
+def test_registration_without_consent_requires_it_next(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **asked("Register"), email_verification="optional")
     shown = token(register(who.tenant, "eve@example.test"))
     assert refused(register(who.tenant, "eve@example.test")) == (403, 936)
     answered(submit(who, shown, given("Register")))
 
 
-def test_a_form_of_the_registration_is_asked_at_the_first_sign_in_where_the_address_comes_first(
+def test_register_form_is_asked_after_email_verification(
     new_tenant_server: NewTenantServer,
 ) -> None:
     who = account_holder(new_tenant_server, **asked("Register"))
@@ -225,7 +227,7 @@ def test_a_form_of_the_registration_is_asked_at_the_first_sign_in_where_the_addr
     answered(who.ask("POST", {"email": eve.email, "password": OLD}, path=SIGN_IN))
 
 
-def test_a_server_states_what_an_account_agreed_to(new_tenant_server: NewTenantServer) -> None:
+def test_server_can_record_consents_of_account(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **FIRST)
     named = {"Email": primary("eve@example.test"), "EmailVerified": True}
     made = who.tenant.create(**named, Consents=given("FirstLogin"))
@@ -235,11 +237,11 @@ def test_a_server_states_what_an_account_agreed_to(new_tenant_server: NewTenantS
     assert refused(who.tenant.send("POST", "/identity/v2/manage/account", wrong)) == (403, 1225)
 
 
-def test_an_account_that_a_server_made_owes_no_registration(new_tenant_server: NewTenantServer) -> None:
+def test_account_created_by_server_needs_no_register_form(new_tenant_server: NewTenantServer) -> None:
     answered(account_holder(new_tenant_server, **asked("Register")).logs_in())
 
 
-def test_what_a_stranger_agreed_to_is_not_the_consent_of_the_mailbox_that_takes_the_account(
+def test_consents_before_account_claim_do_not_count(
     new_tenant_server: NewTenantServer,
 ) -> None:
     who = account_holder(new_tenant_server, **asked("Register"), email_verification="optional")
@@ -251,7 +253,7 @@ def test_what_a_stranger_agreed_to_is_not_the_consent_of_the_mailbox_that_takes_
     assert [one["ConsentOptionId"] for one in agreed] == ["terms"]
 
 
-def test_a_wrong_answer_registers_nobody(new_tenant_server: NewTenantServer) -> None:
+def test_registration_with_wrong_consent_is_refused(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **asked("Register"))
     wrong = {"Events": [{"Event": "Register", "IsCustom": False}], "Data": chosen(other=True)}
     assert refused(register(who.tenant, "eve@example.test", Consents=wrong)) == (403, 1225)

@@ -64,7 +64,7 @@ def tenant(new_tenant_server: NewTenantServer) -> TenantServer:
 
 
 @ORDERS
-def test_no_link_settles_it_by_an_operation(tenant: TenantServer, hub_app: Flask, order: tuple[str, ...]) -> None:
+def test_link_does_not_verify_contested_email(tenant: TenantServer, hub_app: Flask, order: tuple[str, ...]) -> None:
     contest = Contest(tenant, hub_app, order)
     for mail in contest.mails:
         for _ in range(2):
@@ -74,7 +74,7 @@ def test_no_link_settles_it_by_an_operation(tenant: TenantServer, hub_app: Flask
 
 
 @ORDERS
-def test_no_code_settles_it_by_an_operation(tenant: TenantServer, hub_app: Flask, order: tuple[str, ...]) -> None:
+def test_code_does_not_verify_contested_email(tenant: TenantServer, hub_app: Flask, order: tuple[str, ...]) -> None:
     """That of the first registration was mailed while there was one; the mails after it have none."""
     contest = Contest(tenant, hub_app, order)
     first, second = contest.mails
@@ -88,9 +88,7 @@ def test_no_code_settles_it_by_an_operation(tenant: TenantServer, hub_app: Flask
 
 
 @ORDERS
-def test_her_mail_leads_to_our_page_and_her_password_settles_it(
-    tenant: TenantServer, hub_app: Flask, order: tuple[str, ...]
-) -> None:
+def test_owner_claims_email_on_page_with_password(tenant: TenantServer, hub_app: Flask, order: tuple[str, ...]) -> None:
     """The mail of whoever came first led to the relying party; a new one of it leads to us."""
     contest = Contest(tenant, hub_app, order)
     link = link_in(contest.mail_of(HERS))
@@ -108,9 +106,7 @@ def test_her_mail_leads_to_our_page_and_her_password_settles_it(
 
 
 @ORDERS
-def test_a_strangers_mail_asks_for_a_password_that_she_has_not(
-    tenant: TenantServer, hub_app: Flask, order: tuple[str, ...]
-) -> None:
+def test_attackers_link_needs_attackers_password(tenant: TenantServer, hub_app: Flask, order: tuple[str, ...]) -> None:
     contest = Contest(tenant, hub_app, order)
     token = token_in(contest.mail_of(STRANGERS))
     page = contest.opens(f"/verify?vtype=emailverification&vtoken={token}")
@@ -118,7 +114,7 @@ def test_a_strangers_mail_asks_for_a_password_that_she_has_not(
     assert not contest.is_proved
 
 
-def test_once_it_is_settled_the_operation_verifies_again(tenant: TenantServer, hub_app: Flask) -> None:
+def test_operation_verifies_again_after_claim(tenant: TenantServer, hub_app: Flask) -> None:
     """Her account was the first; what waited beside it is gone."""
     contest = Contest(tenant, hub_app, (HERS, STRANGERS))
     token = token_in(contest.mail_of(HERS))

@@ -62,9 +62,7 @@ STATED = [{"PhoneId": NUMBER}, {}]
 
 
 @pytest.mark.parametrize("stated", STATED, ids=["registered", "added"])
-def test_a_code_alone_leads_nobody_into_an_account_that_somebody_uses(
-    server: TenantServer, stated: dict[str, Any]
-) -> None:
+def test_code_alone_does_not_open_account_in_use(server: TenantServer, stated: dict[str, Any]) -> None:
     in_use(server, **stated)
     sent = texts(server)[-1]
     assert sent["to"] == NUMBER
@@ -75,9 +73,7 @@ def test_a_code_alone_leads_nobody_into_an_account_that_somebody_uses(
 
 
 @pytest.mark.parametrize("stated", STATED, ids=["registered", "added"])
-def test_the_owner_registers_with_the_number_and_has_an_account_of_their_own(
-    server: TenantServer, stated: dict[str, Any]
-) -> None:
+def test_number_owner_gets_own_account_by_registering(server: TenantServer, stated: dict[str, Any]) -> None:
     thief = in_use(server, **stated)
     stale = code_in(texts(server)[-1])
     answered(register(server, None, PhoneId=NUMBER, Password=OWNERS, FirstName="Ada"))
@@ -94,7 +90,7 @@ def test_the_owner_registers_with_the_number_and_has_an_account_of_their_own(
     assert (left["Uid"], left["PhoneId"]) == (thief, None), "who stated it loses the number, and nothing else"
 
 
-def test_what_the_tenants_server_states_is_its_word(server: TenantServer) -> None:
+def test_code_opens_account_created_by_server(server: TenantServer) -> None:
     """An account that a server made with a number, and nobody used, is there for who holds the number."""
     uid = server.create(PhoneId=NUMBER)["Uid"]
     assert register(server, "ada@example.test", PhoneId=NUMBER, Password=OWNERS).status_code == 403
@@ -106,7 +102,7 @@ def test_what_the_tenants_server_states_is_its_word(server: TenantServer) -> Non
     assert answered(prove(server, code_in(texts(server)[-1])))["Profile"]["Uid"] == uid
 
 
-def test_a_number_that_is_registered_over_is_said_to_be_free_and_a_proved_one_is_not(server: TenantServer) -> None:
+def test_only_verified_number_counts_as_taken(server: TenantServer) -> None:
     def is_taken() -> bool:
         answer = server.send("GET", "/identity/v2/auth/phone", with_secret=False, phone=NUMBER)
         return bool(answered(answer)["IsExist"])
@@ -120,7 +116,7 @@ def test_a_number_that_is_registered_over_is_said_to_be_free_and_a_proved_one_is
     assert is_taken() is not tenant.settings.hide_unknown_accounts, "where accounts are hidden every number is free"
 
 
-def test_a_lost_code_comes_again_for_the_owner_who_registered(server: TenantServer) -> None:
+def test_lost_code_is_sent_again_to_registered_owner(server: TenantServer) -> None:
     in_use(server, PhoneId=NUMBER)
     answered(register(server, None, PhoneId=NUMBER, Password=OWNERS))
     answered(ask(server))
@@ -128,7 +124,7 @@ def test_a_lost_code_comes_again_for_the_owner_who_registered(server: TenantServ
     answered(enters(server, OWNERS))
 
 
-def test_where_two_wait_for_a_number_a_code_settles_nothing(server: TenantServer) -> None:
+def test_code_is_refused_with_two_pending_accounts(server: TenantServer) -> None:
     in_use(server, PhoneId=NUMBER)
     for password in (OWNERS, PASSWORD):
         answered(register(server, None, PhoneId=NUMBER, Password=password))
@@ -137,9 +133,7 @@ def test_where_two_wait_for_a_number_a_code_settles_nothing(server: TenantServer
 
 
 @pytest.mark.parametrize("names", [{"email": "ada@example.test"}, {"email": None, "UserName": "ada"}])
-def test_the_owner_registers_with_another_name_and_the_number_beside_it(
-    server: TenantServer, names: dict[str, Any]
-) -> None:
+def test_owner_registers_number_with_other_identifier(server: TenantServer, names: dict[str, Any]) -> None:
     thief = in_use(server, PhoneId=NUMBER)
     answered(register(server, PhoneId=NUMBER, **{"Password": OWNERS, **names}))
     right = code_in(texts(server)[-1])
@@ -154,7 +148,7 @@ def test_the_owner_registers_with_another_name_and_the_number_beside_it(
     assert server.read(thief)["PhoneId"] is None
 
 
-def test_who_adds_the_number_and_proves_it_has_it(server: TenantServer) -> None:
+def test_account_that_verifies_added_number_gets_it(server: TenantServer) -> None:
     in_use(server, PhoneId=NUMBER)
     owner = server.create(Email=primary("ada@example.test"), EmailVerified=True)["Uid"]
     bearer = str(server.tokens(owner)["access_token"])
@@ -163,7 +157,7 @@ def test_who_adds_the_number_and_proves_it_has_it(server: TenantServer) -> None:
     assert (server.read(owner)["PhoneId"], server.read(owner)["PhoneIdVerified"]) == (NUMBER, True)
 
 
-def test_what_was_asked_for_in_vain_comes_too_late(server: TenantServer) -> None:
+def test_older_code_is_refused_after_owner_verified(server: TenantServer) -> None:
     """The code that the thief had texted before the owner proved the number proves nothing afterwards."""
     thief = in_use(server, PhoneId=NUMBER)
     bearer = str(server.tokens(thief)["access_token"])
@@ -177,7 +171,7 @@ def test_what_was_asked_for_in_vain_comes_too_late(server: TenantServer) -> None
     assert answered(enters(server, OWNERS))["Profile"]["PhoneIdVerified"] is True
 
 
-def test_an_unused_account_of_the_number_alone_is_its_owners_after_a_reset(server: TenantServer) -> None:
+def test_reset_claims_unused_account_of_number(server: TenantServer) -> None:
     """As a link does of an address, a code gives the account to who holds the number; a reset ends the thief's password."""
     answered(register(server, None, PhoneId=NUMBER))
     answered(ask(server))
@@ -191,7 +185,7 @@ def test_an_unused_account_of_the_number_alone_is_its_owners_after_a_reset(serve
     answered(enters(server, OWNERS))
 
 
-def test_of_many_proofs_at_once_one_wins_and_the_number_is_held_once(server: TenantServer) -> None:
+def test_concurrent_verifications_assign_number_once(server: TenantServer) -> None:
     thief = in_use(server, PhoneId=NUMBER)
     theirs = code_in(texts(server)[-1])
     bearer = str(server.tokens(thief)["access_token"])

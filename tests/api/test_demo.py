@@ -98,14 +98,14 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     assert running.end(signal.SIGTERM) == 0
 
 
-def test_it_says_what_to_open_and_who_to_be(demo: Demo) -> None:
+def test_output_lists_addresses_and_accounts(demo: Demo) -> None:
     for host in ("shop", "acme", "globex", "inbox"):
         assert demo.at(host, "") in demo.said
     assert demo.at("api", "/docs") in demo.said
     assert re.search(r"ada@example\.com +password: \S+", demo.said)
 
 
-def test_somebody_signs_in_at_the_shop_and_out_again(demo: Demo) -> None:
+def test_account_signs_in_and_out_at_shop(demo: Demo) -> None:
     demo.forget()
     page, url = demo.open(demo.at("shop", "/sign-in/acme"))
     assert urlsplit(url).path == "/login"
@@ -117,7 +117,7 @@ def test_somebody_signs_in_at_the_shop_and_out_again(demo: Demo) -> None:
     assert urlsplit(url).path == "/login"
 
 
-def test_people_of_one_tenant_come_to_the_shop_by_another(demo: Demo) -> None:
+def test_account_of_one_tenant_signs_in_through_another(demo: Demo) -> None:
     demo.forget()
     page, url = demo.open(demo.at("shop", "/sign-in/acme"))
     asked = re.search(r"attempt=([^&\"]+)", url)
@@ -128,14 +128,14 @@ def test_people_of_one_tenant_come_to_the_shop_by_another(demo: Demo) -> None:
     assert "Welcome to the shop, Ada" in page.text
 
 
-def test_a_wrong_password_leads_nowhere(demo: Demo) -> None:
+def test_wrong_password_stays_on_login_page(demo: Demo) -> None:
     demo.forget()
     page, url = demo.open(demo.at("shop", "/sign-in/acme"))
     page, url = demo.submit(page, url, identifier="ada@example.com", password="wrong-horse-7")
     assert (urlsplit(url).path, page.status_code) == ("/login", 401)
 
 
-def test_another_tenant_has_other_people_and_asks_for_consent(demo: Demo) -> None:
+def test_second_tenant_has_own_accounts_and_asks_consent(demo: Demo) -> None:
     demo.forget()
     page, url = demo.open(demo.at("shop", "/sign-in/globex"))
     page, url = demo.submit(page, url, identifier="ada@example.com", password="correct-horse-7")
@@ -155,13 +155,13 @@ def test_another_tenant_has_other_people_and_asks_for_consent(demo: Demo) -> Non
         ("acme", "/health/ready", "application/json"),
     ],
 )
-def test_its_other_addresses_answer(demo: Demo, host: str, path: str, kind: str) -> None:
+def test_other_addresses_answer(demo: Demo, host: str, path: str, kind: str) -> None:
     answer = demo.ask("GET", demo.at(host, path))
     assert (answer.status_code, answer.headers["Content-Type"].partition(";")[0]) == (200, kind)
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
-def test_the_bare_address_shows_where_to_go_and_who_to_be(demo: Demo, host: str) -> None:
+def test_start_page_lists_addresses_and_accounts(demo: Demo, host: str) -> None:
     answer = demo.ask("GET", f"http://{host}:{demo.port}/")
     assert answer.status_code == 200
     for name in ("shop", "acme", "globex", "inbox"):
@@ -176,24 +176,24 @@ def test_the_bare_address_shows_where_to_go_and_who_to_be(demo: Demo, host: str)
     assert demo.ask("GET", demo.at("nobody")).status_code == 404
 
 
-def test_the_root_of_the_api_host_leads_to_the_reference(demo: Demo) -> None:
+def test_api_root_redirects_to_reference(demo: Demo) -> None:
     answer = demo.ask("GET", demo.at("api", "/"))
     assert (answer.status_code, answer.headers["Location"]) == (302, "/docs")
 
 
-def test_the_reference_brings_everything_itself_and_runs_no_script(demo: Demo) -> None:
+def test_reference_loads_nothing_external_and_no_script(demo: Demo) -> None:
     answer = demo.ask("GET", demo.at("api", "/docs"))
     assert re.findall(r"<script|https?://(?!api\.localhost)[^<\"\s]*(?=\")", answer.text) == []
     assert "'unsafe" not in answer.headers["Content-Security-Policy"]
 
 
-def test_the_shop_has_nothing_of_ours_in_it() -> None:
+def test_shop_imports_nothing_from_app() -> None:
     sources = [path.read_text() for path in (ROOT / "examples" / "shop").rglob("*.py")]
     assert sources
     assert not any(re.search(r"^\s*(?:from|import) app\b", text, re.MULTILINE) for text in sources)
 
 
-def test_it_ends_with_its_shop_and_starts_again_on_the_same_data(tmp_path: Path) -> None:
+def test_demo_stops_its_shop_and_restarts_on_same_data(tmp_path: Path) -> None:
     for ending in (signal.SIGINT, signal.SIGTERM):
         running = started(tmp_path)
         children = Path(f"/proc/{running.process.pid}/task/{running.process.pid}/children").read_text().split()
@@ -202,7 +202,7 @@ def test_it_ends_with_its_shop_and_starts_again_on_the_same_data(tmp_path: Path)
         assert all(is_gone(int(child)) for child in children)
 
 
-def test_a_shop_whose_demo_was_killed_goes_too(tmp_path: Path) -> None:
+def test_shop_ends_after_demo_is_killed(tmp_path: Path) -> None:
     running = started(tmp_path)
     (child,) = Path(f"/proc/{running.process.pid}/task/{running.process.pid}/children").read_text().split()
     assert running.end(signal.SIGKILL) == -signal.SIGKILL

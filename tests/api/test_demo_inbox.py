@@ -34,7 +34,7 @@ def posted(database: Database, tenant: str = "acme", kind: str = "mail", **paylo
     return message_id
 
 
-def test_messages_of_every_tenant_are_shown_with_their_links(database: Database) -> None:
+def test_inbox_shows_messages_of_every_tenant_with_links(database: Database) -> None:
     posted(database, text="Confirm: http://acme.localhost:8000/verify?x=1")
     posted(database, tenant="globex", kind="sms", to="+4930123456", text="123456")
     shown = Client(create_inbox(database, VAULT)).get("/").text
@@ -42,13 +42,13 @@ def test_messages_of_every_tenant_are_shown_with_their_links(database: Database)
     assert "+4930123456" in shown
 
 
-def test_programs_read_them_as_json(database: Database) -> None:
+def test_inbox_lists_messages_as_json(database: Database) -> None:
     posted(database, text="Confirm: http://acme.localhost:8000/verify?x=1 now")
     (message,) = Client(create_inbox(database, VAULT)).get("/messages.json").json or []
     assert (message["to"], message["links"]) == ("ada@example.com", ["http://acme.localhost:8000/verify?x=1"])
 
 
-def test_a_code_stands_out_and_the_text_part_stays_readable(database: Database) -> None:
+def test_code_is_highlighted_and_text_part_shown(database: Database) -> None:
     posted(database, text="Type 482913 or open https://acme.example/?t=123456", html="<p>482913</p>")
     client = Client(create_inbox(database, VAULT))
     (message,) = client.get("/messages.json").json or []
@@ -57,7 +57,7 @@ def test_a_code_stands_out_and_the_text_part_stays_readable(database: Database) 
     assert "open <a" in client.get("/").text
 
 
-def test_what_a_message_says_is_never_run(database: Database) -> None:
+def test_markup_in_message_is_never_executed(database: Database) -> None:
     message_id = posted(database, subject="<script>alert(1)</script>", html="<script>alert(1)</script>")
     client = Client(create_inbox(database, VAULT))
     page, inner = client.get("/"), client.get(f"/messages/{message_id}.html")
@@ -67,7 +67,7 @@ def test_what_a_message_says_is_never_run(database: Database) -> None:
     assert "sandbox" in inner.headers["Content-Security-Policy"]
 
 
-def test_a_host_without_an_application_of_its_own_is_the_house_s() -> None:
+def test_unknown_host_gets_default_application() -> None:
     def says(word: str) -> Any:
         return lambda _environ, start: (start("200 OK", []), [word.encode()])[1]
 
@@ -78,5 +78,5 @@ def test_a_host_without_an_application_of_its_own_is_the_house_s() -> None:
     ]
 
 
-def test_a_shop_that_is_gone_is_a_bad_gateway() -> None:
+def test_stopped_shop_answers_502() -> None:
     assert Client(shop_at(free_port())).get("/", base_url="http://shop.localhost:8000").status_code == 502

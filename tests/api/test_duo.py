@@ -14,7 +14,7 @@ from tests.support.duo import FakeDuo, duo
 from tests.support.factors import second_factor_holder
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
-pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # both: test_every_authenticator
+pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # both: test_all_authenticators
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def led(who: Led) -> tuple[str, str]:
     ],
     ids=lambda value: str(next(iter(value), "")) if isinstance(value, dict) else "",
 )
-def test_a_token_that_says_otherwise_opens_nothing(
+def test_id_token_with_wrong_claims_is_refused(
     new_tenant_server: NewTenantServer, there: FakeDuo, said: dict[str, Any], code: int
 ) -> None:
     ada = enrolled(new_tenant_server, there)
@@ -64,14 +64,14 @@ def test_a_token_that_says_otherwise_opens_nothing(
     assert refused(ada.proves("duo", there.passed(address, **said), token)) == (403, code)
 
 
-def test_a_token_under_another_secret_is_not_duos(new_tenant_server: NewTenantServer, there: FakeDuo) -> None:
+def test_id_token_signed_with_other_secret_is_refused(new_tenant_server: NewTenantServer, there: FakeDuo) -> None:
     ada = enrolled(new_tenant_server, there)
     token, address = led(ada)
     there.secret = "z" * 40
     assert refused(ada.proves("duo", there.passed(address), token)) == (403, 1332)
 
 
-def test_a_state_is_of_one_sign_in(new_tenant_server: NewTenantServer, there: FakeDuo) -> None:
+def test_state_is_bound_to_one_sign_in(new_tenant_server: NewTenantServer, there: FakeDuo) -> None:
     ada = enrolled(new_tenant_server, there)
     mine, address = led(ada)
     assert "duo_uname" not in address  # it travels signed
@@ -83,7 +83,7 @@ def test_a_state_is_of_one_sign_in(new_tenant_server: NewTenantServer, there: Fa
     assert answered(ada.proves("duo", proof, mine))["Profile"]
 
 
-def test_a_code_that_duo_does_not_know_costs_the_state(new_tenant_server: NewTenantServer, there: FakeDuo) -> None:
+def test_unknown_code_consumes_state(new_tenant_server: NewTenantServer, there: FakeDuo) -> None:
     ada = enrolled(new_tenant_server, there)
     token, address = led(ada)
     proof = there.passed(address)
@@ -91,7 +91,7 @@ def test_a_code_that_duo_does_not_know_costs_the_state(new_tenant_server: NewTen
     assert refused(ada.proves("duo", proof, token)) == (403, 1333)
 
 
-def test_a_prompt_ends_after_ten_minutes(new_tenant_server: NewTenantServer, there: FakeDuo) -> None:
+def test_prompt_expires_after_ten_minutes(new_tenant_server: NewTenantServer, there: FakeDuo) -> None:
     """Where it enrols: at a sign-in the challenge is over by then as well."""
     ada = with_duo(new_tenant_server)
     proof = there.passed(ada.begins())
@@ -106,7 +106,7 @@ def test_a_prompt_ends_after_ten_minutes(new_tenant_server: NewTenantServer, the
         ("//shop.example", 1336), ("https://shop.example/duo#x", 1336),
     ],
 )  # fmt: skip
-def test_browsers_come_back_only_to_where_the_tenant_says(
+def test_foreign_redirect_uri_is_refused(
     new_tenant_server: NewTenantServer, there: FakeDuo, back: str, code: int
 ) -> None:
     ada = enrolled(new_tenant_server, there)
@@ -115,9 +115,7 @@ def test_browsers_come_back_only_to_where_the_tenant_says(
     assert shown.status_code == 200  # it is enrolled: nothing leads anywhere
 
 
-def test_without_duo_or_with_wrong_settings_nobody_is_led_anywhere(
-    new_tenant_server: NewTenantServer, there: FakeDuo
-) -> None:
+def test_missing_duo_settings_are_refused(new_tenant_server: NewTenantServer, there: FakeDuo) -> None:
     ada = enrolled(new_tenant_server, there)
     token, address = led(ada)
     store_service_secrets(ada.tenant, duo={"client_secret": ""})
@@ -128,7 +126,7 @@ def test_without_duo_or_with_wrong_settings_nobody_is_led_anywhere(
     assert refused(off.own("DELETE", "duo")) == (403, 1330)
 
 
-def test_where_duo_does_not_answer_nobody_comes_in(new_tenant_server: NewTenantServer, services: Services) -> None:
+def test_unreachable_duo_is_refused(new_tenant_server: NewTenantServer, services: Services) -> None:
     with duo(services) as running:
         ada = enrolled(new_tenant_server, running)
         token, address = led(ada)

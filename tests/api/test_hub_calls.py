@@ -30,7 +30,7 @@ from tests.support.servers import Redis
 
 
 @pytest.mark.parametrize("name", ["ünknown", "two words", "50%25", "<b>"])
-def test_a_name_that_must_be_escaped_is_a_name_like_any_other(
+def test_name_needing_escapes_is_signed_correctly(
     services: Services, identity_app: Flask, world: World, name: str
 ) -> None:
     transport = httpx.WSGITransport(app=identity_app)
@@ -40,9 +40,7 @@ def test_a_name_that_must_be_escaped_is_a_name_like_any_other(
         client(hub.hub_client, hub.HubClientRequest(name=name))
 
 
-def test_the_devices_are_read_only_for_the_page_that_lists_them(
-    services: Services, identity_app: Flask, world: World
-) -> None:
+def test_sessions_are_read_for_security_page_only(services: Services, identity_app: Flask, world: World) -> None:
     person = world.person("grace@example.test")
     host = f"{world.name}.{services.settings.hub_domain}"
     transport = httpx.WSGITransport(app=identity_app)
@@ -87,7 +85,7 @@ NOBODY_THERE = (403, 942)
 """The call was believed; there is no tenant of that name."""
 
 
-def test_a_call_of_the_hub_is_answered_once(apart: Services) -> None:
+def test_replayed_hub_call_is_refused(apart: Services) -> None:
     wsgi = WsgiClient(create_app(create_service(apart)))
     call = a_call(apart)
     assert answer_of(wsgi.get(**call)) == NOBODY_THERE
@@ -96,7 +94,7 @@ def test_a_call_of_the_hub_is_answered_once(apart: Services) -> None:
 
 
 @before_the_store
-def test_instances_with_redis_answer_a_call_once_between_them(services: Services, redis_url: str) -> None:
+def test_replay_at_another_instance_is_refused(services: Services, redis_url: str) -> None:
     settings = replace(services.settings, api_url=INSIDE_URL, redis_url=redis_url)
     instances = [make_services(settings) for _ in range(2)]
     first, second = (WsgiClient(create_app(create_service(one))) for one in instances)
@@ -108,7 +106,7 @@ def test_instances_with_redis_answer_a_call_once_between_them(services: Services
 
 
 @before_the_store
-def test_without_its_redis_no_call_of_the_hub_is_answered(services: Services, own_redis: Redis) -> None:
+def test_hub_call_without_redis_answers_503(services: Services, own_redis: Redis) -> None:
     lonely = make_services(replace(services.settings, api_url=INSIDE_URL, redis_url=own_redis.url()))
     wsgi = WsgiClient(create_app(create_service(lonely)))
     assert answer_of(wsgi.get(**a_call(lonely))) == NOBODY_THERE
@@ -117,7 +115,7 @@ def test_without_its_redis_no_call_of_the_hub_is_answered(services: Services, ow
     lonely.database.dispose()
 
 
-def test_nothing_of_the_hub_stands_on_hosts_of_the_public(apart: Services) -> None:
+def test_hub_operations_are_not_found_on_public_hosts(apart: Services) -> None:
     wsgi = WsgiClient(create_app(create_service(apart)))
     settings = apart.settings
     for base_url in (
@@ -132,7 +130,7 @@ def test_nothing_of_the_hub_stands_on_hosts_of_the_public(apart: Services) -> No
             assert (answer.status_code, answer.data) == (unknown.status_code, unknown.data) == (404, unknown.data)
 
 
-def test_no_header_makes_a_call_one_of_this_process(apart: Services) -> None:
+def test_header_cannot_mark_call_as_internal(apart: Services) -> None:
     wsgi = WsgiClient(create_app(create_service(apart)))
     call = a_call(apart, base_url=apart.settings.base_url)
     for name in ("gatehouse.inside", "gatehouse-inside", "Gatehouse_Inside", "X-Gatehouse-Inside"):
@@ -140,15 +138,13 @@ def test_no_header_makes_a_call_one_of_this_process(apart: Services) -> None:
     assert wsgi.get(**call).status_code == 404
 
 
-def test_inside_stands_nothing_but_what_the_hub_calls(apart: Services) -> None:
+def test_internal_host_serves_hub_operations_only(apart: Services) -> None:
     wsgi = WsgiClient(create_app(create_service(apart)))
     for path in ("/identity/v2/auth/account", "/api/oidc/token", "/identity/v2/manage/account"):
         assert wsgi.get(path, base_url=INSIDE_URL).status_code == 404
 
 
-def test_a_call_that_the_store_gave_up_is_run_again(
-    apart: Services, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_call_aborted_by_store_is_run_again(apart: Services, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     server, runs = create_service(apart), []
 
     def contended(call: Context, req: object) -> None:
@@ -163,7 +159,7 @@ def test_a_call_that_the_store_gave_up_is_run_again(
     assert len(runs) == 2
 
 
-def test_nonces_in_memory_are_forgotten_with_their_window() -> None:
+def test_expired_nonces_leave_memory() -> None:
     nonces = Nonces("", 60)
     for second in range(1_000, 1_500):
         assert nonces.take(f"nonce-{second}", second, second)
@@ -171,7 +167,7 @@ def test_nonces_in_memory_are_forgotten_with_their_window() -> None:
     assert sum(map(len, nonces._taken.values())) <= 61
 
 
-def test_instances_whose_clocks_differ_take_a_nonce_once(redis_url: str) -> None:
+def test_nonce_is_single_use_despite_clock_skew(redis_url: str) -> None:
     """The one that goes ahead takes it in the last second of the window; for the other there is half a minute left."""
     nonce, at = randomness.token(16), 1_000_000
     ahead, behind = Nonces(redis_url, 60), Nonces(redis_url, 60)

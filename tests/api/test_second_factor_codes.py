@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.test_every_row_factor_login import ALL, ANSWERS_GIVEN, mails, of, questions, texts
+from tests.api.test_operations_factor_login import ALL, ANSWERS_GIVEN, mails, of, questions, texts
 from tests.support.authenticators.sent import NUMBER
 from tests.support.factors import SecondFactorHolder
 from tests.support.mailbox import code_in, sent_messages

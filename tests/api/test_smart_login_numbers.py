@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.api.test_every_row_smart_login import SMART, TOUCH, Link, asked, click, guid, poll, start, touched
+from tests.api.test_operations_smart_login import SMART, TOUCH, Link, asked, click, guid, poll, start, touched
 from tests.support.mailbox import token_in
 from tests.support.rows import AccountHolder, account_holder
 from tests.support.tenant_server import NewTenantServer, answered, refused

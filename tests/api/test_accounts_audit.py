@@ -1,0 +1,71 @@
+"""What account operations leave in the audit trail, and what never stands there."""
+
+from typing import Any
+
+from sqlalchemy import select
+from werkzeug.test import Client
+
+from app.identity.directory.accounts import service
+from app.identity.platform.audit import audit
+from app.identity.platform.store.unit import UnitOfWork
+from tests.support.callers import call_of
+from tests.support.tenant_server import MANAGE, PASSWORD, TenantServer, refused
+
+
+def told(acme: TenantServer) -> list[tuple[str, str | None, dict[str, Any]]]:
+    """The tenant's audit trail, in order: (event, uid, facts)."""
+    work = UnitOfWork(acme.services.database, acme.tenant_id)
+    try:
+        rows = work.all(select(audit).where(audit.c.tenant_id == acme.tenant_id).order_by(audit.c.entry_id))
+        return [(row.event, row.uid, row.facts) for row in rows]
+    finally:
+        work.rollback()
+
+
+def test_every_change_is_audited(acme: TenantServer) -> None:
+    uid = acme.create()["Uid"]
+    acme.update(uid, {"FirstName": "Ada"})
+    acme.update(uid, {"IsActive": False})
+    acme.send("DELETE", f"{MANAGE}/{uid}")
+    events = [event for event, of, _ in told(acme) if of == uid and event.startswith("event.")]
+    assert sorted(events) == sorted(
+        f"event.{name}"
+        for name in ("CreateTraditionalAccount", "UpdateProfile", "UpdateProfile", "BlockAccount", "DeleteAccount")
+    )
+
+
+def test_change_without_webhook_is_audited_as_silent(acme: TenantServer) -> None:
+    uid = acme.create()["Uid"]
+    acme.update(uid, {"FirstName": "Ada"}, prevent_webhook="true")
+    Client(acme.app).put(
+        f"{MANAGE}/{uid}",
+        json={"FirstName": "Grace"},
+        query_string={"apikey": acme.api_key, "apisecret": acme.api_secret},
+        headers={"X-PreventWebhook": "true"},
+        base_url=f"http://{acme.services.settings.api_hostname}",
+    )
+    silent = [facts["silent"] for event, _, facts in told(acme) if event.startswith("event.")]
+    assert silent == [False, True, True]
+
+
+def test_refused_api_secret_is_audited(acme: TenantServer) -> None:
+    assert refused(acme.send("GET", f"{MANAGE}/x", apisecret="wrong")) == (401, 902)
+    assert [event for event, _, _ in told(acme)] == ["secret.refused"]
+
+
+def test_audit_log_contains_no_password_and_no_token(acme: TenantServer) -> None:
+    uid = acme.create()["Uid"]
+    issued = acme.tokens(uid)
+    acme.send("GET", f"{MANAGE}/access_token/refresh", refresh_token=issued["refresh_token"])
+    text = str(told(acme))
+    assert not any(secret in text for secret in (PASSWORD, issued["access_token"], issued["refresh_token"]))
+
+
+def test_first_login_is_true_in_first_response_only(acme: TenantServer) -> None:
+    uid = acme.create()["Uid"]
+    with call_of(acme.services, acme.name) as call:
+        account = service.by_uid(call, uid)
+        assert account is not None
+        profile = service.signed_in_profile(call, account)
+    assert (profile["FirstLogin"], profile["NoOfLogins"], profile["LastLoginDate"] is None) == (True, 1, False)
+    assert acme.read(uid)["FirstLogin"] is False

@@ -1,0 +1,157 @@
+"""A tenant's own mails and text messages in the configuration file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.identity.administration.configuration import apply as configuration
+from app.identity.administration.configuration.export import export
+from app.identity.administration.configuration.plan import Plan
+from app.identity.administration.configuration.problems import ConfigurationError
+from app.identity.administration.configuration.reading import read
+from app.identity.directory.tenants import changes
+from app.identity.messaging import store as templates
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
+
+HEAD = "tenants:\n  - name: acme\n"
+MAILS = """\
+    mail_templates:
+      - type: forgotpassword
+        subject: "A new password, #Name#"
+        html: |
+          <h1>Hello #Name#</h1>
+          <p><a class="button" href="#Url#">Go</a></p>
+        text: "Go: #Url#"
+      - {type: forgotpassword, name: forgotpassword-default-de, subject: Neues Passwort, html: "<p>#Url#</p>"}
+      - {type: welcome, name: spring, subject: "Grüße ✿", html: "<p>A \\"B\\" 'C' & D</p>\\n\\n <p>x</p> \\n", is_active: false}
+    sms_templates:
+      - {type: verification, text: "#OTP# is it\\nBye"}
+"""
+
+
+@pytest.fixture
+def ours(own_services: Services) -> Services:
+    return own_services
+
+
+def applied(services: Services, text: str, *, prune: bool = False) -> Plan:
+    return configuration.apply(services, read(text.encode(), "f.yaml", Path()), prune=prune)
+
+
+def lines(plan: Plan) -> list[tuple[str, str, str]]:
+    return [(change.kind, change.name, str(change.action)) for change in plan.changes if change.kind != "tenant"]
+
+
+def held(services: Services) -> tuple[int, list[Any]]:
+    """The tenant's version and its templates."""
+    work = UnitOfWork(services.database, "lookup")
+    try:
+        tenant = changes.by_name(work, "acme")
+        if tenant is None:
+            return 0, []
+        work.switch_tenant(tenant.tenant_id)
+        return tenant.version, [*templates.contents(work, "mail"), *templates.contents(work, "sms")]
+    finally:
+        work.rollback()
+
+
+def test_templates_are_planned_and_stored(ours: Services) -> None:
+    planned = configuration.plan(ours, read((HEAD + MAILS).encode(), "f.yaml", Path()))
+    assert held(ours) == (0, [])
+    plan = applied(ours, HEAD + MAILS)
+    expected = [
+        ("mail_template", "forgotpassword forgotpassword-default", "create"),
+        ("mail_template", "forgotpassword forgotpassword-default-de", "create"),
+        ("mail_template", "welcome spring", "create"),
+        ("sms_template", "verification verification-default", "create"),
+    ]
+    assert lines(planned) == lines(plan) == expected
+    assert [(kind, name) for kind, name, _ in held(ours)[1]] == [tuple(name.split()) for _, name, _ in expected]
+    assert applied(ours, HEAD + MAILS).is_empty
+
+
+def test_exported_templates_round_trip(ours: Services) -> None:
+    applied(ours, HEAD + MAILS)
+    before, text = held(ours), export(ours, "acme")
+    assert applied(ours, text).is_empty
+    assert held(ours) == before
+    assert "html: |" in text
+    applied(ours, HEAD + "    mail_templates: []\n    sms_templates: []\n", prune=True)
+    assert held(ours)[1] == []
+    applied(ours, text)
+    assert held(ours)[1] == before[1]
+    assert export(ours, "acme") == text
+
+
+def test_template_change_is_planned_and_increments_version(ours: Services) -> None:
+    applied(ours, HEAD + MAILS)
+    before = held(ours)[0]
+    plan = applied(ours, HEAD + MAILS.replace("Neues Passwort", "Ein neues Passwort"))
+    assert [one.details for one in plan.changes if one.action == "change"] == [
+        ("subject: Neues Passwort -> Ein neues Passwort",)
+    ]
+    assert held(ours)[0] == before + 1
+
+
+def test_templates_are_removed_only_with_prune(ours: Services) -> None:
+    applied(ours, HEAD + MAILS)
+    one = MAILS.partition("      - {type: forgotpassword")[0]
+    plan = applied(ours, HEAD + one)
+    assert "is not in the file; --prune removes it" in str(plan)
+    assert len(held(ours)[1]) == 4
+    assert lines(applied(ours, HEAD, prune=True)) == []
+    plan = applied(ours, HEAD + one, prune=True)
+    assert ("mail_template", "welcome spring", "remove") in lines(plan)
+    assert [kind for kind, _, _ in held(ours)[1]] == ["forgotpassword", "verification"]
+
+
+WRONG = [
+    ('{type: welcome, subject: "a", html: "<p>#Nmae#</p>"}', "html: expected a placeholder of this kind; found #Nmae#"),
+    ('{type: forgotpassword, subject: "a", html: "<p>x</p>"}', "html: expected #Url# or #OTP#"),
+    ('{type: welcome, subject: "a", html: "<p>x"}', "html: expected </p> after <p> (in its line 1)"),
+    ('{type: welcome, subject: "a\\nBcc: b", html: "<p>x</p>"}', "subject: expected one line"),
+    ('{type: welcome, subject: "#Url#", html: "<p>x</p>"}', "subject: expected no #Url#"),
+    ('{type: wellcome, subject: "a", html: "<p>x</p>"}', "type: expected"),
+    ('{type: welcome, subject: "a", htm: "<p>x</p>"}', "htm: is not a known key; did you mean html?"),
+    ('{type: welcome, subject: "a"}', "html: is missing"),
+    ('{type: welcome, name: "a b", subject: "a", html: "<p>x</p>"}', "name: expected"),
+]
+
+
+@pytest.mark.parametrize(("template", "problem"), WRONG)
+def test_problem_is_reported_with_line_and_key(template: str, problem: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        read(f"{HEAD}    settings: {{}}\n    mail_templates:\n      - {template}\n".encode(), "f.yaml", Path())
+    assert f"f.yaml:5: tenants[0].mail_templates[0].{problem}" in str(refused.value)
+
+
+def test_all_problems_are_reported_together() -> None:
+    bad = HEAD + "".join(
+        [
+            "    settings: {}\n    mail_templates:\n",
+            *(f"      - {template}\n" for template, _ in WRONG[:3]),
+            "    sms_templates:\n      - {type: verification, text: hello}\n",
+        ]
+    )
+    with pytest.raises(ConfigurationError) as refused:
+        read(bad.encode(), "f.yaml", Path())
+    assert [(one.line, one.key) for one in refused.value.problems] == [
+        (5, "tenants[0].mail_templates[0].html"),
+        (6, "tenants[0].mail_templates[1].html"),
+        (7, "tenants[0].mail_templates[2].html"),
+        (7, "tenants[0].mail_templates[2].name"),
+        (9, "tenants[0].sms_templates[0].text"),
+    ]
+
+
+def test_unknown_custom_field_placeholder_is_refused(ours: Services) -> None:
+    mail = '    mail_templates: [{type: welcome, subject: a, html: "<p>#Shoe#</p>"}]\n'
+    applied(ours, HEAD + "    settings: {custom_fields: [Shoe]}\n" + mail)
+    assert applied(ours, HEAD + mail).is_empty
+    for text in (HEAD + "    settings: {}\n" + mail, HEAD + mail.replace("#Shoe#", "#Hat#")):
+        with pytest.raises(ConfigurationError, match=r"mail_templates\[0\]\.html: expected a placeholder of this kind"):
+            applied(ours, text)

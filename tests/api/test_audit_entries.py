@@ -1,0 +1,86 @@
+"""What audit rows say: the request that wrote them, and tries against an account that is locked."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from werkzeug.test import Client
+
+from app.identity.entry import audit_retention, cleaning
+from app.identity.platform.audit import AuditLog, audit
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
+from app.kit.instrumentation import Instrumented
+from tests.support.customers import OLD
+from tests.support.rows import AccountHolder, account_holder
+from tests.support.tenant_server import NewTenantServer, refused
+
+WRONG, LOCKED = "not the password", {"maximum_failed_attempts": 3, "suspend_seconds": 600}
+
+
+def rows_of(who: AccountHolder) -> list[Any]:
+    services: Services = who.tenant.services
+    work = UnitOfWork(services.database, who.tenant.tenant_id)
+    try:
+        found = select(audit).where(audit.c.tenant_id == who.tenant.tenant_id, audit.c.uid == who.uid)
+        return list(work.all(found.order_by(audit.c.entry_id)))
+    finally:
+        work.rollback()
+
+
+@pytest.mark.parametrize("kind", ["suspend", "captcha", "security_question", "block"])
+def test_attempt_on_locked_account_is_audited(new_tenant_server: NewTenantServer, kind: str) -> None:
+    who = account_holder(new_tenant_server, lockout={"type": kind, **LOCKED})
+    for _ in range(3):
+        who.call("U12", {"email": who.email, "password": WRONG})
+    before = len(rows_of(who))
+    for password in (WRONG, OLD):
+        assert refused(who.call("U12", {"email": who.email, "password": password}))[0] == 403
+    tries = rows_of(who)[before:]
+    assert [row.event for row in tries] == ["sign_in.refused"] * 2
+    assert {row.facts["reason"] for row in tries} == {"locked"}
+    assert len({row.reference for row in tries}) == 2
+
+
+def test_audit_reference_equals_request_id(new_tenant_server: NewTenantServer) -> None:
+    who = account_holder(new_tenant_server)
+    client = Client(Instrumented(who.tenant.app))
+    query = {"apikey": who.tenant.api_key}
+    base = f"http://{who.tenant.services.settings.api_hostname}"
+    body = {"email": who.email, "password": WRONG}
+    answer = client.post("/identity/v2/auth/login", json=body, query_string=query, base_url=base)
+    assert rows_of(who)[-1].reference == answer.headers["X-Request-Id"]
+
+
+def test_audit_retention_follows_tenant_setting(new_tenant_server: NewTenantServer) -> None:
+    kept, short = (account_holder(new_tenant_server, **settings) for settings in ({}, {"audit_days": 30}))
+    services: Services = kept.tenant.services
+
+    def removed(days: int) -> None:
+        for who in (kept, short):
+            cleaning._clean_tenant(services.database, who.tenant.tenant_id, services.clock.now() + timedelta(days=days))
+
+    before = len(rows_of(kept))
+    assert before > 0
+    assert len(rows_of(short)) == before
+    removed(29)
+    assert (len(rows_of(kept)), len(rows_of(short))) == (before, before)
+    removed(31)
+    assert (len(rows_of(kept)), len(rows_of(short))) == (before, 0)
+    removed(366)
+    assert len(rows_of(kept)) == 0
+
+
+def test_clean_up_removes_more_than_one_batch(new_tenant_server: NewTenantServer) -> None:
+    who = account_holder(new_tenant_server, audit_days=1)
+    services: Services = who.tenant.services
+    audit = AuditLog(services.clock)
+    for _ in range(audit_retention.BATCH * 2 + 1):
+        audit.record("something.happened", uid=who.uid)
+    with UnitOfWork(services.database, who.tenant.tenant_id).separate_transaction() as work:
+        audit.write(work)
+    cleaning._clean_tenant(services.database, who.tenant.tenant_id, services.clock.now() + timedelta(days=2))
+    assert rows_of(who) == []

@@ -1,0 +1,125 @@
+"""Everything that can be asked of one account, asked in the same moment: each is done or refused, and none waits for another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from time import sleep
+from typing import Any
+
+import pytest
+from sqlalchemy import text, update
+from werkzeug.test import TestResponse
+
+from app.identity.credentials.one_time_tokens.store import one_time_tokens
+from app.identity.directory.accounts.tables import accounts
+from app.identity.platform.store.database import Database
+from app.identity.platform.store.unit import UnitOfWork
+from tests.support.mailbox import mails_to, token_in
+from tests.support.races import at_once
+from tests.support.registering import UNLIMITED, primary, register
+from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
+
+AUTH = "/identity/v2/auth"
+ADA, OTHER = "ada@example.test", "countess@example.test"
+FREE = {"amount": 0, "minutes": 1}
+TIMES = 3
+Act = Callable[[], TestResponse]
+
+
+def world(new_tenant_server: NewTenantServer) -> TenantServer:
+    named = ("sign_in_per_minute_per_address", "forgot_per_minute_per_address", "reset_per_minute_per_address")
+    return new_tenant_server(
+        limits={**UNLIMITED, **dict.fromkeys(named, 0)}, lockout={"type": "none"}, email_login=True, username_login=True,
+        hide_unknown_accounts=True, sending={"mails": FREE, "mails_in_all": FREE}, security_questions={"pet": "First pet?"},
+    )  # fmt: skip
+
+
+def token_of(acme: TenantServer, to: str, page: str) -> str:
+    return next(token_in(mail) for mail in mails_to(acme.services, acme.tenant_id, to) if page in str(mail["text"]))
+
+
+def of_the_person(acme: TenantServer, bearer: str) -> list[Act]:
+    own: Callable[..., TestResponse] = partial(acme.send, bearer=bearer)
+    change = {"oldpassword": PASSWORD, "newpassword": "Third-kettle-93"}
+    return [
+        partial(own, "DELETE", f"{AUTH}/email", {"email": ADA}),
+        partial(own, "POST", f"{AUTH}/email", {"email": "third@example.test", "type": "Home"}),
+        partial(own, "PUT", f"{AUTH}/username", {"username": "countess"}),
+        partial(own, "PUT", f"{AUTH}/account", {"FirstName": "Ada", "SecurityQuestionAnswer": {"pet": "Rex"}}),
+        partial(own, "PUT", f"{AUTH}/account", {"Password": "Fourth-kettle-94"}),
+        partial(own, "PUT", f"{AUTH}/password/change", change),
+    ]
+
+
+def of_the_mailbox(acme: TenantServer, bearer: str) -> list[Act]:
+    acme.send("POST", f"{AUTH}/email", {"email": OTHER, "type": "Secondary"}, bearer=bearer)
+    acme.send("POST", f"{AUTH}/password", {"email": ADA}, with_secret=False)
+    acme.send("DELETE", f"{AUTH}/account", bearer=bearer)
+    reset = {"resettoken": token_of(acme, ADA, "/reset-password"), "password": "Other-kettle-92"}
+    verify, leave = token_of(acme, OTHER, "/verify"), token_of(acme, ADA, "/delete-account")
+    anybody: Callable[..., TestResponse] = partial(acme.send, with_secret=False)
+    return [
+        partial(anybody, "PUT", f"{AUTH}/password/reset", reset),
+        partial(anybody, "GET", f"{AUTH}/email", verificationtoken=verify),
+        partial(anybody, "GET", f"{AUTH}/account/delete", deletetoken=leave),
+        partial(anybody, "POST", f"{AUTH}/password", {"email": ADA}),
+        partial(anybody, "POST", f"{AUTH}/login", {"email": ADA, "password": PASSWORD}),
+        partial(register, acme, ADA),
+        partial(register, acme, OTHER),
+    ]
+
+
+def of_the_server(acme: TenantServer, uid: str, *, removes: bool) -> list[Act]:
+    changed = {"LastName": "King", "EmailVerified": False}
+    last: Act = partial(acme.send, "DELETE", f"{MANAGE}/{uid}") if removes else partial(
+        acme.send, "PUT", f"{MANAGE}/{uid}", changed
+    )  # fmt: skip
+    return [last, partial(acme.send, "PUT", f"{MANAGE}/{uid}/password", {"password": "Fifth-kettle-95"})]
+
+
+def test_concurrent_operations_cause_no_server_error(new_tenant_server: NewTenantServer) -> None:
+    for removes in (False, True):
+        acme = world(new_tenant_server)
+        uid = str(acme.create(Email=primary(ADA), EmailVerified=True, UserName="ada")["Uid"])
+        bearer = str(acme.tokens(uid)["access_token"])
+        acts = of_the_mailbox(acme, bearer) + of_the_person(acme, bearer) + of_the_server(acme, uid, removes=removes)
+        answers: list[Any] = at_once(acts * TIMES)
+        assert not [(one.request.path, one.text) for one in answers if one.status_code >= 500]
+
+
+def test_server_can_set_password_of_closed_account(acme: TenantServer) -> None:
+    uid = str(acme.create(Email=primary(ADA), EmailVerified=True)["Uid"])
+    answered(acme.send("PUT", f"{MANAGE}/{uid}", {"IsActive": False}))
+    assert answered(acme.send("PUT", f"{MANAGE}/{uid}/password", {"password": "Fifth-kettle-95"}))["PasswordHash"]
+    login = {"email": ADA, "password": "Fifth-kettle-95"}
+    assert refused(acme.send("POST", f"{AUTH}/login", login, with_secret=False)) == (403, 991)
+
+
+def wait_until_one_waits(database: Database) -> None:
+    waits = text("SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+    with database.connect() as connection:
+        while connection.execute(waits).first() is None:
+            sleep(0.01)
+
+
+@pytest.mark.parametrize("services", ["postgres"], indirect=True)
+def test_request_aborted_by_deadlock_runs_again(new_tenant_server: NewTenantServer) -> None:
+    """The other one holds a link and wants the account, the call holds the account and wants the link: PostgreSQL ends the call."""
+    acme = world(new_tenant_server)
+    uid = str(acme.create(Email=primary(ADA), EmailVerified=True)["Uid"])
+    forgot: Act = partial(acme.send, "POST", f"{AUTH}/password", {"email": ADA}, with_secret=False)
+    answered(forgot())
+    other = UnitOfWork(acme.services.database, acme.tenant_id)
+    links, people = (
+        update(one).where(one.c.tenant_id == acme.tenant_id, one.c.uid == uid) for one in (one_time_tokens, accounts)
+    )
+    other.run(links.values(tries=1))
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(forgot)
+        wait_until_one_waits(acme.services.database)
+        other.run(people.values(failed_attempts=0))
+        other.commit()
+        assert answered(asked.result())["IsPosted"]
+    assert len(mails_to(acme.services, acme.tenant_id, ADA)) == 2

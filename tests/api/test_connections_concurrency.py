@@ -1,0 +1,29 @@
+"""Many come back from a provider at once with what one browser was sent out with: exactly one is taken, on both databases."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from app.identity.authentication.federation.service import UnknownState
+from app.identity.platform.services import Services
+from tests.support.connecting import finished, led
+from tests.support.races import at_once
+from tests.support.tenant_server import NewTenantServer, TenantServer
+from tests.support.upstream import provider
+
+
+def comes_back(tenant: TenantServer, answer: dict[str, str]) -> str | None:
+    try:
+        claimed, _ = finished(tenant, answer)
+    except UnknownState:
+        return None
+    return claimed.subject
+
+
+def test_concurrent_uses_of_state_have_one_winner(services: Services, new_tenant_server: NewTenantServer) -> None:
+    with provider(services) as there:
+        tenant = new_tenant_server(connections={"elsewhere": there.openid()})
+        answer = there.signs_in(led(tenant, "elsewhere"))
+        told = at_once([partial(comes_back, tenant, answer)] * 8)
+        assert [one for one in told if one is not None] == ["ada-1815"]
+        assert there.asked_for("/token") == 1

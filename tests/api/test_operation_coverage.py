@@ -1,0 +1,85 @@
+"""The table is whole: every row and every code of its column is raised, answered, or named with the reason why not yet.
+
+The rows are transcribed in tests/support/expected_operations.py; what is asked of them stands in the test_operations_* files beside this.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tests.api import (
+    test_consent_at_sign_in,
+    test_operations_account,
+    test_operations_consents,
+    test_operations_custom_objects,
+    test_operations_factor_login,
+    test_operations_factor_settings,
+    test_operations_linking,
+    test_operations_login,
+    test_operations_passkeys,
+    test_operations_password,
+    test_operations_passwordless,
+    test_operations_pins,
+    test_operations_profile,
+    test_operations_push_and_duo,
+    test_operations_registration,
+    test_operations_smart_login,
+    test_operations_step_up,
+    test_operations_verification,
+)
+from tests.api.test_passwords_named_errors import FORGOT, RESET
+from tests.support.expected_operations import LATER_ROWS, NOT_RAISED, ROWS
+from tests.support.rows import Answer, Refusal
+
+FILES = (
+    test_operations_registration,
+    test_operations_verification,
+    test_operations_login,
+    test_operations_linking,
+    test_operations_profile,
+    test_operations_account,
+    test_operations_pins,
+    test_operations_step_up,
+    test_operations_password,
+    test_operations_passwordless,
+    test_operations_smart_login,
+    test_operations_custom_objects,
+    test_operations_push_and_duo,
+    test_operations_factor_login,
+    test_operations_factor_settings,
+    test_operations_consents,
+    test_consent_at_sign_in,
+    test_operations_passkeys,
+)
+REFUSALS: list[Refusal] = [one for file in FILES for one in file.REFUSALS]
+ANSWERS: list[Answer] = [one for file in FILES for one in file.ANSWERS]
+NOT_HERE = {pair: why for file in FILES for pair, why in file.NOT_HERE.items()}
+OF_THE_SEED = {("U33", case[2]) for case in FORGOT} | {("U34", case[2]) for case in RESET}
+RAISED = {(one.row, one.code) for one in REFUSALS} | {
+    (row, code) for row, code in OF_THE_SEED if code in ROWS[row].codes
+}
+
+
+def test_every_operation_has_an_answer_case() -> None:
+    assert {one.row for one in ANSWERS} == set(ROWS)
+
+
+def test_every_error_code_is_raised_or_explained() -> None:
+    stated = {(row, code) for row, held in ROWS.items() for code in held.codes}
+    assert stated >= RAISED, "no test raises what no row states"
+    assert set(NOT_HERE) <= stated - RAISED, "no reason is kept for what is raised"
+    unraised = stated - RAISED - set(NOT_HERE)
+    assert {(row, code) for row, code in unraised if code not in NOT_RAISED} == set()
+    ways = sum(len(list(one.variants())) for one in ANSWERS)
+    why = Counter([*NOT_HERE.values(), *(NOT_RAISED[code] for _, code in unraised)])
+    held = f"{len(ROWS)} rows, {len(RAISED)} pairs raised, {ways} ways to ask"
+    print(f"{held}; {len(LATER_ROWS)} rows and {sum(why.values())} pairs not here:")
+    for row, reason in LATER_ROWS.items():
+        print(f"  {row}: {reason}")
+    for reason, count in why.most_common():
+        print(f"  {count} pairs: {reason}")
+
+
+def test_no_refusal_case_is_listed_twice() -> None:
+    twice = [pair for pair, count in Counter((one.row, one.code) for one in REFUSALS).items() if count > 1]
+    assert twice == []

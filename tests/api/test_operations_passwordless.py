@@ -1,0 +1,223 @@
+"""Every refusal and every answer of sign-in by mail and by text message: U49 to U54."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.support.consents import asked
+from tests.support.mailbox import code_in, sent_messages, token_in
+from tests.support.rows import PAGE, STRANGE_PAGE, AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals
+from tests.support.shapes import LOGIN, POSTED, POSTED_SMS
+from tests.support.tenant_server import NewTenantServer, answered, refused
+
+ON = {"passwordless_email": True, "passwordless_sms": True, "phone_login": True}
+SESSION = {**LOGIN, "SecondFactorAuthentication": None}
+NOBODY = "nobody@example.test"
+PHONELESS = {"passwordless_email": True, "passwordless_sms": True}
+LIMITED = {"amount": 1, "minutes": 43_200}
+POLICY = {"privacy_policy": {"mode": "strict", "versions": [{"version": "1", "starts_at": "2020-01-01T00:00:00Z"}]}}
+
+
+def on(**settings: Any) -> dict[str, Any]:
+    return {**ON, **settings}
+
+
+def wrong(otp: str) -> str:
+    return "000000" if otp != "000000" else "111111"
+
+
+def link(who: AccountHolder, **query: Any) -> str:
+    answered(who.call("U49", email=who.email, **query))
+    return token_in(who.mailed())
+
+
+def by_link(who: AccountHolder, token: str) -> TestResponse:
+    return who.call("U50", verificationtoken=token)
+
+
+def used(who: AccountHolder) -> TestResponse:
+    token = link(who)
+    answered(by_link(who, token))
+    return by_link(who, token)
+
+
+def late(who: AccountHolder) -> TestResponse:
+    token = link(who)
+    who.waits(minutes=61)
+    return by_link(who, token)
+
+
+def twice(act: Act) -> Act:
+    def done(who: AccountHolder) -> TestResponse:
+        answered(act(who))
+        return act(who)
+
+    return done
+
+
+class Way:
+    """One of the three ways in which a code comes back: what it is asked for by, where it arrives, how it is shown."""
+
+    def __init__(self, row: str, name: str) -> None:
+        self.row, self.name = row, name
+
+    def code(self, who: AccountHolder) -> str:
+        given = getattr(who, self.name)
+        if self.name == "phone":
+            answered(who.call("U53", phone=given))
+            return who.texted()
+        answered(who.call("U49", **{self.name: given}))
+        return code_in(who.mailed())
+
+    def shown(self, who: AccountHolder, otp: str, **more: Any) -> TestResponse:
+        return who.call(self.row, {self.name: getattr(who, self.name), "otp": otp, **more})
+
+    def ask(self, who: AccountHolder) -> Ask:
+        return Ask({self.name: getattr(who, self.name), "otp": self.code(who)})
+
+    def guessed(self, who: AccountHolder, tries: int) -> TestResponse:
+        right = self.code(who)
+        for _ in range(tries):
+            answer = self.shown(who, wrong(right))
+        return answer
+
+    def used(self, who: AccountHolder) -> TestResponse:
+        otp = self.code(who)
+        answered(self.shown(who, otp))
+        return self.shown(who, otp)
+
+    def late(self, who: AccountHolder) -> TestResponse:
+        otp = self.code(who)
+        who.waits(minutes=11)
+        return self.shown(who, otp)
+
+    def locked(self, kind: str) -> tuple[int, Act, dict[str, Any]]:
+        """A code at a lock of this kind: the line of its refusal."""
+
+        def act(who: AccountHolder) -> TestResponse:
+            otp = self.code(who)
+            who.guesses(2)
+            return self.shown(who, otp)
+
+        number = {"captcha": 1132, "security_question": 1148, "suspend": 1198}[kind]
+        return number, act, on(lockout={"type": kind, "maximum_failed_attempts": 2})
+
+    def lines(self, *codes: int) -> list[tuple[Any, ...]]:
+        """The refusals of a code that is wrong, used, over and closed, and those of the locks."""
+        unlocked = on(lockout={"type": "none"})
+        acts: list[tuple[Act, dict[str, Any]]] = [
+            (lambda who: self.guessed(who, 1), ON),
+            (self.used, ON),
+            (self.late, ON),
+            (lambda who: self.guessed(who, 6), unlocked),
+        ]
+        held = [(code, *line) for code, line in zip(codes, acts, strict=True)]
+        return [*held, self.locked("captcha"), self.locked("security_question"), self.locked("suspend")]
+
+
+MAIL, USERNAME, SMS = Way("U51", "email"), Way("U52", "username"), Way("U54", "phone")
+REFUSALS = [
+    *refusals(
+        "U49",
+        (938, lambda who: who.call("U49", email=NOBODY), ON),
+        (1038, lambda who: who.call("U49", email="no address"), ON),
+        (1059, lambda who: who.call("U49", email=who.email)),
+        (1122, twice(lambda who: who.call("U49", email=who.email)), on(sending={"mails": LIMITED})),
+        (1249, lambda who: who.call("U49", email=who.email, verificationurl=STRANGE_PAGE), ON),
+        (1183, lambda who: who.call("U49", email=who.email), on(email_login=None)),
+    ),
+    *refusals(
+        "U50",
+        (973, lambda who: by_link(who, link(who)[:-5]), ON),
+        (975, late, ON),
+        (1059, lambda who: by_link(who, "A" * 43)),
+        (1062, used, ON),
+        (1063, lambda who: by_link(who, "A" * 43), ON),
+        (1194, lambda who: by_link(who, link(who)), on(**POLICY)),
+        (1226, lambda who: by_link(who, link(who)), on(**asked("FirstLogin"))),
+        (1243, lambda who: by_link(who, link(who)), on(pin={"is_on": True, "required": True})),
+    ),
+    *refusals("U51", *MAIL.lines(1185, 1186, 1187, 1188)),
+    *refusals("U52", *USERNAME.lines(1185, 1186, 1187, 1188)),
+    *refusals(
+        "U53",
+        (938, lambda who: who.call("U53", phone="+493099999999"), ON),
+        (1043, lambda who: who.call("U53", phone="none"), ON),
+        (1059, lambda who: who.call("U53", phone=who.phone)),
+        (1066, lambda who: who.becomes(PhoneIdVerified=False).call("U53", phone=who.phone), ON),
+        (1074, lambda who: who.call("U53", phone=who.phone), PHONELESS),
+        (1123, twice(lambda who: who.call("U53", phone=who.phone)), on(sending={"sms": LIMITED})),
+        (1149, twice(lambda who: who.call("U53", phone=who.phone)), on(sending={"sms_per_day": 1})),
+    ),
+    *refusals("U54", *SMS.lines(1067, 1068, 1069, 1070)),
+]
+NOT_HERE = {("U49", 1176): "a tenant with second factors answers with the challenge, as the interface chooses"}
+ANSWERS = [
+    Answer("U49", lambda who: Ask(query={"email": who.email, "verificationurl": PAGE}), POSTED, ON),
+    Answer("U50", lambda who: Ask(query={"verificationtoken": link(who)}), SESSION, ON, events=("Login",)),
+    Answer("U51", MAIL.ask, SESSION, ON, events=("Login",)),
+    Answer("U52", USERNAME.ask, SESSION, ON, events=("Login",)),
+    Answer("U53", lambda who: Ask(query={"phone": who.phone}), POSTED_SMS, ON),
+    Answer("U54", SMS.ask, SESSION, ON, events=("Login",)),
+]
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
+def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
+    refusal.check(new_tenant_server)
+
+
+@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
+def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
+    answer.check(new_tenant_server, way)
+
+
+def test_link_with_unaccepted_policy_is_single_use(new_tenant_server: NewTenantServer) -> None:
+    """1194: the token accepts the policy; the link that it was given for is used up."""
+    who = account_holder(new_tenant_server, **on(**POLICY))
+    token = link(who)
+    answer = by_link(who, token)
+    assert refused(answer) == (403, 1194)
+    who.held = answer.get_json()["Data"]["access_token"]
+    answered(who.own("U27"))
+    assert refused(by_link(who, token)) == (403, 1062)
+
+
+def test_head_request_does_not_consume_link(new_tenant_server: NewTenantServer) -> None:
+    who = account_holder(new_tenant_server, **ON)
+    token = link(who)
+    looked = who.tenant.send("HEAD", "/identity/v2/auth/login/passwordlesslogin/email/verify", verificationtoken=token)
+    assert looked.status_code == 200
+    answered(by_link(who, token))
+
+
+def test_security_answer_with_code_unlocks_account(new_tenant_server: NewTenantServer) -> None:
+    who = account_holder(new_tenant_server, **on(lockout={"type": "security_question", "maximum_failed_attempts": 2}))
+    otp = MAIL.code(who)
+    who.guesses(2)
+    answered(MAIL.shown(who, otp, securityanswer={"pet": "grey owl"}))
+
+
+def test_second_factor_is_asked_after_every_method(new_tenant_server: NewTenantServer) -> None:
+    who = account_holder(new_tenant_server, **on(two_factor="required"))
+    for answer in (by_link(who, link(who)), MAIL.shown(who, MAIL.code(who)), SMS.shown(who, SMS.code(who))):
+        said = answered(answer)
+        assert said["SecondFactorAuthentication"]["SecondFactorAuthenticationToken"]
+        assert said["Profile"] is None
+
+
+def test_unknown_email_is_answered_by_mail_only(new_tenant_server: NewTenantServer) -> None:
+    """Where the tenant hides who has an account: whoever holds the address learns it, and no telephone rings."""
+    who = account_holder(new_tenant_server, **on(hide_unknown_accounts=True))
+    held = (who.tenant.services, who.tenant.tenant_id)
+    assert answered(who.call("U49", email=NOBODY)) == POSTED
+    told = who.mailed(NOBODY)
+    assert "no account" in told["subject"]
+    assert "vtoken" not in str(told)
+    before = (len(sent_messages(*held)), len(sent_messages(*held, "sms")))
+    assert answered(who.call("U49", username="nobody")) == POSTED
+    answered(who.call("U53", phone="+493099999999"))
+    assert (len(sent_messages(*held)), len(sent_messages(*held, "sms"))) == before

@@ -1,0 +1,390 @@
+"""Every refusal and every answer of smart login and of one-touch login: U55 to U61."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.api.test_operations_passwordless import LIMITED, NOBODY, SESSION, twice, wrong
+from tests.support.mailbox import code_in, token_in
+from tests.support.races import RACERS, at_once
+from tests.support.rows import PAGE, AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals, solved
+from tests.support.shapes import POSTED, POSTED_SMS
+from tests.support.tenant_server import NewTenantServer, answered, refused
+
+SMART, TOUCH = {"smart_login": True}, {"one_touch": True, "phone_login": True}
+NEW_PHONE = "+493055555555"
+VERIFIED = {"IsPosted": True, "IsVerified": True}
+NUMBERED = {**POSTED, "Number": str}
+
+
+class Link(str):
+    """The token of an emailed link, with the number that the waiting device shows."""
+
+    number: str
+
+    @classmethod
+    def about(cls, token: str, number: str) -> Link:
+        made = cls(token)
+        made.number = number
+        return made
+
+
+def guid() -> str:
+    return secrets.token_hex(16)
+
+
+def start(who: AccountHolder, held: str = "", **query: Any) -> TestResponse:
+    return who.call("U55", **{"email": who.email, "clientguid": held or guid(), **query})
+
+
+def asked(who: AccountHolder) -> tuple[str, Link]:
+    """Ask the mailbox; return what the device polls with, and the token of the link."""
+    held = guid()
+    number = answered(start(who, held))["Number"]
+    return held, Link.about(token_in(who.mailed()), number)
+
+
+def click(who: AccountHolder, token: str, row: str = "U57", **query: Any) -> TestResponse:
+    """Open a link, and type the number that the device shows."""
+    number = {"number": token.number} if isinstance(token, Link) else {}
+    return who.call(row, **{"verificationtoken": token, **number, **query})
+
+
+def poll(who: AccountHolder, held: str) -> TestResponse:
+    return who.call("U56", clientguid=held)
+
+
+def approved(who: AccountHolder) -> str:
+    held, token = asked(who)
+    answered(click(who, token))
+    return held
+
+
+def polled(who: AccountHolder) -> TestResponse:
+    held = approved(who)
+    answered(poll(who, held))
+    return poll(who, held)
+
+
+def over(who: AccountHolder) -> TestResponse:
+    held, _ = asked(who)
+    who.waits(minutes=61)
+    return poll(who, held)
+
+
+def clicked_after_the_poll(who: AccountHolder) -> TestResponse:
+    held, token = asked(who)
+    answered(click(who, token))
+    answered(poll(who, held))
+    return click(who, token)
+
+
+def clicked_twice(who: AccountHolder) -> TestResponse:
+    _, token = asked(who)
+    return twice(lambda one: click(one, token))(who)
+
+
+def clicked_late(who: AccountHolder) -> TestResponse:
+    _, token = asked(who)
+    who.waits(minutes=61)
+    return click(who, token)
+
+
+def solving(row: str, body: dict[str, Any]) -> Act:
+    """Ask a row that always asks for a captcha, with its answer."""
+
+    def act(who: AccountHolder) -> TestResponse:
+        challenge = who.call(row, body)
+        assert refused(challenge) == (403, 982)
+        return who.call(row, {**body, **solved(challenge)})
+
+    return act
+
+
+def touch(email: str, held: str = "", **more: Any) -> Act:
+    return lambda who: solving("U58", {"email": email, "clientguid": held or guid(), **more})(who)
+
+
+def touched(who: AccountHolder, email: str = NOBODY) -> tuple[str, Link]:
+    held = guid()
+    number = answered(touch(email, held)(who))["Number"]
+    return held, Link.about(token_in(who.mailed(email)), number)
+
+
+def ask_link(made: tuple[str, Link], name: str = "verificationtoken") -> Ask:
+    return Ask(query={name: made[1], "number": made[1].number})
+
+
+def texted(phone: str = NEW_PHONE) -> Act:
+    return solving("U59", {"phone": phone, "name": "Ada"})
+
+
+def code(who: AccountHolder) -> str:
+    answered(texted()(who))
+    return who.texted()
+
+
+def shown(who: AccountHolder, otp: str) -> TestResponse:
+    return who.call("U60", {"phone": NEW_PHONE}, otp=otp)
+
+
+def used_code(who: AccountHolder) -> TestResponse:
+    otp = code(who)
+    answered(shown(who, otp))
+    return shown(who, otp)
+
+
+def late_code(who: AccountHolder) -> TestResponse:
+    otp = code(who)
+    who.waits(minutes=6)
+    return shown(who, otp)
+
+
+def closed_code(who: AccountHolder) -> TestResponse:
+    otp = code(who)
+    for _ in range(5):
+        shown(who, wrong(otp))
+    return shown(who, otp)
+
+
+def touched_twice(who: AccountHolder) -> TestResponse:
+    _, token = touched(who)
+    return twice(lambda one: click(one, token, "U61"))(who)
+
+
+def touched_late(who: AccountHolder) -> TestResponse:
+    _, token = touched(who)
+    who.waits(minutes=61)
+    return click(who, token, "U61")
+
+
+def same_guid(who: AccountHolder) -> TestResponse:
+    held = guid()
+    answered(start(who, held))
+    return start(who, held)
+
+
+def same_guid_touched(who: AccountHolder) -> TestResponse:
+    held = guid()
+    answered(touch(NOBODY, held)(who))
+    return touch(who.email, held)(who)
+
+
+CLOSED = {**TOUCH, "registration": False}
+REFUSALS = [
+    *refusals(
+        "U55",
+        (1038, lambda who: start(who, email="no address"), SMART),
+        (1135, start),
+        (1136, same_guid, SMART),
+        (1183, start, {**SMART, "email_login": None}),
+        (938, lambda who: start(who, email=NOBODY), SMART),
+        (1122, twice(start), {**SMART, "sending": {"mails": LIMITED}}),
+    ),
+    *refusals(
+        "U56",
+        (1139, lambda who: poll(who, asked(who)[0]), SMART),
+        (1140, over, SMART),
+        (1137, polled, SMART),
+    ),
+    *refusals(
+        "U57",
+        (1032, lambda who: click(who, "123456"), SMART),
+        (1063, lambda who: click(who, "A" * 43), SMART),
+        (1135, lambda who: click(who, "A" * 43)),
+        (1137, clicked_after_the_poll, SMART),
+        (1138, clicked_twice, SMART),
+        (975, clicked_late, SMART),
+    ),
+    *refusals(
+        "U58",
+        (982, lambda who: who.call("U58", {"email": NOBODY, "clientguid": guid()}), TOUCH),
+        (1038, lambda who: who.call("U58", {"email": "no address", "clientguid": guid()}), TOUCH),
+        (1136, same_guid_touched, TOUCH),
+        (1146, lambda who: who.call("U58", {"email": NOBODY, "clientguid": guid()})),
+        (1122, twice(touch(NOBODY)), {**TOUCH, "sending": {"mails": LIMITED}}),
+        (1190, touch(NOBODY), CLOSED),
+    ),
+    *refusals(
+        "U59",
+        (982, lambda who: who.call("U59", {"phone": NEW_PHONE}), TOUCH),
+        (1096, lambda who: who.call("U59", {"phone": "none"}), TOUCH),
+        (1146, lambda who: who.call("U59", {"phone": NEW_PHONE})),
+        (1123, twice(texted()), {**TOUCH, "sending": {"sms": LIMITED}}),
+        (1149, twice(texted()), {**TOUCH, "sending": {"sms_per_day": 1}}),
+    ),
+    *refusals(
+        "U60",
+        (1067, lambda who: shown(who, wrong(code(who))), TOUCH),
+        (1068, used_code, TOUCH),
+        (1069, late_code, TOUCH),
+        (1070, closed_code, {**TOUCH, "lockout": {"type": "none"}}),
+        (1146, lambda who: shown(who, "123456")),
+    ),
+    *refusals(
+        "U61",
+        (1145, touched_twice, TOUCH),
+        (1063, lambda who: click(who, "A" * 43, "U61"), TOUCH),
+        (975, touched_late, TOUCH),
+    ),
+]
+NOT_HERE = {("U56", 1138): "what was approved and not asked for yet is the session"}
+
+
+def with_captcha(row: str, body: dict[str, Any]) -> Any:
+    return lambda who: Ask({**body, **solved(who.call(row, body))})
+
+
+BOTH = ("Login", "Register")
+ANSWERS = [
+    Answer(
+        "U55", lambda who: Ask(query={"email": who.email, "clientguid": guid(), "redirecturl": PAGE}), NUMBERED, SMART
+    ),
+    Answer("U56", lambda who: Ask(query={"clientguid": approved(who)}), SESSION, SMART),
+    Answer("U57", lambda who: ask_link(asked(who), "vtoken"), VERIFIED, SMART),
+    Answer("U58", lambda who: with_captcha("U58", {"email": NOBODY, "clientguid": guid()})(who), NUMBERED, TOUCH),
+    Answer("U59", with_captcha("U59", {"phone": NEW_PHONE}), POSTED_SMS, TOUCH),
+    Answer("U60", lambda who: Ask({"phone": NEW_PHONE}, {"otp": code(who)}), SESSION, TOUCH, events=BOTH),
+    Answer("U61", lambda who: ask_link(touched(who)), VERIFIED, TOUCH),
+]
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
+def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
+    refusal.check(new_tenant_server)
+
+
+@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
+def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
+    answer.check(new_tenant_server, way)
+
+
+def test_new_account_is_created_when_device_polls(new_tenant_server: NewTenantServer) -> None:
+    who = account_holder(new_tenant_server, **TOUCH)
+    held, token = touched(who)
+    answered(click(who, token, "U61"))
+    session = answered(poll(who, held))
+    assert session["Profile"]["FirstLogin"] is True
+    assert session["Profile"]["EmailVerified"] is True
+    assert session["Profile"]["Password"] is None
+    again = touched(who)
+    answered(click(who, again[1], "U61"))
+    assert answered(poll(who, again[0]))["Profile"]["Uid"] == session["Profile"]["Uid"]
+
+
+def test_short_or_unknown_client_guid_is_refused(new_tenant_server: NewTenantServer) -> None:
+    """A short name could be guessed by whoever wants the session."""
+    who = account_holder(new_tenant_server, **SMART)
+    assert refused(start(who, "short")) == (400, 908)
+    assert refused(poll(who, guid())) == (403, 1140)
+
+
+def test_texted_code_approves_smart_login(new_tenant_server: NewTenantServer) -> None:
+    who = account_holder(new_tenant_server, **SMART, phone_login=True)
+    held = guid()
+    number = answered(who.call("U55", phone=who.phone, clientguid=held))["Number"]
+    answered(who.call("U57", vtoken=who.texted(), phone=who.phone, number=number))
+    assert answered(poll(who, held))["Profile"]["Uid"] == who.uid
+
+
+def test_server_issued_tokens_approve_sign_in_and_register(new_tenant_server: NewTenantServer) -> None:
+    """A20 and A21: what a mail or a message would have brought."""
+    who = account_holder(new_tenant_server, **SMART, **TOUCH, passwordless_email=True, passwordless_sms=True)
+
+    def token(kind: str, **body: Any) -> str:
+        return str(answered(who.managed("A20", {"email": who.email, **body}, at={"tokentype": kind}))["Token"])
+
+    def otp(kind: str, **body: Any) -> str:
+        return str(answered(who.managed("A21", {"phone": who.phone, **body}, at={"smsotptype": kind}))["Token"])
+
+    answered(who.call("U50", verificationtoken=token("passwordlesslogintoken")))
+    answered(who.call("U54", {"phone": who.phone, "otp": otp("passwordlesslogin")}))
+    for made in (
+        lambda held: click(who, token("autologin", clientguid=held)),
+        lambda held: click(who, otp("smartlogin", clientguid=held), phone=who.phone),
+        lambda held: click(who, token("onetouchlogin", clientguid=held, email=NOBODY, name="Ada"), "U61"),
+    ):
+        held = guid()
+        answered(made(held))
+        session = answered(poll(who, held))
+    assert session["Profile"]["FirstName"] == "Ada"
+    new = {"phone": NEW_PHONE}
+    answered(who.call("U60", new, otp=otp("onetouchlogin", **new)))
+
+
+def test_concurrent_uses_have_one_winner(new_tenant_server: NewTenantServer) -> None:
+    """A device's name, its link, its poll, a link and a code that sign in, and the code that registers somebody new."""
+    who = account_holder(new_tenant_server, **SMART, **TOUCH, passwordless_email=True)
+    held, begun = guid(), []
+    assert raced(lambda: begun.append(start(who, held)) or begun[-1]) == {200: 1, 1136: RACERS - 1}
+    number = next(one.get_json()["Number"] for one in begun if one.status_code == 200)
+    token = Link.about(token_in(who.mailed()), number)
+    assert set(raced(lambda: click(who, token))) <= {200, 1138}
+    assert raced(lambda: poll(who, held)) == {200: 1, 1137: RACERS - 1}
+    answered(who.call("U49", email=who.email))
+    link, otp = token_in(who.mailed()), code_in(who.mailed())
+    assert raced(lambda: who.call("U50", verificationtoken=link)) == {200: 1, 1062: RACERS - 1}
+    won = raced(lambda: who.call("U51", {"email": who.email, "otp": otp}))
+    assert won[200] == 1
+    assert set(won) <= {200, 1186, 1188}, "those that come first take the tries of a moment"
+    new = code(who)
+    won = raced(lambda: shown(who, new))
+    assert won[200] == 1
+    assert set(won) <= {200, 1067, 1068, 1070}
+
+
+def raced(act: Any) -> Counter[int]:
+    """Fifty do the same in one moment; how each ended, by its code."""
+    ends = at_once([act] * RACERS)
+    return Counter(200 if one.status_code == 200 else refused(one)[1] for one in ends)
+
+
+def test_guid_and_link_of_another_tenant_are_refused(new_tenant_server: NewTenantServer) -> None:
+    settings = {**SMART, **TOUCH, "passwordless_email": True}
+    here, there = account_holder(new_tenant_server, **settings), account_holder(new_tenant_server, **settings)
+    held, token = asked(here)
+    answered(here.call("U49", email=here.email))
+    assert refused(click(there, token)) == (403, 1063)
+    assert refused(there.call("U50", verificationtoken=token_in(here.mailed()))) == (403, 1063)
+    answered(click(here, token))
+    assert refused(poll(there, held)) == (403, 1140)
+    answered(poll(here, held))
+
+
+def test_link_of_another_purpose_is_refused(new_tenant_server: NewTenantServer) -> None:
+    who = account_holder(new_tenant_server, **SMART, passwordless_email=True)
+    _, smart = asked(who)
+    answered(who.call("U49", email=who.email))
+    link = token_in(who.mailed())
+    assert refused(who.call("U50", verificationtoken=smart)) == (403, 1063)
+    assert refused(click(who, link)) == (403, 1063)
+    assert refused(who.call("U34", {"resettoken": link, "password": "Quartz-lantern-58"})) == (403, 1063)
+
+
+def test_link_to_former_email_is_refused(new_tenant_server: NewTenantServer) -> None:
+    who = account_holder(new_tenant_server, **SMART, passwordless_email=True)
+    held, token = asked(who)
+    answered(who.call("U49", email=who.email))
+    link = token_in(who.mailed())
+    answered(click(who, token))
+    other = f"other.{who.email}"
+    who.set_columns(email=other, emails=[{"Type": "Primary", "Value": other, "verified": True}])
+    assert refused(who.call("U50", verificationtoken=link)) == (403, 975)
+    assert refused(poll(who, held)) == (403, 1140)
+
+
+def test_new_password_revokes_links_and_pending_login(new_tenant_server: NewTenantServer) -> None:
+    """Somebody said yes to a stranger, sees it, and sets another password before the stranger went on."""
+    who = account_holder(new_tenant_server, **SMART, passwordless_email=True)
+    held = approved(who)
+    answered(who.call("U49", email=who.email))
+    link = token_in(who.mailed())
+    answered(who.managed("A16", {"password": "Quartz-lantern-58"}))
+    assert refused(who.call("U50", verificationtoken=link)) == (403, 975)
+    answered(who.reset(resettoken=who.issued_token(), password="Basalt-whistle-33"))
+    assert refused(poll(who, held)) == (403, 1140)
