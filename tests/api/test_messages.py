@@ -3,6 +3,7 @@
 import copy
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -123,9 +124,9 @@ def test_text_message_without_gateway_is_refused(acme: TenantServer) -> None:
             messaging.sms(call, SmsKind.RESET, "+4930123456", account=None, facts={"otp": "482913"})
 
 
-def replace_settings(services: object, **changed: str) -> object:
+def replace_settings(services: Any, **changed: str) -> Any:
     other = copy.copy(services)
-    other.settings = replace(services.settings, **changed)  # type: ignore[attr-defined]
+    other.settings = replace(services.settings, **changed)
     return other
 
 
