@@ -1,4 +1,4 @@
-"""Renders sample messages in every state: the built-in ones with a tenant's branding, and the tenant's templates templates."""
+"""Renders sample messages in every state: the built-in ones with a tenant's branding, and the tenant's own templates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T", MailTemplate, SmsTemplate)
 
 @dataclass(frozen=True)
 class GalleryMessage:
-    """One sample message. `template` is empty for a built-in candidate; `problem` says why a tenant's template was not rendered."""
+    """One sample message. `template` is empty for a built-in one; `problem` says why a tenant's template was not rendered."""
 
     kind: MailKind | SmsKind
     state: str

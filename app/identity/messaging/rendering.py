@@ -84,7 +84,7 @@ def validity_sentence(facts: Facts, tag: str) -> str:
 
 
 def format_duration(minutes: int, tag: str) -> str:
-    """Return a duration in text: days from two whole days, hours for whole hours, else minutes."""
+    """Return a duration in words: days from two whole days, hours for whole hours, else minutes."""
     t = catalogue(tag)
     if minutes >= 2 * 24 * 60 and minutes % (24 * 60) == 0:
         count = minutes // (24 * 60)
@@ -162,7 +162,7 @@ def _template(kind: MailKind, tag: str, layout: str) -> Template:
 @cache
 def _environment(tag: str, is_html: bool) -> Environment:
     """Return the environment of a language and part, cached: a template is compiled once, with its translations."""
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(_FOLDER),
         autoescape=is_html,  # noqa: S701 - the other part is plain text
         undefined=StrictUndefined,
@@ -170,18 +170,18 @@ def _environment(tag: str, is_html: bool) -> Environment:
         lstrip_blocks=True,
         extensions=["jinja2.ext.i18n"],
     )
-    made.install_gettext_translations(catalogue(tag), newstyle=True)  # type: ignore[attr-defined]  # the extension adds it
-    made.filters["sentence"] = lambda text: type(text)(" ".join(text.split()))
-    made.globals["bdi"] = _isolation(made, is_html)
-    return made
+    environment.install_gettext_translations(catalogue(tag), newstyle=True)  # type: ignore[attr-defined]  # the extension adds it
+    environment.filters["sentence"] = lambda text: type(text)(" ".join(text.split()))
+    environment.globals["bdi"] = _isolation(environment, is_html)
+    return environment
 
 
-def _isolation(made: Environment, is_html: bool) -> Callable[[str], Any]:
+def _isolation(environment: Environment, is_html: bool) -> Callable[[str], Any]:
     """Return the `bdi` function of templates, which isolates names so that they do not reorder the sentence around them."""
     if is_html:
-        bdi: Callable[[str], Any] = made.from_string(
+        bdi: Callable[[str], Any] = environment.from_string(
             "{% macro bdi(text) %}<bdi>{{ text }}</bdi>{% endmacro %}"
-        ).module.bdi  # type: ignore[attr-defined]  # made by the template
+        ).module.bdi  # type: ignore[attr-defined]  # environment by the template
         return bdi
     return lambda text: text if text.isascii() else f"\u2068{text}\u2069"
 

@@ -154,9 +154,9 @@ def carries(
     template: str | None = None,
     language: str | None = None,
 ) -> Carries | None:
-    """Return whether the email of `mail` would hold a link, a code or both; None for the built-in template, which has both.
+    """Return whether the email of `mail` would contain a link, a code or both; None for the built-in template, which has both.
 
-    The caller need not create the part that it does not hold (interface user.md section 4).
+    The caller need not create the part that it does not contain (interface user.md section 4).
     """
     selected = template_selection.select(context, kind, template, _language(context, account, language))
     return selected.template.carries if selected and selected.template else None

@@ -129,8 +129,8 @@ def find(context: Context, kind: ContinuationPurpose, text: str | None) -> Conti
     """Return the token of a text, expired or not (`is_expired`); spent tokens are gone."""
     if not text or len(text) > _MAX_LENGTH:
         return None
-    found = by_hash(context, kind, randomness.digest(text))
-    return replace(found, text=text) if found is not None else None
+    token = by_hash(context, kind, randomness.digest(text))
+    return replace(token, text=text) if token is not None else None
 
 
 def by_hash(context: Context, kind: ContinuationPurpose, ticket_hash: str) -> ContinuationToken | None:

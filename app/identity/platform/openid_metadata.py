@@ -78,10 +78,10 @@ class ProviderMetadataCache:
         cached, now = self._keys.get(address), self._clock.now()
         if cached is None or not cached.read_at <= now < cached.read_at + LIFETIME:
             cached = self._fetch_keys(address, now)
-        found = _with_id(cached.keys, kid)
-        if not found and now >= cached.read_at + REFRESH_INTERVAL:
-            found = _with_id(self._fetch_keys(address, now).keys, kid)
-        return found
+        matching = _with_id(cached.keys, kid)
+        if not matching and now >= cached.read_at + REFRESH_INTERVAL:
+            matching = _with_id(self._fetch_keys(address, now).keys, kid)
+        return matching
 
     def _fetch_keys(self, address: str, now: datetime) -> _Keys:
         fetched = _Keys(_import_keys(outbound.get_json_object(self.resolver, address).get("keys")), now)

@@ -113,7 +113,7 @@ def to_columns(context: Context, draft: Draft, **more: Any) -> dict[str, Any]:
     if draft.security_answers:
         kept["security_answers"] = answers.hash_answers(context, draft.security_answers)
     kept |= pins.private_entry(context, draft.uid, {}, draft.pin_info, pins.hash_from_profile(context, draft.pin_info))
-    emails: list[dict[str, Any]] = draft.addresses.shown
+    emails: list[dict[str, Any]] = draft.addresses.entries
     if more.get("email_verified"):
         emails = [{**entry, "verified": True} for entry in emails]
     return {

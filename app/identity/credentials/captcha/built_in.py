@@ -35,8 +35,8 @@ def challenge(context: Context) -> Challenge:
     facts = {"i": token(9), "a": answer, "b": bits, "e": int((context.now + LIFETIME).timestamp())}
     ciphertext = context.services.encryption.encrypt(json.dumps(facts).encode(), _associated_data(context))
     text = base64.urlsafe_b64encode(ciphertext).rstrip(b"=").decode()
-    shown = question if context.visit is not None else None
-    return Challenge(token=text, work_seed=_seed(text), work_bits=bits, question=shown)
+    visible_question = question if context.visit is not None else None
+    return Challenge(token=text, work_seed=_seed(text), work_bits=bits, question=visible_question)
 
 
 def is_solved(context: Context, answer: CaptchaAnswer) -> bool:

@@ -114,19 +114,19 @@ def issue_code(
 
 def find_code(context: Context, kind: Purpose, code_id: str) -> OneTimeToken | None:
     """Return the content of the code with that id, in any state."""
-    found = store.code(context, kind, code_id)
-    return _one_time_token(found) if found is not None else None
+    stored = store.code(context, kind, code_id)
+    return _one_time_token(stored) if stored is not None else None
 
 
 def last_recipient(context: Context, kinds: Collection[Purpose], subject: str) -> str | None:
     """Return the uid of the account that was last sent a token of these kinds to an address."""
-    return found.uid if (found := store.newest_to_address(context, kinds, subject)) is not None else None
+    return stored.uid if (stored := store.newest_to_address(context, kinds, subject)) is not None else None
 
 
 def purpose_of_newest_code(context: Context, kinds: Sequence[Purpose], uid: str, subject: str) -> Purpose:
     """Return the kind of the newest code that an account was sent to an address, or the first of `kinds` if there is none."""
-    found = store.newest_to_address(context, kinds, subject, uid=uid)
-    return Purpose(found.kind) if found is not None else kinds[0]
+    stored = store.newest_to_address(context, kinds, subject, uid=uid)
+    return Purpose(stored.kind) if stored is not None else kinds[0]
 
 
 def peek_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
@@ -139,15 +139,15 @@ def peek_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
 
 
 def find_used_link(context: Context, kind: Purpose, token: str) -> OneTimeToken | None:
-    """Return the content of a used link, for the page that says so and continues."""
-    found = _find_link(context, kind, token)
-    return _one_time_token(found) if found is not None and found.state == store.USED else None
+    """Return the content of a used link, for the page that reports the use and continues."""
+    stored = _find_link(context, kind, token)
+    return _one_time_token(stored) if stored is not None and stored.state == store.USED else None
 
 
 def find_link(context: Context, kind: Purpose, token: str) -> OneTimeToken | None:
     """Return the content of a link in any state, to send a new one."""
-    found = _find_link(context, kind, token)
-    return _one_time_token(found) if found is not None else None
+    stored = _find_link(context, kind, token)
+    return _one_time_token(stored) if stored is not None else None
 
 
 def spend_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
@@ -155,11 +155,11 @@ def spend_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
 
     Raises as `peek_link` does.
     """
-    found = _find_open_link(context, kind, token)
-    accounts_store.change(context, found.uid, {})  # lock order: the account, then its tokens
-    if not store.mark_used(context, found.proof_id):
+    stored = _find_open_link(context, kind, token)
+    accounts_store.change(context, stored.uid, {})  # lock order: the account, then its tokens
+    if not store.mark_used(context, stored.proof_id):
         raise e.UsedLink
-    return _one_time_token(found)
+    return _one_time_token(stored)
 
 
 def spend_code(
@@ -212,16 +212,16 @@ def check_code(
     if not is_lock_solved and (lock := account_lookup.lock_of(context, lookup)):
         raise _lock_error(context, lock)
     _spend_daily_attempts(context, kind, subject)
-    found = store.newest_code(context, kind, uid, subject)
-    if found is None:
+    stored = store.newest_code(context, kind, uid, subject)
+    if stored is None:
         if identifier is not None:  # the same statement as for an existing code, for the same duration
             with context.work.separate_transaction() as transaction:
                 store.count_attempt(transaction, NOBODY, context.now, MAX_ATTEMPTS)
         raise _count_failure(context, lookup, errors)
     with context.work.separate_transaction() as transaction:
-        tries = store.count_attempt(transaction, found.proof_id, context.now, MAX_ATTEMPTS)
-    hashes = _code_hashes(context, found.proof_id, digits_in(code))
-    is_right = any(hmac.compare_digest(code_hash, found.code_hash or "") for code_hash in hashes)
+        tries = store.count_attempt(transaction, stored.proof_id, context.now, MAX_ATTEMPTS)
+    hashes = _code_hashes(context, stored.proof_id, digits_in(code))
+    is_right = any(hmac.compare_digest(code_hash, stored.code_hash or "") for code_hash in hashes)
     if tries is None and identifier is not None and not is_right:
         raise _count_failure(context, lookup, errors)
     if tries is None:
@@ -229,11 +229,11 @@ def check_code(
     if not is_right:
         if tries >= MAX_ATTEMPTS:
             with context.work.separate_transaction() as transaction:
-                store.void(transaction, found.proof_id)
+                store.void(transaction, stored.proof_id)
         raise _count_failure(context, lookup, errors)
     with context.work.separate_transaction() as transaction:
-        store.uncount_attempt(transaction, found.proof_id)
-    return _one_time_token(found)
+        store.uncount_attempt(transaction, stored.proof_id)
+    return _one_time_token(stored)
 
 
 def spend_checked_code(
@@ -299,14 +299,14 @@ def _find_link(context: Context, kind: Purpose, token: str) -> StoredToken | Non
 
 
 def _find_open_link(context: Context, kind: Purpose, token: str) -> StoredToken:
-    found = _find_link(context, kind, token)
-    if found is None:
+    stored = _find_link(context, kind, token)
+    if stored is None:
         raise e.UnknownLink
-    if found.state == store.USED:
+    if stored.state == store.USED:
         raise e.UsedLink
-    if found.state != store.OPEN or found.expires_at <= context.now:
+    if stored.state != store.OPEN or stored.expires_at <= context.now:
         raise e.ExpiredLink
-    return found
+    return stored
 
 
 def _unusable_error(context: Context, code: StoredToken | None, errors: CodeErrors) -> ApiError:

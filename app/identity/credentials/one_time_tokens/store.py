@@ -141,8 +141,8 @@ def newest_to_address(
 def sent_since(context: Context, kinds: Collection[str], uid: str, since: datetime) -> list[StoredToken]:
     """Return the tokens sent to an account after `since` that are neither used nor replaced, the oldest first."""
     where = (P.tenant_id == context.tenant.tenant_id, P.uid == uid, P.kind.in_(kinds), P.created_at > since)
-    found = context.work.all(select(*_COLUMNS).where(*where, P.state.in_((OPEN, VOID))).order_by(P.created_at))
-    return [StoredToken(**row._mapping) for row in found]
+    rows = context.work.all(select(*_COLUMNS).where(*where, P.state.in_((OPEN, VOID))).order_by(P.created_at))
+    return [StoredToken(**row._mapping) for row in rows]
 
 
 def count_attempt(work: UnitOfWork, proof_id: str, now: datetime, max_attempts: int) -> int | None:
@@ -195,8 +195,8 @@ def close_later(context: Context, kind: str, uid: str, expires_at: datetime) -> 
 
 def _replace(context: Context, *where: Any) -> None:
     """Close several tokens, always in the same order: unknown identifiers share one uid, so no account row can be locked first."""
-    found = select(P.proof_id).where(*where).order_by(P.proof_id).with_for_update()
-    same = (P.tenant_id == context.tenant.tenant_id, P.proof_id.in_(found))
+    ids = select(P.proof_id).where(*where).order_by(P.proof_id).with_for_update()
+    same = (P.tenant_id == context.tenant.tenant_id, P.proof_id.in_(ids))
     context.work.run(update(one_time_tokens).where(*same).values(state=REPLACED))
 
 

@@ -62,15 +62,15 @@ class BreachedPasswords:
                 return cached[1]
             if self._paused_until > now:
                 return frozenset()
-        found = self._fetch(prefix)
+        suffixes = self._fetch(prefix)
         with self._lock:
-            if found is None:
+            if suffixes is None:
                 self._paused_until = monotonic() + BACKOFF_SECONDS
                 return frozenset()
-            self._cache[prefix] = (now + _CACHE_SECONDS, found)
+            self._cache[prefix] = (now + _CACHE_SECONDS, suffixes)
             while len(self._cache) > _CACHE_SIZE:
                 self._cache.popitem(last=False)
-        return found
+        return suffixes
 
     def _fetch(self, prefix: str) -> frozenset[str] | None:
         """Return the digests of the API, or None if it does not answer."""

@@ -119,14 +119,14 @@ def holder_of(context: Context, token: str | None, operation: AnyOperation) -> T
     Raises 1409 on user operations, 905 and 906 if the operation declares them, `invalid_token` in the OAuth error profile; the
     profile's `access_refused` for an application's token without the scope that the operation declares.
     """
-    found = store.access(context.work, randomness.digest(token)) if token else None
-    if found is not None and found.expires_at > context.now and found.uid is not None:
-        if not may_use(context, found):
+    holder = store.access(context.work, randomness.digest(token)) if token else None
+    if holder is not None and holder.expires_at > context.now and holder.uid is not None:
+        if not may_use(context, holder):
             raise operation.error_profile.access_refused or e.NotAuthenticated
-        return replace(found, token=token or "")
+        return replace(holder, token=token or "")
     if operation.error_profile is OAUTH:
         raise oauth.InvalidToken
-    if found is not None and e.ExpiredAccessToken in operation.errors:
+    if holder is not None and e.ExpiredAccessToken in operation.errors:
         raise e.ExpiredAccessToken
     if e.InvalidAccessToken in operation.errors:
         raise e.InvalidAccessToken if token else e.MissingAccessToken
@@ -179,9 +179,9 @@ def slide(context: Context, holder: TokenHolder) -> datetime:
 
 def find(context: Context, token: str) -> TokenHolder | None:
     """Return the holder of an access token, expired or not; None also if the token may not be used at this operation."""
-    found = store.access(context.work, randomness.digest(token))
-    is_usable = found is not None and may_use(context, found) and found.uid is not None
-    return replace(found, token=token) if found is not None and is_usable else None
+    holder = store.access(context.work, randomness.digest(token))
+    is_usable = holder is not None and may_use(context, holder) and holder.uid is not None
+    return replace(holder, token=token) if holder is not None and is_usable else None
 
 
 def prolong(context: Context, holder: TokenHolder, seconds: int | None) -> datetime:

@@ -118,14 +118,14 @@ class AuthorizedClient:
 
 def authorized_clients(work: UnitOfWork, uid: str, now: datetime) -> list[AuthorizedClient]:
     """Return the applications with valid tokens of an account: one for each scope, with the time of its oldest token."""
-    found: list[Row[Any]] = []
+    rows: list[Row[Any]] = []
     for table in (refresh_tokens, access_tokens):
         c = table.c
         where = [c.tenant_id == work.tenant_id, c.uid == uid, c.client_id.is_not(None), c.expires_at > now]
         where += [c.used_at.is_(None)] if table is refresh_tokens else []
         query = select(c.client_id, c.scope, func.min(c.issued_at).label("since")).where(*where)
-        found += work.all(query.group_by(c.client_id, c.scope))
-    return [AuthorizedClient(row.client_id, row.scope, row.since) for row in found]
+        rows += work.all(query.group_by(c.client_id, c.scope))
+    return [AuthorizedClient(row.client_id, row.scope, row.since) for row in rows]
 
 
 def delete_signed(work: UnitOfWork, client_ids: Sequence[str]) -> int:
@@ -157,7 +157,7 @@ def refresh(work: UnitOfWork, token_hash: str) -> Row[Any] | None:
 
 
 def spend_refresh(work: UnitOfWork, token_hash: str, client_id: str | None, now: datetime) -> Row[Any] | None:
-    """Mark a valid refresh token of this client used, and return it. Of concurrent calls one gets it, the other_tokens None."""
+    """Mark a valid refresh token of this client used, and return it. Of concurrent calls one gets it, the others None."""
     owner = R.client_id == client_id if client_id is not None else R.client_id.is_(None)
     where = (R.tenant_id == work.tenant_id, R.token_hash == token_hash, R.used_at.is_(None), R.expires_at > now, owner)
     return work.one(update(refresh_tokens).where(*where).values(used_at=now).returning(*R))

@@ -23,24 +23,24 @@ MAX_EMAILS = 10
 
 @dataclass(frozen=True)
 class Emails:
-    """An account's addresses: `shown` in profile order, `forms` normalized."""
+    """An account's addresses: `entries` in profile order, `forms` normalized."""
 
-    shown: list[dict[str, str]] = field(default_factory=list)
+    entries: list[dict[str, str]] = field(default_factory=list)
     forms: tuple[str, ...] = ()
 
     @property
     def at_registration(self) -> list[dict[str, Any]]:
         """The addresses of a self-registered account: all but the primary one are pending."""
-        return [*self.shown[:1], *self.waiting[1:]]
+        return [*self.entries[:1], *self.pending[1:]]
 
     @property
-    def waiting(self) -> list[dict[str, Any]]:
+    def pending(self) -> list[dict[str, Any]]:
         """The addresses, all pending verification."""
-        return [{**entry, "pending": True} for entry in self.shown]
+        return [{**entry, "pending": True} for entry in self.entries]
 
     @property
     def primary(self) -> str | None:
-        return self.shown[0]["Value"] if self.shown else None
+        return self.entries[0]["Value"] if self.entries else None
 
 
 def emails(given: Sequence[EmailEntry]) -> Emails:
@@ -58,10 +58,10 @@ def emails(given: Sequence[EmailEntry]) -> Emails:
         raise e.EmailTwice
     if sum(_is_primary(entry) for entry in ordered) > 1:
         raise e.PrimaryEmailTwice
-    shown = [
+    entries = [
         {"Type": (entry.type or "").strip(), "Value": identifiers.display_email(entry.value or "")} for entry in ordered
     ]
-    return Emails(shown, forms)
+    return Emails(entries, forms)
 
 
 def username(settings: TenantSettings, text: str, current: str | None = None) -> str:

@@ -116,14 +116,14 @@ def pending_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     return {name: columns[name] for name in _COLUMNS}
 
 
-def release(context: Context, held: dict[str, Any]) -> dict[str, Any]:
+def release(context: Context, columns: dict[str, Any]) -> dict[str, Any]:
     """Delete an unverified registration, account or pending account, and return its columns. Raises AccountInUse.
 
     Runs as many statements if there is none, so that the response time does not reveal whether the address was taken.
     """
-    uid = held["uid"]
+    uid = columns["uid"]
     fresh = store.change(context, uid, {})
-    if fresh is not None and not (is_replaceable(fresh) and fresh.password_hash == held["password_hash"]):
+    if fresh is not None and not (is_replaceable(fresh) and fresh.password_hash == columns["password_hash"]):
         raise AccountInUse
     where = (W.tenant_id == context.tenant.tenant_id, W.uid == uid)
     removed = context.work.one(delete(waiting_accounts).where(*where).returning(W.held))
@@ -132,7 +132,7 @@ def release(context: Context, held: dict[str, Any]) -> dict[str, Any]:
     if fresh is not None:
         events.emit(context, "DeleteAccount", fresh, False)
         return {name: getattr(fresh, name) for name in _COLUMNS}
-    return dict(removed.held) if removed is not None else held
+    return dict(removed.held) if removed is not None else columns
 
 
 def with_identifier(columns: dict[str, Any], kind: str, entered: str) -> dict[str, Any]:
@@ -149,10 +149,10 @@ def extend(context: Context, uid: str) -> Account | None:
     """Extend a pending account's lifetime for a new link; None if it no longer exists."""
     where = (W.tenant_id == context.tenant.tenant_id, W.uid == uid)
     longer = update(waiting_accounts).where(*where).values(expires_at=context.now + LIFETIME)
-    found = context.work.one(longer.returning(W.held))
-    if found is None:
+    row = context.work.one(longer.returning(W.held))
+    if row is None:
         return None
-    return _pending(context, found.held)
+    return _pending(context, row.held)
 
 
 def activate(context: Context, uid: str) -> Account | None:
@@ -162,22 +162,22 @@ def activate(context: Context, uid: str) -> Account | None:
     side inherits anything from the other.
     """
     where = (W.tenant_id == context.tenant.tenant_id, W.uid == uid, W.expires_at > context.now)
-    found = context.work.one(select(W.email).where(*where))
-    if found is None:
+    row = context.work.one(select(W.email).where(*where))
+    if row is None:
         return None
-    kind = _kind(found.email)
-    holder = store.by_identifier(context, kind, found.email)
+    kind = _kind(row.email)
+    holder = store.by_identifier(context, kind, row.email)
     locked = store.change(context, holder.uid, {}) if holder is not None else None
     if holder is not None and (locked is None or not is_claimable(locked, kind)):
         return None
     # after the lock: verifying the holder's own address takes the locks in the same order
-    removed = remove_pending(context, found.email, keep_passkeys_of=uid)
+    removed = remove_pending(context, row.email, keep_passkeys_of=uid)
     if uid not in removed:
         return None
     if locked is not None:
         release_identifier = remove_replaceable if is_replaceable(locked) else release_phone
         release_identifier(context, locked, uid)
-    account = _add(context, removed[uid], found.email)
+    account = _add(context, removed[uid], row.email)
     events.emit(context, "Register", account, False)
     return account
 
@@ -224,39 +224,39 @@ def is_contested(context: Context, email: str) -> bool:
 def only_pending(context: Context, email: str) -> Account | None:
     """Return the pending account of a normalized address or phone number if there is exactly one."""
     where = (W.tenant_id == context.tenant.tenant_id, W.email == email, W.expires_at > context.now)
-    found = context.work.run(select(W.held).where(*where).limit(2)).all()
-    return _pending(context, found[0].held) if len(found) == 1 else None
+    rows = context.work.run(select(W.held).where(*where).limit(2)).all()
+    return _pending(context, rows[0].held) if len(rows) == 1 else None
 
 
 def password_hash(context: Context, uid: str) -> str | None:
     """Return the password hash of a pending account."""
     where = (W.tenant_id == context.tenant.tenant_id, W.uid == uid, W.expires_at > context.now)
-    found = context.work.one(select(W.held).where(*where))
-    return found.held["password_hash"] if found else None
+    row = context.work.one(select(W.held).where(*where))
+    return row.held["password_hash"] if row else None
 
 
-def _pending(context: Context, held: Mapping[str, Any]) -> Account:
+def _pending(context: Context, columns: Mapping[str, Any]) -> Account:
     """Return the account that a pending account would become."""
-    return Account(**{**_DEFAULTS, **dict.fromkeys(_INSTANTS, context.now), **held, "read_at": context.now})
+    return Account(**{**_DEFAULTS, **dict.fromkeys(_INSTANTS, context.now), **columns, "read_at": context.now})
 
 
 def _kind(form: str) -> str:
     return PHONE if form.startswith("+") and "@" not in form else EMAIL
 
 
-def _add(context: Context, held: dict[str, Any], email: str) -> Account:
+def _add(context: Context, columns: dict[str, Any], email: str) -> Account:
     """Create the account without the username, phone or identities that others took in the meantime."""
     names = [(_kind(email), email, False)]
-    username = held.get("username")
+    username = columns.get("username")
     if username and store.by_identifier(context, USERNAME, username) is None:
         names.append((USERNAME, username, True))
     else:
-        held["username"] = None
-    phone = held.get("phone")
+        columns["username"] = None
+    phone = columns.get("phone")
     if phone and phone != email:
         if store.by_identifier(context, PHONE, phone) is None:
             names.append((PHONE, phone, False))
         else:
-            held["phone"] = None
-    held["private"] = {**linked_identities.without_taken_identities(context, held["private"]), WAS_PENDING: True}
-    return store.add(context, {**held, **dict.fromkeys(_INSTANTS, context.now)}, names)
+            columns["phone"] = None
+    columns["private"] = {**linked_identities.without_taken_identities(context, columns["private"]), WAS_PENDING: True}
+    return store.add(context, {**columns, **dict.fromkeys(_INSTANTS, context.now)}, names)

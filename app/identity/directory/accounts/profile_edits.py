@@ -28,19 +28,19 @@ _MAX_CUSTOM_LENGTH = 1000
 class Edits:
     """Fields to set, lists to patch and fields to clear."""
 
-    stated: dict[str, Any] = field(default_factory=dict)
+    assigned: dict[str, Any] = field(default_factory=dict)
     patched: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     cleared: set[str] = field(default_factory=set)
 
     def __bool__(self) -> bool:
-        return bool(self.stated or self.patched or self.cleared)
+        return bool(self.assigned or self.patched or self.cleared)
 
     def apply(self, profile: Mapping[str, Any]) -> dict[str, Any]:
         """Return the profile after the edits; raises 1107 and 1124 for a duplicate type in a patched list."""
         after = {name: value for name, value in profile.items() if name not in self.cleared}
-        after.update(self.stated)
-        if "CustomFields" in self.stated:
-            after["CustomFields"] = _merged(profile.get("CustomFields"), self.stated["CustomFields"])
+        after.update(self.assigned)
+        if "CustomFields" in self.assigned:
+            after["CustomFields"] = _merged(profile.get("CustomFields"), self.assigned["CustomFields"])
         for name, given in self.patched.items():
             after[name] = profile_lists.patched(FIELDS[name], profile.get(name) or [], given)
             profile_lists.refuse_duplicates(name, after[name])
@@ -61,12 +61,12 @@ def read(
     """
     edits = Edits()
     for name, value in canonical_members(given).items():
-        stated = FIELDS[name]
+        definition = FIELDS[name]
         if value is None:
-            if clears and stated.is_cleared:
+            if clears and definition.is_cleared:
                 edits.cleared.add(name)
-        elif stated.write in writers:
-            _read(edits, stated, value, custom_fields, today)
+        elif definition.write in writers:
+            _read(edits, definition, value, custom_fields, today)
     return edits
 
 
@@ -83,22 +83,22 @@ def canonical_members(given: Mapping[str, Any]) -> dict[str, Any]:
     return members
 
 
-def _read(edits: Edits, stated: Field, value: Any, custom_fields: Collection[str], today: date) -> None:
-    kept = profile_values.read(stated, value)
-    if stated.name == "BirthDate":
-        _refuse_date(kept, today)
-    elif stated.name == "Gender" and kept and kept.lower() not in _GENDERS:
+def _read(edits: Edits, definition: Field, value: Any, custom_fields: Collection[str], today: date) -> None:
+    stored = profile_values.read(definition, value)
+    if definition.name == "BirthDate":
+        _refuse_date(stored, today)
+    elif definition.name == "Gender" and stored and stored.lower() not in _GENDERS:
         raise profile_values.refused("Gender")
-    elif stated.name in _PICTURES and kept and not is_web_address(kept):
-        raise profile_values.refused(stated.name)
-    elif stated.name == "CustomFields":
-        _refuse_custom(kept, custom_fields)
-    if stated.kind is Kind.LIST:
-        profile_lists.refuse_untyped(stated.name, kept)
-    if stated.key and any(profile_lists.is_deletion(element) for element in kept):
-        edits.patched[stated.name] = kept
+    elif definition.name in _PICTURES and stored and not is_web_address(stored):
+        raise profile_values.refused(definition.name)
+    elif definition.name == "CustomFields":
+        _refuse_custom(stored, custom_fields)
+    if definition.kind is Kind.LIST:
+        profile_lists.refuse_untyped(definition.name, stored)
+    if definition.key and any(profile_lists.is_deletion(element) for element in stored):
+        edits.patched[definition.name] = stored
     else:
-        edits.stated[stated.name] = kept
+        edits.assigned[definition.name] = stored
 
 
 def _refuse_date(text: str, today: date) -> None:

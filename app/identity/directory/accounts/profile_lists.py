@@ -43,13 +43,13 @@ def is_deletion(element: Mapping[str, Any]) -> bool:
     return str(element.get("Operation") or "").strip().lower() == "delete"
 
 
-def patched(stated: Field, current: Sequence[Element], given: Sequence[Element]) -> list[Element]:
+def patched(definition: Field, current: Sequence[Element], given: Sequence[Element]) -> list[Element]:
     """Return the `current` list after the deletions, replacements and additions of `given`."""
     remaining = [element for element in current if not any(_names(one, element) for one in given if is_deletion(one))]
     for element in given:
         if is_deletion(element):
             continue
-        at = next((index for index, one in enumerate(remaining) if _same(stated, one, element)), None)
+        at = next((index for index, one in enumerate(remaining) if _same(definition, one, element)), None)
         if at is None:
             remaining.append(element)
         else:
@@ -65,8 +65,8 @@ def _names(deletion: Element, element: Element) -> bool:
     return bool(criteria) and all(_folded(element.get(name)) == _folded(value) for name, value in criteria.items())
 
 
-def _same(stated: Field, one: Element, other: Element) -> bool:
-    keys = [name for name in stated.key if other.get(name)]
+def _same(definition: Field, one: Element, other: Element) -> bool:
+    keys = [name for name in definition.key if other.get(name)]
     return bool(keys) and all(_folded(one.get(name)) == _folded(other.get(name)) for name in keys)
 
 

@@ -82,10 +82,10 @@ def require_by_identifier(context: Context, *, email: str | None, username: str 
         raise e.BadParameter(f"The {given[1]} must not stand beside {given[0]}: exactly one identifier is expected.")
     if email:
         return require_by_email(context, email)
-    found = by_username(context, username) if username else by_phone(context, phone or "")
-    if found is None:
+    account = by_username(context, username) if username else by_phone(context, phone or "")
+    if account is None:
         raise e.UnknownUsername if username else e.UnknownPhone
-    return found
+    return account
 
 
 def require_by_email(context: Context, email: str | None) -> Account:

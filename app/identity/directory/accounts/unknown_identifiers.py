@@ -33,7 +33,7 @@ def lock_of(context: Context, name_hashes: Sequence[str]) -> Lock | None:
 
 
 def count(context: Context, name_hashes: Sequence[str]) -> Failure:
-    """Count a failure in a separate transaction under the first digest; failures under the older_hashes are included."""
+    """Count a failure in a separate transaction under the first digest; failures under the others are included."""
     lockout, now = context.tenant.settings.lockout, context.now
     limit = lockout.maximum_failed_attempts
     locked = now + (timedelta(seconds=lockout.suspend_seconds) if lockout.type == "suspend" else _RETENTION)

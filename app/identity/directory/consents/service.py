@@ -106,12 +106,12 @@ def change(context: Context, account: Account, answers: Sequence[ConsentAnswer],
     fresh = _locked(context, account)
     stored = consents.of_account(fresh)
     offered = {option.id for form in forms for option in form.options}
-    own = [option for form in forms if consents.answer_to(stored, form.event) for option in form.options]
+    changeable = [option for form in forms if consents.answer_to(stored, form.event) for option in form.options]
     if chosen.keys() - offered:
         raise e.NoConsentForm
-    if unknown := chosen.keys() - {option.id for option in own}:
+    if unknown := chosen.keys() - {option.id for option in changeable}:
         raise e.ConsentRefused(f"{min(unknown)} is on no form that the account answered.")
-    for option in own:
+    for option in changeable:
         if option.mandatory and chosen.get(option.id) is False:
             raise e.ConsentRefused(f"{option.id} cannot be taken back.")
     after = consents.with_answers(stored, (), chosen, context.now)

@@ -109,7 +109,7 @@ def with_query(address: str, **parameters: str) -> str:
 
 
 def _without(query: str, names: Iterable[str], *, in_fragment: bool = False) -> str:
-    """Return a query without the named parameters; in a fragment, words without `=` are remaining."""
+    """Return a query without the named parameters; in a fragment, words without `=` are kept."""
     removed = {name.casefold() for name in names}
     pieces = _SEPARATED.findall(query)
     remaining = [piece for piece in pieces if _name(piece) not in removed or (in_fragment and "=" not in piece)]

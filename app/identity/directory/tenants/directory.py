@@ -102,14 +102,14 @@ class CachedTenantDirectory:
             if cached is not None and store.version(work, cached.tenant.tenant_id) == cached.tenant.version:
                 cached.checked_at = monotonic()
                 return cached.tenant
-            found = load(work)
+            tenant = load(work)
         except StoreUnavailable:
             if cached is None or key[0] != "name":  # credentials are never accepted from an outdated cache
                 raise
             return cached.tenant  # key sets, metadata and pages need no store
         finally:
             work.rollback()
-        if found is not None:
-            self._on_load(found)
-            self._tenants.put(key, _CachedTenant(found))
-        return found
+        if tenant is not None:
+            self._on_load(tenant)
+            self._tenants.put(key, _CachedTenant(tenant))
+        return tenant

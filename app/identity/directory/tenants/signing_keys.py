@@ -70,9 +70,9 @@ class StoredSigningKeys:
             rows = self._rows(work)
             if not rows:
                 created: dict[tuple[str, str], RSAKey] = {}
-                with work.separate_transaction() as own:
-                    if not self._rows(own):
-                        kid, key = self._add(own, active_at=self._clock.now())
+                with work.separate_transaction() as transaction:
+                    if not self._rows(transaction):
+                        kid, key = self._add(transaction, active_at=self._clock.now())
                         created[(work.tenant_id, kid)] = key
                 self._loaded.update(created)
                 rows = self._rows(work)

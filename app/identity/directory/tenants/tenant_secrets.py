@@ -34,17 +34,17 @@ def decrypt_all(encryption: Encryption, tenant_id: str, sealed: bytes | None) ->
 
 
 def encrypt_merged(
-    encryption: Encryption, tenant_id: str, held: bytes | None, **stated: Mapping[str, str | None]
+    encryption: Encryption, tenant_id: str, sealed: bytes | None, **updates: Mapping[str, str | None]
 ) -> bytes | None:
     """Merge secrets into the encrypted ones; returns the same bytes if nothing changed. None removes a secret."""
-    before = decrypt_all(encryption, tenant_id, held)
+    before = decrypt_all(encryption, tenant_id, sealed)
     after = dict(before)
-    for name, given in stated.items():
+    for name, given in updates.items():
         merged = {**before.get(name, {}), **given}
         after[name] = {key: secret for key, secret in merged.items() if secret is not None}
     after = {name: secrets for name, secrets in after.items() if secrets}
     return (
-        held
+        sealed
         if after == before
         else encryption.encrypt(to_json(after), changes.service_secrets_associated_data(tenant_id))
     )

@@ -57,7 +57,7 @@ class Sns(Sender):
             self._http = None
 
     def _endpoint(self, payload: dict[str, Any]) -> str:
-        """Return the endpoint ARN of the device: the existing for the existing device token."""
+        """Return the endpoint ARN of the device: the same for the same device token."""
         form = {"PlatformApplicationArn": payload["platform_arn"], "Token": payload["device_token"]}
         try:
             text = self._call(payload, "CreatePlatformEndpoint", form)

@@ -164,7 +164,7 @@ def _identifiers(context: Context, change: AccountChange, fresh: Account) -> Col
         if not present and change.is_own:
             values.update(_own_addresses(context, change.addresses))
         elif not present:
-            values.update(email=change.addresses.primary, emails=change.addresses.shown)
+            values.update(email=change.addresses.primary, emails=change.addresses.entries)
             added += [(EMAIL, form, False) for form in change.addresses.forms]
     if change.phone is not None and fresh.phone is None:
         values["phone"] = change.phone
@@ -184,4 +184,4 @@ def _own_addresses(context: Context, addresses: Emails) -> Columns:
         for form in addresses.forms:
             if store.by_identifier(context, EMAIL, form) is not None:
                 raise store.IdentifierTaken(EMAIL)
-    return {"emails": addresses.waiting}
+    return {"emails": addresses.pending}

@@ -52,7 +52,7 @@ def update(context: Context, account: Account, req: UpdateOwnAccount, *, session
         raise e.EmailUpdateRefused
     for form in change.addresses.forms if change.addresses else ():
         requirements.refuse_address(settings.email_access, form)
-    requirements.refuse_age(context, change.edits.stated.get("BirthDate"))
+    requirements.refuse_age(context, change.edits.assigned.get("BirthDate"))
     changed = _write(context, account, change)
     _follow_up(context, changed, req, session_id)
     events.emit(context, "UpdateProfile", changed.after, req.suppress_webhook)

@@ -153,7 +153,7 @@ class OpenIdProvider:
 
 
 def supports_reauthentication(issuer: str | None) -> bool:
-    """Return whether the provider can be request to authenticate anew; Google rejects the parameter."""
+    """Return whether the provider can be asked to authenticate anew; Google rejects the parameter."""
     return issuer not in (None, GOOGLE)
 
 
