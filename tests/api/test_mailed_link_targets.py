@@ -1,4 +1,4 @@
-"""The page that a program wants a mail to lead to: it may say nothing in the place of our link's token."""
+"""Target pages of emailed links: a target URL from the caller cannot inject or replace the link's token."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from tests.support.registering import register
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
 SHOP, ADDED, FREE = "https://shop.example/app", "second@example.test", "free@example.test"
-THEIRS = "THEIR-own-token"
+INJECTED = "THEIR-own-token"
 SPELLINGS = pytest.mark.parametrize(
     "query",
-    [f"vtoken={THEIRS}", f"y=1&VTOKEN={THEIRS}", f"v%74oken={THEIRS}&vtoken={THEIRS}"],
+    [f"vtoken={INJECTED}", f"y=1&VTOKEN={INJECTED}", f"v%74oken={INJECTED}&vtoken={INJECTED}"],
     ids=["same", "case", "encoded"],
 )
 
@@ -43,13 +43,13 @@ def registration(ada: Customer, url: str) -> Any:
     return register(ada.tenant, FREE, query={"verificationurl": url})
 
 
-ASKED: dict[str, tuple[Callable[[Customer, str], Any], str]] = {
+REQUESTS: dict[str, tuple[Callable[[Customer, str], Any], str]] = {
     "reset": (reset, ""),
     "deletion": (deletion, ""),
     "addition": (addition, ADDED),
     "registration": (registration, FREE),
 }
-WAYS = pytest.mark.parametrize("way", ASKED)
+KINDS = pytest.mark.parametrize("kind", REQUESTS)
 
 
 @pytest.fixture
@@ -59,33 +59,33 @@ def ada(new_tenant_server: NewTenantServer) -> Customer:
 
 
 @SPELLINGS
-@WAYS
-def test_a_mail_has_one_token_and_it_is_ours(ada: Customer, way: str, query: str) -> None:
-    ask, to = ASKED[way]
+@KINDS
+def test_mail_contains_only_the_issued_token(ada: Customer, kind: str, query: str) -> None:
+    ask, to = REQUESTS[kind]
     answered(ask(ada, f"{SHOP}?{query}#/next?{query}"))
     mail = mails_to(ada.tenant.services, ada.tenant.tenant_id, to or ada.email)[-1]
-    assert THEIRS not in str(mail)
-    told = parse_qsl(urlsplit(link_in(mail)).query)
-    assert [name.lower() for name, _ in told].count("vtoken") == 1
-    assert len(dict(told)["vtoken"]) == 43
+    assert INJECTED not in str(mail)
+    query_pairs = parse_qsl(urlsplit(link_in(mail)).query)
+    assert [name.lower() for name, _ in query_pairs].count("vtoken") == 1
+    assert len(dict(query_pairs)["vtoken"]) == 43
 
 
-@WAYS
+@KINDS
 @pytest.mark.parametrize(
     "page", ["/reset-password?vtoken=", "/verify?a=1&VTOKEN=", "/auth.aspx?vtype=reset&x=", "/?attempt="]
 )
-def test_our_own_pages_take_no_query_of_theirs(ada: Customer, way: str, page: str) -> None:
+def test_hub_page_with_token_in_query_is_refused(ada: Customer, kind: str, page: str) -> None:
     own = ada.tenant.services.settings.hub_url(ada.tenant.name)
-    ask, to = ASKED[way]
-    assert refused(ask(ada, f"{own}{page}{THEIRS}")) in ((403, 1249), (403, 1251))
+    ask, to = REQUESTS[kind]
+    assert refused(ask(ada, f"{own}{page}{INJECTED}")) in ((403, 1249), (403, 1251))
     answered(ask(ada, f"{own}/auth.aspx?return_url=https%3A%2F%2Fshop.example&lang=de"))
     assert link_in(mails_to(ada.tenant.services, ada.tenant.tenant_id, to or ada.email)[-1]).startswith(own)
 
 
-def test_a_template_shows_the_link_s_own_token(ada: Customer) -> None:
-    """Not what a program says in its place: a stranger would write the mail."""
-    own = {"type": "forgotpassword", "subject": "Reset", "html": "<p>Token: #GUID#.</p><p>#Url#</p>"}
-    states(ada.tenant, MailTemplate.model_validate(own))
+def test_template_guid_is_the_issued_token(ada: Customer) -> None:
+    """A caller's query in its place would let an attacker write text into the mail."""
+    template = {"type": "forgotpassword", "subject": "Reset", "html": "<p>Token: #GUID#.</p><p>#Url#</p>"}
+    states(ada.tenant, MailTemplate.model_validate(template))
     answered(ada.forgot(resetpasswordurl=f"{SHOP}?vtoken=INVALID-your+account+was+hacked,+call+0900+123"))
     mail = ada.mails()[-1]
     token = dict(parse_qsl(urlsplit(link_in(mail)).query))["vtoken"]

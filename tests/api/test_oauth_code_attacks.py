@@ -14,18 +14,16 @@ def error_of(answer: TestResponse) -> tuple[int, str]:
     return answer.status_code, (answer.json or {})["error"]
 
 
-def test_a_code_works_once_and_its_second_use_revokes_what_the_first_gave(
-    shop: RelyingParty, browser: Browser, ada: Person
-) -> None:
+def test_second_use_of_code_revokes_tokens(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     code = browser.code(shop, ada)
-    held = shop.redeem(code).json or {}
-    assert shop.userinfo(held["access_token"]).status_code == 200
+    tokens = shop.redeem(code).json or {}
+    assert shop.userinfo(tokens["access_token"]).status_code == 200
     assert error_of(shop.redeem(code)) == (400, "invalid_grant")
-    assert shop.userinfo(held["access_token"]).status_code == 401
-    assert error_of(shop.refresh(held["refresh_token"])) == (400, "invalid_grant")
+    assert shop.userinfo(tokens["access_token"]).status_code == 401
+    assert error_of(shop.refresh(tokens["refresh_token"])) == (400, "invalid_grant")
 
 
-def test_of_fifty_parallel_redemptions_one_wins(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_parallel_redemptions_of_one_code_succeed_once(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     code = browser.code(shop, ada)
     with ThreadPoolExecutor(16) as pool:
         statuses = list(pool.map(lambda _: shop.redeem(code).status_code, range(50)))
@@ -33,7 +31,7 @@ def test_of_fifty_parallel_redemptions_one_wins(shop: RelyingParty, browser: Bro
     assert statuses.count(200) == 1
 
 
-def test_a_code_of_one_client_is_nothing_to_another(
+def test_code_of_another_client_is_refused(
     shop: RelyingParty, phone: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     code = browser.code(shop, ada)
@@ -41,7 +39,7 @@ def test_a_code_of_one_client_is_nothing_to_another(
     assert shop.redeem(code).status_code == 200
 
 
-def test_a_code_of_another_tenant_is_nothing_here(
+def test_code_of_another_tenant_is_refused(
     shop: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     code = browser.code(shop, ada)
@@ -50,22 +48,22 @@ def test_a_code_of_another_tenant_is_nothing_here(
     assert shop.redeem(code).status_code == 200
 
 
-def test_a_code_is_bound_to_its_redirect_address(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_code_is_bound_to_redirect_uri(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     code = browser.code(shop, ada)
     assert error_of(shop.redeem(code, redirect_uri="https://shop.example/cb?tenant=1")) == (400, "invalid_grant")
     assert error_of(shop.redeem(code, redirect_uri=None)) == (400, "invalid_request")
     assert shop.redeem(code).status_code == 200
 
 
-def test_a_code_is_bound_to_its_issuer(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    """Mix-up: a client that believes to speak with one issuer must not redeem another's code (RFC 9700 section 4.4)."""
+def test_code_is_bound_to_issuer(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    """Mix-up: a client of one issuer must not redeem the code of another issuer (RFC 9700 section 4.4)."""
     code = browser.code(shop, ada)
     assert error_of(shop.at_own_issuer().redeem(code)) == (400, "invalid_grant")
     assert shop.redeem(code).status_code == 200
 
 
 @pytest.mark.parametrize("verifier", [None, "wrong" * 10, "short", "x" * 129, "ä" * 50])
-def test_a_stolen_code_without_the_verifier_is_worthless_and_stays_its_owners(
+def test_stolen_code_without_verifier_is_refused_and_stays_valid(
     phone: RelyingParty, browser: Browser, ada: Person, verifier: str | None
 ) -> None:
     pkce = Pkce()
@@ -74,49 +72,47 @@ def test_a_stolen_code_without_the_verifier_is_worthless_and_stays_its_owners(
     assert phone.redeem(code, code_verifier=pkce.verifier).status_code == 200
 
 
-def test_the_challenge_is_not_its_own_verifier(phone: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_challenge_is_refused_as_verifier(phone: RelyingParty, browser: Browser, ada: Person) -> None:
     pkce = Pkce()
     code = browser.code(phone, ada, code_challenge=pkce.challenge)
     assert error_of(phone.redeem(code, code_verifier=pkce.challenge)) == (400, "invalid_grant")
 
 
-def test_a_verifier_for_a_code_without_challenge_is_a_downgrade(
-    shop: RelyingParty, browser: Browser, ada: Person
-) -> None:
-    """An attacker who strips the challenge from the request must not go unseen (RFC 9700 section 4.8)."""
+def test_verifier_for_code_without_challenge_is_refused(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    """Downgrade: an attacker stripped the challenge from the request (RFC 9700 section 4.8)."""
     code = browser.code(shop, ada)
     assert error_of(shop.redeem(code, code_verifier=Pkce().verifier)) == (400, "invalid_grant")
 
 
-def test_a_code_injected_into_another_session_fails_at_the_verifier(
-    phone: RelyingParty, browser: Browser, ada: Person
-) -> None:
+def test_code_injected_into_another_session_is_refused(phone: RelyingParty, browser: Browser, ada: Person) -> None:
     victim, attacker = Pkce(), Pkce()
     stolen = browser.code(phone, ada, code_challenge=victim.challenge)
     assert error_of(phone.redeem(stolen, code_verifier=attacker.verifier)) == (400, "invalid_grant")
 
 
-def test_a_code_lives_fifty_seconds(services: Services, shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    code, late = browser.code(shop, ada), browser.code(shop, ada)
+def test_code_expires_after_fifty_seconds(
+    services: Services, shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    code, expired = browser.code(shop, ada), browser.code(shop, ada)
     with moved(services, seconds=49):
         assert shop.redeem(code).status_code == 200
     with moved(services, seconds=51):
-        assert error_of(shop.redeem(late)) == (400, "invalid_grant")
+        assert error_of(shop.redeem(expired)) == (400, "invalid_grant")
 
 
-def test_an_access_token_is_no_code(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = shop.redeem(browser.code(shop, ada)).json or {}
-    for text in (held["access_token"], held["refresh_token"], held["id_token"], "", "x" * 5000):
+def test_other_tokens_are_refused_as_code(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    tokens = shop.redeem(browser.code(shop, ada)).json or {}
+    for text in (tokens["access_token"], tokens["refresh_token"], tokens["id_token"], "", "x" * 5000):
         assert shop.redeem(text).status_code == 400
 
 
-def test_an_account_closed_meanwhile_gets_no_tokens(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_code_of_account_closed_since_is_refused(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.signed_in(ada).authorize(shop.authorization_parameters())
     ada.close()
     assert error_of(shop.redeem(code_of(step))) == (400, "invalid_grant")
 
 
-def test_repeated_parameters_are_refused(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_repeated_token_parameter_is_refused(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     form = [
         ("grant_type", "authorization_code"),
         ("code", browser.code(shop, ada)),
@@ -130,31 +126,29 @@ def test_repeated_parameters_are_refused(shop: RelyingParty, browser: Browser, a
     assert error_of(answer) == (400, "invalid_request")
 
 
-def test_a_code_in_flight_dies_with_its_session(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_sign_out_revokes_unused_code(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     code = browser.code(shop, ada)
     browser.sign_out(confirmed=True)
     assert error_of(shop.redeem(code)) == (400, "invalid_grant")
 
 
-def test_an_attempt_of_another_tenant_is_nothing_here(
+def test_interaction_of_another_tenant_is_refused(
     shop: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     step = browser.authorize(shop.authorization_parameters())
     assert step.attempt is not None
-    stranger = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name, bindings=browser.bindings)
-    assert stranger.resume(step.attempt).step is Step.START_AGAIN
-    assert stranger.sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
+    foreign = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name, bindings=browser.bindings)
+    assert foreign.resume(step.attempt).step is Step.START_AGAIN
+    assert foreign.sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
 
 
-def test_a_session_of_another_tenant_is_nothing_here(foreign_shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_session_of_another_tenant_is_ignored(foreign_shop: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.signed_in(ada)
-    stranger = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name, session=browser.session)
-    assert stranger.authorize(foreign_shop.authorization_parameters()).step is Step.LOGIN
+    foreign = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name, session=browser.session)
+    assert foreign.authorize(foreign_shop.authorization_parameters()).step is Step.LOGIN
 
 
-def test_submits_of_one_sign_in_at_once_each_return_with_a_code_of_their_own(
-    shop: RelyingParty, browser: Browser, ada: Person
-) -> None:
+def test_parallel_submits_of_one_sign_in_get_distinct_codes(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.authorize(shop.authorization_parameters())
     bindings = dict(browser.bindings)
 

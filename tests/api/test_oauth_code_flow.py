@@ -1,4 +1,4 @@
-"""The authorization code flow of a person, from the request to the tokens."""
+"""The authorization code flow, from the authorization request to the tokens."""
 
 import hashlib
 from base64 import urlsafe_b64encode
@@ -11,9 +11,7 @@ from app.contract.hub import Step
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, claims_in, code_of, parameters_of
 
 
-def test_an_unknown_browser_is_led_to_sign_in_and_back_with_a_code(
-    shop: RelyingParty, browser: Browser, ada: Person
-) -> None:
+def test_browser_without_session_signs_in_and_gets_code(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.authorize(shop.authorization_parameters(login_hint=ada.email, ui_locales="de en", display="popup"))
     assert step.step is Step.LOGIN
     assert step.attempt is not None
@@ -32,9 +30,7 @@ def test_an_unknown_browser_is_led_to_sign_in_and_back_with_a_code(
     assert shop.redeem(held["code"]).status_code == 200
 
 
-def test_a_signed_in_person_gets_a_code_without_any_page_or_attempt(
-    shop: RelyingParty, browser: Browser, ada: Person
-) -> None:
+def test_browser_with_session_gets_code_without_page(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.sign_in(None, ada.email, ada.password)
     step = browser.authorize(shop.authorization_parameters())
     assert step.step is Step.REDIRECT
@@ -42,7 +38,7 @@ def test_a_signed_in_person_gets_a_code_without_any_page_or_attempt(
     assert step.binding is None
 
 
-def test_the_token_response_is_the_seeds_and_the_standards(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_token_response_has_standard_and_interface_members(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     answer = shop.redeem(browser.code(shop, ada))
     held = answer.json or {}
     assert (answer.headers["Cache-Control"], answer.headers["Pragma"]) == ("no-store", "no-cache")
@@ -53,7 +49,7 @@ def test_the_token_response_is_the_seeds_and_the_standards(shop: RelyingParty, b
     assert set(held) == {"access_token", "refresh_token", "id_token", "token_type", "expires_in", "expire_in", "scope"}
 
 
-def test_a_json_body_is_as_good_as_a_form(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_token_request_accepts_json_body(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     body = {
         "grant_type": "authorization_code",
         "code": browser.code(shop, ada),
@@ -63,7 +59,7 @@ def test_a_json_body_is_as_good_as_a_form(shop: RelyingParty, browser: Browser, 
     assert shop.wsgi.post("/api/oidc/token", json=body, base_url=shop.hub_url).status_code == 200
 
 
-def test_the_id_token_verifies_under_the_published_keys(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_id_token_verifies_with_published_keys(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     held = shop.redeem(browser.code(shop, ada, nonce="a nonce")).json or {}
     keys = KeySet.import_key_set(shop.get("/service/oidc/jwks").json)
     claims = jwt.decode(held["id_token"], keys, algorithms=["RS256"]).claims
@@ -80,7 +76,9 @@ def test_the_id_token_verifies_under_the_published_keys(shop: RelyingParty, brow
     assert claims["at_hash"] == urlsafe_b64encode(half).rstrip(b"=").decode()
 
 
-def test_the_applications_own_issuer_speaks_in_its_own_name(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_application_issuer_is_named_in_response_and_id_token(
+    shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
     own = shop.at_own_issuer()
     step = browser.signed_in(ada).authorize(own.authorization_parameters(), app=(own.app or "").upper())
     assert parameters_of(step)["iss"] == own.issuer
@@ -89,7 +87,7 @@ def test_the_applications_own_issuer_speaks_in_its_own_name(shop: RelyingParty, 
     assert own.userinfo(held["access_token"]).status_code == 200
 
 
-def test_an_oauth_application_gets_no_id_token(legacy: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_oauth_application_gets_no_id_token(legacy: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.signed_in(ada).authorize(
         legacy.authorization_parameters(scope="profile"), app=legacy.app, protocol="oauth"
     )
@@ -99,7 +97,7 @@ def test_an_oauth_application_gets_no_id_token(legacy: RelyingParty, browser: Br
     assert held["expire_in"] == "900"
 
 
-def test_every_response_mode_carries_the_same(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_response_modes_return_code_state_and_issuer(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.signed_in(ada)
     for mode, mark in (("query", "?code="), ("fragment", "#code=")):
         address = browser.authorize(shop.authorization_parameters(response_mode=mode)).address or ""
@@ -110,7 +108,7 @@ def test_every_response_mode_carries_the_same(shop: RelyingParty, browser: Brows
     assert set(posted.fields) == {"code", "state", "iss"}
 
 
-def test_a_redirect_address_keeps_its_own_query(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_redirect_uri_keeps_its_query(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     address = (
         browser.signed_in(ada)
         .authorize(shop.authorization_parameters(redirect_uri="https://shop.example/cb?tenant=1"))
@@ -120,24 +118,20 @@ def test_a_redirect_address_keeps_its_own_query(shop: RelyingParty, browser: Bro
     assert address.startswith("https://shop.example/cb?tenant=1&code=")
 
 
-def test_a_public_client_proves_itself_with_pkce(phone: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_public_client_redeems_code_with_pkce(phone: RelyingParty, browser: Browser, ada: Person) -> None:
     pkce = Pkce()
     code = browser.code(phone, ada, code_challenge=pkce.challenge, code_challenge_method="S256")
     assert phone.redeem(code, code_verifier=pkce.verifier).status_code == 200
 
 
-def test_the_older_name_of_the_method_is_understood_and_is_the_default(
-    phone: RelyingParty, browser: Browser, ada: Person
-) -> None:
+def test_sha256_is_alias_and_default_of_s256(phone: RelyingParty, browser: Browser, ada: Person) -> None:
     for method in ("SHA256", None):
         pkce = Pkce()
         code = browser.code(phone, ada, code_challenge=pkce.challenge, code_challenge_method=method)
         assert phone.redeem(code, code_verifier=pkce.verifier).status_code == 200
 
 
-def test_an_application_may_have_signed_access_tokens(
-    machine_readable: RelyingParty, browser: Browser, ada: Person
-) -> None:
+def test_signed_access_token_follows_rfc_9068(machine_readable: RelyingParty, browser: Browser, ada: Person) -> None:
     held = machine_readable.redeem(browser.code(machine_readable, ada)).json or {}
     keys = KeySet.import_key_set(machine_readable.get("/service/oidc/jwks").json)
     token = jwt.decode(held["access_token"], keys, algorithms=["RS256"])
@@ -148,10 +142,8 @@ def test_an_application_may_have_signed_access_tokens(
     assert machine_readable.userinfo(held["id_token"]).status_code == 401
 
 
-def test_the_flow_of_a_signed_in_person_stays_within_its_budget(
-    shop: RelyingParty, browser: Browser, ada: Person
-) -> None:
-    shop.redeem(browser.code(shop, ada))  # the caches are warm: keys, tenant, application
+def test_flow_with_session_stays_within_statement_budget(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    shop.redeem(browser.code(shop, ada))  # fills the caches of keys, tenant and application
     pkce = Pkce()
     step = browser.authorize(shop.authorization_parameters(code_challenge=pkce.challenge))
     first = browser.spent()
@@ -162,7 +154,7 @@ def test_the_flow_of_a_signed_in_person_stays_within_its_budget(
     assert (first["signatures"], second["signatures"]) == (0, 1)
 
 
-def test_the_hub_itself_is_a_public_client_of_every_tenant(browser: Browser, shop: RelyingParty, ada: Person) -> None:
+def test_hub_is_public_client_of_tenant(browser: Browser, shop: RelyingParty, ada: Person) -> None:
     own = browser.own_client("profile").json or {}
     assert own["ClientId"] == "gatehouse-profile"
     assert own["Issuer"] == shop.hub_url
@@ -176,20 +168,20 @@ def test_the_hub_itself_is_a_public_client_of_every_tenant(browser: Browser, sho
 
 
 @pytest.mark.parametrize(
-    "place", ["/api/oidc/token", "/api/oidc/Shop/token", "/api/oauth/Legacy/token", "/service/oauth/token"]
+    "path", ["/api/oidc/token", "/api/oidc/Shop/token", "/api/oauth/Legacy/token", "/service/oauth/token"]
 )
 @pytest.mark.parametrize("form", [{}, {"grant_type": "authorization_code", "code": "x"}, {"grant_type": "else"}])
-def test_nobody_keeps_a_refusal_of_the_token_endpoint(
-    shop: RelyingParty, legacy: RelyingParty, place: str, form: dict[str, str]
+def test_token_errors_are_not_cacheable(
+    shop: RelyingParty, legacy: RelyingParty, path: str, form: dict[str, str]
 ) -> None:
     """RFC 6749 sections 5.1 and 5.2, with and without credentials, and where the method is wrong."""
-    client = legacy if "oauth/L" in place else shop
+    client = legacy if "oauth/L" in path else shop
     key = {"apikey": client.api_key}
     refusals = [
-        client.post(place, form, query_string=key),
-        client.post(place, {**form, **client.proves()}, query_string=key),
-        client.post(place, {**form, **client.proves(), "client_secret": "wrong"}),
-        client.get(place),
+        client.post(path, form, query_string=key),
+        client.post(path, {**form, **client.proves()}, query_string=key),
+        client.post(path, {**form, **client.proves(), "client_secret": "wrong"}),
+        client.get(path),
     ]
     for answer in refusals:
         assert answer.status_code >= 400

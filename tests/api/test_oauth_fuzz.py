@@ -1,4 +1,4 @@
-"""Whatever is sent: no 500, and no way to an address that is not registered."""
+"""Fuzzing of the OAuth endpoints: no status 500, and no redirect to an unregistered URI."""
 
 import json
 from ipaddress import IPv4Address
@@ -15,7 +15,7 @@ NAMES = [
     *("code_challenge_method", "prompt", "max_age", "display", "ui_locales", "login_hint", "id_token_hint"),
     *("acr_values", "claims", "request", "request_uri", "registration", "resource", "", "CLIENT_ID"),
 ]
-GOOD = [
+VALID_VALUES = [
     *("shop", "https://shop.example/cb", "code", "query", "fragment", "form_post", "openid", "S256", "none", "login"),
     *(
         "0",
@@ -30,17 +30,19 @@ GOOD = [
         "%00",
     ),
 ]
-TEXT = st.one_of(st.sampled_from(GOOD), st.text(max_size=60), st.text(alphabet="\ud800\x00\n%<'\"{}[]:,", max_size=20))
+TEXT = st.one_of(
+    st.sampled_from(VALID_VALUES), st.text(max_size=60), st.text(alphabet="\ud800\x00\n%<'\"{}[]:,", max_size=20)
+)
 PAIRS = st.lists(st.tuples(st.sampled_from(NAMES), TEXT), max_size=8)
 RELAXED = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @RELAXED
-@given(pairs=PAIRS, is_asked_well=st.booleans())
-def test_the_authorization_endpoint_holds(
-    shop: RelyingParty, browser: Browser, ada: Person, pairs: list[tuple[str, str]], is_asked_well: bool
+@given(pairs=PAIRS, has_valid_base=st.booleans())
+def test_fuzzed_authorization_request_is_answered_safely(
+    shop: RelyingParty, browser: Browser, ada: Person, pairs: list[tuple[str, str]], has_valid_base: bool
 ) -> None:
-    base = [(name, value) for name, value in shop.authorization_parameters().items() if value] if is_asked_well else []
+    base = [(name, value) for name, value in shop.authorization_parameters().items() if value] if has_valid_base else []
     body = json.dumps({"Protocol": "oidc", "App": None, "Parameters": [*base, *pairs]}).encode()
     answer = browser.signed_in(ada).send("POST", "/hub/authorize", body)
     assert answer.status_code in (200, 400), answer.text
@@ -81,22 +83,24 @@ ADDRESSES = [
     body=st.dictionaries(st.sampled_from(BODY_NAMES), VALUES, max_size=8),
     caller=st.ip_addresses(v=4),
 )
-def test_the_back_channel_holds(shop: RelyingParty, address: str, body: dict[str, object], caller: IPv4Address) -> None:
-    from_there = {"REMOTE_ADDR": str(caller)}  # else the limits would answer
-    answer = shop.wsgi.post(address, json=body, base_url=shop.hub_url, environ_overrides=from_there)
+def test_fuzzed_token_requests_get_no_server_error(
+    shop: RelyingParty, address: str, body: dict[str, object], caller: IPv4Address
+) -> None:
+    environ = {"REMOTE_ADDR": str(caller)}  # a new address per request avoids the rate limits
+    answer = shop.wsgi.post(address, json=body, base_url=shop.hub_url, environ_overrides=environ)
     assert answer.status_code < 500, answer.text
     assert answer.headers["Content-Type"].startswith("application/json")
 
 
-def test_an_address_that_asks_too_often_waits(new_world: NewWorld) -> None:
+def test_authorization_requests_are_limited_per_ip_address(new_world: NewWorld) -> None:
     world = new_world(limits={"authorize_per_minute_per_address": 3})
     shop, browser = world.application("shop"), world.browser()
     for _ in range(3):
         assert browser.authorize(shop.authorization_parameters()).step is Step.LOGIN
     body = json.dumps({"Protocol": "oidc", "App": None, "Parameters": []}).encode()
-    late = browser.send("POST", "/hub/authorize", body)
-    assert late.status_code == 429
-    assert int(late.headers["Retry-After"]) >= 1
+    limited = browser.send("POST", "/hub/authorize", body)
+    assert limited.status_code == 429
+    assert int(limited.headers["Retry-After"]) >= 1
     assert world.browser().send("POST", "/hub/authorize", body).status_code == 429
     elsewhere = Browser(browser.services, browser.wsgi, browser.tenant_name, address="192.0.2.8")
     assert elsewhere.authorize(shop.authorization_parameters()).step is Step.LOGIN

@@ -1,4 +1,4 @@
-"""Signing out at a relying party's request."""
+"""RP-initiated logout."""
 
 import pytest
 
@@ -15,22 +15,18 @@ def hint(shop: RelyingParty, browser: Browser, ada: Person) -> str:
     return str((shop.redeem(browser.code(shop, ada)).json or {})["id_token"])
 
 
-def test_the_sessions_own_id_token_signs_out_without_a_question(
-    shop: RelyingParty, browser: Browser, hint: str
-) -> None:
+def test_id_token_hint_of_session_signs_out_without_prompt(shop: RelyingParty, browser: Browser, hint: str) -> None:
     step = browser.sign_out(id_token_hint=hint, post_logout_redirect_uri=BYE, state="a b")
     assert (step.step, step.address, step.ends_session) == (Step.REDIRECT, f"{BYE}?state=a%20b", True)
     assert browser.authorize(shop.authorization_parameters()).step is Step.LOGIN
 
 
-def test_an_id_token_that_is_over_still_proves_it(services: Services, browser: Browser, hint: str) -> None:
+def test_expired_id_token_hint_is_accepted(services: Services, browser: Browser, hint: str) -> None:
     with moved(services, minutes=90):
         assert browser.sign_out(id_token_hint=hint, post_logout_redirect_uri=BYE).step is Step.REDIRECT
 
 
-def test_without_proof_the_person_is_asked_and_stays_signed_in(
-    shop: RelyingParty, browser: Browser, ada: Person
-) -> None:
+def test_logout_without_valid_hint_asks_for_confirmation(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.signed_in(ada)
     for members in (
         {},
@@ -45,15 +41,15 @@ def test_without_proof_the_person_is_asked_and_stays_signed_in(
     assert (step.step, step.address) == (Step.REDIRECT, BYE)
 
 
-def test_the_id_token_of_another_session_is_no_proof(
+def test_id_token_hint_of_another_session_asks_for_confirmation(
     shop: RelyingParty, browser: Browser, ada: Person, hint: str, world: World
 ) -> None:
     other = world.browser()
     other.signed_in(ada)
     assert other.sign_out(id_token_hint=hint).step is Step.CONFIRM_SIGN_OUT
-    stranger = world.browser()
-    stranger.signed_in(world.person("grace@example.test"))
-    assert stranger.sign_out(id_token_hint=hint).step is Step.CONFIRM_SIGN_OUT
+    grace = world.browser()
+    grace.signed_in(world.person("grace@example.test"))
+    assert grace.sign_out(id_token_hint=hint).step is Step.CONFIRM_SIGN_OUT
     assert browser.authorize(shop.authorization_parameters()).step is Step.REDIRECT
 
 
@@ -68,26 +64,26 @@ def test_the_id_token_of_another_session_is_no_proof(
         "javascript:alert(1)",
     ],
 )
-def test_an_address_that_is_not_registered_is_left_out(browser: Browser, hint: str, address: str) -> None:
+def test_unregistered_post_logout_uri_is_ignored(browser: Browser, hint: str, address: str) -> None:
     step = browser.sign_out(id_token_hint=hint, post_logout_redirect_uri=address)
     assert (step.step, step.address) == (Step.SIGNED_OUT, None)
 
 
-def test_an_address_of_another_client_is_left_out(world: World, browser: Browser, ada: Person, hint: str) -> None:
+def test_post_logout_uri_of_another_client_is_ignored(world: World, browser: Browser, ada: Person, hint: str) -> None:
     world.application("other", client_id="other", post_logout_redirect_uris=["https://other.example/bye"])
     step = browser.sign_out(id_token_hint=hint, client_id="other", post_logout_redirect_uri="https://other.example/bye")
     assert step.address is None
 
 
-def test_a_forged_hint_is_no_hint(browser: Browser, ada: Person, foreign_shop: RelyingParty, hint: str) -> None:
+def test_forged_id_token_hint_is_ignored(browser: Browser, ada: Person, foreign_shop: RelyingParty, hint: str) -> None:
     head, body, signature = hint.split(".")
     for forged in (f"{head}.{body}.{signature[:-4]}AAAA", f"{head}.{body}.", "x" * 10_000):
         assert browser.sign_out(id_token_hint=forged, post_logout_redirect_uri=BYE).step is Step.CONFIRM_SIGN_OUT
-    stranger = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name)
-    assert stranger.sign_out(id_token_hint=hint, post_logout_redirect_uri=BYE).address is None
+    foreign = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name)
+    assert foreign.sign_out(id_token_hint=hint, post_logout_redirect_uri=BYE).address is None
 
 
-def test_who_is_not_signed_in_is_only_led_on(shop: RelyingParty, browser: Browser) -> None:
+def test_logout_without_session_redirects(shop: RelyingParty, browser: Browser) -> None:
     assert browser.sign_out().step is Step.SIGNED_OUT
     step = browser.sign_out(client_id="shop", post_logout_redirect_uri=BYE, state="s")
     assert (step.step, step.address) == (Step.REDIRECT, f"{BYE}?state=s")

@@ -1,4 +1,4 @@
-"""Machine tokens: how programs get at the management operations."""
+"""Machine tokens: the client credentials grant for management operations."""
 
 import base64
 import json
@@ -32,7 +32,7 @@ def ask(robot: RelyingParty, **changed: str | None) -> Any:
     return robot.post("/service/oauth/token", form)
 
 
-def test_a_machine_gets_a_signed_token_for_an_hour(robot: RelyingParty) -> None:
+def test_machine_gets_signed_token_for_an_hour(robot: RelyingParty) -> None:
     held = ask(robot).json
     assert (held["expires_in"], held["expire_in"], held["token_type"]) == (3600, "3600", "Bearer")
     assert "refresh_token" not in held
@@ -47,7 +47,7 @@ def test_a_machine_gets_a_signed_token_for_an_hour(robot: RelyingParty) -> None:
     assert claims["exp"] - claims["iat"] == 3600
 
 
-def test_a_json_body_is_read_too(robot: RelyingParty) -> None:
+def test_machine_token_request_accepts_json_body(robot: RelyingParty) -> None:
     body = {"grant_type": "client_credentials", "audience": AUDIENCE, **robot.proves()}
     assert robot.wsgi.post("/service/oauth/token", json=body, base_url=robot.hub_url).status_code == 200
 
@@ -64,45 +64,49 @@ def test_a_json_body_is_read_too(robot: RelyingParty) -> None:
         ({"scope": "profile:read role:delete"}, 400, "invalid_scope"),
     ],
 )
-def test_refusals_are_the_interfaces(
+def test_machine_token_errors_follow_interface(
     robot: RelyingParty, changed: dict[str, str | None], status: int, error: str
 ) -> None:
     answer = ask(robot, **changed)
     assert (answer.status_code, answer.json["error"]) == (status, error)
 
 
-def test_the_scope_may_be_narrower(robot: RelyingParty) -> None:
+def test_machine_token_scope_can_be_narrowed(robot: RelyingParty) -> None:
     assert claims_in(ask(robot, scope="profile:read").json["access_token"])["scp"] == ["profile:read"]
 
 
-def test_other_applications_are_no_machines(shop: RelyingParty, phone: RelyingParty) -> None:
+def test_client_without_grant_gets_no_machine_token(shop: RelyingParty, phone: RelyingParty) -> None:
     for client in (shop, phone):
         assert ask(client).json["error"] == "unauthorized_client"
 
 
-def test_the_token_is_introspected_and_revoked_at_its_own_addresses(services: Services, robot: RelyingParty) -> None:
+def test_machine_token_is_introspected_and_revoked(services: Services, robot: RelyingParty) -> None:
     token = ask(robot).json["access_token"]
-    told = robot.post("/service/oauth/introspect", {"token": token, **robot.proves()}).json or {}
-    assert told["active"] is True
-    assert told["sub"] == f"{robot.client_id}@client"
-    assert (told["iss"], told["aud"], told["gty"]) == (robot.hub_url + "/", [AUDIENCE], "client_credentials")
+    introspection = robot.post("/service/oauth/introspect", {"token": token, **robot.proves()}).json or {}
+    assert introspection["active"] is True
+    assert introspection["sub"] == f"{robot.client_id}@client"
+    assert (introspection["iss"], introspection["aud"], introspection["gty"]) == (
+        robot.hub_url + "/",
+        [AUDIENCE],
+        "client_credentials",
+    )
     with call_of(services, robot.tenant_name) as call:
         assert machine_tokens.verify(call, token)["cid"] == robot.client_id
     answer = robot.post("/service/oauth/revoke", {"token": token, **robot.proves()})
     assert (answer.status_code, answer.json) == (200, {})
-    told = robot.post("/service/oauth/introspect", {"token": token, **robot.proves()}).json or {}
-    assert told == {"active": False}
+    introspection = robot.post("/service/oauth/introspect", {"token": token, **robot.proves()}).json or {}
+    assert introspection == {"active": False}
     with call_of(services, robot.tenant_name) as call, pytest.raises(MachineRefused):
         machine_tokens.verify(call, token)
 
 
-def test_the_other_management_family_is_open_to_the_same_token(services: Services, robot: RelyingParty) -> None:
+def test_machine_token_works_for_second_management_audience(services: Services, robot: RelyingParty) -> None:
     token = ask(robot, audience="http://api.localhost:8000/v2/manage").json["access_token"]
     with call_of(services, robot.tenant_name) as call:
         assert machine_tokens.verify(call, token)["scp"] == ["profile:read", "profile:create"]
 
 
-def test_a_machine_token_names_its_tenant(services: Services, robot: RelyingParty) -> None:
+def test_tenant_is_read_from_machine_token(services: Services, robot: RelyingParty) -> None:
     token = ask(robot).json["access_token"]
     assert machine_tokens.tenant_of(services, token, Cost()).name == robot.tenant_name
     for text in (None, "", "x", "a.b.c", "a.e30.c", token.split(".")[0] + ".bnVsbA.x"):
@@ -111,7 +115,7 @@ def test_a_machine_token_names_its_tenant(services: Services, robot: RelyingPart
 
 
 @pytest.mark.parametrize("name", ["a\x00b", "", "..", "ü", "a/b", "x" * 300])
-def test_an_issuer_that_is_no_tenants_address_is_refused(services: Services, name: str) -> None:
+def test_issuer_without_tenant_is_refused(services: Services, name: str) -> None:
     claims = (
         base64.urlsafe_b64encode(json.dumps({"iss": f"http://{name}.localhost:8000/"}).encode()).rstrip(b"=").decode()
     )
@@ -119,7 +123,7 @@ def test_an_issuer_that_is_no_tenants_address_is_refused(services: Services, nam
         machine_tokens.tenant_of(services, f"e30.{claims}.x", Cost())
 
 
-def test_forged_borrowed_and_stale_tokens_are_refused(
+def test_forged_foreign_and_expired_machine_tokens_are_refused(
     services: Services,
     robot: RelyingParty,
     shop: RelyingParty,
@@ -132,13 +136,13 @@ def test_forged_borrowed_and_stale_tokens_are_refused(
     header, payload, signature = token.split(".")
     none = base64.urlsafe_b64encode(b'{"alg":"none","typ":"at+jwt"}').rstrip(b"=").decode()
     claims = {**claims_in(token), "scp": ["all"]}
-    grown = base64.urlsafe_b64encode(json.dumps(claims).encode()).rstrip(b"=").decode()
+    widened = base64.urlsafe_b64encode(json.dumps(claims).encode()).rstrip(b"=").decode()
     other = RSAKey.generate_key(2048, auto_kid=True)
     kid = json.loads(base64.urlsafe_b64decode(header + "=="))["kid"]
     public = json.dumps((robot.get("/service/oauth/jwks").json or {})["keys"][0])
     forged = [
         f"{none}.{payload}.",
-        f"{header}.{grown}.{signature}",
+        f"{header}.{widened}.{signature}",
         jwt.encode({"alg": "RS256", "typ": "at+jwt", "kid": kid}, claims, other),
         jwt.encode({"alg": "RS256", "typ": "at+jwt", "kid": kid, "jwk": other.as_dict(private=False)}, claims, other),
         (shop.redeem(browser.code(shop, ada)).json or {})["id_token"],
@@ -155,7 +159,7 @@ def test_forged_borrowed_and_stale_tokens_are_refused(
         machine_tokens.verify(call, token)
 
 
-def test_an_application_may_have_a_token_for_itself_without_a_person(world: World) -> None:
+def test_client_credentials_grant_gives_token_without_account(world: World) -> None:
     service = world.application("service", grant_types=["client_credentials"], scope="openid report:read")
     held = (
         service.back("token", {"grant_type": "client_credentials", "scope": "report:read", **service.proves()}).json
@@ -163,8 +167,8 @@ def test_an_application_may_have_a_token_for_itself_without_a_person(world: Worl
     )
     assert "refresh_token" not in held
     assert "id_token" not in held
-    told = service.introspect(held["access_token"])
-    assert (told["sub"], told["scope"]) == (service.client_id, "report:read")
+    introspection = service.introspect(held["access_token"])
+    assert (introspection["sub"], introspection["scope"]) == (service.client_id, "report:read")
     assert service.userinfo(held["access_token"]).status_code == 401
-    persons = service.back("token", {"grant_type": "client_credentials", "scope": "openid", **service.proves()})
-    assert (persons.json or {})["error"] == "invalid_scope"
+    openid = service.back("token", {"grant_type": "client_credentials", "scope": "openid", **service.proves()})
+    assert (openid.json or {})["error"] == "invalid_scope"

@@ -9,7 +9,7 @@ from app.identity.platform.store.unit import UnitOfWork
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty
 
-WIDE = [
+SHARED = [
     "/.well-known/openid-configuration",
     "/.well-known/oauth-authorization-server",
     "/.WELL-KNOWN/OpenID-Configuration",
@@ -28,48 +28,53 @@ LEGACY = [
 
 
 @pytest.mark.parametrize(
-    "address", [*WIDE, "/oidc/.well-known/oauth-authorization-server", "/oauth/.well-known/oauth-authorization-server"]
+    "address",
+    [*SHARED, "/oidc/.well-known/oauth-authorization-server", "/oauth/.well-known/oauth-authorization-server"],
 )
-def test_the_tenant_is_one_issuer_for_all(shop: RelyingParty, address: str) -> None:
-    held = shop.get(address).json or {}
+def test_tenant_issuer_metadata_is_complete(shop: RelyingParty, address: str) -> None:
+    metadata = shop.get(address).json or {}
     url = shop.hub_url
-    assert held["issuer"] == url
-    assert held["authorization_endpoint"] == f"{url}/service/oidc/authorize"
-    assert held["token_endpoint"] == f"{url}/api/oidc/token"
-    assert held["introspection_endpoint"] == f"{url}/api/oidc/introspect"
-    assert held["revocation_endpoint"] == f"{url}/api/oidc/revoke"
-    assert held["userinfo_endpoint"] == f"{url}/service/oidc/userinfo"
-    assert held["jwks_uri"] == f"{url}/service/oidc/jwks"
-    assert held["end_session_endpoint"] == f"{url}/service/oidc/logout"
+    assert metadata["issuer"] == url
+    assert metadata["authorization_endpoint"] == f"{url}/service/oidc/authorize"
+    assert metadata["token_endpoint"] == f"{url}/api/oidc/token"
+    assert metadata["introspection_endpoint"] == f"{url}/api/oidc/introspect"
+    assert metadata["revocation_endpoint"] == f"{url}/api/oidc/revoke"
+    assert metadata["userinfo_endpoint"] == f"{url}/service/oidc/userinfo"
+    assert metadata["jwks_uri"] == f"{url}/service/oidc/jwks"
+    assert metadata["end_session_endpoint"] == f"{url}/service/oidc/logout"
 
 
 @pytest.mark.parametrize("address", OWN)
-def test_every_application_keeps_an_issuer_of_its_own(shop: RelyingParty, address: str) -> None:
-    held = shop.get(address).json or {}
+def test_application_issuer_metadata_is_complete(shop: RelyingParty, address: str) -> None:
+    metadata = shop.get(address).json or {}
     own = f"{shop.hub_url}/service/oidc/Shop"
-    assert held["issuer"] == own
-    assert held["authorization_endpoint"] == f"{own}/authorize"
-    assert held["jwks_uri"] == f"{own}/jwks"
-    assert held["token_endpoint"] == f"{shop.hub_url}/api/oidc/Shop/token"
+    assert metadata["issuer"] == own
+    assert metadata["authorization_endpoint"] == f"{own}/authorize"
+    assert metadata["jwks_uri"] == f"{own}/jwks"
+    assert metadata["token_endpoint"] == f"{shop.hub_url}/api/oidc/Shop/token"
 
 
 @pytest.mark.parametrize("address", LEGACY)
-def test_an_oauth_applications_token_address_brings_the_key(legacy: RelyingParty, address: str) -> None:
-    held = legacy.get(address).json or {}
-    assert held["issuer"] == f"{legacy.hub_url}/service/oauth/Legacy"
-    assert held["token_endpoint"] == f"{legacy.hub_url}/api/oauth/Legacy/token?apikey={legacy.api_key}"
-    assert "userinfo_endpoint" not in held
+def test_token_endpoint_of_oauth_application_has_api_key(legacy: RelyingParty, address: str) -> None:
+    metadata = legacy.get(address).json or {}
+    assert metadata["issuer"] == f"{legacy.hub_url}/service/oauth/Legacy"
+    assert metadata["token_endpoint"] == f"{legacy.hub_url}/api/oauth/Legacy/token?apikey={legacy.api_key}"
+    assert "userinfo_endpoint" not in metadata
 
 
-def test_what_is_promised_is_what_is_kept(shop: RelyingParty) -> None:
-    held = shop.get(WIDE[0]).json or {}
-    assert held["response_types_supported"] == ["code"]
-    assert held["code_challenge_methods_supported"] == ["S256"]
-    assert held["id_token_signing_alg_values_supported"] == ["RS256"]
-    assert held["authorization_response_iss_parameter_supported"] is True
-    assert held["grant_types_supported"] == ["authorization_code", "refresh_token", "client_credentials"]
-    assert set(held["token_endpoint_auth_methods_supported"]) == {"none", "client_secret_post", "client_secret_basic"}
-    assert set(held["scopes_supported"]) >= {"openid", "email", "phone", "profile", "address"}
+def test_metadata_lists_supported_features(shop: RelyingParty) -> None:
+    metadata = shop.get(SHARED[0]).json or {}
+    assert metadata["response_types_supported"] == ["code"]
+    assert metadata["code_challenge_methods_supported"] == ["S256"]
+    assert metadata["id_token_signing_alg_values_supported"] == ["RS256"]
+    assert metadata["authorization_response_iss_parameter_supported"] is True
+    assert metadata["grant_types_supported"] == ["authorization_code", "refresh_token", "client_credentials"]
+    assert set(metadata["token_endpoint_auth_methods_supported"]) == {
+        "none",
+        "client_secret_post",
+        "client_secret_basic",
+    }
+    assert set(metadata["scopes_supported"]) >= {"openid", "email", "phone", "profile", "address"}
 
 
 @pytest.mark.parametrize(
@@ -81,11 +86,11 @@ def test_what_is_promised_is_what_is_kept(shop: RelyingParty) -> None:
         "/service/oidc/nobody/jwks",
     ],
 )
-def test_an_unknown_application_is_not_found(shop: RelyingParty, legacy: RelyingParty, address: str) -> None:
+def test_metadata_of_unknown_application_is_not_found(shop: RelyingParty, legacy: RelyingParty, address: str) -> None:
     assert shop.get(address).status_code == 404
 
 
-def test_an_unknown_tenant_is_refused_and_nothing_is_said_of_others(shop: RelyingParty) -> None:
+def test_unknown_tenant_is_refused_without_naming_others(shop: RelyingParty) -> None:
     for host in (
         "nobody.localhost:8000",
         "localhost:8000",
@@ -93,21 +98,21 @@ def test_an_unknown_tenant_is_refused_and_nothing_is_said_of_others(shop: Relyin
         f"{shop.tenant_name}.evil.example",
         "a" * 300,
     ):
-        answer = shop.wsgi.get(WIDE[0], headers={"Host": host})
+        answer = shop.wsgi.get(SHARED[0], headers={"Host": host})
         assert answer.status_code in (400, 403)
         assert shop.tenant_name not in answer.text.replace(host, "")
 
 
-def test_the_issuer_never_comes_from_the_host_header_or_a_forwarded_one(shop: RelyingParty) -> None:
+def test_issuer_ignores_forwarded_headers_and_host_case(shop: RelyingParty) -> None:
     headers = {
         "X-Forwarded-Host": "evil.example",
         "X-Forwarded-Proto": "https",
         "Host": f"{shop.tenant_name.upper()}.localhost:8000",
     }
-    assert (shop.wsgi.get(WIDE[0], headers=headers).json or {})["issuer"] == shop.hub_url
+    assert (shop.wsgi.get(SHARED[0], headers=headers).json or {})["issuer"] == shop.hub_url
 
 
-def test_the_key_set_is_public_keys_and_nothing_else(shop: RelyingParty) -> None:
+def test_jwks_contains_public_key_members_only(shop: RelyingParty) -> None:
     for address in ("/service/oidc/jwks", "/service/oidc/Shop/JWKS", "/Service/OAuth/jwks"):
         keys = (shop.get(address).json or {})["keys"]
         assert keys
@@ -116,7 +121,7 @@ def test_the_key_set_is_public_keys_and_nothing_else(shop: RelyingParty) -> None
             assert (key["kty"], key["use"], key["alg"]) == ("RSA", "sig", "RS256")
 
 
-def test_two_tenants_share_no_key(shop: RelyingParty, foreign_shop: RelyingParty) -> None:
+def test_tenants_share_no_signing_key(shop: RelyingParty, foreign_shop: RelyingParty) -> None:
     def ids(client: RelyingParty) -> set[str]:
         return {key["kid"] for key in (client.get("/service/oidc/jwks").json or {})["keys"]}
 
@@ -127,14 +132,14 @@ def test_two_tenants_share_no_key(shop: RelyingParty, foreign_shop: RelyingParty
     "address",
     ["/.well-known/openid-configuration", "/service/oidc/Shop/.well-known/openid-configuration", "/service/oidc/jwks"],
 )
-def test_documents_are_bytes_made_once(shop: RelyingParty, browser: Browser, address: str) -> None:
+def test_metadata_is_served_from_cache(shop: RelyingParty, browser: Browser, address: str) -> None:
     shop.get(address)
     again = shop.get(address)
     assert browser.spent(again)["sql"] == 0
     assert again.headers["Cache-Control"] == "public, max-age=300"
 
 
-def test_only_registered_origins_are_answered(world: World) -> None:
+def test_cors_allows_registered_origins_only(world: World) -> None:
     spa = world.application("spa", secret=None, cors_origins=["https://app.example", "http://localhost:3000"])
     retired = world.application("gone", cors_origins=["https://gone.example"], is_active=False)
     assert retired
@@ -155,7 +160,7 @@ def test_only_registered_origins_are_answered(world: World) -> None:
         assert "Access-Control-Allow-Origin" not in answer.headers
 
 
-def test_a_script_may_ask_the_token_endpoint_first(world: World, foreign_shop: RelyingParty) -> None:
+def test_cors_preflight_allows_registered_origin(world: World, foreign_shop: RelyingParty) -> None:
     spa = world.application("spa", secret=None, cors_origins=["https://app.example"])
     headers = {"Origin": "https://app.example", "Access-Control-Request-Method": "POST"}
     for address in ("/api/oidc/token", "/api/oidc/spa/token", "/service/oidc/userinfo"):
@@ -172,7 +177,7 @@ def test_a_script_may_ask_the_token_endpoint_first(world: World, foreign_shop: R
     assert "Access-Control-Allow-Origin" not in other.headers
 
 
-def test_a_refused_token_request_can_be_read_by_its_script(world: World) -> None:
+def test_token_errors_have_cors_headers(world: World) -> None:
     spa = world.application("spa", secret=None, cors_origins=["https://app.example"])
     answer = spa.back(
         "token", {"grant_type": "authorization_code", "client_id": "x"}, headers={"Origin": "https://app.example"}
@@ -181,7 +186,7 @@ def test_a_refused_token_request_can_be_read_by_its_script(world: World) -> None
     assert answer.headers["Access-Control-Allow-Origin"] == "https://app.example"
 
 
-def test_introspection_is_not_for_scripts(world: World) -> None:
+def test_introspection_has_no_cors_headers(world: World) -> None:
     spa = world.application("spa", secret=None, cors_origins=["https://app.example"])
     answer = spa.back(
         "introspect", {"token": "x", "client_id": spa.client_id}, headers={"Origin": "https://app.example"}
@@ -189,7 +194,7 @@ def test_introspection_is_not_for_scripts(world: World) -> None:
     assert "Access-Control-Allow-Origin" not in answer.headers
 
 
-def test_a_new_key_is_published_before_it_signs_and_the_old_one_long_after(
+def test_rotated_key_is_published_before_it_signs(
     services: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     def kid() -> str:
@@ -207,7 +212,7 @@ def test_a_new_key_is_published_before_it_signs_and_the_old_one_long_after(
     assert kid() == old
 
 
-def test_every_process_signs_with_the_key_that_the_first_has_made(services: Services, world: World) -> None:
+def test_every_process_signs_with_the_first_key(services: Services, world: World) -> None:
     other = create_services(services.settings, services.clock)
     with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
         first = services.signing_keys.sign(work, {"sub": "ada"})

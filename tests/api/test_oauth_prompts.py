@@ -1,4 +1,4 @@
-"""prompt, max_age, hints and consent: who must be asked, and what a session is worth."""
+"""prompt, max_age, hints and consent: when the authorization endpoint shows a page."""
 
 import json
 
@@ -16,12 +16,12 @@ def test_prompt_none_never_shows_a_page(shop: RelyingParty, browser: Browser, ad
     assert "code" in parameters_of(browser.signed_in(ada).authorize(shop.authorization_parameters(prompt="none")))
 
 
-def test_prompt_none_says_that_consent_is_missing(asking: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_prompt_none_without_consent_is_consent_required(asking: RelyingParty, browser: Browser, ada: Person) -> None:
     held = parameters_of(browser.signed_in(ada).authorize(asking.authorization_parameters(prompt="none")))
     assert held["error"] == "consent_required"
 
 
-def test_prompt_login_asks_for_the_password_again(
+def test_prompt_login_requires_reauthentication(
     services: Services, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     browser.signed_in(ada)
@@ -36,14 +36,14 @@ def test_prompt_login_asks_for_the_password_again(
     assert claims_in(held["id_token"])["auth_time"] >= int(services.clock.now().timestamp())
 
 
-def test_a_client_may_always_ask_for_the_password(world: World, browser: Browser, ada: Person) -> None:
+def test_client_with_forced_reauthentication_gets_login_page(world: World, browser: Browser, ada: Person) -> None:
     bank = world.application("bank", force_reauthentication=True)
     browser.signed_in(ada)
     assert browser.authorize(bank.authorization_parameters()).step is Step.LOGIN
     assert parameters_of(browser.authorize(bank.authorization_parameters(prompt="none")))["error"] == "login_required"
 
 
-def test_max_age_counts_from_the_last_sign_in(
+def test_max_age_counts_from_last_sign_in(
     services: Services, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     browser.signed_in(ada)
@@ -56,7 +56,7 @@ def test_max_age_counts_from_the_last_sign_in(
         assert browser.authorize(shop.authorization_parameters(max_age="0")).step is Step.LOGIN
 
 
-def test_the_named_class_authenticates_anew_and_is_echoed(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_acr_value_forces_reauthentication_and_is_echoed(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.signed_in(ada)
     name = "vendor:nist:level:1:re-auth"
     step = browser.authorize(shop.authorization_parameters(acr_values=f"other {name}"))
@@ -69,7 +69,7 @@ def test_select_account_shows_the_sign_in_page(shop: RelyingParty, browser: Brow
     assert browser.signed_in(ada).authorize(shop.authorization_parameters(prompt="select_account")).step is Step.LOGIN
 
 
-def test_a_login_hint_of_somebody_else_leads_to_sign_in(
+def test_login_hint_of_another_account_shows_sign_in(
     shop: RelyingParty, browser: Browser, ada: Person, world: World
 ) -> None:
     grace = world.person("grace@example.test")
@@ -84,7 +84,7 @@ def test_a_login_hint_of_somebody_else_leads_to_sign_in(
     assert "code" in parameters_of(browser.sign_in(step.attempt, grace.email, grace.password))
 
 
-def test_an_id_token_hint_must_be_the_person_signed_in(
+def test_id_token_hint_must_match_signed_in_account(
     services: Services, shop: RelyingParty, browser: Browser, ada: Person, world: World
 ) -> None:
     hint = (shop.redeem(browser.code(shop, ada)).json or {})["id_token"]
@@ -103,7 +103,7 @@ def test_an_id_token_hint_must_be_the_person_signed_in(
     assert parameters_of(other.sign_in(step.attempt, grace.email, grace.password))["error"] == "login_required"
 
 
-def test_an_id_token_hint_of_another_client_or_tenant_is_refused(
+def test_id_token_hint_of_another_client_or_tenant_is_refused(
     shop: RelyingParty,
     strict: RelyingParty,
     foreign_shop: RelyingParty,
@@ -118,14 +118,14 @@ def test_an_id_token_hint_of_another_client_or_tenant_is_refused(
         ]
         == "invalid_request"
     )
-    stranger = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name)
+    foreign = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name)
     assert (
-        parameters_of(stranger.authorize(foreign_shop.authorization_parameters(id_token_hint=hint)))["error"]
+        parameters_of(foreign.authorize(foreign_shop.authorization_parameters(id_token_hint=hint)))["error"]
         == "invalid_request"
     )
 
 
-def test_consent_is_asked_once_for_the_same_scopes(asking: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_consent_is_remembered_per_scope(asking: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.signed_in(ada).authorize(asking.authorization_parameters())
     assert step.step is Step.CONSENT
     assert [scope.name for scope in step.scopes] == ["openid", "profile", "email"]
@@ -139,10 +139,10 @@ def test_consent_is_asked_once_for_the_same_scopes(asking: RelyingParty, browser
 
 
 @pytest.mark.parametrize("place", ["userinfo", "id_token"])
-def test_consent_covers_what_is_asked_claim_by_claim(
+def test_consent_covers_single_requested_claims(
     asking: RelyingParty, browser: Browser, ada: Person, place: str
 ) -> None:
-    """A yes to `openid` alone gives nobody the email, though the application names only the claim."""
+    """Consent to `openid` alone does not release the email that the application requests as a single claim."""
     allowed = browser.signed_in(ada).authorize(asking.authorization_parameters(scope="openid"))
     assert browser.consent(allowed.attempt or "", allow=True).step is Step.REDIRECT
     single = {"scope": "openid", "claims": json.dumps({place: {"email": None, "phone_number": None}})}
@@ -156,9 +156,7 @@ def test_consent_covers_what_is_asked_claim_by_claim(
 
 
 @pytest.mark.parametrize("scope", [None, "openid"])
-def test_who_asks_for_no_scope_is_asked_about_too(
-    world: World, browser: Browser, ada: Person, scope: str | None
-) -> None:
+def test_request_without_scope_requires_consent(world: World, browser: Browser, ada: Person, scope: str | None) -> None:
     legacy = world.application("Legacy", protocol="oauth", require_consent=True)
     step = browser.signed_in(ada).authorize(
         legacy.authorization_parameters(scope=scope), protocol="oauth", app="Legacy"
@@ -170,7 +168,9 @@ def test_who_asks_for_no_scope_is_asked_about_too(
     assert again.step is Step.REDIRECT
 
 
-def test_a_second_yes_gets_a_code_and_a_no_after_it_none(asking: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_repeated_consent_gets_code_and_later_denial_does_not(
+    asking: RelyingParty, browser: Browser, ada: Person
+) -> None:
     step = browser.signed_in(ada).authorize(asking.authorization_parameters())
     assert step.attempt is not None
     codes = [code_of(browser.consent(step.attempt, allow=True)) for _ in range(2)]
@@ -178,7 +178,7 @@ def test_a_second_yes_gets_a_code_and_a_no_after_it_none(asking: RelyingParty, b
     assert browser.consent(step.attempt, allow=False).step is Step.START_AGAIN
 
 
-def test_a_second_yes_of_a_closed_account_gets_no_code(asking: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_repeated_consent_of_closed_account_gets_no_code(asking: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.signed_in(ada).authorize(asking.authorization_parameters())
     assert step.attempt is not None
     browser.consent(step.attempt, allow=True)
@@ -186,7 +186,7 @@ def test_a_second_yes_of_a_closed_account_gets_no_code(asking: RelyingParty, bro
     assert browser.consent(step.attempt, allow=True).step is Step.START_AGAIN
 
 
-def test_saying_no_is_told_and_ends_the_attempt(asking: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_denied_consent_returns_access_denied_and_is_final(asking: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.signed_in(ada).authorize(asking.authorization_parameters())
     assert step.attempt is not None
     held = parameters_of(browser.consent(step.attempt, allow=False))
@@ -196,7 +196,7 @@ def test_saying_no_is_told_and_ends_the_attempt(asking: RelyingParty, browser: B
     assert browser.authorize(asking.authorization_parameters()).step is Step.CONSENT
 
 
-def test_consent_cannot_be_given_without_a_session_or_from_another_browser(
+def test_consent_requires_session_of_same_browser(
     asking: RelyingParty, browser: Browser, ada: Person, world: World
 ) -> None:
     step = browser.authorize(asking.authorization_parameters())
@@ -207,14 +207,16 @@ def test_consent_cannot_be_given_without_a_session_or_from_another_browser(
     assert thief.consent(step.attempt, allow=True).step is Step.START_AGAIN
 
 
-def test_sign_in_leads_on_to_consent(asking: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_sign_in_continues_to_consent(asking: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.authorize(asking.authorization_parameters())
-    asked = browser.sign_in(step.attempt, ada.email, ada.password)
-    assert asked.step is Step.CONSENT
-    assert "code" in parameters_of(browser.consent(asked.attempt or "", allow=True))
+    consent = browser.sign_in(step.attempt, ada.email, ada.password)
+    assert consent.step is Step.CONSENT
+    assert "code" in parameters_of(browser.consent(consent.attempt or "", allow=True))
 
 
-def test_a_no_is_a_no_although_another_tab_said_yes(asking: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_denied_consent_holds_despite_consent_in_another_tab(
+    asking: RelyingParty, browser: Browser, ada: Person
+) -> None:
     first, second = (
         browser.signed_in(ada).authorize(asking.authorization_parameters()),
         browser.authorize(asking.authorization_parameters()),
@@ -223,14 +225,14 @@ def test_a_no_is_a_no_although_another_tab_said_yes(asking: RelyingParty, browse
     assert parameters_of(browser.consent(second.attempt or "", allow=False))["error"] == "access_denied"
 
 
-def test_an_address_given_up_meanwhile_is_not_followed(world: World, browser: Browser, ada: Person) -> None:
+def test_redirect_uri_removed_during_sign_in_is_not_followed(world: World, browser: Browser, ada: Person) -> None:
     client = world.application("moving", redirect_uris=["https://old.example/cb"])
     step = browser.authorize(client.authorization_parameters())
     world.change(client, redirect_uris=["https://new.example/cb"])
     assert browser.sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
 
 
-def test_an_attempt_is_over_after_ten_minutes(
+def test_interaction_expires_after_ten_minutes(
     services: Services, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     step = browser.authorize(shop.authorization_parameters())
@@ -238,14 +240,12 @@ def test_an_attempt_is_over_after_ten_minutes(
         assert browser.sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
 
 
-def test_an_attempt_belongs_to_the_browser_that_began_it(
-    shop: RelyingParty, browser: Browser, ada: Person, world: World
-) -> None:
+def test_interaction_is_bound_to_its_browser(shop: RelyingParty, browser: Browser, ada: Person, world: World) -> None:
     step = browser.authorize(shop.authorization_parameters())
     assert world.browser().sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
 
 
-def test_a_blocked_persons_session_is_worth_nothing(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_session_of_closed_account_is_ignored(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.signed_in(ada)
     ada.close()
     assert browser.authorize(shop.authorization_parameters()).step is Step.LOGIN

@@ -13,7 +13,7 @@ def tokens(client: RelyingParty, browser: Browser, person: Person, **changed: st
     return held
 
 
-def test_a_refresh_token_rotates(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_refresh_token_rotates(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     first = tokens(shop, browser, ada, nonce="a nonce")
     second = shop.refresh(first["refresh_token"]).json or {}
     assert second["refresh_token"] != first["refresh_token"]
@@ -21,7 +21,7 @@ def test_a_refresh_token_rotates(shop: RelyingParty, browser: Browser, ada: Pers
     assert shop.refresh(second["refresh_token"]).status_code == 200
 
 
-def test_the_new_id_token_speaks_of_the_same_sign_in(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_refreshed_id_token_keeps_claims_of_sign_in(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     first = tokens(shop, browser, ada, nonce="a nonce")
     before, after = (
         claims_in(first["id_token"]),
@@ -32,7 +32,7 @@ def test_the_new_id_token_speaks_of_the_same_sign_in(shop: RelyingParty, browser
     assert "nonce" not in after
 
 
-def test_reuse_revokes_the_whole_family(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_refresh_token_reuse_revokes_family(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     first = tokens(shop, browser, ada)
     second = shop.refresh(first["refresh_token"]).json or {}
     again = shop.refresh(first["refresh_token"])
@@ -42,16 +42,14 @@ def test_reuse_revokes_the_whole_family(shop: RelyingParty, browser: Browser, ad
         assert shop.userinfo(held["access_token"]).status_code == 401
 
 
-def test_another_authorization_of_the_same_person_is_not_touched(
-    shop: RelyingParty, browser: Browser, ada: Person
-) -> None:
+def test_reuse_keeps_other_authorizations_of_account(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     stolen, other = tokens(shop, browser, ada), tokens(shop, browser, ada)
     shop.refresh(stolen["refresh_token"])
     shop.refresh(stolen["refresh_token"])
     assert shop.refresh(other["refresh_token"]).status_code == 200
 
 
-def test_of_parallel_refreshes_one_wins(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_parallel_refreshes_succeed_once(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     held = tokens(shop, browser, ada)
     with ThreadPoolExecutor(8) as pool:
         statuses = list(pool.map(lambda _: shop.refresh(held["refresh_token"]).status_code, range(20)))
@@ -59,7 +57,7 @@ def test_of_parallel_refreshes_one_wins(shop: RelyingParty, browser: Browser, ad
     assert statuses.count(400) == 19
 
 
-def test_a_refresh_token_of_another_client_is_refused_and_stays_good(
+def test_refresh_token_of_another_client_is_refused_and_kept(
     shop: RelyingParty, strict: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     held = tokens(shop, browser, ada)
@@ -67,7 +65,7 @@ def test_a_refresh_token_of_another_client_is_refused_and_stays_good(
     assert shop.refresh(held["refresh_token"]).status_code == 200
 
 
-def test_a_used_token_shown_by_another_client_revokes_nothing(
+def test_reuse_by_another_client_revokes_nothing(
     shop: RelyingParty, strict: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     first = tokens(shop, browser, ada)
@@ -76,7 +74,7 @@ def test_a_used_token_shown_by_another_client_revokes_nothing(
     assert shop.refresh(second["refresh_token"]).status_code == 200
 
 
-def test_a_refresh_token_of_another_tenant_is_unknown(
+def test_refresh_token_of_another_tenant_is_refused(
     shop: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     held = tokens(shop, browser, ada)
@@ -84,15 +82,13 @@ def test_a_refresh_token_of_another_tenant_is_unknown(
     assert shop.refresh(held["refresh_token"]).status_code == 200
 
 
-def test_a_refresh_token_is_bound_to_its_issuer(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_refresh_token_is_bound_to_issuer(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     held = tokens(shop, browser, ada)
     assert shop.at_own_issuer().refresh(held["refresh_token"]).status_code == 400
     assert shop.refresh(held["refresh_token"]).status_code == 200
 
 
-def test_the_scope_may_narrow_and_widen_again_but_never_beyond_the_grant(
-    shop: RelyingParty, browser: Browser, ada: Person
-) -> None:
+def test_refreshed_scope_never_exceeds_grant(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     held = tokens(shop, browser, ada)
     narrow = shop.refresh(held["refresh_token"], scope="openid email").json or {}
     assert narrow["scope"] == "openid email"
@@ -103,7 +99,7 @@ def test_the_scope_may_narrow_and_widen_again_but_never_beyond_the_grant(
     assert whole["scope"] == "openid profile email"
 
 
-def test_a_client_without_the_grant_gets_no_refresh_token(world: World, browser: Browser, ada: Person) -> None:
+def test_client_without_refresh_grant_gets_no_refresh_token(world: World, browser: Browser, ada: Person) -> None:
     plain = world.application("plain", grant_types=["authorization_code"])
     held = tokens(plain, browser, ada)
     assert "refresh_token" not in held
@@ -111,7 +107,9 @@ def test_a_client_without_the_grant_gets_no_refresh_token(world: World, browser:
     assert (answer.status_code, (answer.json or {})["error"]) == (403, "unauthorized_client")
 
 
-def test_lifetimes_are_the_clients(services: Services, world: World, browser: Browser, ada: Person) -> None:
+def test_token_lifetimes_follow_client_settings(
+    services: Services, world: World, browser: Browser, ada: Person
+) -> None:
     brief = world.application("brief", access_token_seconds=60, refresh_token_seconds=600, id_token_seconds=120)
     held = tokens(brief, browser, ada)
     assert (held["expires_in"], held["expire_in"]) == (60, "60")
@@ -122,16 +120,14 @@ def test_lifetimes_are_the_clients(services: Services, world: World, browser: Br
         assert brief.refresh(held["refresh_token"]).status_code == 400
 
 
-def test_a_closed_account_cannot_refresh(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_refresh_of_closed_account_is_refused(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     held = tokens(shop, browser, ada)
     ada.close()
     answer = shop.refresh(held["refresh_token"])
     assert (answer.status_code, (answer.json or {})["error"]) == (400, "invalid_grant")
 
 
-def test_reuse_ends_a_family_that_is_rotating_at_the_same_moment(
-    shop: RelyingParty, browser: Browser, ada: Person
-) -> None:
+def test_reuse_revokes_family_that_rotates_concurrently(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     def rotate(held: dict[str, Any]) -> list[dict[str, Any]]:
         chain = [held]
         while (answer := shop.refresh(chain[-1]["refresh_token"])).status_code == 200:

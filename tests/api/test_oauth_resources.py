@@ -14,19 +14,19 @@ from tests.support.tenant_server import refused
 
 pytestmark = on_one_database
 ORDERS, STOCK = "https://orders.example/api", "https://stock.example/api"
-Held = dict[str, Any]
+TokenResponse = dict[str, Any]
 
 
 def redeemed(
-    world: World, client: RelyingParty, ada: Person, at_token: Held | None = None, **asked: str | None
-) -> Held:
-    answer = client.redeem(world.browser().code(client, ada, **asked), **(at_token or {}))
+    world: World, client: RelyingParty, ada: Person, at_token: TokenResponse | None = None, **parameters: str | None
+) -> TokenResponse:
+    answer = client.redeem(world.browser().code(client, ada, **parameters), **(at_token or {}))
     assert answer.status_code == 200, answer.text
-    held: Held = answer.json or {}
+    held: TokenResponse = answer.json or {}
     return held
 
 
-def test_audience_is_the_client_where_nothing_else_is_asked(world: World, ada: Person) -> None:
+def test_audience_without_resource_is_the_client(world: World, ada: Person) -> None:
     plain = world.application("plain", access_token_format="jwt")
     token = redeemed(world, plain, ada)["access_token"]
     assert claims_in(token)["aud"] == plain.client_id
@@ -35,7 +35,7 @@ def test_audience_is_the_client_where_nothing_else_is_asked(world: World, ada: P
     assert opaque.introspect(redeemed(world, opaque, ada)["access_token"])["aud"] == [opaque.client_id]
 
 
-def test_audience_holds_the_interface_only_with_access_to_it(world: World, ada: Person) -> None:
+def test_audience_includes_interface_with_access_only(world: World, ada: Person) -> None:
     api = world.services.settings.base_url
     full = world.application("full", access_token_format="jwt", interface_access="read")
     held = redeemed(world, full, ada)
@@ -48,23 +48,25 @@ def test_audience_holds_the_interface_only_with_access_to_it(world: World, ada: 
     assert "account:read" not in claims_in(renewed)["scope"].split()
 
 
-def test_token_for_a_resource_is_for_it_alone(world: World, ada: Person) -> None:
+def test_token_for_resource_has_that_audience_alone(world: World, ada: Person) -> None:
     shop = world.application("shop", access_token_format="jwt", interface_access="full", resources=[ORDERS, STOCK])
     held = redeemed(world, shop, ada, resource=ORDERS, scope="openid account:read")
     claims = claims_in(held["access_token"])
     assert (claims["aud"], claims["scope"], held["scope"]) == (ORDERS, "openid", "openid")
     base = f"http://{world.services.settings.api_hostname}"
-    asked = {"apikey": world.api_key, "access_token": held["access_token"]}
-    answer = world.wsgi.get("/identity/v2/auth/account", query_string=asked, base_url=base)
+    query = {"apikey": world.api_key, "access_token": held["access_token"]}
+    answer = world.wsgi.get("/identity/v2/auth/account", query_string=query, base_url=base)
     assert refused(answer) == (403, 1143)
     renewed = shop.refresh(held["refresh_token"]).json or {}
     assert claims_in(renewed["access_token"])["aud"] == ORDERS
     other = shop.refresh(renewed["refresh_token"], resource=STOCK)
     assert (other.status_code, (other.json or {})["error"]) == (400, "invalid_target")
-    assert shop.refresh(renewed["refresh_token"], resource=ORDERS).status_code == 200  # the refusal spent nothing
+    assert (
+        shop.refresh(renewed["refresh_token"], resource=ORDERS).status_code == 200
+    )  # the refusal did not spend the token
 
 
-def test_resource_may_be_named_with_the_code(world: World, ada: Person) -> None:
+def test_resource_can_be_named_at_code_redemption(world: World, ada: Person) -> None:
     shop = world.application("shop", access_token_format="jwt", interface_access="read", resources=[ORDERS])
     held = redeemed(world, shop, ada, {"resource": ORDERS})
     assert claims_in(held["access_token"])["aud"] == ORDERS
@@ -76,21 +78,21 @@ def test_resource_may_be_named_with_the_code(world: World, ada: Person) -> None:
 @pytest.mark.parametrize(
     "resource", ["https://elsewhere.example", ORDERS + "/", "{api}", "{api}/identity/v2/manage", "{hub}", "orders", "https://orders.example/api#x"]
 )  # fmt: skip
-def test_resource_that_is_not_registered_is_refused(world: World, ada: Person, resource: str) -> None:
+def test_unregistered_resource_is_refused(world: World, ada: Person, resource: str) -> None:
     api = world.services.settings.base_url
     grants = ["authorization_code", "client_credentials", "password"]
     shop = world.application("shop", grant_types=grants, resources=[ORDERS, f"{api}/identity/v2/manage"])
-    asked = resource.format(api=api, hub=shop.hub_url)
+    requested = resource.format(api=api, hub=shop.hub_url)
     browser = world.browser().signed_in(ada)
-    step = browser.authorize(shop.authorization_parameters(resource=asked))
+    step = browser.authorize(shop.authorization_parameters(resource=requested))
     assert dict(parse_qsl(urlsplit(step.address or "").query))["error"] == "invalid_target"
-    late = shop.redeem(browser.code(shop, ada), resource=asked)
+    late = shop.redeem(browser.code(shop, ada), resource=requested)
     assert (late.status_code, (late.json or {})["error"]) == (400, "invalid_target")
     for form in (
         {"grant_type": "client_credentials"},
         {"grant_type": "password", "username": ada.email, "password": ada.password},
     ):
-        answer = shop.back("token", {**form, **shop.proves(), "resource": asked})
+        answer = shop.back("token", {**form, **shop.proves(), "resource": requested})
         assert (answer.json or {})["error"] == "invalid_target"
 
 
@@ -104,7 +106,7 @@ def test_two_resources_are_refused(world: World, ada: Person) -> None:
     assert (answer.json or {})["error"] == "invalid_target"
 
 
-def test_resource_that_was_unregistered_ends_refreshing(world: World, ada: Person) -> None:
+def test_refresh_for_removed_resource_is_refused(world: World, ada: Person) -> None:
     shop = world.application("shop", resources=[ORDERS])
     held = redeemed(world, shop, ada, resource=ORDERS)
     world.change(shop, resources=[])
@@ -112,7 +114,7 @@ def test_resource_that_was_unregistered_ends_refreshing(world: World, ada: Perso
     assert (shop.refresh(held["refresh_token"]).json or {})["error"] == "invalid_target"
 
 
-def test_machine_grant_of_a_client_may_name_its_resource(world: World) -> None:
+def test_client_credentials_grant_accepts_resource(world: World) -> None:
     robot = world.application(
         "robot", grant_types=["client_credentials"], access_token_format="jwt", resources=[ORDERS]
     )
@@ -120,8 +122,8 @@ def test_machine_grant_of_a_client_may_name_its_resource(world: World) -> None:
     assert claims_in((answer.json or {})["access_token"])["aud"] == ORDERS
 
 
-def test_signed_access_token_is_no_id_token_hint(world: World, ada: Person) -> None:
-    """Its audience is the client, as an id_token's is: the type tells them apart (RFC 9068 section 5)."""
+def test_signed_access_token_is_refused_as_id_token_hint(world: World, ada: Person) -> None:
+    """Both tokens have the client as audience; the `typ` header distinguishes them (RFC 9068 section 5)."""
     shop = world.application("shop", access_token_format="jwt")
     browser = world.browser()
     held = shop.redeem(browser.code(shop, ada)).json or {}

@@ -1,4 +1,4 @@
-"""How long an application's tokens live: with their session, or beyond it; never for ever."""
+"""Lifetimes of tokens: bound to the session, or offline with an absolute end."""
 
 from __future__ import annotations
 
@@ -24,82 +24,82 @@ def tokens(client: RelyingParty, browser: Browser, person: Person, scope: str = 
     return held
 
 
-def lives(client: RelyingParty, held: dict[str, Any]) -> tuple[bool, bool]:
-    """Whether the access token is good, and whether it is refreshed; the order matters, as a refresh spends."""
+def is_valid(client: RelyingParty, held: dict[str, Any]) -> tuple[bool, bool]:
+    """Return whether the access token is valid, and whether the refresh token is (which is spent)."""
     is_good = client.userinfo(held["access_token"]).status_code == 200
     return is_good, client.refresh(held["refresh_token"]).status_code == 200
 
 
-def listed(browser: Browser) -> list[dict[str, Any]]:
+def sessions_of(browser: Browser) -> list[dict[str, Any]]:
     held: list[dict[str, Any]] = (browser.send("GET", "/hub/own/security", b"").json or {})["Sessions"]
     return held
 
 
-def end(browser: Browser, **what: Any) -> None:
-    answer = browser.send("POST", "/hub/sessions/end", json.dumps(what).encode())
+def end(browser: Browser, **target: Any) -> None:
+    answer = browser.send("POST", "/hub/sessions/end", json.dumps(target).encode())
     assert answer.status_code == 200, answer.text
 
 
-def test_signing_out_ends_tokens_but_those_that_are_offline(
+def test_sign_out_revokes_session_tokens_and_keeps_offline_ones(
     world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     stays = world.application("stays", tokens_outlive_session=True)
-    bound, offline, set_so = (
+    bound, offline, by_setting = (
         tokens(shop, browser, ada),
         tokens(shop, browser, ada, OFFLINE),
         tokens(stays, browser, ada),
     )
     assert browser.sign_out(confirmed=True).step is Step.SIGNED_OUT
-    assert lives(shop, bound) == (False, False)
-    assert lives(shop, offline) == (True, True)
-    assert lives(stays, set_so) == (True, True)
+    assert is_valid(shop, bound) == (False, False)
+    assert is_valid(shop, offline) == (True, True)
+    assert is_valid(stays, by_setting) == (True, True)
 
 
-def test_logout_begun_by_the_application_ends_them_too(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_rp_initiated_logout_revokes_session_tokens(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     bound, offline = tokens(shop, browser, ada), tokens(shop, browser, ada, OFFLINE)
     browser.sign_out(id_token_hint=bound["id_token"])
-    assert lives(shop, bound) == (False, False)
-    assert lives(shop, offline) == (True, True)
+    assert is_valid(shop, bound) == (False, False)
+    assert is_valid(shop, offline) == (True, True)
 
 
-def test_refreshed_offline_token_still_outlives_the_session(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_narrowed_offline_token_still_outlives_session(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     first = tokens(shop, browser, ada, OFFLINE)
     narrow = shop.refresh(first["refresh_token"], scope="openid").json or {}
     assert claims_in(narrow["id_token"])["sid"] == claims_in(first["id_token"])["sid"]
     browser.sign_out(confirmed=True)
-    assert lives(shop, narrow) == (True, True)
+    assert is_valid(shop, narrow) == (True, True)
 
 
-def test_revoking_a_session_elsewhere_ends_offline_tokens(
+def test_revoking_another_session_revokes_its_offline_tokens(
     world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     thief = world.browser()
-    taken, own = tokens(shop, thief, ada, OFFLINE), tokens(shop, browser.signed_in(ada), ada, OFFLINE)
-    (other,) = [one["Id"] for one in listed(browser) if not one["IsCurrent"]]
+    stolen, own = tokens(shop, thief, ada, OFFLINE), tokens(shop, browser.signed_in(ada), ada, OFFLINE)
+    (other,) = [session["Id"] for session in sessions_of(browser) if not session["IsCurrent"]]
     end(browser, Id=other)
-    assert lives(shop, taken) == (False, False)
-    assert lives(shop, own) == (True, True)
+    assert is_valid(shop, stolen) == (False, False)
+    assert is_valid(shop, own) == (True, True)
 
 
-def test_signing_out_everywhere_else_ends_offline_tokens(
+def test_signing_out_other_sessions_revokes_offline_tokens(
     world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    taken = tokens(shop, world.browser(), ada, OFFLINE)
+    stolen = tokens(shop, world.browser(), ada, OFFLINE)
     end(browser.signed_in(ada), Others=True)
-    assert lives(shop, taken) == (False, False)
+    assert is_valid(shop, stolen) == (False, False)
 
 
-def test_another_person_in_the_browser_ends_the_first_ones_tokens(
+def test_sign_in_of_another_account_revokes_session_tokens(
     world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     bound, offline = tokens(shop, browser, ada), tokens(shop, browser, ada, OFFLINE)
     bob = world.person("bob@example.test")
     browser.sign_in(None, bob.email, bob.password)
-    assert lives(shop, bound) == (False, False)
-    assert lives(shop, offline) == (True, True)
+    assert is_valid(shop, bound) == (False, False)
+    assert is_valid(shop, offline) == (True, True)
 
 
-def test_no_token_passes_the_absolute_end_of_its_session(services: Services, new_world: NewWorld) -> None:
+def test_session_tokens_end_with_absolute_session_lifetime(services: Services, new_world: NewWorld) -> None:
     world = new_world(session_absolute_hours=2)
     browser, ada = world.browser(), world.person("ada@example.test")
     long = world.application("long", access_token_seconds=30 * DAY, access_token_format="jwt")
@@ -113,10 +113,10 @@ def test_no_token_passes_the_absolute_end_of_its_session(services: Services, new
     with moved(services, minutes=121):
         assert long.introspect(second["access_token"]) == {"active": False}
         assert long.introspect(second["refresh_token"]) == {"active": False}
-        assert lives(long, second) == (False, False)
+        assert is_valid(long, second) == (False, False)
 
 
-def test_offline_tokens_end_with_the_absolute_end_of_all_tokens(services: Services, new_world: NewWorld) -> None:
+def test_offline_tokens_end_with_absolute_token_lifetime(services: Services, new_world: NewWorld) -> None:
     world = new_world(session_absolute_hours=2, token_absolute_days=7)
     browser, ada = world.browser(), world.person("ada@example.test")
     shop = world.application("shop", refresh_token_seconds=5 * DAY, access_token_seconds=2 * DAY)
@@ -126,10 +126,10 @@ def test_offline_tokens_end_with_the_absolute_end_of_all_tokens(services: Servic
             held = shop.refresh(held["refresh_token"]).json or {}
     assert held["expires_in"] <= DAY / 2
     with moved(services, days=7, seconds=1):
-        assert lives(shop, held) == (False, False)
+        assert is_valid(shop, held) == (False, False)
 
 
-def test_setting_taken_back_binds_what_is_refreshed_again(world: World, browser: Browser, ada: Person) -> None:
+def test_removed_outlive_setting_ends_refresh_after_sign_out(world: World, browser: Browser, ada: Person) -> None:
     stays = world.application("stays", tokens_outlive_session=True)
     held = tokens(stays, browser, ada)
     browser.sign_out(confirmed=True)
@@ -137,7 +137,7 @@ def test_setting_taken_back_binds_what_is_refreshed_again(world: World, browser:
     assert stays.refresh(held["refresh_token"]).status_code == 400
 
 
-def test_offline_access_taken_from_the_client_ends_what_was_granted(
+def test_removed_offline_scope_ends_refresh_after_sign_out(
     world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     held = tokens(shop, browser, ada, OFFLINE)
@@ -147,12 +147,12 @@ def test_offline_access_taken_from_the_client_ends_what_was_granted(
     assert shop.refresh(held["refresh_token"]).status_code == 400
 
 
-def test_applications_tokens_are_not_slid_or_prolonged(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_application_token_cannot_be_slid(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     token = tokens(shop, browser, ada, OFFLINE)["access_token"]
     before = shop.introspect(token)["exp"]
-    asked = {"apikey": shop.api_key, "access_token": token}
+    query = {"apikey": shop.api_key, "access_token": token}
     base = shop.services.settings.base_url
-    slid = shop.wsgi.get("/identity/v2/auth/access_token/sliding_token", query_string=asked, base_url=base)
+    slid = shop.wsgi.get("/identity/v2/auth/access_token/sliding_token", query_string=query, base_url=base)
     assert slid.status_code in (401, 403)
     assert shop.introspect(token)["exp"] == before
 
@@ -169,21 +169,21 @@ def by_password(client: RelyingParty, person: Person, scope: str = "openid") -> 
 
 
 @pytest.mark.parametrize("scope", ["openid", OFFLINE])
-def test_the_password_grant_opens_a_session_that_is_listed_and_ended(
+def test_password_grant_session_is_listed_and_can_be_ended(
     older: RelyingParty, browser: Browser, ada: Person, scope: str
 ) -> None:
     held = by_password(older, ada, scope)
     browser.signed_in(ada)
-    (opened,) = [one for one in listed(browser) if not one["IsCurrent"]]
+    (opened,) = [session for session in sessions_of(browser) if not session["IsCurrent"]]
     assert opened["Application"] == "Older"
     assert claims_in(held["id_token"])["sid"] == opened["Id"]
     held = older.refresh(held["refresh_token"]).json or {}
     end(browser, Id=opened["Id"])
-    assert lives(older, held) == (False, False)
-    assert len(listed(browser)) == 1
+    assert is_valid(older, held) == (False, False)
+    assert len(sessions_of(browser)) == 1
 
 
-def test_session_of_a_grant_goes_on_while_it_is_refreshed(services: Services, older: RelyingParty, ada: Person) -> None:
+def test_session_of_password_grant_lasts_while_refreshed(services: Services, older: RelyingParty, ada: Person) -> None:
     held = by_password(older, ada)
     for days in (50, 100, 150):
         with moved(services, days=days):
@@ -192,10 +192,10 @@ def test_session_of_a_grant_goes_on_while_it_is_refreshed(services: Services, ol
         assert older.refresh(held["refresh_token"]).status_code == 200
 
 
-def test_revoked_grant_leaves_no_session(older: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_revoked_password_grant_leaves_no_session(older: RelyingParty, browser: Browser, ada: Person) -> None:
     held = by_password(older, ada)
     older.back("revoke", {"token": held["refresh_token"], **older.proves()})
-    assert len(listed(browser.signed_in(ada))) == 1
+    assert len(sessions_of(browser.signed_in(ada))) == 1
 
 
 def test_password_grant_without_refresh_grants_no_offline_access(world: World, ada: Person) -> None:
@@ -203,7 +203,7 @@ def test_password_grant_without_refresh_grants_no_offline_access(world: World, a
     assert by_password(brief, ada, OFFLINE)["scope"] == "openid"
 
 
-def test_sessions_of_grants_do_not_use_the_session_limit_up(new_world: NewWorld) -> None:
+def test_password_grant_sessions_ignore_session_limit(new_world: NewWorld) -> None:
     world = new_world(session_limit=2)
     older, ada = world.application("older", grant_types=["password", "refresh_token"]), world.person("ada@example.test")
     for _ in range(3):
@@ -215,11 +215,11 @@ def test_code_exchanged_during_sign_out_leaves_no_token(world: World, shop: Rely
         for _ in range(12):
             browser = world.browser()
             code = browser.code(shop, ada)
-            gone = pool.submit(browser.sign_out, confirmed=True)
+            sign_out = pool.submit(browser.sign_out, confirmed=True)
             answer = shop.redeem(code)
-            gone.result()
+            sign_out.result()
             if answer.status_code == 200:
-                assert lives(shop, answer.json or {}) == (False, False)
+                assert is_valid(shop, answer.json or {}) == (False, False)
 
 
 def test_refresh_during_sign_out_leaves_no_token(world: World, shop: RelyingParty, ada: Person) -> None:
@@ -227,14 +227,14 @@ def test_refresh_during_sign_out_leaves_no_token(world: World, shop: RelyingPart
         for _ in range(12):
             browser = world.browser()
             held = tokens(shop, browser, ada)
-            gone = pool.submit(browser.sign_out, confirmed=True)
+            sign_out = pool.submit(browser.sign_out, confirmed=True)
             while (answer := shop.refresh(held["refresh_token"])).status_code == 200:
                 held = answer.json or {}
-            gone.result()
-            assert lives(shop, held) == (False, False)
+            sign_out.result()
+            assert is_valid(shop, held) == (False, False)
 
 
-def test_refresh_keeps_its_place_when_the_session_is_renewed(services: Services, new_world: NewWorld) -> None:
+def test_renewed_session_extends_refresh_tokens(services: Services, new_world: NewWorld) -> None:
     """Signing in again within a session extends it and its tokens."""
     world = new_world(session_absolute_hours=2)
     browser, ada, shop = world.browser(), world.person("ada@example.test"), world.application("shop")
@@ -246,9 +246,7 @@ def test_refresh_keeps_its_place_when_the_session_is_renewed(services: Services,
         assert shop.refresh(held["refresh_token"]).status_code == 200
 
 
-def test_lifetime_stands_in_the_store_so_that_look_ups_cost_nothing(
-    shop: RelyingParty, browser: Browser, ada: Person
-) -> None:
+def test_lifetime_checks_cost_no_extra_statement(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     held = tokens(shop, browser, ada)
     assert timedelta(seconds=held["expires_in"]) <= timedelta(minutes=15)
     assert browser.spent(shop.userinfo(held["access_token"]))["sql"] <= 2
@@ -256,7 +254,7 @@ def test_lifetime_stands_in_the_store_so_that_look_ups_cost_nothing(
 
 
 @pytest.mark.database_alone
-def test_used_refresh_token_is_known_as_long_as_it_would_have_lived(services: Services, new_world: NewWorld) -> None:
+def test_used_refresh_token_is_detected_for_its_whole_lifetime(services: Services, new_world: NewWorld) -> None:
     """If a thief refreshed first, the client's reuse of the old token revokes the family, however late."""
     world = new_world()
     browser, ada, shop = world.browser(), world.person("ada@example.test"), world.application("shop")
@@ -265,6 +263,6 @@ def test_used_refresh_token_is_known_as_long_as_it_would_have_lived(services: Se
     with moved(services, days=59):
         clean(services.database, services.clock.now())
         assert shop.refresh(first["refresh_token"]).status_code == 400
-        assert shop.refresh(stolen["refresh_token"]).status_code == 400, "its family ended"
+        assert shop.refresh(stolen["refresh_token"]).status_code == 400, "the family is revoked"
     with moved(services, days=59):
-        assert shop.refresh(other["refresh_token"]).status_code == 200, "without that it would have lived"
+        assert shop.refresh(other["refresh_token"]).status_code == 200, "an untouched family is still valid"

@@ -16,7 +16,7 @@ def tokens(client: RelyingParty, browser: Browser, person: Person, **changed: st
     return held
 
 
-def test_the_scopes_say_which_claims_come(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_scopes_select_userinfo_claims(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     def claims(scope: str) -> dict[str, Any]:
         held: dict[str, Any] = shop.userinfo(tokens(shop, browser, ada, scope=scope)["access_token"]).json
         return held
@@ -37,9 +37,7 @@ def test_the_scopes_say_which_claims_come(shop: RelyingParty, browser: Browser, 
     }
 
 
-def test_it_is_read_by_get_and_by_post_with_the_token_in_header_or_body(
-    shop: RelyingParty, browser: Browser, ada: Person
-) -> None:
+def test_userinfo_accepts_get_and_post_and_token_in_body(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     token = tokens(shop, browser, ada)["access_token"]
     assert shop.post("/service/oidc/userinfo", headers={"Authorization": f"Bearer {token}"}).status_code == 200
     assert shop.post("/service/oidc/userinfo", {"access_token": token}).status_code == 200
@@ -47,9 +45,7 @@ def test_it_is_read_by_get_and_by_post_with_the_token_in_header_or_body(
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-def test_whatever_is_no_access_token_is_refused_with_a_challenge(
-    shop: RelyingParty, browser: Browser, ada: Person
-) -> None:
+def test_invalid_access_token_is_refused_with_challenge(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     held = tokens(shop, browser, ada)
     for text in ("nonsense", held["refresh_token"], held["id_token"], "x" * 9000):
         answer = shop.userinfo(text)
@@ -59,13 +55,13 @@ def test_whatever_is_no_access_token_is_refused_with_a_challenge(
     assert shop.get("/service/oidc/userinfo").status_code == 401
 
 
-def test_a_token_without_openid_is_not_enough(legacy: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_userinfo_without_openid_scope_is_refused(legacy: RelyingParty, browser: Browser, ada: Person) -> None:
     token = tokens(legacy, browser, ada, scope="profile")["access_token"]
     answer = legacy.get("/service/oidc/userinfo", headers={"Authorization": f"Bearer {token}"})
     assert (answer.status_code, (answer.json or {})["error"]) == (403, "insufficient_scope")
 
 
-def test_a_token_is_no_good_at_another_applications_address_or_tenant(
+def test_token_is_refused_at_other_application_and_tenant(
     shop: RelyingParty, strict: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     token = tokens(shop, browser, ada)["access_token"]
@@ -74,13 +70,13 @@ def test_a_token_is_no_good_at_another_applications_address_or_tenant(
     assert foreign_shop.userinfo(token).status_code == 401
 
 
-def test_a_closed_accounts_token_is_refused(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_userinfo_of_closed_account_is_refused(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     token = tokens(shop, browser, ada)["access_token"]
     ada.close()
     assert shop.userinfo(token).status_code == 401
 
 
-def test_an_application_may_have_its_claims_signed(world: World, browser: Browser, ada: Person) -> None:
+def test_userinfo_can_be_signed(world: World, browser: Browser, ada: Person) -> None:
     signed = world.application("sealed", signed_userinfo=True)
     answer = signed.userinfo(tokens(signed, browser, ada)["access_token"])
     assert answer.mimetype == "application/jwt"
@@ -95,25 +91,23 @@ def test_userinfo_and_introspection_cost_two_statements(shop: RelyingParty, brow
     assert browser.spent(shop.back("introspect", {"token": token, **shop.proves()}))["sql"] <= 2
 
 
-def test_introspection_describes_a_token_in_both_vocabularies(
-    shop: RelyingParty, browser: Browser, ada: Person
-) -> None:
+def test_introspection_has_standard_and_interface_members(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     held = tokens(shop, browser, ada)
-    told = shop.introspect(held["access_token"])
-    assert told["active"] is True
-    assert told["sub"] == ada.uid
-    assert told["client_id"] == told["cid"] == told["azp"] == "shop"
-    assert told["iss"] == shop.issuer
-    assert told["aud"] == ["shop"]
-    assert told["scope"] == "openid profile email"
-    assert told["scp"] == ["openid", "profile", "email"]
-    assert told["gty"] == "authorization_code"
-    assert told["exp"] - told["iat"] == held["expires_in"]
-    assert told["nbf"] == told["iat"]
+    introspection = shop.introspect(held["access_token"])
+    assert introspection["active"] is True
+    assert introspection["sub"] == ada.uid
+    assert introspection["client_id"] == introspection["cid"] == introspection["azp"] == "shop"
+    assert introspection["iss"] == shop.issuer
+    assert introspection["aud"] == ["shop"]
+    assert introspection["scope"] == "openid profile email"
+    assert introspection["scp"] == ["openid", "profile", "email"]
+    assert introspection["gty"] == "authorization_code"
+    assert introspection["exp"] - introspection["iat"] == held["expires_in"]
+    assert introspection["nbf"] == introspection["iat"]
     assert shop.introspect(held["refresh_token"])["active"] is True
 
 
-def test_introspection_says_no_more_than_inactive(
+def test_introspection_of_foreign_token_is_inactive_alone(
     shop: RelyingParty,
     strict: RelyingParty,
     foreign_shop: RelyingParty,
@@ -130,7 +124,7 @@ def test_introspection_says_no_more_than_inactive(
     assert shop.back("introspect", shop.proves()).status_code == 400
 
 
-def test_a_resource_server_introspects_access_tokens_alone(
+def test_resource_server_introspects_access_tokens_only(
     world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     orders = world.application("orders", resource_server=True)
@@ -140,19 +134,19 @@ def test_a_resource_server_introspects_access_tokens_alone(
     assert orders.at_own_issuer().introspect(held["access_token"]) == {"active": False}
 
 
-def test_resource_server_introspects_the_interfaces_tokens(acme: TenantServer, identity_app: Any) -> None:
+def test_resource_server_introspects_interface_tokens(acme: TenantServer, identity_app: Any) -> None:
     token = acme.tokens(str(acme.create()["Uid"]))["access_token"]
-    there = World(acme.services, WsgiClient(identity_app), acme.tenant_id, acme.name, acme.api_key)
-    plain, orders = there.application("plain"), there.application("orders", resource_server=True)
+    world = World(acme.services, WsgiClient(identity_app), acme.tenant_id, acme.name, acme.api_key)
+    plain, orders = world.application("plain"), world.application("orders", resource_server=True)
     assert plain.introspect(token) == {"active": False}
     assert orders.introspect(token)["active"] is True
     assert "client_id" not in orders.introspect(token)
 
 
-def test_a_public_client_proves_nothing_and_may_not_introspect(
+def test_public_client_cannot_introspect(
     phone: RelyingParty, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    """RFC 7662 section 2.1; not even its own tokens, which whoever knows its client_id could try one by one."""
+    """RFC 7662 section 2.1: not even its own tokens, since an attacker who knows the client_id could probe tokens."""
     pkce = Pkce()
     code = browser.code(phone, ada, code_challenge=pkce.challenge, code_challenge_method="S256")
     own = phone.redeem(code, code_verifier=pkce.verifier).json or {}
@@ -165,7 +159,7 @@ def test_a_public_client_proves_nothing_and_may_not_introspect(
     assert "none" in held["revocation_endpoint_auth_methods_supported"]
 
 
-def test_revoking_a_refresh_token_ends_its_access_tokens(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_revoked_refresh_token_revokes_authorization(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     """RFC 7009 section 2.1: revoking any refresh token ends the whole authorization."""
     for is_used in (False, True):
         first, other = tokens(shop, browser, ada), tokens(shop, browser, ada)
@@ -178,9 +172,7 @@ def test_revoking_a_refresh_token_ends_its_access_tokens(shop: RelyingParty, bro
         assert [shop.userinfo(one["access_token"]).status_code for one in (first, second, other)] == [401, 401, 200]
 
 
-def test_an_access_token_can_be_revoked_and_the_older_name_is_read(
-    shop: RelyingParty, browser: Browser, ada: Person
-) -> None:
+def test_access_token_is_revoked_and_older_parameter_is_read(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     held = tokens(shop, browser, ada)
     shop.back("revoke", {"token": held["access_token"], "token_type_hint": "refresh_token", **shop.proves()})
     assert shop.userinfo(held["access_token"]).status_code == 401
@@ -188,7 +180,7 @@ def test_an_access_token_can_be_revoked_and_the_older_name_is_read(
     assert shop.refresh(held["refresh_token"]).status_code == 400
 
 
-def test_nobody_revokes_anothers_token(
+def test_token_of_another_client_cannot_be_revoked(
     shop: RelyingParty, strict: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     held = tokens(shop, browser, ada)
@@ -201,7 +193,7 @@ def test_nobody_revokes_anothers_token(
     assert shop.back("revoke", shop.proves()).status_code == 400
 
 
-def test_a_signed_access_token_can_be_revoked(machine_readable: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_signed_access_token_can_be_revoked(machine_readable: RelyingParty, browser: Browser, ada: Person) -> None:
     token = tokens(machine_readable, browser, ada)["access_token"]
     assert claims_in(token)["sub"] == ada.uid
     machine_readable.back("revoke", {"token": token, **machine_readable.proves()})

@@ -55,10 +55,10 @@ def test_mail_arrives_as_posted(database: Database, clock: FixedClock, post: Mai
 
 def test_sent_mail_is_erased_and_not_sent_again(database: Database, clock: FixedClock, post: Mailbox) -> None:
     message_id = posted(database, clock)
-    at_work = worker(database, clock, f"smtp://127.0.0.1:{post.port}")
-    at_work.deliver_due()
+    delivery = worker(database, clock, f"smtp://127.0.0.1:{post.port}")
+    delivery.deliver_due()
     clock.advance(days=1)
-    assert at_work.deliver_due() == 0
+    assert delivery.deliver_due() == 0
     left = row(database, message_id)
     assert (left.state, left.payload, left.sealed) == ("sent", {}, None)
 
@@ -79,14 +79,14 @@ def test_rolled_back_message_is_never_sent(database: Database, clock: FixedClock
 
 def test_unreachable_server_postpones_mail_with_backoff(database: Database, clock: FixedClock, post: Mailbox) -> None:
     message_id = posted(database, clock)
-    away = worker(database, clock, "smtp://127.0.0.1:9")
-    assert away.deliver_due() == 1
+    unreachable = worker(database, clock, "smtp://127.0.0.1:9")
+    assert unreachable.deliver_due() == 1
     first = row(database, message_id)
     assert (first.state, first.attempts, first.due_at - clock.now()) == ("waiting", 1, timedelta(seconds=15))
     assert "Connection" in first.last_problem
-    assert away.deliver_due() == 0
+    assert unreachable.deliver_due() == 0
     clock.advance(seconds=15)
-    assert away.deliver_due() == 1
+    assert unreachable.deliver_due() == 1
     assert row(database, message_id).due_at - clock.now() == timedelta(seconds=30)
     clock.advance(seconds=30)
     worker(database, clock, f"smtp://127.0.0.1:{post.port}").deliver_due()
@@ -95,20 +95,20 @@ def test_unreachable_server_postpones_mail_with_backoff(database: Database, cloc
 
 def test_temporary_rejection_is_retried_permanent_is_not(database: Database, clock: FixedClock, post: Mailbox) -> None:
     message_id = posted(database, clock)
-    at_work = worker(database, clock, f"smtp://127.0.0.1:{post.port}")
+    delivery = worker(database, clock, f"smtp://127.0.0.1:{post.port}")
     post.refusals = ["450 later", "550 nobody here"]
-    at_work.deliver_due()
+    delivery.deliver_due()
     assert row(database, message_id).state == "waiting"
     clock.advance(seconds=15)
-    at_work.deliver_due()
+    delivery.deliver_due()
     assert (row(database, message_id).state, row(database, message_id).last_problem) == ("dead", "550 nobody here")
 
 
 def test_last_failed_attempt_makes_replayable_dead_letter(database: Database, clock: FixedClock, post: Mailbox) -> None:
     message_id = posted(database, clock)
-    away = worker(database, clock, "smtp://127.0.0.1:9")
+    unreachable = worker(database, clock, "smtp://127.0.0.1:9")
     for _ in range(claims.MAX_ATTEMPTS):
-        away.deliver_due()
+        unreachable.deliver_due()
         clock.advance(hours=2)
     assert [dead.message_id for dead in claims.list_messages(database, "dead")] == [message_id]
     assert claims.replay(database, clock.now(), "another") == 0
@@ -276,8 +276,8 @@ def test_outbox_metrics_report_counts_and_oldest_age(database: Database, clock: 
     posted(database, clock)
     clock.advance(seconds=90)
     counts, ages = OutboxMetrics(database, clock).collect()
-    seen = {(one.labels["state"], one.labels["lane"]): one.value for one in counts.samples if one.value}
-    assert seen == {("waiting", "mail"): 1, ("dead", "other"): 1}
+    counted = {(one.labels["state"], one.labels["lane"]): one.value for one in counts.samples if one.value}
+    assert counted == {("waiting", "mail"): 1, ("dead", "other"): 1}
     oldest = {one.labels["lane"]: one.value for one in ages.samples}
     assert oldest == {"mail": 90, "sms": 0, "push": 0, "other": 0}
 

@@ -45,12 +45,12 @@ def change(database: Database, message_id: str, **columns: Any) -> None:
 def test_payload_of_another_row_becomes_dead_letter(
     own_database: Database, clock: FixedClock, post: Mailbox, of: str
 ) -> None:
-    theirs = posted(own_database, clock, tenant=of, to="bob@example.com")
-    ours = posted(own_database, clock, to="eve@example.com")
-    change(own_database, ours, sealed=row(own_database, theirs, of).sealed)
+    foreign = posted(own_database, clock, tenant=of, to="bob@example.com")
+    own = posted(own_database, clock, to="eve@example.com")
+    change(own_database, own, sealed=row(own_database, foreign, of).sealed)
     worker(own_database, clock, f"smtp://127.0.0.1:{post.port}").deliver_due()
     assert [mail["To"] for mail in post.mails] == ["bob@example.com"]
-    assert (row(own_database, ours).state, row(own_database, ours).last_problem) == ("dead", MISPLACED)
+    assert (row(own_database, own).state, row(own_database, own).last_problem) == ("dead", MISPLACED)
 
 
 def test_changed_payload_or_kind_becomes_dead_letter(own_database: Database, clock: FixedClock, post: Mailbox) -> None:
@@ -80,15 +80,15 @@ def test_mail_with_unknown_key_is_retried_and_never_dead(
     own_database: Database, clock: FixedClock, post: Mailbox
 ) -> None:
     message_id, url = posted(own_database, clock), f"smtp://127.0.0.1:{post.port}"
-    behind = worker(own_database, clock, url, OTHER_SECRET)
+    without_key = worker(own_database, clock, url, OTHER_SECRET)
     for _ in range(30):
-        assert behind.deliver_due() == 1
+        assert without_key.deliver_due() == 1
         clock.advance(seconds=60)
     assert row(own_database, message_id).state == "waiting"
     post.refusals = ["450 come again"] * 5  # a busy server still gets its attempts
-    knows = worker(own_database, clock, url, OTHER_SECRET, SECRET)
+    with_key = worker(own_database, clock, url, OTHER_SECRET, SECRET)
     for _ in range(6):
-        knows.deliver_due()
+        with_key.deliver_due()
         clock.advance(minutes=90)
     assert len(post.mails) == 1
 
@@ -127,11 +127,11 @@ def test_reencryption_covers_waiting_and_dead_messages(
     own_database: Database, clock: FixedClock, post: Mailbox
 ) -> None:
     url = f"smtp://127.0.0.1:{post.port}"
-    dead, spoilt = posted(own_database, clock, to="bob@example.com"), posted(own_database, clock)
+    dead, misplaced = posted(own_database, clock, to="bob@example.com"), posted(own_database, clock)
     post.refusals = ["550 nobody here"] * 2
     worker(own_database, clock, url).deliver_due()
     change(
-        own_database, spoilt, sealed=row(own_database, dead).sealed
+        own_database, misplaced, sealed=row(own_database, dead).sealed
     )  # no secret decrypts it; the rest is not affected
     posted(own_database, clock, tenant="globex")
     assert [claims.reencrypt(own_database, ROTATED) for _ in range(2)] == [2, 0]
@@ -143,8 +143,8 @@ def test_reencryption_covers_waiting_and_dead_messages(
 def test_reencryption_covers_more_than_one_page(own_database: Database, clock: FixedClock, post: Mailbox) -> None:
     ids = [posted(own_database, clock, tenant=("acme", "globex")[number % 2]) for number in range(230)]
     assert claims.reencrypt(own_database, ROTATED) == len(ids)
-    at_work = worker(own_database, clock, f"smtp://127.0.0.1:{post.port}", OTHER_SECRET)
-    while at_work.deliver_due():
+    delivery = worker(own_database, clock, f"smtp://127.0.0.1:{post.port}", OTHER_SECRET)
+    while delivery.deliver_due():
         pass
     assert len(post.mails) == len(ids)
 

@@ -1,6 +1,6 @@
-"""Workers that are killed or stopped, as processes of their own, and workers before receivers that are slow or hang.
+"""Outbox workers that are killed or stopped as separate processes, and workers with slow or hanging receivers.
 
-GATEHOUSE_TESTS_SECONDS_A_MAIL makes the mail server of these tests slower, with the lease that is shipped.
+GATEHOUSE_TESTS_SECONDS_A_MAIL slows the mail server of these tests down and uses the default lease.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def post() -> Iterator[Mailbox]:
 
 
 class Workers:
-    """Workers over one database and one mail server."""
+    """Worker processes with one database and one mail server."""
 
     def __init__(self, database: Database, folder: Path, mail_url: str) -> None:
         self._folder = folder
@@ -84,7 +84,7 @@ def workers(database: Database, folder: Path, post: Mailbox) -> Iterator[Workers
 def at_work(
     database: Database, post: Mailbox, *, many: int = 1, sms_url: str = "", lease: float = LEASE
 ) -> Iterator[None]:
-    """Let workers of this process work."""
+    """Run workers in threads of this process."""
     settings = Settings(mail_url=f"smtp://127.0.0.1:{post.port}", sms_url=sms_url, secrets=(SECRET,))
     stop = threading.Event()
     each = [Worker(settings, database, lease=timedelta(seconds=lease), drain_seconds=0) for _ in range(many)]
@@ -100,7 +100,7 @@ def at_work(
 
 
 def arrived(post: Mailbox) -> Counter[str]:
-    """How often the server took each mail, by our name for it."""
+    """Count the deliveries per message id."""
     return Counter(str(mail["Message-ID"]).strip("<").partition("@")[0] for mail in list(post.mails))
 
 
@@ -108,96 +108,100 @@ def all_sent(database: Database, *ids: str) -> bool:
     return all(row(database, one).state == "sent" for one in ids)
 
 
-def test_a_slow_mail_server_gets_no_mail_twice(
+def test_slow_mail_server_gets_no_mail_twice(
     own_database: Database, post: Mailbox, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ids = [posted(own_database, SystemClock()) for _ in range(20 if SLOW else AT_ONCE + 1)]
     post.seconds_a_mail = SECONDS_A_MAIL
-    begun = time.monotonic()
+    started_at = time.monotonic()
     with at_work(own_database, post, many=2):
         eventually(lambda: all_sent(own_database, *ids), "every mail is sent")
-        took = time.monotonic() - begun
+        elapsed = time.monotonic() - started_at
     assert arrived(post) == dict.fromkeys(ids, 1)
     with capsys.disabled():
-        print(f"\n  {len(ids)} mails, {SECONDS_A_MAIL} s each, lease {LEASE} s, two workers: none twice, {took:.0f} s")
+        print(
+            f"\n  {len(ids)} mails, {SECONDS_A_MAIL} s each, lease {LEASE} s, two workers: none twice, {elapsed:.0f} s"
+        )
 
 
-def test_after_a_kill_another_worker_sends_what_waits(
+def test_pending_mail_of_killed_worker_is_sent_by_another(
     own_database: Database, tmp_path: Path, post: Mailbox, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ids = [posted(own_database, SystemClock()) for _ in range(10)]
     post.says_thanks.clear()
     with workers(own_database, tmp_path, post) as running:
         first = running.start()
-        eventually(lambda: len(post.mails) >= AT_ONCE - 1, "it sends")
+        eventually(lambda: len(post.mails) >= AT_ONCE - 1, "the worker sends")
         end(first.pid, signal.SIGKILL)
         post.says_thanks.set()
-        begun = time.monotonic()
+        started_at = time.monotonic()
         running.start()
         eventually(lambda: all_sent(own_database, *ids), "every mail is sent")
-        took = time.monotonic() - begun
-    came = arrived(post)
-    assert set(came) == set(ids)
-    twice = {name for name, count in came.items() if count > 1}
-    assert len(twice) <= AT_ONCE, "only what was under way at the kill"
+        elapsed = time.monotonic() - started_at
+    deliveries = arrived(post)
+    assert set(deliveries) == set(ids)
+    twice = {name for name, count in deliveries.items() if count > 1}
+    assert len(twice) <= AT_ONCE, "only the mails that were being sent at the kill"
     with capsys.disabled():
-        print(f"\n  killed while sending, lease {LEASE} s: all {len(ids)} out {took:.1f} s later, {len(twice)} twice")
+        print(
+            f"\n  killed while sending, lease {LEASE} s: all {len(ids)} out {elapsed:.1f} s later, {len(twice)} twice"
+        )
 
 
 @ONE_STORE
-def test_a_stopped_worker_ends_what_it_sends_and_begins_no_more(
+def test_stopped_worker_finishes_current_mail_and_claims_no_more(
     own_database: Database, tmp_path: Path, post: Mailbox
 ) -> None:
     ids = [posted(own_database, SystemClock()) for _ in range(10)]
     post.says_thanks.clear()
     with workers(own_database, tmp_path, post) as running:
         first = running.start()
-        eventually(lambda: len(post.mails) >= AT_ONCE - 1, "it sends")
+        eventually(lambda: len(post.mails) >= AT_ONCE - 1, "the worker sends")
         first.send_signal(signal.SIGTERM)
         second = running.start()
         time.sleep(LEASE)
         post.says_thanks.set()
         assert first.wait(30) == 0
-        eventually(lambda: all_sent(own_database, *ids), "the other one sends the rest")
+        eventually(lambda: all_sent(own_database, *ids), "the second worker sends the rest")
         second.send_signal(signal.SIGTERM)
         assert second.wait(30) == 0
     assert arrived(post) == dict.fromkeys(ids, 1)
 
 
 @ONE_STORE
-def test_a_stopped_worker_gives_back_what_the_server_has_not_got(own_database: Database, post: Mailbox) -> None:
+def test_stopped_worker_releases_mail_before_data(own_database: Database, post: Mailbox) -> None:
     message_id = posted(own_database, SystemClock())
     post.takes_data.clear()
     with at_work(own_database, post, lease=60):  # with no time to drain
-        eventually(post.at_data.is_set, "it sends")
+        eventually(post.at_data.is_set, "the worker sends")
     left = row(own_database, message_id)
     assert (left.state, left.attempts, left.due_at <= SystemClock().now()) == ("waiting", 0, True)
     post.takes_data.set()
     with at_work(own_database, post):
-        eventually(lambda: all_sent(own_database, message_id), "another one sends it")
+        eventually(lambda: all_sent(own_database, message_id), "another worker sends it")
     assert arrived(post) == {message_id: 1}
 
 
 @ONE_STORE
-def test_what_was_sent_while_the_store_is_away_comes_once(
+def test_mail_sent_during_database_outage_arrives_once(
     own_database: Database, post: Mailbox, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Another process holds SQLite's write lock for longer than a transaction waits, just when the server says 250."""
+    """Another process holds SQLite's write lock beyond the timeout of a transaction when the server answers 250."""
     message_id = posted(own_database, SystemClock())
     post.says_thanks.clear()
     with at_work(own_database, post, lease=60):
-        eventually(lambda: post.mails, "it sends")
+        eventually(lambda: post.mails, "the worker sends")
         with closing(sqlite3.connect(str(own_database.engine.url.database), isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             post.says_thanks.set()
-            eventually(lambda: "outbox.not_settled" in caplog.text, "it cannot write that the mail is out")
+            eventually(lambda: "outbox.not_settled" in caplog.text, "the worker cannot mark the mail as sent")
             other.execute("COMMIT")
-        eventually(lambda: all_sent(own_database, message_id), "it is written once the store is back")
+        eventually(lambda: all_sent(own_database, message_id), "the mail is marked as sent after the outage")
     assert arrived(post) == {message_id: 1}
 
 
 @ONE_STORE
-def test_a_hanging_mail_server_delays_no_text_message(own_database: Database, post: Mailbox) -> None:
+def test_hanging_mail_server_delays_no_text_message(own_database: Database, post: Mailbox) -> None:
     post.says_thanks.clear()
     mails = [posted(own_database, SystemClock()) for _ in range(2 * AT_ONCE)]
     with gateway() as (url, taken), at_work(own_database, post, sms_url=url):
@@ -210,43 +214,43 @@ def test_a_hanging_mail_server_delays_no_text_message(own_database: Database, po
 
 
 @ONE_STORE
-def test_a_hanging_gateway_delays_no_mail(
+def test_hanging_sms_gateway_delays_no_mail(
     own_database: Database, post: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sms_gateway, "TIMEOUT_SECONDS", 600)  # it hangs for as long as the test takes
-    let_go = threading.Event()
-    with gateway(let_go) as (url, taken), at_work(own_database, post, sms_url=url):
+    monkeypatch.setattr(sms_gateway, "TIMEOUT_SECONDS", 600)  # longer than the test
+    release = threading.Event()
+    with gateway(release) as (url, taken), at_work(own_database, post, sms_url=url):
         texts = [posted(own_database, SystemClock(), kind="sms", to="+4930123456") for _ in range(2 * AT_ONCE)]
         eventually(lambda: len(taken) >= AT_ONCE - 1, "the lane is full")
         mail = posted(own_database, SystemClock())
         eventually(lambda: all_sent(own_database, mail), "the mail goes out")
         assert not any(row(own_database, one).state == "sent" for one in texts)
-        let_go.set()
+        release.set()
 
 
 @ONE_STORE
-def test_a_tenants_flood_delays_no_other_tenant(own_database: Database, post: Mailbox) -> None:
+def test_backlog_of_one_tenant_delays_no_other(own_database: Database, post: Mailbox) -> None:
     for _ in range(30):
         posted(own_database, SystemClock(), tenant="flood")
     post.says_thanks.clear()
     with at_work(own_database, post):
-        eventually(lambda: len(post.mails) == AT_ONCE - 1, "the flood has all places but one")
-        mine = posted(own_database, SystemClock())
-        eventually(lambda: mine in arrived(post), "the other tenant's mail is sent beside it")
+        eventually(lambda: len(post.mails) == AT_ONCE - 1, "the backlog fills all slots but one")
+        message_id = posted(own_database, SystemClock())
+        eventually(lambda: message_id in arrived(post), "the mail of the other tenant is sent")
         assert len(post.mails) == AT_ONCE
         post.says_thanks.set()
 
 
 @contextmanager
-def gateway(let_go: threading.Event | None = None) -> Iterator[tuple[str, list[Any]]]:
-    """A gateway for text messages; it answers none before `let_go` is set."""
+def gateway(release: threading.Event | None = None) -> Iterator[tuple[str, list[Any]]]:
+    """Run an SMS gateway that answers no request before `release` is set."""
     taken: list[Any] = []
 
     class Gateway(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             taken.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            if let_go is not None:
-                let_go.wait(60)
+            if release is not None:
+                release.wait(60)
             self.send_response(200)
             self.send_header("Content-Length", "0")
             self.end_headers()
@@ -261,8 +265,8 @@ def gateway(let_go: threading.Event | None = None) -> Iterator[tuple[str, list[A
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}/send", taken
     finally:
-        if let_go is not None:
-            let_go.set()
+        if release is not None:
+            release.set()
         server.shutdown()
         server.server_close()
         thread.join()
