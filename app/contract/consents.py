@@ -52,10 +52,6 @@ class CheckOwnConsent(AT):
     is_custom: Annotated[bool, Query]
 
 
-class ListOwnConsentLogs(AT):
-    pass
-
-
 class AnsweredForm(Wire):
     event: str
     version: int
@@ -121,7 +117,7 @@ verify = operation(
     errors=(*_ERRORS, e.RequestInvalid), summary="Check whether the current version of a consent form is answered.",
 )  # fmt: skip
 logs = operation(
-    "consents.logs", "GET /identity/v2/auth/consent/logs", ListOwnConsentLogs, ConsentLogs, auth=K & U, access=READ, row="U87",
+    "consents.logs", "GET /identity/v2/auth/consent/logs", AT, ConsentLogs, auth=K & U, access=READ, row="U87",
     errors=(e.ConsentsOff, e.NoConsentLogs, e.PrivacyPolicyOutdated),
     summary="List how the signed-in account answered consent forms over time.",
 )  # fmt: skip

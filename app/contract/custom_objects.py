@@ -18,7 +18,7 @@ Update = Literal["default", "replace", "partialreplace"]
 
 
 class NamedObject(Lower):
-    """Which object: its name, or its id in the name's place."""
+    """The object, by its name or its id."""
 
     object_name: Annotated[str | None, Query, Field(max_length=200)] = None
     custom_object_id: Annotated[str | None, Query, Field(max_length=200)] = None
@@ -29,7 +29,7 @@ class RecordId(Lower):
 
 
 class RecordContent(Lower):
-    """What is kept: the body as it is."""
+    """The stored record: the body unchanged."""
 
     record: Annotated[dict[str, Any], From.WHOLE]
 

@@ -109,14 +109,6 @@ class QuestionsByPhone(Lower):
     phone: PhoneInQuery = None
 
 
-class OwnQuestions(AT):
-    pass
-
-
-class ReadPasswordHash(Uid):
-    pass
-
-
 class SetPassword(PW, Uid):
     password: Secret = None
 
@@ -200,12 +192,12 @@ questions_by_phone = operation(
     errors=(*_ASKED, e.PhoneMissing, e.UsernameLookupOnly), summary="List the questions that an account answered.",
 )  # fmt: skip
 own_questions = operation(
-    "passwords.own_questions", f"GET {_QUESTIONS}/accesstoken", OwnQuestions, Document, auth=K & U, access=READ, row="U41",
+    "passwords.own_questions", f"GET {_QUESTIONS}/accesstoken", AT, Document, auth=K & U, access=READ, row="U41",
     errors=(*_ASKED, e.PrivacyPolicyOutdated), summary="List the questions that the signed-in account answered.",
 )  # fmt: skip
 
 read_hash = operation(
-    "passwords.read_hash", "GET /identity/v2/manage/account/{uid}/password", ReadPasswordHash, PasswordHash, auth=K & S | M,
+    "passwords.read_hash", "GET /identity/v2/manage/account/{uid}/password", Uid, PasswordHash, auth=K & S | M,
     scope="profile:read", row="A15", errors=(*UID_ERRORS, e.NoEmailProfile), summary="Read the hash of an account's password.",
 )  # fmt: skip
 set_password = operation(

@@ -75,7 +75,7 @@ class ResetPinByToken(PW):
 
 
 class ResetPinByCode(PW, CAP, LOCK):
-    """Exactly one identifier; any is accepted, whatever `type` says."""
+    """Exactly one identifier; any is accepted, independent of `type`."""
 
     type: Annotated[Literal["email", "phone", "username"], From.PATH]
     pin: Pin = None

@@ -30,7 +30,7 @@ Verbs = tuple[Verb | VerbOptions, ...]
 
 
 class AddressFacts(TypedDict, total=False):
-    """What may be declared of an address; `Address` says what each means."""
+    """Options of an address, as documented at `Address`."""
 
     auth: Auth
     error_profile: ErrorProfile
@@ -46,7 +46,7 @@ class AddressFacts(TypedDict, total=False):
 
 
 class Facts(AddressFacts, total=False):
-    """What may be declared of a resource beside its first address; `Resource` says what each means."""
+    """Options of a resource, as documented at `Resource`."""
 
     scope: str
     older: tuple[Address, ...]
@@ -75,7 +75,7 @@ def collection(
 def singleton(
     area: str, path: str, model: type[Wire], *, verbs: Verbs, noun: str, kind: str, **facts: Unpack[Facts]
 ) -> Resource:
-    """Declare a singleton and its operations; its `kind` tells it from others of its area."""
+    """Declare a singleton and its operations; its `kind` is unique in its area."""
     made = resource(area, path, model, verbs, noun=noun, kind=kind, is_singleton=True, **facts)
     check(made)
     _check_paths(made)
@@ -110,13 +110,13 @@ def resource(
 
 
 def import_contract() -> None:
-    """Import every module of the contract, so that all that they declare is in the catalogue."""
+    """Import every module of the contract, so that the catalogue is complete."""
     for module in pkgutil.walk_packages(contract.__path__, f"{contract.__name__}."):
         import_module(module.name)
 
 
 def file_resources() -> tuple[Resource, ...]:
-    """Return the resources that a configuration file states under keys of their own."""
+    """Return the resources with their own key in configuration files."""
     import_contract()
     return tuple(one for one in RESOURCES if one.file_key)
 
@@ -150,7 +150,7 @@ def bound(resource: Resource, catalogue: Catalogue = CATALOGUE) -> list[BoundOpe
 
 
 def _check_paths(resource: Resource) -> None:
-    """Refuse a singleton whose fields are kept under keys that the settings do not have."""
+    """Refuse a singleton with a field stored under a key that the settings do not have."""
     if not isinstance(resource.backing, InSettings):
         return
     for member in resource.members:

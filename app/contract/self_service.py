@@ -100,10 +100,6 @@ class AcceptPolicy(AT, F):
     pass
 
 
-class ReadPolicyHistory(AT):
-    pass
-
-
 class AcceptedPolicy(Wire):
     version: str
     accept_source: str
@@ -161,7 +157,7 @@ accept_policy = operation(
     summary="Accept the current privacy policy.",
 )  # fmt: skip
 policy_history = operation(
-    "self_service.policy_history", "GET /identity/v2/auth/privacypolicy/history", ReadPolicyHistory, PolicyHistory, auth=K & U,
+    "self_service.policy_history", "GET /identity/v2/auth/privacypolicy/history", AT, PolicyHistory, auth=K & U,
     access=READ, row="U28", errors=(e.NoPrivacyPolicy, e.PrivacyPolicyOutdated),
     summary="List which versions of the privacy policy the signed-in account accepted.",
 )  # fmt: skip

@@ -12,8 +12,9 @@ from app.contract.groups import AT, CAP, LOCK, PW, Posted, Uid
 from app.contract.operations import HASHES, operation
 from app.contract.passwords import Address
 from app.contract.pins import Pin
-from app.contract.second_factors.challenge import DUO_REDIRECT, Challenge, Code
-from app.contract.second_factors.duo import DUO_ERRORS, DuoCode, DuoState
+from app.contract.second_factors.account import OwnFactorsRead
+from app.contract.second_factors.challenge import DUO_REDIRECT, AuthenticatorCode, Challenge, Code
+from app.contract.second_factors.duo import DUO_ERRORS, DuoCallback
 from app.contract.second_factors.questions import Answers
 from app.kit.operation import Accept
 from app.kit.wire import From, Wire
@@ -38,21 +39,8 @@ class ValidationToken(Wire):
     expire_in: str
 
 
-class BeginStepUp(AT):
-    sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
-    duo_redirect_uri: Annotated[str | None, Query] = Field(default=None, alias="duoredirecturi")
-    is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
-
-
-class StepUpByApp(AT, PW, CAP, LOCK):
+class StepUpByApp(AT, PW, CAP, LOCK, AuthenticatorCode):
     """The code of an authenticator app, under either of its names."""
-
-    authenticator_code: Code = None
-    google_authenticator_code: Code = None
-
-    @property
-    def code(self) -> str | None:
-        return self.authenticator_code or self.google_authenticator_code
 
 
 class StepUpBySms(AT, PW, CAP, LOCK):
@@ -76,11 +64,8 @@ class StepUpByEmail(AT, PW, CAP, LOCK):
     otp: Code = None
 
 
-class StepUpByDuo(AT, PW):
+class StepUpByDuo(AT, PW, DuoCallback):
     """Duo's redirect parameters."""
-
-    state: DuoState
-    code: DuoCode
 
 
 class StepUpByAnswers(AT, PW, Answers):
@@ -113,7 +98,7 @@ class TokenIsValid(Wire):
 _FACTOR = (*LOCK_CHALLENGES, e.StepUpOff)
 
 begin = operation(
-    "step_up.begin", f"GET {_OWN}/2fa", BeginStepUp, Challenge, auth=K & U, access=WRITE, row="M63",
+    "step_up.begin", f"GET {_OWN}/2fa", OwnFactorsRead, Challenge, auth=K & U, access=WRITE, row="M63",
     errors=(*DUO_REDIRECT, *SMS_SENDING, e.NoSecondFactor, e.StepUpOff),
     summary="Start a step-up with a second factor: list the account's factors, and send the code if there is one to send.",
 )  # fmt: skip

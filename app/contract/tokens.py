@@ -38,10 +38,6 @@ class TokenFacts(Wire):
     act: Actor | None = Field(default=None, alias="act")
 
 
-class OwnToken(AT):
-    pass
-
-
 class RevokeOwnToken(AT):
     """With `preventRefresh` the refresh token issued with it is revoked too."""
 
@@ -49,11 +45,11 @@ class RevokeOwnToken(AT):
 
 
 info = operation(
-    "tokens.info", "GET /identity/v2/auth/access_token", OwnToken, TokenFacts, auth=K & U, access=READ, error_profile=BEFORE_POLICY,
+    "tokens.info", "GET /identity/v2/auth/access_token", AT, TokenFacts, auth=K & U, access=READ, error_profile=BEFORE_POLICY,
     row="U42", summary="Read the provider of an access token and whether it is remembered.",
 )  # fmt: skip
 validate = operation(
-    "tokens.validate", "GET /identity/v2/auth/access_token/validate", OwnToken, Token, auth=K & U, access=READ,
+    "tokens.validate", "GET /identity/v2/auth/access_token/validate", AT, Token, auth=K & U, access=READ,
     error_profile=BEFORE_POLICY, row="U43", summary="Check an access token and read when it expires.",
 )  # fmt: skip
 invalidate = operation(
@@ -61,7 +57,7 @@ invalidate = operation(
     error_profile=BEFORE_POLICY, row="U44", summary="Revoke the access token of the request.",
 )  # fmt: skip
 slide = operation(
-    "tokens.slide", "GET /identity/v2/auth/access_token/sliding_token", OwnToken, Token, auth=K & U, access=NEVER, row="U45",
+    "tokens.slide", "GET /identity/v2/auth/access_token/sliding_token", AT, Token, auth=K & U, access=NEVER, row="U45",
     errors=(e.ExpiredAccessToken, e.PrivacyPolicyOutdated), summary="Extend an access token by a full lifetime.",
 )  # fmt: skip
 
@@ -72,10 +68,6 @@ class Impersonate(Lower):
 
 class RefreshToken(Lower):
     refresh_token: Annotated[str, Query] = Field(alias="refresh_token")
-
-
-class RevokeRefreshTokens(Uid):
-    pass
 
 
 impersonate = operation(
@@ -91,7 +83,7 @@ revoke_refresh = operation(
     scope="profile:update", row="A24", errors=(e.WrongRefreshToken,), summary="Revoke a refresh token; its access tokens stay valid.",
 )  # fmt: skip
 revoke_refresh_of_account = operation(
-    "tokens.revoke_refresh_of_account", "DELETE /identity/v2/manage/account/{uid}/access_token/refresh/revoke", RevokeRefreshTokens,
+    "tokens.revoke_refresh_of_account", "DELETE /identity/v2/manage/account/{uid}/access_token/refresh/revoke", Uid,
     Deleted, auth=K & S | M, scope="profile:update", row="A25", errors=UID_ERRORS, summary="Revoke every refresh token of an account.",
 )  # fmt: skip
 

@@ -10,7 +10,7 @@ from app.contract.error_groups import PASSKEY, UID_ERRORS
 from app.contract.groups import AT, Deleted
 from app.contract.operations import operation
 from app.contract.passkeys.shapes import PKC, ListedPasskeys, OwnRegisterBegin
-from app.contract.second_factors.account import ManagedFactor, OwnFactor
+from app.contract.second_factors.account import ManagedFactor
 from app.kit.operation import Accept
 from app.kit.wire import From
 
@@ -31,7 +31,7 @@ class ManagedPasskey(ManagedFactor):
 
 
 begin = operation(
-    "passkeys.begin", f"GET {_OWN}/register/passkey/begin", OwnFactor, OwnRegisterBegin, auth=K & U, access=CREDENTIALS, row="M57",
+    "passkeys.begin", f"GET {_OWN}/register/passkey/begin", AT, OwnRegisterBegin, auth=K & U, access=CREDENTIALS, row="M57",
     errors=(e.PasskeysOff, e.PasskeyMisconfigured, e.PasskeyNeedsEmail, e.TooManyRequests),
     summary="Start adding a passkey to the signed-in account.",
 )  # fmt: skip
@@ -40,7 +40,7 @@ add = operation(
     errors=(*PASSKEY,), summary="Add a passkey to the signed-in account, and list all of them.",
 )  # fmt: skip
 listed = operation(
-    "passkeys.listed", f"GET {_OWN}/passkey", OwnFactor, ListedPasskeys, auth=K & U, access=READ, row="M59",
+    "passkeys.listed", f"GET {_OWN}/passkey", AT, ListedPasskeys, auth=K & U, access=READ, row="M59",
     errors=(e.PasskeysOff, e.NoPasskey), summary="List the signed-in account's passkeys.",
 )  # fmt: skip
 remove = operation(

@@ -9,7 +9,7 @@ from app.contract.groups import AT, Deleted
 from app.contract.operations import operation
 from app.contract.passkeys.account import AddPasskey
 from app.contract.passkeys.shapes import PKC, ListedPasskey, LoginBegin, RegisterBegin
-from app.contract.second_factors.account import ManagedFactor, OwnFactor
+from app.contract.second_factors.account import ManagedFactor
 from app.contract.second_factors.challenge import MT, TOKEN_ERRORS, FactorLogin
 from app.contract.second_factors.signing_in import ChallengeAnswer
 from app.kit.operation import Accept
@@ -53,7 +53,7 @@ prove = operation(
     summary="Answer a challenge with a passkey.",
 )  # fmt: skip
 begin_own = operation(
-    "second_factors.begin_own_passkey", f"GET {_OWN}/register/passkey/begin", OwnFactor, RegisterBegin, auth=K & U, access=CREDENTIALS,
+    "second_factors.begin_own_passkey", f"GET {_OWN}/register/passkey/begin", AT, RegisterBegin, auth=K & U, access=CREDENTIALS,
     row="M29", errors=(e.PasskeyFactorOff, e.PasskeyMisconfigured, e.TooManyRequests),
     summary="Start enrolling a passkey as second factor.",
 )  # fmt: skip
@@ -62,7 +62,7 @@ enrol_own = operation(
     row="M30", errors=(e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured), summary="Enrol a passkey as second factor.",
 )  # fmt: skip
 remove_own = operation(
-    "second_factors.remove_passkey", f"DELETE {_OWN}/passkey", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS,
+    "second_factors.remove_passkey", f"DELETE {_OWN}/passkey", AT, Deleted, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/passkey",), row="M37", errors=(e.PasskeyFactorOff, e.PasskeyFactorNotEnrolled),
     summary="Remove the signed-in account's passkeys of the second factor.",
 )  # fmt: skip

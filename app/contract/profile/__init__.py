@@ -20,7 +20,7 @@ class Profile(Wire):
 
     @classmethod
     def of(cls, members: Mapping[str, Any]) -> Profile:
-        """Return the answer that holds these members as they are."""
+        """Return the profile with these members unchanged."""
         return cls.model_construct(**members)
 
     @property

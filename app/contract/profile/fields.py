@@ -37,7 +37,7 @@ class Field(Member):
 
     @property
     def absent(self) -> object:
-        """What the profile holds where nothing is known (profile.json.md, absent value rule)."""
+        """The member's value in a profile without one (profile.json.md, absent value rule)."""
         if self.kind is Kind.FLAG:
             return False
         if self.kind is Kind.COUNT:

@@ -44,9 +44,9 @@ def describe_request(schema: dict[str, Any], *writers: Write) -> None:
     """Add the free fields that a request may contain, beside its declared fields."""
     written = (field for field in FIELDS.values() if field.write in writers)
     schema.pop("additionalProperties", None)
-    held = schema.setdefault("properties", {})
+    properties = schema.setdefault("properties", {})
     for field in written:
-        held.setdefault(field.name, _as_request(field))
+        properties.setdefault(field.name, _as_request(field))
 
 
 def _as_request(field: Field) -> dict[str, Any]:

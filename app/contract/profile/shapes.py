@@ -1,4 +1,4 @@
-"""How a member of the profile is shaped: its kind, the members inside it, and other spellings it is read from."""
+"""The shape of a profile member: its kind, inner members, and alternative spellings in requests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Kind(Enum):
-    """What a member holds on the wire."""
+    """The type of a member on the wire."""
 
     TEXT = "text"
     FLAG = "flag"

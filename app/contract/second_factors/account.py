@@ -1,4 +1,4 @@
-"""Second factors of the account itself, with its user token or by its id (interface mfa.md sections 3 and 4)."""
+"""Second factors of an account, by its access token or its id (interface mfa.md sections 3 and 4)."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from app.contract.error_groups import LOCK_CHALLENGES, UID_ERRORS
 from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F
 from app.contract.operations import operation
 from app.contract.profile import Profile
-from app.contract.second_factors.challenge import DUO_REDIRECT, Code, Factors
+from app.contract.second_factors.challenge import DUO_REDIRECT, AuthenticatorCode, Factors
 from app.kit.wire import From, Lower, Wire
 
 Query = From.QUERY
@@ -19,7 +19,7 @@ READ, WRITE = "profile:read", "profile:update"
 
 
 class OwnFactorsRead(AT):
-    """Templates and the address to which Duo returns are for what this call sends."""
+    """The template of the SMS that this operation sends, and the redirect address of Duo."""
 
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
     sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
@@ -38,24 +38,14 @@ class ManagedFactor(Lower):
     uid: Annotated[str, Query]
 
 
-class OwnTotp(AT, F, PW, CAP, LOCK):
-    """A first code enrols the authenticator app; a later one only proves it."""
+class OwnTotp(AT, F, PW, CAP, LOCK, AuthenticatorCode):
+    """The first code enrols the authenticator app; a later one is only verified."""
 
-    authenticator_code: Code = None
-    google_authenticator_code: Code = None
     sms_template: Annotated[str | None, Query] = None
-
-    @property
-    def code(self) -> str | None:
-        return self.authenticator_code or self.google_authenticator_code
-
-
-class OwnFactor(AT):
-    """The access token, in any of its places."""
 
 
 class LegacyRemoval(AT):
-    """Which of the two is removed, at the address that they share."""
+    """The authenticator to remove."""
 
     authenticator: bool = False
     otp_authenticator: bool = False
@@ -84,15 +74,15 @@ prove_totp = operation(
     summary="Enrol an authenticator app with its first code.",
 )  # fmt: skip
 make_backup_codes = operation(
-    "second_factors.make_backup_codes", f"GET {_OWN}/backupcode", OwnFactor, BackupCodes, auth=K & U, access=CREDENTIALS, row="M27",
+    "second_factors.make_backup_codes", f"GET {_OWN}/backupcode", AT, BackupCodes, auth=K & U, access=CREDENTIALS, row="M27",
     errors=(e.BackupCodesMade, e.NoSecondFactor), summary="Create ten backup codes; this works once.",
 )  # fmt: skip
 renew_backup_codes = operation(
-    "second_factors.renew_backup_codes", f"GET {_OWN}/backupcode/reset", OwnFactor, BackupCodes, auth=K & U, access=CREDENTIALS,
+    "second_factors.renew_backup_codes", f"GET {_OWN}/backupcode/reset", AT, BackupCodes, auth=K & U, access=CREDENTIALS,
     row="M28", errors=(e.NoSecondFactor, e.NoBackupCodes), summary="Create ten new backup codes; the old ones stop working.",
 )  # fmt: skip
 remove_totp = operation(
-    "second_factors.remove_totp", f"DELETE {_OWN}/totp", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS, row="M31",
+    "second_factors.remove_totp", f"DELETE {_OWN}/totp", AT, Deleted, auth=K & U, access=CREDENTIALS, row="M31",
     errors=(e.TotpNotEnrolled,), summary="Remove the signed-in account's authenticator app.",
 )  # fmt: skip
 remove_older = operation(

@@ -1,4 +1,5 @@
-"""What a login answers where a second factor is wanted (interface mfa.md section 1), and what its rows share."""
+"""Second-factor challenges: the response of a login that requires a second factor, and shared parameters (interface mfa.md
+section 1)."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -41,7 +42,7 @@ class EmailSent(Wire):
 
 
 class Factors(Wire):
-    """What an account proves itself with beside the first factor, and what it takes to enrol (row M19)."""
+    """Second factors of an account, and the data that enrols further ones (row M19)."""
 
     qr_code: str | None = Field(default=None, alias="QRCode")  # a data URI of the otpauth address
     manual_entry_code: str | None = None
@@ -74,6 +75,17 @@ class FactorLogin(Login):
 
     second_factor_authentication: Challenge | None = None
     profile: Profile | None = None
+
+
+class AuthenticatorCode(Lower):
+    """The code of an authenticator app, under either of its names."""
+
+    authenticator_code: Code = None
+    google_authenticator_code: Code = None
+
+    @property
+    def code(self) -> str | None:
+        return self.authenticator_code or self.google_authenticator_code
 
 
 class MT(Lower):

@@ -10,9 +10,10 @@ from app.contract.error_groups import LOCK_CHALLENGES, UID_ERRORS
 from app.contract.groups import AT, Deleted, F
 from app.contract.operations import operation
 from app.contract.profile import Profile
-from app.contract.second_factors.account import WRITE, ManagedFactor, OwnFactor
+from app.contract.second_factors.account import WRITE, ManagedFactor
 from app.contract.second_factors.challenge import TOKEN_ERRORS, FactorLogin
 from app.contract.second_factors.signing_in import ChallengeAnswer
+from app.kit.wire import Lower
 
 _AUTH = "/identity/v2/auth"
 _LOGIN, _OWN, _MANAGED = f"{_AUTH}/login/2fa", f"{_AUTH}/account/2fa", "/identity/v2/manage/account/2fa"
@@ -20,16 +21,19 @@ DuoState = Annotated[str, Field(max_length=500)]
 DuoCode = Annotated[str, Field(max_length=1_000)]
 
 
-class DuoProof(ChallengeAnswer):
+class DuoCallback(Lower):
     """Duo's redirect parameters."""
 
     state: DuoState
     code: DuoCode
 
 
-class OwnDuo(AT, F):
-    state: DuoState
-    code: DuoCode
+class DuoProof(ChallengeAnswer, DuoCallback):
+    """Duo's redirect parameters."""
+
+
+class OwnDuo(AT, F, DuoCallback):
+    pass
 
 
 DUO_ERRORS = (e.DuoOff, e.DuoMisconfigured, e.DuoFailed, e.WrongDuoState, e.DuoNotEnrolled)
@@ -43,7 +47,7 @@ prove_duo = operation(
     row="M26", errors=(*DUO_ERRORS, *LOCK_CHALLENGES, e.TwoFactorOff), summary="Enrol Duo with the result of a first prompt.",
 )  # fmt: skip
 remove_duo = operation(
-    "second_factors.remove_duo", f"DELETE {_OWN}/duo", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS,
+    "second_factors.remove_duo", f"DELETE {_OWN}/duo", AT, Deleted, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/duo",), row="M35", errors=(e.DuoOff, e.DuoNotEnrolled), summary="Remove Duo from the signed-in account.",
 )  # fmt: skip
 managed_remove_duo = operation(

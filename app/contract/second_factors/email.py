@@ -11,7 +11,7 @@ from app.contract.groups import AT, CAP, LOCK, Deleted, F, Posted
 from app.contract.operations import operation
 from app.contract.passwords import Address
 from app.contract.profile import Profile
-from app.contract.second_factors.account import WRITE, ManagedFactor, OwnFactor
+from app.contract.second_factors.account import WRITE, ManagedFactor
 from app.contract.second_factors.challenge import MT, TOKEN_ERRORS, Code, FactorLogin
 from app.contract.second_factors.signing_in import ChallengeAnswer
 from app.kit.wire import From
@@ -80,7 +80,7 @@ prove_email = operation(
     summary="Enrol email as second factor with a first code.",
 )  # fmt: skip
 remove_email = operation(
-    "second_factors.remove_email", f"DELETE {_OWN}/email", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS,
+    "second_factors.remove_email", f"DELETE {_OWN}/email", AT, Deleted, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/otp/email",), row="M33", errors=(e.FactorRemovalRefused, e.EmailFactorOff),
     summary="Remove email from the signed-in account's second factors.",
 )  # fmt: skip

@@ -7,7 +7,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
 from app.contract.error_groups import UID_ERRORS
-from app.contract.groups import AT, Deleted, F, Posted
+from app.contract.groups import AT, Deleted, F, Posted, Uid
 from app.contract.operations import operation
 from app.contract.second_factors.account import WRITE, ManagedFactor
 from app.contract.second_factors.challenge import MT, TOKEN_ERRORS, FactorLogin
@@ -26,7 +26,7 @@ class PushPing(MT, F):
 
 
 class DeviceAnswer(Lower):
-    """What a device says: `signature` is the hex of SHA256withRSA over `verify`, the token, and `number` where one was asked for.
+    """A device's answer: `signature` is the hex of SHA256withRSA over `verify`, the token, and `number` if the request has one.
 
     The token is that of the message's `secondfactorauthenticationtoken`.
     """
@@ -56,16 +56,6 @@ class DeviceRegistered(Wire):
     is_registered: bool = Field(default=True, alias="isRegistered")
 
 
-class OwnPush(AT):
-    """The access token, in any of its places."""
-
-
-class ManagedPush(Lower):
-    """The account by its id, in the path."""
-
-    uid: Annotated[str, From.PATH]
-
-
 resend = operation(
     "second_factors.resend_push", f"POST {_LOGIN}", MT, Posted, auth=K, when=("secondfactorauthenticationtoken",), row="M02",
     errors=(*TOKEN_ERRORS, e.PushMisconfigured, e.PushOff, e.PushNotEnrolled),
@@ -93,7 +83,7 @@ register_device = operation(
     errors=(e.WrongPushToken, e.PushOff, e.PushMisconfigured), summary="Register the device that scanned the QR code.",
 )  # fmt: skip
 remove_push = operation(
-    "second_factors.remove_push", f"DELETE {_OWN}/push", OwnPush, Deleted, auth=K & U, access=CREDENTIALS,
+    "second_factors.remove_push", f"DELETE {_OWN}/push", AT, Deleted, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/push",), row="M36", errors=(e.PushOff, e.PushNotEnrolled),
     summary="Remove the signed-in account's push device.",
 )  # fmt: skip
@@ -102,6 +92,6 @@ managed_remove_push = operation(
     errors=(*UID_ERRORS, e.PushNotEnrolled), summary="Remove an account's push device.",
 )  # fmt: skip
 managed_remove_push_older = operation(
-    "second_factors.managed_remove_push_older", f"DELETE {_MANAGED}/authenticator/push/{{uid}}", ManagedPush, Deleted, auth=K & S | M,
+    "second_factors.managed_remove_push_older", f"DELETE {_MANAGED}/authenticator/push/{{uid}}", Uid, Deleted, auth=K & S | M,
     scope=WRITE, row="M44", errors=(*UID_ERRORS, e.PushNotEnrolled), summary="Remove an account's push device, at an older address.",
 )  # fmt: skip

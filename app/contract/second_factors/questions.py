@@ -11,7 +11,7 @@ from app.contract.error_groups import LOCK_CHALLENGES, UID_ERRORS
 from app.contract.groups import AT, Deleted, F, Posted, SecurityAnswer
 from app.contract.operations import HASHES, operation
 from app.contract.resources import collection
-from app.contract.second_factors.account import WRITE, ManagedFactor, OwnFactor
+from app.contract.second_factors.account import WRITE, ManagedFactor
 from app.contract.second_factors.challenge import TOKEN_ERRORS, FactorLogin
 from app.contract.second_factors.signing_in import ChallengeAnswer
 from app.kit.resource import CREATE, DELETE, LIST, UPDATE, InSettings, Key, RequestName
@@ -82,7 +82,7 @@ keep_answers = operation(
     summary="Enrol security questions, or replace their answers.",
 )  # fmt: skip
 remove_questions = operation(
-    "second_factors.remove_questions", f"DELETE {_OWN}/{_NAME}", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS,
+    "second_factors.remove_questions", f"DELETE {_OWN}/{_NAME}", AT, Deleted, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/{_NAME}",), row="M34", errors=(e.FactorRemovalRefused, e.QuestionFactorOff),
     summary="Remove the signed-in account's security questions.",
 )  # fmt: skip

@@ -1,28 +1,21 @@
-"""The login that knows of second factors (interface mfa.md section 2, rows M01, M03, M09)."""
+"""The login with second factors (interface mfa.md section 2, rows M01, M03, M09)."""
 
 from app.contract import errors as e
 from app.contract.auth import K
 from app.contract.groups import CAP, LOCK, PW, RBQ, F
 from app.contract.operations import HASHES, operation
-from app.contract.second_factors.challenge import DUO_REDIRECT, MT, TOKEN_ERRORS, Code, FactorLogin
+from app.contract.second_factors.challenge import DUO_REDIRECT, MT, TOKEN_ERRORS, AuthenticatorCode, Code, FactorLogin
 from app.contract.sign_in import LOGIN_ERRORS, PasswordLogin
 
 _LOGIN = "/identity/v2/auth/login/2fa"
 
 
 class ChallengeAnswer(MT, F, PW, CAP, LOCK, RBQ):
-    """What every proof by a challenge's token shares."""
+    """Parameters of every answer to a challenge."""
 
 
-class TotpProof(ChallengeAnswer):
+class TotpProof(ChallengeAnswer, AuthenticatorCode):
     """The code of an authenticator app, under either of its names."""
-
-    authenticator_code: Code = None
-    google_authenticator_code: Code = None
-
-    @property
-    def code(self) -> str | None:
-        return self.authenticator_code or self.google_authenticator_code
 
 
 class BackupCodeProof(ChallengeAnswer):

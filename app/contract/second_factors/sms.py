@@ -10,7 +10,7 @@ from app.contract.error_groups import LOCK_CHALLENGES, SMS_CODE, SMS_SENDING, UI
 from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, Options, SmsSent
 from app.contract.operations import operation
 from app.contract.profile import Profile
-from app.contract.second_factors.account import WRITE, ManagedFactor, OwnFactor
+from app.contract.second_factors.account import WRITE, ManagedFactor
 from app.contract.second_factors.challenge import MT, TOKEN_ERRORS, Code, FactorLogin
 from app.contract.second_factors.signing_in import ChallengeAnswer
 from app.kit.operation import Accept
@@ -22,7 +22,7 @@ _MANAGED = "/identity/v2/manage/account/2fa"
 
 
 class SmsOptions(Lower):
-    """How a code is texted, or read out in a call."""
+    """The template of the SMS, or a voice call instead."""
 
     sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
@@ -38,21 +38,21 @@ class SmsProof(ChallengeAnswer):
 
 
 class SetNumberAtLogin(MT, Number):
-    """The number to which codes go, while no second factor is enrolled."""
+    """The number that receives codes, while no second factor is enrolled."""
 
 
 class ResendSms(MT, SmsOptions):
-    """One more code, to the number that is there."""
+    """Another code to the number of the challenge."""
 
 
 class OwnSms(AT, F, PW, CAP, LOCK):
-    """A code proves the number that was named last, which then takes the place of an older one."""
+    """The code verifies the number that was set last, which then replaces the previous one."""
 
     otp: Code = None
 
 
 class OwnNumber(AT, Number):
-    """The number to which codes go once it is proved."""
+    """The number that receives codes once it is verified."""
 
 
 OFF = (e.SmsFactorOff, e.NoPhoneRegistered)
@@ -82,7 +82,7 @@ set_own_number = operation(
     summary="Set the phone number of the signed-in account's second factor, and text a first code.",
 )  # fmt: skip
 remove_sms = operation(
-    "second_factors.remove_sms", f"DELETE {_OWN}/sms", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS, row="M32",
+    "second_factors.remove_sms", f"DELETE {_OWN}/sms", AT, Deleted, auth=K & U, access=CREDENTIALS, row="M32",
     errors=(e.NoPhoneRegistered,), summary="Remove the phone number from the signed-in account's second factors.",
 )  # fmt: skip
 managed_remove_sms = operation(

@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 from app.contract import errors as e
 from app.contract import passwords as contract
-from app.contract.groups import CAP, Posted, PostedSms, SmsSent
+from app.contract.groups import AT, CAP, Posted, PostedSms, SmsSent
 from app.identity.authentication.recovery import recipient, sending
 from app.identity.authentication.recovery.sending import ResetOptions
 from app.identity.credentials.captcha import service as captcha
@@ -123,7 +123,7 @@ def questions_by_phone(context: Context, req: contract.QuestionsByPhone) -> Docu
 
 
 @contract.own_questions.implements
-def own_questions(context: Context, req: contract.OwnQuestions) -> Document:
+def own_questions(context: Context, req: AT) -> Document:
     _require_enabled(context)
     account = accounts.by_uid(context, context.account.uid)
     return _question_list(context, account.security_answers if account else ())

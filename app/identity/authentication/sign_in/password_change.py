@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import passwords as contract
-from app.contract.groups import Posted
+from app.contract.groups import Posted, Uid
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.recovery.handlers import require_captcha
 from app.identity.authentication.recovery.recipient import refuse_closed
@@ -78,7 +78,7 @@ def change(
 
 
 @contract.read_hash.implements
-def read_hash(context: Context, req: contract.ReadPasswordHash) -> contract.PasswordHash:
+def read_hash(context: Context, req: Uid) -> contract.PasswordHash:
     return _response(accounts.require(context, req.uid))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import tokens as contract
-from app.contract.groups import Deleted, Posted
+from app.contract.groups import AT, Deleted, Posted, Uid
 from app.contract.tokens import Token
 from app.identity.credentials.tokens import service
 from app.identity.directory.accounts import service as accounts
@@ -14,7 +14,7 @@ from app.kit.user_agents import parse_user_agent
 
 
 @contract.info.implements
-def info(context: Context, req: contract.OwnToken) -> contract.TokenFacts:
+def info(context: Context, req: AT) -> contract.TokenFacts:
     facts = context.account.facts
     return contract.TokenFacts(
         provider=str(facts.get("provider") or "Email"),
@@ -25,7 +25,7 @@ def info(context: Context, req: contract.OwnToken) -> contract.TokenFacts:
 
 
 @contract.validate.implements
-def validate(context: Context, req: contract.OwnToken) -> Token:
+def validate(context: Context, req: AT) -> Token:
     return _token(context.account)
 
 
@@ -37,7 +37,7 @@ def invalidate(context: Context, req: contract.RevokeOwnToken) -> Posted:
 
 
 @contract.slide.implements
-def slide(context: Context, req: contract.OwnToken) -> Token:
+def slide(context: Context, req: AT) -> Token:
     return Token(access_token=context.account.token, expires_in=iso(service.slide(context, context.account)) or "")
 
 
@@ -84,7 +84,7 @@ def revoke_refresh(context: Context, req: contract.RefreshToken) -> Deleted:
 
 
 @contract.revoke_refresh_of_account.implements
-def revoke_refresh_of_account(context: Context, req: contract.RevokeRefreshTokens) -> Deleted:
+def revoke_refresh_of_account(context: Context, req: Uid) -> Deleted:
     account = accounts.require(context, req.uid)
     service.revoke_refresh_of_account(context, account.uid)
     context.audit.record("refresh_tokens.ended", uid=account.uid)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract import consents as contract
 from app.contract import errors as e
-from app.contract.groups import Uid
+from app.contract.groups import AT, Uid
 from app.contract.profile import Profile
 from app.identity.directory.accounts import consents
 from app.identity.directory.accounts import service as accounts
@@ -40,7 +40,7 @@ def verify(context: Context, req: contract.CheckOwnConsent) -> contract.ConsentV
 
 
 @contract.logs.implements
-def logs(context: Context, req: contract.ListOwnConsentLogs) -> contract.ConsentLogs:
+def logs(context: Context, req: AT) -> contract.ConsentLogs:
     return _logs(context, accounts.current(context))
 
 

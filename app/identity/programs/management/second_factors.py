@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.contract.groups import Deleted
+from app.contract.groups import Deleted, Uid
 from app.contract.passkeys import account as own_passkeys
 from app.contract.passkeys import second_factor as passkeys
 from app.contract.passkeys.shapes import ListedPasskeys
@@ -57,7 +57,7 @@ def remove_questions(context: Context, req: contract.ManagedFactor) -> Deleted:
     return removed(context, req.uid, FactorKind.QUESTIONS)
 
 
-def remove_push(context: Context, req: contract.ManagedFactor | push.ManagedPush) -> Deleted:
+def remove_push(context: Context, req: contract.ManagedFactor | Uid) -> Deleted:
     return removed(context, req.uid, FactorKind.PUSH)
 
 

@@ -6,7 +6,7 @@ from app.contract import errors as e
 from app.contract import self_service as contract
 from app.contract.accounts import ReadOwnAccount
 from app.contract.accounts import read_own as read_own_account
-from app.contract.groups import Deleted, Posted, PostedSms, SmsSent, Uid
+from app.contract.groups import AT, Deleted, Posted, PostedSms, SmsSent, Uid
 from app.contract.profile import Profile
 from app.identity.authentication.recovery.handlers import require_captcha
 from app.identity.authentication.sign_in import tenant_requirements
@@ -93,7 +93,7 @@ def accept_policy(context: Context, req: contract.AcceptPolicy) -> Profile:
 
 
 @contract.policy_history.implements
-def policy_history(context: Context, req: contract.ReadPolicyHistory) -> contract.PolicyHistory:
+def policy_history(context: Context, req: AT) -> contract.PolicyHistory:
     return privacy_policy.history(context, accounts.current(context))
 
 

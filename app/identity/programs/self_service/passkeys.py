@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.groups import Deleted
+from app.contract.groups import AT, Deleted
 from app.contract.passkeys import account as contract
 from app.contract.passkeys.shapes import ListedPasskeys, OwnRegisterBegin, PublicKey
-from app.contract.second_factors.account import OwnFactor
 from app.identity.authentication.sign_in.passkeys import management
 from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
 from app.identity.credentials.passkeys import store
@@ -15,7 +14,7 @@ from app.identity.platform.context import Context
 
 
 @contract.begin.implements
-def begin(context: Context, req: OwnFactor) -> OwnRegisterBegin:  # noqa: ARG001 - the token names the account
+def begin(context: Context, req: AT) -> OwnRegisterBegin:  # noqa: ARG001 - the token names the account
     require_enabled(context)
     options = management.begin_adding(context, accounts.current(context))
     return OwnRegisterBegin(register_begin_credential=PublicKey(publicKey=options), publicKey=options)
@@ -30,7 +29,7 @@ def add(context: Context, req: contract.AddPasskey) -> ListedPasskeys:
 
 
 @contract.listed.implements
-def listed(context: Context, req: OwnFactor) -> ListedPasskeys:  # noqa: ARG001 - as above
+def listed(context: Context, req: AT) -> ListedPasskeys:  # noqa: ARG001 - as above
     require_enabled(context)
     return some_of(context, accounts.current(context).uid)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.groups import Deleted
+from app.contract.groups import AT, Deleted
 from app.contract.messages import MailKind
 from app.contract.passkeys import second_factor as passkeys
 from app.contract.passkeys.account import AddPasskey
@@ -48,24 +48,24 @@ def proved(context: Context, kind: FactorKind, answer: FactorResponse, fields: s
 
 
 @contract.make_backup_codes.implements
-def make_backup_codes(context: Context, req: contract.OwnFactor) -> contract.BackupCodes:  # noqa: ARG001 - the token names the account
+def make_backup_codes(context: Context, req: AT) -> contract.BackupCodes:  # noqa: ARG001 - the token names the account
     return contract.BackupCodes(
         back_up_codes=second_factors.generate_backup_codes(context, accounts.current(context), is_first=True)
     )
 
 
 @contract.renew_backup_codes.implements
-def renew_backup_codes(context: Context, req: contract.OwnFactor) -> contract.BackupCodes:  # noqa: ARG001 - as above
+def renew_backup_codes(context: Context, req: AT) -> contract.BackupCodes:  # noqa: ARG001 - as above
     return contract.BackupCodes(back_up_codes=renew(context, accounts.current(context)))
 
 
 @contract.remove_totp.implements
-def remove_totp(context: Context, req: contract.OwnFactor) -> Deleted:  # noqa: ARG001 - as above
+def remove_totp(context: Context, req: AT) -> Deleted:  # noqa: ARG001 - as above
     return removed(context, FactorKind.TOTP)
 
 
 @push.remove_push.implements
-def remove_push(context: Context, req: push.OwnPush) -> Deleted:  # noqa: ARG001 - as above
+def remove_push(context: Context, req: AT) -> Deleted:  # noqa: ARG001 - as above
     second_factors.enabled_authenticator(context, FactorKind.PUSH)
     return removed(context, FactorKind.PUSH)
 
@@ -76,7 +76,7 @@ def prove_duo(context: Context, req: duo.OwnDuo) -> Profile:
 
 
 @duo.remove_duo.implements
-def remove_duo(context: Context, req: contract.OwnFactor) -> Deleted:  # noqa: ARG001 - as above
+def remove_duo(context: Context, req: AT) -> Deleted:  # noqa: ARG001 - as above
     second_factors.enabled_authenticator(context, FactorKind.DUO)
     return removed(context, FactorKind.DUO)
 
@@ -87,7 +87,7 @@ def remove_older(context: Context, req: contract.LegacyRemoval) -> Deleted:
 
 
 @passkeys.begin_own.implements
-def begin_passkey(context: Context, req: contract.OwnFactor) -> RegisterBegin:  # noqa: ARG001 - as above
+def begin_passkey(context: Context, req: AT) -> RegisterBegin:  # noqa: ARG001 - as above
     return second_factor.begin_for(context, second_factors.account_factors(context, accounts.current(context)))
 
 
@@ -99,7 +99,7 @@ def enrol_passkey(context: Context, req: AddPasskey) -> ListedPasskey:
 
 
 @passkeys.remove_own.implements
-def remove_passkey(context: Context, req: contract.OwnFactor) -> Deleted:  # noqa: ARG001 - as above
+def remove_passkey(context: Context, req: AT) -> Deleted:  # noqa: ARG001 - as above
     second_factors.enabled_authenticator(context, FactorKind.PASSKEY)
     return removed(context, FactorKind.PASSKEY)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.contract import step_up as contract
 from app.contract.groups import Posted
+from app.contract.second_factors.account import OwnFactorsRead
 from app.contract.second_factors.challenge import Challenge, FactorKind
 from app.contract.step_up import StepUpMethod, ValidationToken
 from app.identity.authentication.sign_in import completion, second_factor
@@ -27,7 +28,7 @@ from app.kit.clock import iso
 
 
 @contract.begin.implements
-def begin(context: Context, req: contract.BeginStepUp) -> Challenge:
+def begin(context: Context, req: OwnFactorsRead) -> Challenge:
     """The token of this challenge opens nothing: who proves is known by the access token."""
     _refuse_off(context)
     known = second_factors.account_factors(context, accounts.current(context))
