@@ -1,4 +1,4 @@
-"""What account operations leave in the audit trail, and what never stands there."""
+"""Account operations write audit events; passwords and tokens never appear in them."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ from tests.support.callers import call_of
 from tests.support.tenant_server import MANAGE, PASSWORD, TenantServer, refused
 
 
-def told(acme: TenantServer) -> list[tuple[str, str | None, dict[str, Any]]]:
-    """The tenant's audit trail, in order: (event, uid, facts)."""
+def audit_events(acme: TenantServer) -> list[tuple[str, str | None, dict[str, Any]]]:
+    """Return the tenant's audit events in order: (event, uid, facts)."""
     work = UnitOfWork(acme.services.database, acme.tenant_id)
     try:
         rows = work.all(select(audit).where(audit.c.tenant_id == acme.tenant_id).order_by(audit.c.entry_id))
@@ -27,7 +27,7 @@ def test_every_change_is_audited(acme: TenantServer) -> None:
     acme.update(uid, {"FirstName": "Ada"})
     acme.update(uid, {"IsActive": False})
     acme.send("DELETE", f"{MANAGE}/{uid}")
-    events = [event for event, of, _ in told(acme) if of == uid and event.startswith("event.")]
+    events = [event for event, of, _ in audit_events(acme) if of == uid and event.startswith("event.")]
     assert sorted(events) == sorted(
         f"event.{name}"
         for name in ("CreateTraditionalAccount", "UpdateProfile", "UpdateProfile", "BlockAccount", "DeleteAccount")
@@ -44,20 +44,20 @@ def test_change_without_webhook_is_audited_as_silent(acme: TenantServer) -> None
         headers={"X-PreventWebhook": "true"},
         base_url=f"http://{acme.services.settings.api_hostname}",
     )
-    silent = [facts["silent"] for event, _, facts in told(acme) if event.startswith("event.")]
+    silent = [facts["silent"] for event, _, facts in audit_events(acme) if event.startswith("event.")]
     assert silent == [False, True, True]
 
 
 def test_refused_api_secret_is_audited(acme: TenantServer) -> None:
     assert refused(acme.send("GET", f"{MANAGE}/x", apisecret="wrong")) == (401, 902)
-    assert [event for event, _, _ in told(acme)] == ["secret.refused"]
+    assert [event for event, _, _ in audit_events(acme)] == ["secret.refused"]
 
 
 def test_audit_log_contains_no_password_and_no_token(acme: TenantServer) -> None:
     uid = acme.create()["Uid"]
     issued = acme.tokens(uid)
     acme.send("GET", f"{MANAGE}/access_token/refresh", refresh_token=issued["refresh_token"])
-    text = str(told(acme))
+    text = str(audit_events(acme))
     assert not any(secret in text for secret in (PASSWORD, issued["access_token"], issued["refresh_token"]))
 
 

@@ -1,4 +1,4 @@
-"""What must hold when requests meet: one owner of an identifier, and no lost change."""
+"""Concurrent requests: each identifier gets one owner, and no change is lost."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -49,7 +49,7 @@ def test_concurrent_creations_with_one_uid_create_one(new_tenant_server: NewTena
 
 @pytest.mark.parametrize("attempt", range(5))
 def test_concurrent_claims_in_opposite_order_do_not_deadlock(acme: TenantServer, attempt: int) -> None:
-    """Each takes ten addresses, one half from the front and one from the back: taken in that order they would deadlock."""
+    """Each claims ten addresses, half of them in reverse order; locked in that order they would deadlock."""
     entries = [{"Type": f"T{number}", "Value": f"a{number}@example.test"} for number in range(10)]
     bodies = [{"Password": PASSWORD, "Email": entries[:: 1 if number % 2 else -1]} for number in range(8)]
     assert outcomes(race(acme, "POST", MANAGE, bodies)) == {(200, None): 1, (403, 936): 7}

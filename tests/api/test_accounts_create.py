@@ -151,7 +151,7 @@ def test_custom_uid_must_be_unique_and_well_formed(new_tenant_server: NewTenantS
     assert refusal(acme, Uid="ada-1") == (403, 1044)
     assert refusal(acme, Uid="a d a") == (403, 1200)
     assert refusal(acme, Uid="identities") == (403, 1200)
-    assert refusal(acme, Uid="Nobody") == (403, 1200)  # where proofs for names that no account has are kept
+    assert refusal(acme, Uid="Nobody") == (403, 1200)  # reserved for one-time tokens of unknown identifiers
 
 
 def test_security_answers_are_never_returned(new_tenant_server: NewTenantServer) -> None:

@@ -1,4 +1,4 @@
-"""Accounts are deleted with everything they had."""
+"""Deleting an account deletes its identifiers and tokens."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whatever is sent, the answer is the interface's and never an internal error."""
+"""Random bodies and parameters are answered with declared errors, never with a server error."""
 
 from typing import Any
 
@@ -31,8 +31,8 @@ NAMED = (
 BODIES = st.dictionaries(st.sampled_from(NAMED) | st.text(max_size=10), JSON, max_size=5)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=40)
 
-# One tenant serves all examples of a test: that is meant.
-hostile = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+# All examples of a test share one tenant on purpose.
+fuzz = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def uid(acme: TenantServer) -> str:
     return str(acme.create()["Uid"])
 
 
-@hostile
+@fuzz
 @given(BODIES)
 def test_random_account_never_causes_server_error(acme: TenantServer, body: dict[str, Any]) -> None:
     answer = acme.send("POST", MANAGE, {"Password": PASSWORD, **body})
@@ -48,7 +48,7 @@ def test_random_account_never_causes_server_error(acme: TenantServer, body: dict
     assert answer.status_code == 200 or answer.get_json()["ErrorCode"] not in (None, 950)
 
 
-@hostile
+@fuzz
 @given(BODIES, st.booleans())
 def test_random_change_leaves_readable_profile(
     acme: TenantServer, uid: str, body: dict[str, Any], clears: bool
@@ -58,14 +58,14 @@ def test_random_change_leaves_readable_profile(
     assert set(acme.read(uid)) == set(FIELDS)
 
 
-@hostile
+@fuzz
 @given(st.sampled_from(["email", "username", "phone", "fields", "uid"]), TEXTS, st.sampled_from(["GET", "DELETE"]))
 def test_random_lookup_never_causes_server_error(acme: TenantServer, name: str, text: str, method: str) -> None:
     answer = acme.send(method, MANAGE, **{name: text})
     assert answer.status_code in (400, 403), answer.text
 
 
-@hostile
+@fuzz
 @given(st.sampled_from(["validate", "invalidate", "refresh", "activesession"]), TEXTS)
 def test_random_token_never_causes_server_error(acme: TenantServer, what: str, text: str) -> None:
     for name in ("access_token", "token", "accountid", "profileid"):

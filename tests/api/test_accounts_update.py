@@ -52,7 +52,7 @@ def test_null_clears_field_only_with_nullsupport(acme: TenantServer, uid: str) -
     assert (kept["FirstName"], kept["Gender"], kept["UserName"]) == ("Ada", "f", "ada")
     cleared = acme.update(uid, body, nullsupport="true")
     assert (cleared["FirstName"], cleared["Gender"], cleared["UserName"]) == (None, None, None)
-    assert cleared["Skills"] == [{"Id": "1", "Name": "Analysis"}]  # not one that nullsupport clears
+    assert cleared["Skills"] == [{"Id": "1", "Name": "Analysis"}]  # nullsupport does not clear lists
     assert refused(acme.send("GET", MANAGE, username="ada")) == (403, 1022)
 
 
@@ -68,7 +68,7 @@ def test_custom_fields_are_merged(new_tenant_server: NewTenantServer) -> None:
 
 def test_update_with_other_email_is_refused(acme: TenantServer, uid: str) -> None:
     assert refusal(acme, uid, {"Email": [{"Type": "Primary", "Value": "new@example.test"}]}) == (403, 1174)
-    assert acme.update(uid, {"Email": ADA, "LastName": "King"})["LastName"] == "King"  # a profile that is written back
+    assert acme.update(uid, {"Email": ADA, "LastName": "King"})["LastName"] == "King"  # the unchanged email is accepted
 
 
 def test_account_without_email_can_get_one(acme: TenantServer, uid: str) -> None:

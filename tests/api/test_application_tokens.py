@@ -1,4 +1,4 @@
-"""An application's access token opens what was granted: the steps of a takeover, tried with tokens of a real code flow."""
+"""An application's access token allows only what was granted: takeover steps tried with tokens of a real code flow."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_configured_access_is_granted_and_in_scope(world: World, ada: Person) ->
     narrowed = token_of(world, writes, ada, scope="openid account:read")
     assert scope_of(writes, narrowed) == {"openid", "account:read"}
     assert refused(ask(world, narrowed, "GET", f"{AUTH}/account/sendwelcomeemail")) == (403, 1143)
-    both = {"openid", "account:read", "account:write"}  # what writes shows the profile, so the person is told of both
+    both = {"openid", "account:read", "account:write"}  # write access returns the profile, so consent lists both scopes
     assert scope_of(writes, token_of(world, writes, ada, scope="openid account:write")) == both
 
 

@@ -23,7 +23,7 @@ from app.identity.platform.store import migrate
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from app.kit.clock import monotonic
-from tests.support.identity_service import SECRET as HOUSE_SECRET
+from tests.support.identity_service import SECRET as SERVICE_SECRET
 
 KEY, SECRET = "9b2f0e6c-0d4f-4f0e-8f63-1d2a5b7c9e01", "5f1c7a32-7b0e-4a55-9c1d-3e8f6a2b4c02"
 ACME = f"""tenants:
@@ -40,7 +40,7 @@ ACME = f"""tenants:
       - {{email: Ada@example.com, username: ada, password: correct horse 1!, email_verified: true, first_name: Ada}}
 """
 
-ADA = {"FirstName": "Ada", "RegistrationSource": "API"}  # no page registered her
+ADA = {"FirstName": "Ada", "RegistrationSource": "API"}  # created by the file, not by a page
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def lines(plan: Plan) -> list[tuple[str, str, str]]:
 
 
 def rows(services: Services, table: str, tenant: str = "acme") -> list[Any]:
-    """What lies in a table for a tenant."""
+    """Return the rows of a table that belong to a tenant."""
     work = UnitOfWork(services.database, "lookup")
     try:
         held = changes.by_name(work, tenant)
@@ -185,7 +185,7 @@ def test_prune_keeps_self_registered_accounts(ours: Services) -> None:
 
 
 def unmark(services: Services, email: str) -> None:
-    """Make an account one that registered itself."""
+    """Clear the mark of the file, as for an account that registered itself."""
     accounts = metadata.tables["accounts"]
     tenant_id = rows(services, "tenants")[0].tenant_id
     work = UnitOfWork(services.database, tenant_id)
@@ -269,7 +269,7 @@ def test_applying_export_changes_nothing(ours: Services) -> None:
     "beside", ["", "    url_whitelist: []\n", "    registration_form: []\n", "    settings: {}\n    brand: {}\n"]
 )
 def test_applying_export_of_minimal_file_changes_nothing(ours: Services, beside: str) -> None:
-    """Least of all the file of the README: an application and an account."""
+    """The file of the README: an application and an account."""
     applied(
         ours,
         "tenants:\n  - name: acme\n"
@@ -317,7 +317,7 @@ def captcha_secret(services: Services) -> str:
 
 
 def test_captcha_secret_is_encrypted_and_replaceable(ours: Services) -> None:
-    """It is the provider's: one that stays for ever would outlive its site key."""
+    """The provider issues it together with the site key, so both must be replaceable."""
     first = applied(ours, WITH_CAPTCHA.format(secret="from the provider"))
     assert captcha_secret(ours) == "from the provider"
     assert applied(ours, WITH_CAPTCHA.format(secret="from the provider")).is_empty
@@ -331,7 +331,7 @@ def test_captcha_secret_is_encrypted_and_replaceable(ours: Services) -> None:
 
 def test_captcha_secret_is_reencrypted(ours: Services) -> None:
     applied(ours, WITH_CAPTCHA.format(secret="from the provider"))
-    ours.encryption = Encryption((b"1" * 32, HOUSE_SECRET))
+    ours.encryption = Encryption((b"1" * 32, SERVICE_SECRET))
     assert reencrypt(ours) == 2  # the API secret is the other; no signing key was needed yet
     ours.encryption = Encryption((b"1" * 32,))
     assert captcha_secret(ours) == "from the provider"

@@ -46,8 +46,8 @@ def lines(plan: Plan) -> list[tuple[str, str, str]]:
     return [(change.kind, change.name, str(change.action)) for change in plan.changes if change.kind != "tenant"]
 
 
-def held(services: Services) -> tuple[int, list[Any]]:
-    """The tenant's version and its templates."""
+def stored(services: Services) -> tuple[int, list[Any]]:
+    """Return the tenant's version and its templates."""
     work = UnitOfWork(services.database, "lookup")
     try:
         tenant = changes.by_name(work, "acme")
@@ -61,7 +61,7 @@ def held(services: Services) -> tuple[int, list[Any]]:
 
 def test_templates_are_planned_and_stored(ours: Services) -> None:
     planned = configuration.plan(ours, read((HEAD + MAILS).encode(), "f.yaml", Path()))
-    assert held(ours) == (0, [])
+    assert stored(ours) == (0, [])
     plan = applied(ours, HEAD + MAILS)
     expected = [
         ("mail_template", "forgotpassword forgotpassword-default", "create"),
@@ -70,31 +70,31 @@ def test_templates_are_planned_and_stored(ours: Services) -> None:
         ("sms_template", "verification verification-default", "create"),
     ]
     assert lines(planned) == lines(plan) == expected
-    assert [(kind, name) for kind, name, _ in held(ours)[1]] == [tuple(name.split()) for _, name, _ in expected]
+    assert [(kind, name) for kind, name, _ in stored(ours)[1]] == [tuple(name.split()) for _, name, _ in expected]
     assert applied(ours, HEAD + MAILS).is_empty
 
 
 def test_exported_templates_round_trip(ours: Services) -> None:
     applied(ours, HEAD + MAILS)
-    before, text = held(ours), export(ours, "acme")
+    before, text = stored(ours), export(ours, "acme")
     assert applied(ours, text).is_empty
-    assert held(ours) == before
+    assert stored(ours) == before
     assert "html: |" in text
     applied(ours, HEAD + "    mail_templates: []\n    sms_templates: []\n", prune=True)
-    assert held(ours)[1] == []
+    assert stored(ours)[1] == []
     applied(ours, text)
-    assert held(ours)[1] == before[1]
+    assert stored(ours)[1] == before[1]
     assert export(ours, "acme") == text
 
 
 def test_template_change_is_planned_and_increments_version(ours: Services) -> None:
     applied(ours, HEAD + MAILS)
-    before = held(ours)[0]
+    before = stored(ours)[0]
     plan = applied(ours, HEAD + MAILS.replace("Neues Passwort", "Ein neues Passwort"))
     assert [one.details for one in plan.changes if one.action == "change"] == [
         ("subject: Neues Passwort -> Ein neues Passwort",)
     ]
-    assert held(ours)[0] == before + 1
+    assert stored(ours)[0] == before + 1
 
 
 def test_templates_are_removed_only_with_prune(ours: Services) -> None:
@@ -102,11 +102,11 @@ def test_templates_are_removed_only_with_prune(ours: Services) -> None:
     one = MAILS.partition("      - {type: forgotpassword")[0]
     plan = applied(ours, HEAD + one)
     assert "is not in the file; --prune removes it" in str(plan)
-    assert len(held(ours)[1]) == 4
+    assert len(stored(ours)[1]) == 4
     assert lines(applied(ours, HEAD, prune=True)) == []
     plan = applied(ours, HEAD + one, prune=True)
     assert ("mail_template", "welcome spring", "remove") in lines(plan)
-    assert [kind for kind, _, _ in held(ours)[1]] == ["forgotpassword", "verification"]
+    assert [kind for kind, _, _ in stored(ours)[1]] == ["forgotpassword", "verification"]
 
 
 WRONG = [

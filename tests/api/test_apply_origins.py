@@ -1,4 +1,4 @@
-"""A file overwrites what it names and takes back what it named; what operations set beside it stays (decisions/0162)."""
+"""A file sets the values that it names and resets the ones that it no longer names; values set by operations stay (decisions/0162)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.identity.administration.configuration import apply as configuration
+from app.identity.administration.configuration import apply as apply_module
 from app.identity.administration.configuration.export import export
 from app.identity.administration.configuration.origins import differences, marks, merged, unnamed
 from app.identity.administration.configuration.plan import Plan
@@ -37,14 +37,14 @@ OWN_TEXT = {"SmsTemplateType": "verification", "Name": "short", "Template": "#OT
 
 
 class Managed:
-    """A tenant of a file, with a machine that may call every management operation that configures it."""
+    """A tenant created by a file, with a machine token for the management operations that configure it."""
 
     def __init__(self, server: TenantServer) -> None:
         self.server = server
         self.token = machine(server, *MAY)
 
     def operate(self) -> None:
-        """Set by operations what the file does not name."""
+        """Set values by operations that the file does not name."""
         for method, path, body in (
             ("POST", f"{AT}/push-notification-settings", PUSH),
             ("PUT", f"{AT}/duo-authenticator-settings", DUO),
@@ -58,18 +58,18 @@ class Managed:
         return answered(ask(self.server, self.token, method, path, body))
 
     def apply(self, text: str = FILE, **how: bool) -> Plan:
-        done = configuration.apply(self.server.services, self._read(text), **how)
+        done = apply_module.apply(self.server.services, self._read(text), **how)
         self.server.services.directory.clear_cache()
         return done
 
     def plan(self, text: str = FILE, **how: bool) -> Plan:
-        return configuration.plan(self.server.services, self._read(text), **how)
+        return apply_module.plan(self.server.services, self._read(text), **how)
 
     def _read(self, text: str) -> Any:
         return read(text.format(name=self.server.name).encode(), "f.yaml", Path())
 
-    def stands(self) -> dict[str, Any]:
-        """Everything that a file or an operation may configure, as it lies in the store."""
+    def configuration(self) -> dict[str, Any]:
+        """Return everything that a file or an operation may configure, as stored."""
         work = UnitOfWork(self.server.services.database, "lookup")
         try:
             held = changes.by_name(work, self.server.name)
@@ -95,14 +95,14 @@ def acme(new_tenant_server: NewTenantServer) -> Managed:
 
 def test_values_set_by_operations_survive_repeated_apply(acme: Managed) -> None:
     acme.operate()
-    before = acme.stands()
+    before = acme.configuration()
     assert before["push"]["app_name"] == "Acme Keys"
     assert [before["second_factors"][name] for name in ("totp", "push", "duo")] == [True] * 3
     assert len(before["templates"]) == 3
     planned = acme.plan()
     for _ in range(2):
         assert acme.apply().is_empty
-        assert acme.stands() == before
+        assert acme.configuration() == before
     assert planned.is_empty
     told = str(planned)
     assert "settings.second_factors.push: true stays, set by an operation" in told
@@ -111,11 +111,11 @@ def test_values_set_by_operations_survive_repeated_apply(acme: Managed) -> None:
 
 
 def test_default_push_settings_are_kept(acme: Managed) -> None:
-    """They stand for a tenant that has them, though each is at its default."""
+    """They are stored although each value is its default."""
     acme.call("POST", f"{AT}/push-notification-settings", {"IsEnabled": True})
-    before = acme.stands()
+    before = acme.configuration()
     assert acme.apply().is_empty
-    assert acme.stands() == before
+    assert acme.configuration() == before
     assert "push" in before
 
 
@@ -127,7 +127,7 @@ def test_file_overrides_operation_and_plan_shows_it(acme: Managed) -> None:
     assert "settings.two_factor: required -> optional (was set by an operation)" in details
     assert "subject: Changed -> Hello (was set by an operation)" in details
     assert str(acme.apply()) == str(planned)
-    assert acme.stands()["two_factor"] == "optional"
+    assert acme.configuration()["two_factor"] == "optional"
     assert acme.apply().is_empty
 
 
@@ -137,34 +137,34 @@ def test_value_removed_from_file_is_reset(acme: Managed) -> None:
     shorter = FILE.replace("two_factor: optional, custom_uid: true, ", "")
     planned = acme.plan(shorter)
     assert acme.apply(shorter).is_empty is False
-    stands = acme.stands()
-    assert "custom_uid" not in stands
-    assert stands["two_factor"] == "required"
+    stored = acme.configuration()
+    assert "custom_uid" not in stored
+    assert stored["two_factor"] == "required"
     assert "settings.custom_uid: true -> default" in str(planned)
     assert "settings.two_factor: required stays, set by an operation" in str(planned)
-    assert stands["second_factors"]["push"] is True
+    assert stored["second_factors"]["push"] is True
 
 
 def test_key_omitted_from_file_is_left_alone(acme: Managed) -> None:
     acme.operate()
-    before = acme.stands()
+    before = acme.configuration()
     assert acme.apply("tenants: [{{name: {name}}}]").is_empty
-    assert acme.stands() == before
+    assert acme.configuration() == before
     assert acme.apply(FILE.replace("custom_uid: true, ", "")).is_empty is False  # it still came from a file
-    assert "custom_uid" not in acme.stands()
+    assert "custom_uid" not in acme.configuration()
 
 
 def test_tenant_from_older_release_keeps_operation_values(acme: Managed) -> None:
     acme.operate()
     work = UnitOfWork(acme.server.services.database, acme.server.tenant_id)
-    changes.set_named_by_file(work, None)  # type: ignore[arg-type] # as it stands after the upgrade
+    changes.set_named_by_file(work, None)  # type: ignore[arg-type] # the value after the upgrade
     work.commit()
-    before = acme.stands()
+    before = acme.configuration()
     for _ in range(2):
         assert acme.apply().is_empty
-        assert acme.stands() == before
+        assert acme.configuration() == before
     acme.apply(FILE.replace("custom_uid: true, ", ""))
-    assert "custom_uid" not in acme.stands()
+    assert "custom_uid" not in acme.configuration()
 
 
 def test_concurrent_operation_is_not_overwritten(acme: Managed) -> None:
@@ -175,30 +175,30 @@ def test_concurrent_operation_is_not_overwritten(acme: Managed) -> None:
     assert held
     with ThreadPoolExecutor(1) as thread:
         applied = thread.submit(acme.apply, FILE.replace("custom_uid: true", "custom_uid: false"))
-        time.sleep(0.7)  # it has read what stood, or waits for its turn
+        time.sleep(0.7)  # it has read the stored values, or waits for the lock
         changes.change(work, settings={**held.settings, "duo": {"client_id": "DIACME"}})
         work.commit()
         assert applied.result(60).is_empty is False
-    stands = acme.stands()
-    assert (stands["custom_uid"], stands["duo"]) == (False, {"client_id": "DIACME"})
+    stored = acme.configuration()
+    assert (stored["custom_uid"], stored["duo"]) == (False, {"client_id": "DIACME"})
 
 
 def test_applying_export_keeps_operation_values(acme: Managed) -> None:
     acme.operate()
     before, written = (
-        acme.stands(),
+        acme.configuration(),
         export(acme.server.services, acme.server.name).replace("{", "{{").replace("}", "}}"),
     )
     for _ in range(2):
         assert acme.apply(written).is_empty
-        assert acme.stands() == before
+        assert acme.configuration() == before
 
 
 def test_prune_removes_values_created_by_operations(acme: Managed) -> None:
     acme.operate()
     assert "forgotpassword-default" in str(acme.plan(prune=True)).partition(" remove")[0]
     acme.apply(prune=True)
-    templates = acme.stands()["templates"]
+    templates = acme.configuration()["templates"]
     assert set(templates) == {
         "mail welcome welcome-default",
         "sms verification short",

@@ -1,4 +1,4 @@
-"""Services outside in the configuration file: their secrets are sealed, kept where none is stated, and never exported."""
+"""External services in the configuration file: secrets are encrypted, kept where the file omits them, and never exported."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def test_secrets_are_encrypted_kept_and_not_exported(own_services: Services, tmp
     assert tenant.settings.push is not None
     assert tenant_secrets.secrets_of(own_services.encryption, tenant, "push")["secret_access_key"] == "hidden-key"
     assert tenant_secrets.secrets_of(own_services.encryption, tenant, "duo") == {"client_secret": "hidden-secret"}
-    told = applied(own_services, FILE.format(secrets="", duo="another-secret"), tmp_path)
-    assert "secrets of push, duo or connections" in told
-    assert "another-secret" not in told
+    changes = applied(own_services, FILE.format(secrets="", duo="another-secret"), tmp_path)
+    assert "secrets of push, duo or connections" in changes
+    assert "another-secret" not in changes
     tenant = own_services.directory.by_name("acme")
     assert tenant is not None
     assert tenant_secrets.secrets_of(own_services.encryption, tenant, "push")["secret_access_key"] == "hidden-key"
@@ -62,9 +62,9 @@ def test_problem_report_contains_no_secret(own_services: Services, tmp_path: obj
     text = FILE.format(secrets="secrets: {access_key: hidden-key}", duo="x").replace("eu-central-1\n", "evil.example\n")
     with pytest.raises(ConfigurationError) as refused:
         applied(own_services, text, tmp_path)
-    said = "\n".join(str(one) for one in refused.value.problems)
-    assert "region" in said
-    assert "hidden-key" not in said
+    report = "\n".join(str(one) for one in refused.value.problems)
+    assert "region" in report
+    assert "hidden-key" not in report
 
 
 CONNECTIONS = """
@@ -96,14 +96,14 @@ def test_connection_secrets_follow_their_connections(own_services: Services, tmp
     assert "unchanged" in applied(own_services, text, tmp_path).partition("\n")[0]
     assert secrets_of_connections(own_services) == both
     own_services.encryption = Encryption((NEXT, SECRET))
-    assert reencrypt(own_services) == 2  # the API secret is the other
+    assert reencrypt(own_services) == 2  # the other one is the API secret
     own_services.encryption = Encryption((NEXT,))
     own_services.directory.clear_cache()
     assert secrets_of_connections(own_services) == both
-    told = applied(own_services, CONNECTIONS.format(google="hidden-other", more=""), tmp_path)
-    assert "settings.connections.company: {'key': 'acme', 'issuer': 'https://id.example.com'} -> default" in told
-    assert "secrets of push, duo or connections: others" in told
-    assert "hidden" not in told
+    changes = applied(own_services, CONNECTIONS.format(google="hidden-other", more=""), tmp_path)
+    assert "settings.connections.company: {'key': 'acme', 'issuer': 'https://id.example.com'} -> default" in changes
+    assert "secrets of push, duo or connections: others" in changes
+    assert "hidden" not in changes
     assert secrets_of_connections(own_services) == {"google": "hidden-other"}
     applied(own_services, CONNECTIONS.format(google="null", more=""), tmp_path)
     assert secrets_of_connections(own_services) == {}

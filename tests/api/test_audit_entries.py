@@ -1,4 +1,4 @@
-"""What audit rows say: the request that wrote them, and tries against an account that is locked."""
+"""Audit entries: the request reference, attempts on locked accounts, and retention."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.tenant_server import NewTenantServer, refused
 WRONG, LOCKED = "not the password", {"maximum_failed_attempts": 3, "suspend_seconds": 600}
 
 
-def rows_of(who: AccountHolder) -> list[Any]:
+def entries_of(who: AccountHolder) -> list[Any]:
     services: Services = who.tenant.services
     work = UnitOfWork(services.database, who.tenant.tenant_id)
     try:
@@ -36,13 +36,13 @@ def test_attempt_on_locked_account_is_audited(new_tenant_server: NewTenantServer
     who = account_holder(new_tenant_server, lockout={"type": kind, **LOCKED})
     for _ in range(3):
         who.call("U12", {"email": who.email, "password": WRONG})
-    before = len(rows_of(who))
+    before = len(entries_of(who))
     for password in (WRONG, OLD):
         assert refused(who.call("U12", {"email": who.email, "password": password}))[0] == 403
-    tries = rows_of(who)[before:]
-    assert [row.event for row in tries] == ["sign_in.refused"] * 2
-    assert {row.facts["reason"] for row in tries} == {"locked"}
-    assert len({row.reference for row in tries}) == 2
+    attempts = entries_of(who)[before:]
+    assert [row.event for row in attempts] == ["sign_in.refused"] * 2
+    assert {row.facts["reason"] for row in attempts} == {"locked"}
+    assert len({row.reference for row in attempts}) == 2
 
 
 def test_audit_reference_equals_request_id(new_tenant_server: NewTenantServer) -> None:
@@ -52,7 +52,7 @@ def test_audit_reference_equals_request_id(new_tenant_server: NewTenantServer) -
     base = f"http://{who.tenant.services.settings.api_hostname}"
     body = {"email": who.email, "password": WRONG}
     answer = client.post("/identity/v2/auth/login", json=body, query_string=query, base_url=base)
-    assert rows_of(who)[-1].reference == answer.headers["X-Request-Id"]
+    assert entries_of(who)[-1].reference == answer.headers["X-Request-Id"]
 
 
 def test_audit_retention_follows_tenant_setting(new_tenant_server: NewTenantServer) -> None:
@@ -63,15 +63,15 @@ def test_audit_retention_follows_tenant_setting(new_tenant_server: NewTenantServ
         for who in (kept, short):
             cleaning._clean_tenant(services.database, who.tenant.tenant_id, services.clock.now() + timedelta(days=days))
 
-    before = len(rows_of(kept))
+    before = len(entries_of(kept))
     assert before > 0
-    assert len(rows_of(short)) == before
+    assert len(entries_of(short)) == before
     removed(29)
-    assert (len(rows_of(kept)), len(rows_of(short))) == (before, before)
+    assert (len(entries_of(kept)), len(entries_of(short))) == (before, before)
     removed(31)
-    assert (len(rows_of(kept)), len(rows_of(short))) == (before, 0)
+    assert (len(entries_of(kept)), len(entries_of(short))) == (before, 0)
     removed(366)
-    assert len(rows_of(kept)) == 0
+    assert len(entries_of(kept)) == 0
 
 
 def test_clean_up_removes_more_than_one_batch(new_tenant_server: NewTenantServer) -> None:
@@ -83,4 +83,4 @@ def test_clean_up_removes_more_than_one_batch(new_tenant_server: NewTenantServer
     with UnitOfWork(services.database, who.tenant.tenant_id).separate_transaction() as work:
         audit.write(work)
     cleaning._clean_tenant(services.database, who.tenant.tenant_id, services.clock.now() + timedelta(days=2))
-    assert rows_of(who) == []
+    assert entries_of(who) == []

@@ -54,18 +54,18 @@ def serve(ours: Installation) -> None:
 
 
 @contextmanager
-def writes_going_on(ours: Installation) -> Iterator[None]:
-    """Let people register meanwhile."""
+def concurrent_registrations(ours: Installation) -> Iterator[None]:
+    """Register accounts while the block runs."""
     stop = threading.Event()
 
-    def crowd() -> None:
+    def register_accounts() -> None:
         number = 0
         while not stop.is_set():
             register(ours, f"meanwhile-{number}@example.test")
             number += 1
             stop.wait(0.1)
 
-    thread = threading.Thread(target=crowd)
+    thread = threading.Thread(target=register_accounts)
     thread.start()
     try:
         yield
@@ -74,14 +74,14 @@ def writes_going_on(ours: Installation) -> Iterator[None]:
         thread.join()
 
 
-def driven(url: str) -> str:
-    """The address as the settings hold it."""
+def with_driver(url: str) -> str:
+    """Return the URL with the driver name, as the settings need it."""
     return url.replace("postgresql:", "postgresql+psycopg:")
 
 
-def months_made(server: Postgres, restored: PostgresUrls) -> int:
-    """Let a worker see to the months of the audit trail; return how many there are now."""
-    worker = Database(driven(restored.runtime_url))
+def maintained_partitions(server: Postgres, restored: PostgresUrls) -> int:
+    """Maintain the monthly audit partitions and return their number."""
+    worker = Database(with_driver(restored.runtime_url))
     audit_retention.maintain_partitions(worker, SystemClock().now())
     worker.dispose()
     months = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'audit'::regclass AND inhrelid::regclass::text ~ 'audit_[0-9]'"
@@ -95,10 +95,10 @@ def test_restored_postgres_backup_has_every_account(postgres_server: Postgres, t
         with installed(tmp_path, urls) as ours:
             serve(ours)
             source = {"GATEHOUSE_BACKUP_URL": postgres_server.backup_url("backed_up")}
-            with writes_going_on(ours):
+            with concurrent_registrations(ours):
                 made = gatehouse(ours, "backup", "create", str(file), **source)
                 assert made.returncode == 0, made.stderr
-            target = driven(postgres_server.backup_url("restored"))
+            target = with_driver(postgres_server.backup_url("restored"))
             with pytest.raises(BackupRefused, match="not a Gatehouse database"):
                 verify(target, file)
             restore = [
@@ -117,7 +117,7 @@ def test_restored_postgres_backup_has_every_account(postgres_server: Postgres, t
             ours.start()
             assert [email for email in BEFORE if not signs_in(ours, email)] == []
             register(ours, "afterwards@example.test")
-            assert months_made(postgres_server, fresh) >= 1
+            assert maintained_partitions(postgres_server, fresh) >= 1
             with pytest.raises(BackupRefused, match=r"accounts: .* instead of"):
                 verify(target, file)
     finally:
@@ -135,9 +135,9 @@ def test_backup_by_role_under_row_security_is_refused(postgres_server: Postgres,
             assert "sees no row of any tenant" in said
             assert "GATEHOUSE_BACKUP_URL is required" in refused(gatehouse(ours, "backup", "create", str(file)))
             with pytest.raises(BackupRefused, match="sees no row of any tenant"):
-                create(driven(urls.runtime_url), file, postgres_server.binary("pg_dump"))
+                create(with_driver(urls.runtime_url), file, postgres_server.binary("pg_dump"))
             assert not file.exists()
-            create(driven(postgres_server.backup_url("blind")), file, postgres_server.binary("pg_dump"))
+            create(with_driver(postgres_server.backup_url("blind")), file, postgres_server.binary("pg_dump"))
             blind = tmp_path / "blind.dump"
             dump = [postgres_server.binary("pg_dump"), "--format=custom", f"--file={blind}"]
             assert subprocess.run([*dump, urls.migrate_url], capture_output=True, check=False).returncode != 0
@@ -170,7 +170,7 @@ def test_restored_sqlite_backup_has_every_account(tmp_path: Path) -> None:
     place.mkdir()
     with installed(tmp_path) as ours:
         serve(ours)
-        with writes_going_on(ours):
+        with concurrent_registrations(ours):
             made = gatehouse(ours, "backup", "create", str(file))
             assert made.returncode == 0, made.stderr
         with pytest.raises(BackupRefused, match="never written over another"):

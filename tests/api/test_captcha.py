@@ -1,4 +1,4 @@
-"""What opens an account that is locked by a captcha: our own challenge, or the answer of the tenant's provider."""
+"""Unlocking an account that is locked by a captcha: our own challenge, or the response of the tenant's provider."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def logs_in(
 
 @pytest.fixture
 def locked(new_tenant_server: NewTenantServer) -> Locked:
-    """A tenant with one account, which is locked by a captcha."""
+    """Return a function that creates a tenant with one account locked by a captcha."""
 
     def make(provider: str = "own", **captcha: Any) -> TenantServer:
         stated = {
@@ -64,7 +64,7 @@ def locked(new_tenant_server: NewTenantServer) -> Locked:
 
 
 def challenge_of(tenant: TenantServer) -> Challenge:
-    """The challenge that the refusal of a locked sign-in brings."""
+    """Return the challenge in the refusal of a locked sign-in."""
     answer = logs_in(tenant)
     assert refused(answer) == (403, 1132)
     return Challenge.model_validate(answer.get_json()["Data"]["Captcha"])
@@ -74,7 +74,7 @@ def solved(challenge: Challenge) -> dict[str, str]:
     return {"captcha_challenge": challenge.token, "captcha_work": worked(challenge.work_seed, challenge.work_bits)}
 
 
-# Our own.
+# Our own challenge.
 
 
 def test_proof_of_work_unlocks_sign_in(locked: Locked) -> None:
@@ -124,7 +124,7 @@ def test_expired_challenge_returns_new_one(locked: Locked) -> None:
 @pytest.mark.parametrize("place", ["challenge", "work"])
 @pytest.mark.parametrize("text", ["", "x", "é", "1" * 10_000, "AAAA", "-1", "\u0000"])
 def test_malformed_captcha_solution_is_refused(locked: Locked, place: str, text: str) -> None:
-    tenant = locked(work_bits=22)  # with few of them nonsense is right now and then
+    tenant = locked(work_bits=22)  # with few bits a random solution is sometimes right
     given = {"captcha_challenge": challenge_of(tenant).token, "captcha_work": "0", f"captcha_{place}": text}
     assert refused(logs_in(tenant, **given)) in ((403, 982), (403, 1132), (400, 1214))
 
@@ -140,7 +140,7 @@ def test_altered_challenge_is_refused(locked: Locked) -> None:
 
 
 def at_once(times: int, one: Callable[[], TestResponse]) -> Counter[int]:
-    """Do the same so many times together; how often each status came."""
+    """Call it that many times concurrently; return the count of each status."""
     together = threading.Barrier(times)
 
     def begin(_: int) -> int:
@@ -154,8 +154,8 @@ def at_once(times: int, one: Callable[[], TestResponse]) -> Counter[int]:
 def test_concurrent_uses_of_challenge_have_one_winner(locked: Locked) -> None:
     tenant = locked()
     given = solved(challenge_of(tenant))
-    told = at_once(30, lambda: logs_in(tenant, WRONG, **given))
-    assert told == {401: 1, 403: 29}  # one had its password weighed
+    statuses = at_once(30, lambda: logs_in(tenant, WRONG, **given))
+    assert statuses == {401: 1, 403: 29}  # one request had its password checked
 
 
 def test_attempts_with_solved_captcha_are_limited(new_tenant_server: NewTenantServer, locked: Locked) -> None:
@@ -167,7 +167,7 @@ def test_attempts_with_solved_captcha_are_limited(new_tenant_server: NewTenantSe
     assert refused(logs_in(tenant, **solved(challenge_of(tenant)))) == (429, 429)
 
 
-# A provider elsewhere.
+# An external provider.
 
 
 @pytest.fixture
@@ -186,7 +186,7 @@ def change(tenant: TenantServer, **settings: Any) -> None:
     tenant.services.directory.clear_cache()
 
 
-def elsewhere(locked: Locked, kind: str, **captcha: Any) -> TenantServer:
+def with_provider(locked: Locked, kind: str, **captcha: Any) -> TenantServer:
     tenant = locked(kind, **captcha)
     keep_secret(tenant.services, tenant.tenant_id)
     return tenant
@@ -207,7 +207,7 @@ def test_every_parameter_name_is_sent_to_provider(
     locked: Locked, provider: Provider, kind: str, given: dict[str, str], place: str
 ) -> None:
     provider.says = BELIEVED.get(kind, provider.says)
-    tenant = elsewhere(locked, kind)
+    tenant = with_provider(locked, kind)
     answered(logs_in(tenant, query=given) if place == "query" else logs_in(tenant, **given))
     [(method, facts)] = provider.asked
     assert (method, "an answer" in facts.values(), "a secret key" in facts.values()) == (
@@ -219,7 +219,7 @@ def test_every_parameter_name_is_sent_to_provider(
 
 
 def test_tenant_with_provider_gets_no_own_challenge(locked: Locked, provider: Provider) -> None:
-    tenant = elsewhere(locked, "hcaptcha")
+    tenant = with_provider(locked, "hcaptcha")
     locked_out = logs_in(tenant)
     assert refused(locked_out) == (403, 1132)
     assert "Data" not in locked_out.get_json() or locked_out.get_json()["Data"] is None
@@ -231,11 +231,11 @@ def test_tenant_with_provider_gets_no_own_challenge(locked: Locked, provider: Pr
 def test_captcha_rejected_by_provider_is_refused(locked: Locked, provider: Provider, kind: str, code: int) -> None:
     provider.says = DOUBTED
     given = {"g-recaptcha-response": "x", "h-captcha-response": "x", "qq_captcha_ticket": "x"}
-    assert refused(logs_in(elsewhere(locked, kind), **given)) == (403, code)
+    assert refused(logs_in(with_provider(locked, kind), **given)) == (403, code)
 
 
 def test_accepted_captcha_response_is_used_once(locked: Locked, provider: Provider) -> None:
-    tenant = elsewhere(locked, "hcaptcha")
+    tenant = with_provider(locked, "hcaptcha")
     assert at_once(12, lambda: logs_in(tenant, WRONG, **{"h-captcha-response": "one"}))[401] == 1
     assert refused(logs_in(tenant, **{"h-captcha-response": "one"})) == (403, 982)
     answered(logs_in(tenant, **{"h-captcha-response": "another"}))
@@ -247,7 +247,7 @@ SCORES = [
     ("recaptcha_v3", 0.4, False),
     ("recaptcha_v3", None, False),
 ]
-SCORES += [("recaptcha_v3", "1", False), ("recaptcha_v3", True, False)]  # type: ignore[list-item]  # what a liar sends
+SCORES += [("recaptcha_v3", "1", False), ("recaptcha_v3", True, False)]  # type: ignore[list-item]  # forged types
 SCORES += [("hcaptcha", 0.1, True), ("hcaptcha", 0.9, False), ("hcaptcha", None, True)]
 
 
@@ -255,16 +255,16 @@ SCORES += [("hcaptcha", 0.1, True), ("hcaptcha", 0.9, False), ("hcaptcha", None,
 def test_captcha_score_decides(locked: Locked, provider: Provider, kind: str, score: Any, is_believed: bool) -> None:
     provider.says = json.dumps({"success": True, "score": score}).encode()
     given = {"g-recaptcha-response": "x", "h-captcha-response": "x"}
-    assert logs_in(elsewhere(locked, kind), **given).status_code == (200 if is_believed else 403)
+    assert logs_in(with_provider(locked, kind), **given).status_code == (200 if is_believed else 403)
 
 
-LIES = [b'{"success": "true"}', b'{"success": 1}', b'{"success": null}', b"{}"]
+NOT_TRUE = [b'{"success": "true"}', b'{"success": 1}', b'{"success": null}', b"{}"]
 
 
-@pytest.mark.parametrize("says", LIES)
+@pytest.mark.parametrize("says", NOT_TRUE)
 def test_success_other_than_true_is_refused(locked: Locked, provider: Provider, says: bytes) -> None:
     provider.says = says
-    assert refused(logs_in(elsewhere(locked, "hcaptcha"), **{"h-captcha-response": "x"})) == (403, 982)
+    assert refused(logs_in(with_provider(locked, "hcaptcha"), **{"h-captcha-response": "x"})) == (403, 982)
 
 
 NONSENSE = [
@@ -283,19 +283,19 @@ def test_broken_captcha_provider_answers_503_and_allows_retry(
     locked: Locked, provider: Provider, status: int, says: bytes
 ) -> None:
     provider.status, provider.says = status, says
-    tenant = elsewhere(locked, "recaptcha_v2")
+    tenant = with_provider(locked, "recaptcha_v2")
     answer = logs_in(tenant, **{"g-recaptcha-response": "x"})
     assert refused(answer) == (503, 950)
     assert answer.headers["Retry-After"] == "5"
     assert "a secret key" not in answer.text
     provider.status, provider.says = 200, b'{"success": true}'
-    answered(logs_in(tenant, **{"g-recaptcha-response": "x"}))  # it was not used up
+    answered(logs_in(tenant, **{"g-recaptcha-response": "x"}))  # the response was not consumed
 
 
 def test_unreachable_captcha_provider_answers_503(
     locked: Locked, services: Services, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tenant = elsewhere(locked, "hcaptcha")
+    tenant = with_provider(locked, "hcaptcha")
     provider.waits = threading.Event()
     assert refused(logs_in(tenant, **{"h-captcha-response": "x"})) == (503, 950)
     provider.waits.set()
@@ -310,19 +310,19 @@ def test_captcha_provider_without_secret_answers_503(locked: Locked, provider: P
 
 
 def test_appinfo_names_captcha_provider(new_tenant_server: NewTenantServer) -> None:
-    def told(kind: str) -> tuple[Any, ...]:
+    def statuses(kind: str) -> tuple[Any, ...]:
         tenant = new_tenant_server(captcha={"provider": kind, "site_key": "public"})
         info = answered(tenant.send("GET", "/ciam/appinfo", with_secret=False))
         return info["IsV2Recaptcha"], info["V2RecaptchaSiteKey"], info["QQTencentCaptchaKey"]
 
-    assert told("recaptcha_v2") == (True, "public", None)
-    assert told("tencent") == (False, None, "public")
-    assert told("own") == (False, None, None)
+    assert statuses("recaptcha_v2") == (True, "public", None)
+    assert statuses("tencent") == (False, None, "public")
+    assert statuses("own") == (False, None, None)
 
 
 def test_captcha_urls_setting_is_parsed_and_checked(tmp_path: Path) -> None:
-    told = "recaptcha_v2=https://www.recaptcha.net/recaptcha/api/siteverify hcaptcha=http://127.0.0.1:9/x"
-    urls = read({"GATEHOUSE_CAPTCHA_URLS": told}, tmp_path).captcha_urls
+    statuses = "recaptcha_v2=https://www.recaptcha.net/recaptcha/api/siteverify hcaptcha=http://127.0.0.1:9/x"
+    urls = read({"GATEHOUSE_CAPTCHA_URLS": statuses}, tmp_path).captcha_urls
     assert urls[1] == ("hcaptcha", "http://127.0.0.1:9/x")
     for wrong in ("hcaptcha", "other=https://a.example/", "hcaptcha=here"):
         with pytest.raises(SettingsError, match="GATEHOUSE_CAPTCHA_URLS must look like"):

@@ -1,4 +1,4 @@
-"""Everything that can be asked of one account, asked in the same moment: each is done or refused, and none waits for another."""
+"""Concurrent operations on one account: each succeeds or is refused, and none deadlocks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TIMES = 3
 Act = Callable[[], TestResponse]
 
 
-def world(new_tenant_server: NewTenantServer) -> TenantServer:
+def unlimited_tenant(new_tenant_server: NewTenantServer) -> TenantServer:
     named = ("sign_in_per_minute_per_address", "forgot_per_minute_per_address", "reset_per_minute_per_address")
     return new_tenant_server(
         limits={**UNLIMITED, **dict.fromkeys(named, 0)}, lockout={"type": "none"}, email_login=True, username_login=True,
@@ -40,7 +40,7 @@ def token_of(acme: TenantServer, to: str, page: str) -> str:
     return next(token_in(mail) for mail in mails_to(acme.services, acme.tenant_id, to) if page in str(mail["text"]))
 
 
-def of_the_person(acme: TenantServer, bearer: str) -> list[Act]:
+def account_requests(acme: TenantServer, bearer: str) -> list[Act]:
     own: Callable[..., TestResponse] = partial(acme.send, bearer=bearer)
     change = {"oldpassword": PASSWORD, "newpassword": "Third-kettle-93"}
     return [
@@ -53,25 +53,25 @@ def of_the_person(acme: TenantServer, bearer: str) -> list[Act]:
     ]
 
 
-def of_the_mailbox(acme: TenantServer, bearer: str) -> list[Act]:
+def mailbox_requests(acme: TenantServer, bearer: str) -> list[Act]:
     acme.send("POST", f"{AUTH}/email", {"email": OTHER, "type": "Secondary"}, bearer=bearer)
     acme.send("POST", f"{AUTH}/password", {"email": ADA}, with_secret=False)
     acme.send("DELETE", f"{AUTH}/account", bearer=bearer)
     reset = {"resettoken": token_of(acme, ADA, "/reset-password"), "password": "Other-kettle-92"}
     verify, leave = token_of(acme, OTHER, "/verify"), token_of(acme, ADA, "/delete-account")
-    anybody: Callable[..., TestResponse] = partial(acme.send, with_secret=False)
+    without_secret: Callable[..., TestResponse] = partial(acme.send, with_secret=False)
     return [
-        partial(anybody, "PUT", f"{AUTH}/password/reset", reset),
-        partial(anybody, "GET", f"{AUTH}/email", verificationtoken=verify),
-        partial(anybody, "GET", f"{AUTH}/account/delete", deletetoken=leave),
-        partial(anybody, "POST", f"{AUTH}/password", {"email": ADA}),
-        partial(anybody, "POST", f"{AUTH}/login", {"email": ADA, "password": PASSWORD}),
+        partial(without_secret, "PUT", f"{AUTH}/password/reset", reset),
+        partial(without_secret, "GET", f"{AUTH}/email", verificationtoken=verify),
+        partial(without_secret, "GET", f"{AUTH}/account/delete", deletetoken=leave),
+        partial(without_secret, "POST", f"{AUTH}/password", {"email": ADA}),
+        partial(without_secret, "POST", f"{AUTH}/login", {"email": ADA, "password": PASSWORD}),
         partial(register, acme, ADA),
         partial(register, acme, OTHER),
     ]
 
 
-def of_the_server(acme: TenantServer, uid: str, *, removes: bool) -> list[Act]:
+def server_requests(acme: TenantServer, uid: str, *, removes: bool) -> list[Act]:
     changed = {"LastName": "King", "EmailVerified": False}
     last: Act = partial(acme.send, "DELETE", f"{MANAGE}/{uid}") if removes else partial(
         acme.send, "PUT", f"{MANAGE}/{uid}", changed
@@ -81,10 +81,14 @@ def of_the_server(acme: TenantServer, uid: str, *, removes: bool) -> list[Act]:
 
 def test_concurrent_operations_cause_no_server_error(new_tenant_server: NewTenantServer) -> None:
     for removes in (False, True):
-        acme = world(new_tenant_server)
+        acme = unlimited_tenant(new_tenant_server)
         uid = str(acme.create(Email=primary(ADA), EmailVerified=True, UserName="ada")["Uid"])
         bearer = str(acme.tokens(uid)["access_token"])
-        acts = of_the_mailbox(acme, bearer) + of_the_person(acme, bearer) + of_the_server(acme, uid, removes=removes)
+        acts = (
+            mailbox_requests(acme, bearer)
+            + account_requests(acme, bearer)
+            + server_requests(acme, uid, removes=removes)
+        )
         answers: list[Any] = at_once(acts * TIMES)
         assert not [(one.request.path, one.text) for one in answers if one.status_code >= 500]
 
@@ -97,7 +101,7 @@ def test_server_can_set_password_of_closed_account(acme: TenantServer) -> None:
     assert refused(acme.send("POST", f"{AUTH}/login", login, with_secret=False)) == (403, 991)
 
 
-def wait_until_one_waits(database: Database) -> None:
+def wait_for_lock_wait(database: Database) -> None:
     waits = text("SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
     with database.connect() as connection:
         while connection.execute(waits).first() is None:
@@ -106,8 +110,8 @@ def wait_until_one_waits(database: Database) -> None:
 
 @pytest.mark.parametrize("services", ["postgres"], indirect=True)
 def test_request_aborted_by_deadlock_runs_again(new_tenant_server: NewTenantServer) -> None:
-    """The other one holds a link and wants the account, the call holds the account and wants the link: PostgreSQL ends the call."""
-    acme = world(new_tenant_server)
+    """The two lock link and account in opposite order: PostgreSQL aborts the request, and it runs again."""
+    acme = unlimited_tenant(new_tenant_server)
     uid = str(acme.create(Email=primary(ADA), EmailVerified=True)["Uid"])
     forgot: Act = partial(acme.send, "POST", f"{AUTH}/password", {"email": ADA}, with_secret=False)
     answered(forgot())
@@ -118,7 +122,7 @@ def test_request_aborted_by_deadlock_runs_again(new_tenant_server: NewTenantServ
     other.run(links.values(tries=1))
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(forgot)
-        wait_until_one_waits(acme.services.database)
+        wait_for_lock_wait(acme.services.database)
         other.run(people.values(failed_attempts=0))
         other.commit()
         assert answered(asked.result())["IsPosted"]

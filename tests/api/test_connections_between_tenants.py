@@ -1,4 +1,4 @@
-"""One tenant is the provider of another, in one process and over real HTTP, as its configuration file says it."""
+"""One tenant is the provider of another, in one process and over real HTTP, as set up by a configuration file."""
 
 from __future__ import annotations
 

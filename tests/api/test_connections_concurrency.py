@@ -1,4 +1,4 @@
-"""Many come back from a provider at once with what one browser was sent out with: exactly one is taken, on both databases."""
+"""Concurrent callbacks with one state: exactly one is accepted, on both databases."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.tenant_server import NewTenantServer, TenantServer
 from tests.support.upstream import provider
 
 
-def comes_back(tenant: TenantServer, answer: dict[str, str]) -> str | None:
+def callback(tenant: TenantServer, answer: dict[str, str]) -> str | None:
     try:
         claimed, _ = finished(tenant, answer)
     except UnknownState:
@@ -21,9 +21,9 @@ def comes_back(tenant: TenantServer, answer: dict[str, str]) -> str | None:
 
 
 def test_concurrent_uses_of_state_have_one_winner(services: Services, new_tenant_server: NewTenantServer) -> None:
-    with provider(services) as there:
-        tenant = new_tenant_server(connections={"elsewhere": there.openid()})
-        answer = there.signs_in(led(tenant, "elsewhere"))
-        told = at_once([partial(comes_back, tenant, answer)] * 8)
-        assert [one for one in told if one is not None] == ["ada-1815"]
-        assert there.asked_for("/token") == 1
+    with provider(services) as upstream:
+        tenant = new_tenant_server(connections={"elsewhere": upstream.openid()})
+        answer = upstream.signs_in(led(tenant, "elsewhere"))
+        subjects = at_once([partial(callback, tenant, answer)] * 8)
+        assert [one for one in subjects if one is not None] == ["ada-1815"]
+        assert upstream.asked_for("/token") == 1

@@ -1,4 +1,4 @@
-"""What a provider that speaks OpenID Connect may say, and nobody believes (OpenID Connect Core section 3.1.3.7, RFC 9207)."""
+"""Forged and malformed responses of an OpenID provider are refused (OpenID Connect Core section 3.1.3.7, RFC 9207)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAME = "elsewhere"
 
 @pytest.fixture
 def acme(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> TenantServer:
-    """A tenant that knows the provider."""
+    """Return a tenant with a connection to the provider."""
     made = new_tenant_server()
     fake_provider.known_to(made, NAME)
     return made
@@ -34,11 +34,11 @@ def claims(**said: Any) -> Callable[[FakeProvider], None]:
 
 
 def answers(status: int, text: str, **headers: str) -> Callable[[FakeProvider], None]:
-    """What the token endpoint says."""
+    """Let the token endpoint answer this."""
     return lambda one: one.answers.update({"/token": (status, headers, text.encode())})
 
 
-def says(**changed: Any) -> Callable[[FakeProvider], None]:
+def changes(**changed: Any) -> Callable[[FakeProvider], None]:
     def change(one: FakeProvider) -> None:
         for name, value in changed.items():
             setattr(one, name, value(one) if callable(value) else value)
@@ -46,7 +46,7 @@ def says(**changed: Any) -> Callable[[FakeProvider], None]:
     return change
 
 
-LIES: dict[str, tuple[Callable[[FakeProvider], None], str]] = {
+FORGERIES: dict[str, tuple[Callable[[FakeProvider], None], str]] = {
     "another issuer": (claims(iss="https://evil.example"), "not good: iss"),
     "another audience": (claims(aud="another"), "not good: aud"),
     "no audience": (claims(aud=None), "not good: aud"),
@@ -66,18 +66,18 @@ LIES: dict[str, tuple[Callable[[FakeProvider], None], str]] = {
     "from tomorrow": (claims(iat=9_999_999_999), "not good: exp"),
     "not before tomorrow": (claims(nbf=9_999_999_999), "not good: exp"),
     "another access token's": (claims(at_hash="AAAAAAAAAAAAAAAAAAAAAA"), "not good: at_hash"),
-    "another key's": (says(key=lambda _: key(2), header=lambda _: {"kid": key(1).kid}), "not signed by the provider"),
-    "a key nobody knows": (says(header={"kid": "nobody"}), "not signed by the provider"),
-    "signed by nobody": (says(id_token="eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ."), "key of the provider's own"),
+    "another key's": (changes(key=lambda _: key(2), header=lambda _: {"kid": key(1).kid}), "not signed by the provider"),
+    "a key nobody knows": (changes(header={"kid": "nobody"}), "not signed by the provider"),
+    "signed by nobody": (changes(id_token="eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ."), "key of the provider's own"),
     "signed with the client's secret": (
-        says(key=OctKey.import_key(SECRET), header=lambda _: {"alg": "HS256", "kid": key(1).kid}), "key of the provider's own",
+        changes(key=OctKey.import_key(SECRET), header=lambda _: {"alg": "HS256", "kid": key(1).kid}), "key of the provider's own",
     ),
-    "signed with the public key as a secret": (says(id_token=lambda one: by_public_key(one)), "key of the provider's own"),
+    "signed with the public key as a secret": (changes(id_token=lambda one: hmac_with_public_key(one)), "key of the provider's own"),
     "no token": (answers(200, '{"access_token": "a", "token_type": "Bearer"}'), "no id_token"),
     "a token that is a list": (answers(200, '{"id_token": ["a"]}'), "no id_token"),
     "an answer without end": (answers(200, '{"access_token": "a", "expires_in": Infinity}'), "did not answer: OverflowError"),
     "lists in lists": (answers(200, "[" * 100_000), "did not answer: RecursionError"),
-    "a header of lists in lists": (says(id_token=f"{'W1tb' * 1_900}.e30.e30"), "no id_token"),
+    "a header of lists in lists": (changes(id_token=f"{'W1tb' * 1_900}.e30.e30"), "no id_token"),
     "a list": (answers(200, "[]"), "did not answer: ValueError"),
     "no JSON": (answers(200, "<html>"), "did not answer: ValueError"),
     "a redirect": (answers(307, "", Location="/else"), "did not answer: HTTPStatusError"),
@@ -87,29 +87,29 @@ LIES: dict[str, tuple[Callable[[FakeProvider], None], str]] = {
     "too much": (answers(200, '"' + "a" * 10_000_000 + '"'), "did not answer: InvalidResponse"),
     "packed": (answers(200, "x", **{"Content-Encoding": "gzip"}), "did not answer: InvalidResponse"),
     "nothing": (answers(200, "", **{"Content-Length": "9"}), "did not answer: "),
-    "no keys": (says(published=[]), "publishes no key"),
-    "keys of other types": (says(published=[7, {"kty": "RSA"}, {"kty": "oct", "k": "AAAA"}]), "publishes no key"),
-    "answers as another issuer": (says(back={"iss": "https://evil.example"}), "another issuer's"),
+    "no keys": (changes(published=[]), "publishes no key"),
+    "keys of other types": (changes(published=[7, {"kty": "RSA"}, {"kty": "oct", "k": "AAAA"}]), "publishes no key"),
+    "answers as another issuer": (changes(back={"iss": "https://evil.example"}), "another issuer's"),
 }  # fmt: skip
 
 
-def by_public_key(one: FakeProvider) -> str:
+def hmac_with_public_key(one: FakeProvider) -> str:
     parts = [{"alg": "HS256", "kid": key(1).kid}, {"iss": one.url, "sub": "ada"}]
     signed = b".".join(urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=") for part in parts)
     mark = hmac.digest(key(1).as_pem(private=False), signed, "sha256")
     return b".".join([signed, urlsafe_b64encode(mark).rstrip(b"=")]).decode()
 
 
-@pytest.mark.parametrize(("lie", "reason"), LIES.values(), ids=LIES)
+@pytest.mark.parametrize(("forge", "reason"), FORGERIES.values(), ids=FORGERIES)
 def test_invalid_provider_response_is_refused(
     acme: TenantServer,
     fake_provider: FakeProvider,
-    lie: Callable[[FakeProvider], None],
+    forge: Callable[[FakeProvider], None],
     reason: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     address = led(acme, NAME)
-    lie(fake_provider)
+    forge(fake_provider)
     answer = fake_provider.signs_in(address)
     with pytest.raises(ConnectionBroken):
         finished(acme, answer)

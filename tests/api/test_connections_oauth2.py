@@ -1,4 +1,4 @@
-"""The way to a provider that speaks OAuth 2.0 alone, and back (decisions/0130)."""
+"""Sign-in through a provider that supports OAuth 2.0 only (decisions/0130)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EMAILS = [
 
 @pytest.fixture
 def acme(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> TenantServer:
-    """A tenant that knows the provider as GitHub is known, and as one without a list of addresses."""
+    """Return a tenant with two connections to the provider: one like GitHub, one without a list of emails."""
     github = PRESETS["github"]
     stated = {"claims": github.claims, "emails_endpoint": f"{fake_provider.url}/user/emails", "trusts_email": True}
     made = new_tenant_server(connections={"github": fake_provider.oauth2(**stated), "plain": fake_provider.oauth2()})

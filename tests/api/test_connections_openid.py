@@ -1,4 +1,4 @@
-"""The way to a provider that speaks OpenID Connect, and back: who is believed, and what is not (decisions/0130)."""
+"""Sign-in through an OpenID provider: which responses are accepted and which are refused (decisions/0130)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NAME = "elsewhere"
 
 @pytest.fixture
 def acme(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> TenantServer:
-    """A tenant that knows the provider."""
+    """Return a tenant with a connection to the provider."""
     made = new_tenant_server()
     fake_provider.known_to(made, NAME)
     return made
@@ -49,7 +49,7 @@ def test_sign_in_returns_identity_of_provider(acme: TenantServer, fake_provider:
         "FullName": "Ada Lovelace", "FirstName": "Ada", "LastName": "Lovelace", "ImageUrl": "https://pictures.example/ada.png",
     }  # fmt: skip
     assert connection == Connection(NAME, NAME, trusts_email=False, asks_anew=True)
-    assert fake_provider.asked_for("/userinfo") == 0  # the id_token said enough
+    assert fake_provider.asked_for("/userinfo") == 0  # the id_token had every claim
 
 
 def test_missing_iss_parameter_is_refused(acme: TenantServer, fake_provider: FakeProvider) -> None:
@@ -77,7 +77,7 @@ def test_hanging_provider_does_not_block_others(
         finished(acme, other.signs_in(led(acme, "other")))
         fake_provider.answers_after.set()
         assert coming.result()[0].subject == "ada-1815"
-    finished(acme, fake_provider.signs_in(led(acme)))  # what was held is free again
+    finished(acme, fake_provider.signs_in(led(acme)))  # the slots are free again
 
 
 def test_local_provider_is_reached_without_proxy(
@@ -124,7 +124,7 @@ def test_invalid_discovery_document_is_refused(
 @pytest.mark.parametrize("refusal", ["access_denied", "login_required", "\x1b[31m" + "a" * 9_000])
 def test_error_response_of_provider_is_refused(acme: TenantServer, fake_provider: FakeProvider, refusal: str) -> None:
     answer = fake_provider.refuses(led(acme), refusal)
-    del answer["iss"]  # some name themselves beside a code alone
+    del answer["iss"]  # some providers send iss with a code only
     with pytest.raises(ConnectionRefused):
         finished(acme, answer)
     assert fake_provider.asked_for("/token") == 0
@@ -133,7 +133,7 @@ def test_error_response_of_provider_is_refused(acme: TenantServer, fake_provider
 def test_invalid_or_foreign_code_is_refused(acme: TenantServer, fake_provider: FakeProvider) -> None:
     mine, theirs = led(acme), led(acme)
     stolen = fake_provider.signs_in(theirs)["code"]
-    with pytest.raises(ConnectionRefused):  # the verifier of the one does not open the other
+    with pytest.raises(ConnectionRefused):  # the verifier belongs to the other code
         finished(acme, {**fake_provider.signs_in(mine), "code": stolen})
     for code in ("", "a" * 9_000, "unknown"):
         with pytest.raises(ConnectionRefused):
@@ -165,7 +165,7 @@ def test_state_is_single_use_and_bound_to_its_tenant(
 def test_code_from_another_provider_is_refused(
     acme: TenantServer, fake_provider: FakeProvider, services: Services
 ) -> None:
-    """Mix-up (RFC 9700 section 4.4): a code that another provider gave goes to nobody but whom the state names."""
+    """Mix-up (RFC 9700 section 4.4): a code is sent only to the provider that the state names."""
     with provider(services) as evil:
         acme.change_settings(connections={NAME: fake_provider.openid(), "evil": evil.openid()})
         honest = fake_provider.signs_in(led(acme, NAME))
@@ -179,12 +179,12 @@ def test_unknown_kid_refetches_keys_once_a_minute(
 ) -> None:
     finished(acme, fake_provider.signs_in(led(acme)))
     fake_provider.key, fake_provider.published = key(2), public(1, 2)
-    with pytest.raises(ConnectionBroken):  # read a moment ago
+    with pytest.raises(ConnectionBroken):  # the keys were read a moment ago
         finished(acme, fake_provider.signs_in(led(acme)))
     services.clock.advance(minutes=1)
     finished(acme, fake_provider.signs_in(led(acme)))
     assert (fake_provider.asked_for("/keys"), fake_provider.asked_for("/.well-known/openid-configuration")) == (2, 1)
-    fake_provider.header["kid"] = None  # any of them may have signed
+    fake_provider.header["kid"] = None  # without kid any key may have signed
     finished(acme, fake_provider.signs_in(led(acme)))
     services.clock.advance(hours=1)
     finished(acme, fake_provider.signs_in(led(acme)))
@@ -258,13 +258,13 @@ def test_auth_time_decides_reauthentication(acme: TenantServer, fake_provider: F
     claimed, _ = finished(acme, fake_provider.signs_in(led(acme, again=True), auth_time=fake_provider.now))
     assert claimed.is_anew
     claimed, _ = finished(acme, fake_provider.signs_in(led(acme), auth_time=fake_provider.now))
-    assert not claimed.is_anew  # nobody asked
+    assert not claimed.is_anew  # no reauthentication was requested
 
 
 def test_google_gets_no_prompt_parameter(
     acme: TenantServer, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It answers `prompt=login` with an error, on its own page."""
+    """Google answers `prompt=login` with an error page."""
     monkeypatch.setattr(openid, "GOOGLE", fake_provider.url)
     fake_provider.known_to(acme, "google")
     address = led(acme, "google", again=True)
@@ -285,7 +285,7 @@ def test_client_authentication_follows_discovery(
     (heard,) = [one for one in fake_provider.received if one.path == "/token"]
     as_form = heard.form.get("client_secret") == SECRET and heard.form["client_id"] == CLIENT
     basic = heard.headers.get("Authorization", "")
-    # RFC 6749 section 2.3.1, its secret written as in a form
+    # RFC 6749 section 2.3.1, with the secret form-encoded
     as_basic = basic == "Basic Z2F0ZWhvdXNlLW9mLWFjbWU6dGhlK3Byb3ZpZGVyJTI3cytvd24rc2VjcmV0JTNBKzEwMCUyNSslMjYrbW9yZQ=="
     assert (as_form, as_basic) == (shown == "post", shown == "basic")
 

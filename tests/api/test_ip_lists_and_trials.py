@@ -1,4 +1,4 @@
-"""Who may use the API secret: lists of addresses, and the end of a trial."""
+"""Restrictions on the API secret: allowed and denied IP addresses, and the end of a trial."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""PostgreSQL behind a real PgBouncer in transaction mode: several people at once, on fewer server connections than threads."""
+"""PostgreSQL behind a real PgBouncer in transaction mode: concurrent sign-ins on fewer server connections than threads."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def ours(postgres_server: Postgres, fresh_postgres: PostgresUrls, tmp_path: Path
     with pgbouncer().before(postgres_server) as pooled, installed(tmp_path, fresh_postgres) as made:
         runtime = pooled.url(fresh_postgres.runtime_url, postgres_server.port)
         made.environ["GATEHOUSE_DATABASE_URL"] = f"{runtime}?prepare=off"
-        made.tenant(SHOP, email_verification="optional", email_login=True)  # `gatehouse apply` goes through it, too
+        made.tenant(SHOP, email_verification="optional", email_login=True)  # `gatehouse apply` uses the pooler, too
         made.start()
         yield made
 
@@ -58,16 +58,16 @@ def journey(ours: Installation, email: str) -> str:
     token = httpx.post(f"{at}/api/oidc/token", data={**grant, **client}, headers=headers, timeout=60)
     assert token.status_code == 200, token.text
     bearer = {**headers, "Authorization": f"Bearer {token.json()['access_token']}"}
-    person_told = httpx.get(f"{at}/service/oidc/userinfo", headers=bearer, timeout=60)
-    assert person_told.status_code == 200, person_told.text
-    return str(person_told.json()["email"])
+    userinfo = httpx.get(f"{at}/service/oidc/userinfo", headers=bearer, timeout=60)
+    assert userinfo.status_code == 200, userinfo.text
+    return str(userinfo.json()["email"])
 
 
 def test_main_journeys_work_through_transaction_pooler(ours: Installation) -> None:
     people = [f"person-{number}@example.test" for number in range(PEOPLE)]
     with ThreadPoolExecutor(4) as crowd:
-        told = list(crowd.map(lambda email: journey(ours, email), people))
-    assert told == people
+        emails = list(crowd.map(lambda email: journey(ours, email), people))
+    assert emails == people
     log = (ours.folder / "log").read_text()
     assert Counter(word in log for word in ("prepared statement", "Traceback")) == {False: 2}, log[-3000:]
     assert ours.send("GET", "/health/ready").status_code == 200

@@ -1,4 +1,4 @@
-"""A thief who changes the language of an account does not choose the one in which its owner is warned."""
+"""Security alerts use the account's previous locale, so an attacker who changes it cannot choose the language."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from tests.support.tenant_server import NewTenantServer, TenantServer, answered
 ADA, OWN = "ada@example.test", "/identity/v2/auth/account"
 
 
-def warned(tenant: TenantServer, uid: str, password: str) -> str:
+def alert_language(tenant: TenantServer, uid: str, password: str) -> str:
     tenant.update(uid, {"Password": password})
     return str(mails_to(tenant.services, tenant.tenant_id, ADA)[-1]["language"])
 
 
-@pytest.mark.parametrize(("spoken", "expected"), [("de", "de"), (None, "en")])
+@pytest.mark.parametrize(("locale", "expected"), [("de", "de"), (None, "en")])
 def test_alert_uses_previous_locale_for_a_week(
-    new_tenant_server: NewTenantServer, spoken: str | None, expected: str
+    new_tenant_server: NewTenantServer, locale: str | None, expected: str
 ) -> None:
     tenant = new_tenant_server(email_login=True)
-    more: dict[str, Any] = {"LocalLanguage": spoken} if spoken else {}
+    more: dict[str, Any] = {"LocalLanguage": locale} if locale else {}
     uid = tenant.create(Email=[{"Type": "Primary", "Value": ADA}], EmailVerified=True, **more)["Uid"]
     for language in ("ar", "fr", "ar"):
         bearer = str(tenant.tokens(uid)["access_token"])
         answered(tenant.send("PUT", OWN, {"LocalLanguage": language}, bearer=bearer, with_secret=False))
-    assert warned(tenant, uid, "Quartz-lantern-58") == expected
+    assert alert_language(tenant, uid, "Quartz-lantern-58") == expected
     assert isinstance(tenant.services.clock, MovableClock)
     tenant.services.clock.advance(days=8)
-    assert warned(tenant, uid, "Racing-tortoise-17") == "ar", "by then it is theirs"
+    assert alert_language(tenant, uid, "Racing-tortoise-17") == "ar", "the change is older than a week"
