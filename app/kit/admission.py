@@ -28,7 +28,7 @@ QueueSlotOf = Callable[[Mapping[str, Any]], QueueSlot | None]
 
 @dataclass(frozen=True)
 class Application:
-    """A WSGI application that tells which of its requests may compute a hash."""
+    """A WSGI application, and which of its requests may compute a hash."""
 
     wsgi: WSGIApplication
     queue_slot: QueueSlotOf = lambda _environ: None

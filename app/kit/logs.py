@@ -71,13 +71,13 @@ def _console_formatter() -> logging.Formatter:
         structlog.stdlib.ExtraAdder(),
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    drawn: list[Processor] = [
+    processors: list[Processor] = [
         structlog.stdlib.ProcessorFormatter.remove_processors_meta,
         structlog.processors.format_exc_info,
         _redact_line,
         structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
     ]
-    return structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=drawn)
+    return structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=processors)
 
 
 def _redact_line(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -94,9 +94,9 @@ def redacted(value: Any, key: str = "") -> Any:
     if isinstance(value, str):
         return _redact_text(value)
     if isinstance(value, Mapping):
-        return {name: redacted(held, str(name)) for name, held in value.items()}
+        return {name: redacted(item, str(name)) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [redacted(held) for held in value]
+        return [redacted(item) for item in value]
     return value
 
 

@@ -15,23 +15,23 @@ class LruCache(Generic[Key, Value]):
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._held: OrderedDict[Key, Value] = OrderedDict()
+        self._entries: OrderedDict[Key, Value] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: Key) -> Value | None:
         with self._lock:
-            if key in self._held:
-                self._held.move_to_end(key)
-                return self._held[key]
+            if key in self._entries:
+                self._entries.move_to_end(key)
+                return self._entries[key]
             return None
 
     def put(self, key: Key, value: Value) -> None:
         with self._lock:
-            self._held[key] = value
-            self._held.move_to_end(key)
-            while len(self._held) > self._most:
-                self._held.popitem(last=False)
+            self._entries[key] = value
+            self._entries.move_to_end(key)
+            while len(self._entries) > self._most:
+                self._entries.popitem(last=False)
 
     def clear(self) -> None:
         with self._lock:
-            self._held.clear()
+            self._entries.clear()

@@ -1,4 +1,4 @@
-"""The only place that draws randomness."""
+"""The only source of randomness."""
 
 import base64
 import hashlib
