@@ -77,7 +77,7 @@ def test_userinfo_of_closed_account_is_refused(shop: RelyingParty, browser: Brow
 
 
 def test_userinfo_can_be_signed(world: World, browser: Browser, ada: Person) -> None:
-    signed = world.application("sealed", signed_userinfo=True)
+    signed = world.application("signed", signed_userinfo=True)
     answer = signed.userinfo(tokens(signed, browser, ada)["access_token"])
     assert answer.mimetype == "application/jwt"
     keys = KeySet.import_key_set(signed.get("/service/oidc/jwks").json)

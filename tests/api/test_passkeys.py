@@ -1,4 +1,4 @@
-"""Passkeys in the place of a password (interface mfa.md section 6): whose they are, what they count for, what is refused."""
+"""Passkeys in place of a password: registration, sign-in, second factor, replacement (interface mfa.md section 6)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def ada(new_tenant_server: NewTenantServer) -> PasskeyHolder:
     return passkey_holder(new_tenant_server)
 
 
-def noted(who: PasskeyHolder, event: str) -> list[dict[str, object]]:
-    """What the audit trail has of an event."""
+def audit_facts(who: PasskeyHolder, event: str) -> list[dict[str, object]]:
+    """Return the facts of each audit entry of the event."""
     with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).separate_transaction() as work:
         where = (audit.c.tenant_id == who.tenant.tenant_id, audit.c.event == event)
         return [dict(row.facts) for row in work.all(select(audit.c.facts).where(*where))]
 
 
-def test_the_options_are_those_of_the_interface(ada: PasskeyHolder) -> None:
+def test_creation_options_follow_interface(ada: PasskeyHolder) -> None:
     options = ada.begins(f"{OWN}/register/passkey/begin", own=True)
     host = origin_of(ada.tenant).partition("://")[2].partition(":")[0]
     assert options["rp"] == {"id": host, "name": ada.tenant.name.title()}
@@ -39,7 +39,7 @@ def test_the_options_are_those_of_the_interface(ada: PasskeyHolder) -> None:
     assert (options["timeout"], options["attestation"]) == (60_000, "none")
 
 
-def test_a_passkey_signs_in_by_the_name_and_by_itself(ada: PasskeyHolder) -> None:
+def test_passkey_signs_in_by_identifier_and_by_autofill(ada: PasskeyHolder) -> None:
     ada.has_passkey()
     for login in (answered(ada.comes()), answered(ada.is_offered())):
         assert login["Profile"]["Uid"] == ada.uid
@@ -58,13 +58,13 @@ def test_passkeys_are_listed_and_removed(ada: PasskeyHolder) -> None:
     assert refused(ada.gives(f"{LOGIN}/finish", ada.device.shows(ada.asks_sign_in(), gone))) == (403, 1321)
 
 
-def test_one_that_verified_its_owner_counts_as_two_factors(new_tenant_server: NewTenantServer) -> None:
+def test_passkey_with_user_verification_counts_as_two_factors(new_tenant_server: NewTenantServer) -> None:
     ada = passkey_holder(new_tenant_server, two_factor="required")
     login = answered(ada.has_passkey().comes())
     assert login["Profile"]["Uid"] == ada.uid
 
 
-def test_one_that_did_not_is_one_factor_and_never_both(new_tenant_server: NewTenantServer) -> None:
+def test_passkey_without_user_verification_is_one_factor(new_tenant_server: NewTenantServer) -> None:
     ada = passkey_holder(new_tenant_server, two_factor="optional").has_passkey()
     ada.device.verifies = False
     assert answered(ada.comes())["Profile"]
@@ -74,14 +74,14 @@ def test_one_that_did_not_is_one_factor_and_never_both(new_tenant_server: NewTen
     assert answered(ada.comes())["Profile"]
 
 
-def test_where_two_are_demanded_the_passkey_of_the_sign_in_guards_the_password(
+def test_required_second_factor_after_password_is_the_passkey(
     new_tenant_server: NewTenantServer,
 ) -> None:
     ada = passkey_holder(new_tenant_server, two_factor="required").has_passkey()
     challenge = ada.challenged()
     assert challenge["IsPasskeyAuthenticatorVerified"] is True
     token = challenge["SecondFactorAuthenticationToken"]
-    assert challenge["ManualEntryCode"] is None, "whoever knows the password enrols no factor of their own"
+    assert challenge["ManualEntryCode"] is None, "the password alone enrols no other factor"
     thief = ada.tenant.send(
         "GET", f"{LOGIN_2FA}/register/passkey/begin", with_secret=False, secondfactorauthenticationtoken=token
     )
@@ -89,45 +89,45 @@ def test_where_two_are_demanded_the_passkey_of_the_sign_in_guards_the_password(
     assert answered(ada.answers(token))["Profile"]["Uid"] == ada.uid
 
 
-def test_where_two_are_optional_the_password_alone_still_does(new_tenant_server: NewTenantServer) -> None:
+def test_optional_second_factor_lets_password_alone_sign_in(new_tenant_server: NewTenantServer) -> None:
     ada = passkey_holder(new_tenant_server, two_factor="optional").has_passkey()
     assert answered(ada.signs_in())["SecondFactorAuthentication"] is None
 
 
-def test_a_counter_that_goes_back_is_refused_and_noted(ada: PasskeyHolder) -> None:
+def test_decreasing_counter_is_refused_and_audited(ada: PasskeyHolder) -> None:
     ada.device.counts = True
     ada.has_passkey()
     assert answered(ada.comes())["Profile"]
     assert refused(ada.comes(counter=1)) == (403, 1321)
     assert refused(ada.comes(counter=0)) == (403, 1321)
-    assert len(noted(ada, "passkey.counter_went_back")) == 2
+    assert len(audit_facts(ada, "passkey.counter_went_back")) == 2
     assert answered(ada.comes())["Profile"]
 
 
-WRONG = {
+FORGED_ASSERTIONS = {
     "origin": {"origin": "https://evil.example"},
     "site": {"rp_id": "evil.example"},
     "type": {"kind": "webauthn.create"},
     "challenge": {"challenge": to_base64url(b"x" * 32)},
     "signature": {"signature": b"x"},
-    "nobody there": {"flags": 0x04 | 0x08 | 0x10},
+    "no user presence": {"flags": 0x04 | 0x08 | 0x10},
     "another backup eligibility": {"flags": 0x05},
     "short data": {"data": b"x" * 20},
     "another handle": {"handle": to_base64url(b"0" * 32)},
-    "an id of nobody": {"raw_id": b"nobody"},
+    "an unknown id": {"raw_id": b"nobody"},
     "no JSON": {"client": b"\xff{"},
     "JSON that is no object": {"client": b"[1]"},
     "deep JSON": {"client": b"[" * 5_000},
 }
 
 
-@pytest.mark.parametrize("said", WRONG.values(), ids=WRONG)
-def test_what_is_wrong_opens_nothing(ada: PasskeyHolder, said: dict[str, object]) -> None:
-    assert refused(ada.has_passkey().comes(**said)) == (403, 1321)
-    assert noted(ada, "passkey.refused")
+@pytest.mark.parametrize("members", FORGED_ASSERTIONS.values(), ids=FORGED_ASSERTIONS)
+def test_forged_assertion_is_refused_and_audited(ada: PasskeyHolder, members: dict[str, object]) -> None:
+    assert refused(ada.has_passkey().comes(**members)) == (403, 1321)
+    assert audit_facts(ada, "passkey.refused")
 
 
-WRONG_MADE = {
+FORGED_ATTESTATIONS = {
     "origin": {"origin": "https://evil.example"},
     "site": {"rp_id": "evil.example"},
     "type": {"kind": "webauthn.get"},
@@ -137,17 +137,17 @@ WRONG_MADE = {
     "a key of no curve": {"key": b"\xa0"},
     "an empty id": {"raw_id": b""},
     "an id without end": {"raw_id": b"x" * 1_100},
-    "nobody there": {"flags": 0x44},
+    "no user presence": {"flags": 0x44},
 }
 
 
-@pytest.mark.parametrize("said", WRONG_MADE.values(), ids=WRONG_MADE)
-def test_what_is_made_wrong_is_not_kept(ada: PasskeyHolder, said: dict[str, object]) -> None:
-    assert refused(ada.adds(**said)) == (403, 1321)
+@pytest.mark.parametrize("members", FORGED_ATTESTATIONS.values(), ids=FORGED_ATTESTATIONS)
+def test_forged_attestation_is_not_stored(ada: PasskeyHolder, members: dict[str, object]) -> None:
+    assert refused(ada.adds(**members)) == (403, 1321)
     assert refused(ada.tenant.send("GET", f"{OWN}/passkey", bearer=ada.bearer)) == (403, 1323)
 
 
-def test_a_challenge_is_used_once_and_ends_after_five_minutes(ada: PasskeyHolder) -> None:
+def test_challenge_is_used_once_and_expires_after_five_minutes(ada: PasskeyHolder) -> None:
     ada.has_passkey()
     shown = ada.device.shows(ada.asks_sign_in())
     answered(ada.gives(f"{LOGIN}/finish", shown))
@@ -157,7 +157,7 @@ def test_a_challenge_is_used_once_and_ends_after_five_minutes(ada: PasskeyHolder
     assert refused(ada.gives(f"{LOGIN}/finish", late)) == (403, 1321)
 
 
-def test_a_challenge_answers_what_it_was_made_for_and_nothing_else(ada: PasskeyHolder) -> None:
+def test_challenge_is_bound_to_its_ceremony(ada: PasskeyHolder) -> None:
     ada.has_passkey()
     assert refused(ada.gives(f"{LOGIN}/autofill/finish", ada.device.shows(ada.asks_sign_in()))) == (403, 1321)
     autofill = ada.device.shows(ada.begins(f"{LOGIN}/autofill/begin"))
@@ -166,7 +166,7 @@ def test_a_challenge_answers_what_it_was_made_for_and_nothing_else(ada: PasskeyH
     assert refused(ada.gives(f"{OWN}/register/passkey/finish", factor, own=True)) == (403, 1321)
 
 
-def test_a_passkey_of_another_account_answers_no_challenge_of_mine(ada: PasskeyHolder) -> None:
+def test_passkey_of_another_account_is_refused(ada: PasskeyHolder) -> None:
     ada.has_passkey()
     made = ada.tenant.create(Password=OLD, EmailVerified=True)
     bob = PasskeyHolder(ada.tenant, made["Uid"], made["Email"][0]["Value"], "", device=ada.device).has_passkey()
@@ -174,7 +174,7 @@ def test_a_passkey_of_another_account_answers_no_challenge_of_mine(ada: PasskeyH
     assert refused(bob.gives(f"{LOGIN}/finish", shown)) == (403, 1321)
 
 
-def test_a_passkey_of_another_tenant_opens_nothing(ada: PasskeyHolder, new_tenant_server: NewTenantServer) -> None:
+def test_passkey_of_another_tenant_is_refused(ada: PasskeyHolder, new_tenant_server: NewTenantServer) -> None:
     ada.has_passkey()
     bob = passkey_holder(new_tenant_server).has_passkey()
     bob.device.passkeys = ada.device.passkeys
@@ -182,20 +182,20 @@ def test_a_passkey_of_another_tenant_opens_nothing(ada: PasskeyHolder, new_tenan
     assert refused(bob.is_offered()) == (403, 1321)
 
 
-def test_a_related_origin_may_ask_for_the_same_passkeys(new_tenant_server: NewTenantServer) -> None:
+def test_related_origin_may_use_passkeys(new_tenant_server: NewTenantServer) -> None:
     other = "https://login.shop.example"
     ada = passkey_holder(new_tenant_server, passkey_settings={"related_origins": [other]}).has_passkey()
     assert answered(ada.comes(origin=other))["Profile"]
 
 
-def test_of_many_uses_of_one_answer_at_once_one_wins(ada: PasskeyHolder) -> None:
+def test_parallel_uses_of_one_assertion_succeed_once(ada: PasskeyHolder) -> None:
     ada.has_passkey()
     shown = ada.device.shows(ada.asks_sign_in())
     answers = at_once([lambda: ada.gives(f"{LOGIN}/finish", shown).status_code] * 50)
     assert (answers.count(200), answers.count(403)) == (1, 49)
 
 
-def test_of_many_keepings_of_one_passkey_at_once_one_wins(ada: PasskeyHolder) -> None:
+def test_parallel_registrations_of_one_attestation_succeed_once(ada: PasskeyHolder) -> None:
     made, path = (
         ada.device.makes(ada.begins(f"{OWN}/register/passkey/begin", own=True)),
         f"{OWN}/register/passkey/finish",
@@ -204,41 +204,43 @@ def test_of_many_keepings_of_one_passkey_at_once_one_wins(ada: PasskeyHolder) ->
     assert (answers.count(200), answers.count(403)) == (1, 49)
 
 
-def test_of_two_accounts_that_come_with_one_id_at_once_one_keeps_it(new_tenant_server: NewTenantServer) -> None:
-    """One for the sign-in, one as second factor: what is found by an id is one person's."""
+def test_parallel_registrations_of_one_id_succeed_once(new_tenant_server: NewTenantServer) -> None:
+    """One account registers it for sign-in, the other as second factor: a credential id belongs to one account."""
     ada = passkey_holder(new_tenant_server, two_factor="optional")
     made = ada.tenant.create(Password=OLD, EmailVerified=True)
     eve = PasskeyHolder(ada.tenant, made["Uid"], made["Email"][0]["Value"], "", device=ada.device)
-    ways = ((ada, f"{OWN}/register/passkey"), (eve, f"{OWN_2FA}/register/passkey"))
-    ids = [ada.device.makes(who.begins(f"{at}/begin", own=True), raw_id=b"one id for the two") for who, at in ways]
+    registrations = ((ada, f"{OWN}/register/passkey"), (eve, f"{OWN_2FA}/register/passkey"))
+    ids = [
+        ada.device.makes(who.begins(f"{at}/begin", own=True), raw_id=b"one id for the two") for who, at in registrations
+    ]
     acts = [
         lambda who=who, at=at, made=made: who.gives(f"{at}/finish", made, own=True).status_code
-        for (who, at), made in zip(ways, ids, strict=True)
+        for (who, at), made in zip(registrations, ids, strict=True)
     ]
     assert sorted(at_once(acts)) == [200, 403]
 
 
-def test_where_accounts_are_hidden_everybody_seems_to_have_passkeys(new_tenant_server: NewTenantServer) -> None:
+def test_hidden_accounts_all_seem_to_have_passkeys(new_tenant_server: NewTenantServer) -> None:
     ada = passkey_holder(new_tenant_server, hide_unknown_accounts=True)
-    without = ada.asks_sign_in()
+    without_passkey = ada.asks_sign_in()
     ada.has_passkey().has_passkey()
-    held, strange = ada.asks_sign_in(), ada.asks_sign_in(identifier="nobody@example.test")
-    assert set(held) == set(strange) == set(without)
-    for one in (held, strange, without):
+    with_passkey, unknown = ada.asks_sign_in(), ada.asks_sign_in(identifier="nobody@example.test")
+    assert set(with_passkey) == set(unknown) == set(without_passkey)
+    for one in (with_passkey, unknown, without_passkey):
         assert [named | {"id": ""} for named in one["allowCredentials"]] == [
             {"type": "public-key", "id": "", "transports": []}
         ] * 3
-    again = ada.asks_sign_in(identifier="NOBODY@example.test")
-    assert again["allowCredentials"] == strange["allowCredentials"]
-    assert ada.asks_sign_in(identifier="noone@example.test")["allowCredentials"] != strange["allowCredentials"]
+    unknown_again = ada.asks_sign_in(identifier="NOBODY@example.test")
+    assert unknown_again["allowCredentials"] == unknown["allowCredentials"]
+    assert ada.asks_sign_in(identifier="noone@example.test")["allowCredentials"] != unknown["allowCredentials"]
     assert answered(ada.comes())["Profile"]
 
 
-def test_a_lost_passkey_is_replaced_by_a_mailed_link(ada: PasskeyHolder) -> None:
+def test_lost_passkey_is_replaced_by_emailed_link(ada: PasskeyHolder) -> None:
     ada.has_passkey()
     answered(ada.tenant.send("POST", f"{A}/passkey/forgot", {"email": ada.email.upper()}, with_secret=False))
     token = link_in(ada.mailed()).rpartition("vtoken=")[2]
-    for _ in range(2):  # looking does not use it up
+    for _ in range(2):  # reading the options does not spend the link
         options = ada.begins(f"{A}/passkey/reset/begin", vtoken=token)
     made = ada.device.makes(options)
     answered(ada.gives(f"{A}/passkey/reset/finish", made, vtoken=token))
@@ -249,7 +251,7 @@ def test_a_lost_passkey_is_replaced_by_a_mailed_link(ada: PasskeyHolder) -> None
     assert refused(ada.tenant.send("GET", f"{OWN}/passkey", bearer=ada.bearer))[0] == 401, "every session ended"
 
 
-def test_a_mailed_link_never_stands_in_for_a_second_factor(new_tenant_server: NewTenantServer) -> None:
+def test_emailed_link_does_not_replace_second_factor(new_tenant_server: NewTenantServer) -> None:
     ada = passkey_holder(new_tenant_server, two_factor="optional").has_passkey()
     ada.enrols()
     answered(ada.tenant.send("POST", f"{A}/passkey/forgot", {"email": ada.email}, with_secret=False))
@@ -262,34 +264,38 @@ def test_a_mailed_link_never_stands_in_for_a_second_factor(new_tenant_server: Ne
     assert answered(ada.shows_code(code, challenge["SecondFactorAuthenticationToken"]))["Profile"]
 
 
-def test_a_mailed_link_leaves_the_passkey_that_is_the_only_second_factor(new_tenant_server: NewTenantServer) -> None:
-    """Else the mailbox alone would open the account, and enrol whatever it likes."""
+def test_emailed_link_keeps_passkey_that_is_only_second_factor(new_tenant_server: NewTenantServer) -> None:
+    """Otherwise the mailbox alone would open the account and could enrol another factor."""
     ada = passkey_holder(new_tenant_server, two_factor="required").has_passkey()
     answered(ada.tenant.send("POST", f"{A}/passkey/forgot", {"email": ada.email}, with_secret=False))
     token = link_in(ada.mailed()).rpartition("vtoken=")[2]
     made = ada.device.makes(ada.begins(f"{A}/passkey/reset/begin", vtoken=token))
     answered(ada.gives(f"{A}/passkey/reset/finish", made, vtoken=token))
     old, new = ada.device.passkeys
-    assert refused(ada.gives(f"{LOGIN}/finish", ada.device.shows(ada.asks_sign_in(), old))) == (403, 1321), "not alone"
-    challenge = answered(ada.gives(f"{LOGIN}/finish", ada.device.shows(ada.asks_sign_in(), new)))
-    ticket = challenge["SecondFactorAuthentication"]["SecondFactorAuthenticationToken"]
-    begun = ada.tenant.send(
-        "GET", f"{LOGIN_2FA}/register/passkey/begin", with_secret=False, secondfactorauthenticationtoken=ticket
+    assert refused(ada.gives(f"{LOGIN}/finish", ada.device.shows(ada.asks_sign_in(), old))) == (403, 1321), (
+        "the old passkey alone is refused"
     )
-    assert refused(begun) == (403, 1258), "nothing is enrolled beside it"
-    assert refused(ada.shows_code("000000", ticket))[0] == 403
-    assert answered(ada.answers(ticket, passkey=old))["Profile"]
-    assert answered(ada.gives(f"{LOGIN}/finish", ada.device.shows(ada.asks_sign_in(), old)))["Profile"], "it is theirs"
+    challenge = answered(ada.gives(f"{LOGIN}/finish", ada.device.shows(ada.asks_sign_in(), new)))
+    challenge_token = challenge["SecondFactorAuthentication"]["SecondFactorAuthenticationToken"]
+    enrolment = ada.tenant.send(
+        "GET", f"{LOGIN_2FA}/register/passkey/begin", with_secret=False, secondfactorauthenticationtoken=challenge_token
+    )
+    assert refused(enrolment) == (403, 1258), "no other factor is enrolled"
+    assert refused(ada.shows_code("000000", challenge_token))[0] == 403
+    assert answered(ada.answers(challenge_token, passkey=old))["Profile"]
+    assert answered(ada.gives(f"{LOGIN}/finish", ada.device.shows(ada.asks_sign_in(), old)))["Profile"], (
+        "the old passkey is restored"
+    )
 
 
-def test_an_owner_is_told_of_a_passkey_and_may_object(ada: PasskeyHolder) -> None:
+def test_added_passkey_is_notified_with_revert_link(ada: PasskeyHolder) -> None:
     ada.has_passkey()
-    told_of = ada.mailed()
-    assert told_of["subject"].startswith("A passkey was added")
-    assert "not-me" in link_in(told_of)
+    notice = ada.mailed()
+    assert notice["subject"].startswith("A passkey was added")
+    assert "not-me" in link_in(notice)
 
 
-def test_people_register_with_a_passkey_in_the_place_of_a_password(new_tenant_server: NewTenantServer) -> None:
+def test_account_registers_with_passkey_instead_of_password(new_tenant_server: NewTenantServer) -> None:
     ada = passkey_holder(new_tenant_server, email_verification="optional")
     ada.email = "Grace@example.test"
     options = ada.begins(f"{A}/register/passkey/begin", identifier=ada.email)
@@ -301,7 +307,7 @@ def test_people_register_with_a_passkey_in_the_place_of_a_password(new_tenant_se
     assert refused(ada.tenant.send("POST", f"{A}/login", {"email": ada.email, "password": ""}))[0] in (401, 403, 400)
 
 
-def test_a_registered_passkey_signs_in_once_the_address_is_proved(new_tenant_server: NewTenantServer) -> None:
+def test_registered_passkey_signs_in_after_email_verification(new_tenant_server: NewTenantServer) -> None:
     ada = passkey_holder(new_tenant_server)
     ada.email = "grace@example.test"
     options = ada.begins(f"{A}/register/passkey/begin", identifier=ada.email)
@@ -314,7 +320,7 @@ def test_a_registered_passkey_signs_in_once_the_address_is_proved(new_tenant_ser
     assert answered(ada.comes())["Profile"]["EmailVerified"] is True
 
 
-def test_where_accounts_are_hidden_a_registration_tells_nobody_whose_an_address_is(
+def test_hidden_accounts_make_passkey_registrations_look_alike(
     new_tenant_server: NewTenantServer,
 ) -> None:
     ada = passkey_holder(new_tenant_server, hide_unknown_accounts=True)
@@ -333,7 +339,7 @@ def test_where_accounts_are_hidden_a_registration_tells_nobody_whose_an_address_
     assert len(subjects) == 1
 
 
-def test_whoever_proves_the_address_first_is_rid_of_a_strangers_passkey(new_tenant_server: NewTenantServer) -> None:
+def test_password_reset_removes_passkey_of_unverified_account(new_tenant_server: NewTenantServer) -> None:
     ada = passkey_holder(new_tenant_server)
     ada.email = "grace@example.test"
     options = ada.begins(f"{A}/register/passkey/begin", identifier=ada.email)
@@ -346,7 +352,7 @@ def test_whoever_proves_the_address_first_is_rid_of_a_strangers_passkey(new_tena
     assert refused(ada.is_offered()) == (403, 1323)
 
 
-def test_a_mailbox_that_confirmed_a_strangers_account_is_rid_of_him_by_its_new_passkey(
+def test_passkey_reset_removes_credentials_of_attacker(
     new_tenant_server: NewTenantServer,
 ) -> None:
     ada = passkey_holder(new_tenant_server)
@@ -356,7 +362,7 @@ def test_a_mailbox_that_confirmed_a_strangers_account_is_rid_of_him_by_its_new_p
     answered(ada.tenant.send("POST", f"{A}/register/passkey/finish", body, with_secret=False))
     token = link_in(ada.mailed()).rpartition("vtoken=")[2]
     answered(ada.tenant.send("GET", f"{A}/email", with_secret=False, verificationtoken=token))
-    stranger, ada.device = ada.device, Authenticator(ada.device.origin)
+    attacker_device, ada.device = ada.device, Authenticator(ada.device.origin)
     answered(ada.tenant.send("POST", f"{A}/passkey/forgot", {"email": ada.email}, with_secret=False))
     token = link_in(ada.mailed()).rpartition("vtoken=")[2]
     answered(
@@ -367,13 +373,13 @@ def test_a_mailbox_that_confirmed_a_strangers_account_is_rid_of_him_by_its_new_p
         )
     )
     assert refused(ada.tenant.send("POST", f"{A}/login", {"email": ada.email, "password": OLD}))[0] == 401
-    shown = stranger.shows(ada.begins(f"{LOGIN}/autofill/begin"), stranger.passkeys[0])
+    shown = attacker_device.shows(ada.begins(f"{LOGIN}/autofill/begin"), attacker_device.passkeys[0])
     assert refused(ada.gives(f"{LOGIN}/autofill/finish", shown)) == (403, 1321)
     answered(ada.comes())
 
 
 @pytest.mark.parametrize("is_hidden", [False, True])
-def test_of_many_registrations_with_one_passkey_at_once_one_wins(
+def test_parallel_registrations_with_one_passkey_succeed_once(
     new_tenant_server: NewTenantServer, is_hidden: bool
 ) -> None:
     ada = passkey_holder(

@@ -1,4 +1,4 @@
-"""Whatever stands in the place of a credential is answered with an error of the interface, never with a 500."""
+"""Malformed passkey credentials get an error of the interface, never status 500."""
 
 from __future__ import annotations
 
@@ -30,54 +30,56 @@ def ada(new_tenant_server: NewTenantServer) -> PasskeyHolder:
     return passkey_holder(new_tenant_server).has_passkey()
 
 
-def is_refused(who: PasskeyHolder, path: str, credential: Any, *, own: bool = False) -> None:
+def assert_refused(who: PasskeyHolder, path: str, credential: Any, *, own: bool = False) -> None:
     answer = who.gives(path, credential, own=own)
     assert (answer.status_code, answer.get_json()["ErrorCode"]) in {(403, 1321), (400, 908), (400, 1214)}, answer.text
 
 
 @BOUNDED
 @given(part=st.sampled_from(OUTER[:4]), value=JSON)
-def test_any_member_of_the_credential_may_be_anything(ada: PasskeyHolder, part: str, value: Any) -> None:
-    made = ada.device.makes(ada.begins(f"{OWN}/register/passkey/begin", own=True))
-    is_refused(ada, f"{OWN}/register/passkey/finish", {**made, part: value}, own=True)
-    is_refused(ada, f"{LOGIN}/autofill/finish", {**shown_by(ada), part: value})
+def test_any_value_of_credential_member_is_refused(ada: PasskeyHolder, part: str, value: Any) -> None:
+    attestation = ada.device.makes(ada.begins(f"{OWN}/register/passkey/begin", own=True))
+    assert_refused(ada, f"{OWN}/register/passkey/finish", {**attestation, part: value}, own=True)
+    assert_refused(ada, f"{LOGIN}/autofill/finish", {**valid_credential(ada), part: value})
 
 
 @BOUNDED
 @given(part=st.sampled_from(PARTS[2:5]), value=JSON)
-def test_any_member_of_the_response_may_be_anything(ada: PasskeyHolder, part: str, value: Any) -> None:
-    shown = shown_by(ada)
-    shown["response"][part] = value
-    is_refused(ada, f"{LOGIN}/autofill/finish", shown)
+def test_any_value_of_response_member_is_refused(ada: PasskeyHolder, part: str, value: Any) -> None:
+    credential = valid_credential(ada)
+    credential["response"][part] = value
+    assert_refused(ada, f"{LOGIN}/autofill/finish", credential)
 
 
 @BOUNDED
 @given(part=st.sampled_from(PARTS[:4]), at=st.integers(0, 10_000), bits=st.integers(0, 255))
-def test_bytes_may_be_changed_or_cut(ada: PasskeyHolder, part: str, at: int, bits: int) -> None:
+def test_changed_or_truncated_bytes_cause_no_server_error(ada: PasskeyHolder, part: str, at: int, bits: int) -> None:
     own = part == "attestationObject"
     path = f"{OWN}/register/passkey/finish" if own else f"{LOGIN}/autofill/finish"
-    shown = ada.device.makes(ada.begins(f"{OWN}/register/passkey/begin", own=True)) if own else shown_by(ada)
-    raw = from_base64url(shown["response"][part])
+    credential = (
+        ada.device.makes(ada.begins(f"{OWN}/register/passkey/begin", own=True)) if own else valid_credential(ada)
+    )
+    raw = from_base64url(credential["response"][part])
     at %= len(raw)
     changed = raw[:at] + bytes([raw[at] ^ bits]) + raw[at + 1 :] if bits else raw[:at]
-    shown["response"][part] = to_base64url(changed)
-    answer = ada.gives(path, shown, own=own)
+    credential["response"][part] = to_base64url(changed)
+    answer = ada.gives(path, credential, own=own)
     assert answer.status_code in ((200, 403) if own else (403,)), answer.text  # an attestation `none` signs nothing
 
 
 @BOUNDED
 @given(value=JSON)
-def test_the_credential_may_be_anything(ada: PasskeyHolder, value: Any) -> None:
-    is_refused(ada, f"{LOGIN}/finish", value)
+def test_any_value_as_credential_is_refused(ada: PasskeyHolder, value: Any) -> None:
+    assert_refused(ada, f"{LOGIN}/finish", value)
 
 
-def shown_by(who: PasskeyHolder) -> dict[str, Any]:
-    """A credential that would be right."""
+def valid_credential(who: PasskeyHolder) -> dict[str, Any]:
+    """Return an assertion of the account's passkey."""
     return who.device.shows(who.begins(f"{LOGIN}/autofill/begin"), who.device.passkeys[0])
 
 
-def test_what_is_far_too_long_is_not_read(ada: PasskeyHolder) -> None:
-    shown = shown_by(ada)
+def test_oversized_response_member_is_refused(ada: PasskeyHolder) -> None:
+    credential = valid_credential(ada)
     for part in PARTS[:5]:
-        long = {**shown, "response": {**shown["response"], part: "A" * 40_000}}
-        is_refused(ada, f"{LOGIN}/autofill/finish", long)
+        long = {**credential, "response": {**credential["response"], part: "A" * 40_000}}
+        assert_refused(ada, f"{LOGIN}/autofill/finish", long)

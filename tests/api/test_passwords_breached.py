@@ -1,4 +1,4 @@
-"""Passwords that were stolen elsewhere: refused, recorded, told, by k-anonymity and from a file."""
+"""Breached passwords: refused, recorded or notified, looked up by k-anonymity or in a file."""
 
 from __future__ import annotations
 
@@ -25,58 +25,58 @@ def customer(new_tenant_server: NewTenantServer) -> Make:
     return make
 
 
-def test_a_stolen_password_is_reset_before_anybody_signs_in(customer: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    c = customer(password_policy={"breached": "change"})
-    with breached_password_server(OLD, "Amber-window-44") as elsewhere:
-        monkeypatch.setattr(c.tenant.services, "breached_passwords", BreachedPasswords(elsewhere.url))
-        assert refused(c.logs_in()) == (403, 1316)
-        assert len(c.mails()) == 1
-        assert refused(c.logs_in()) == (403, 1317)
-        assert len(c.mails()) == 1
-        assert c.tenant.read(c.uid)["IsPasswordBreached"] is True
-        assert refused(c.reset(resettoken=c.token(), password="Amber-window-44")) == (403, 1315)
-        answered(c.reset(resettoken=c.token(), password=NEW))
-        answered(c.logs_in(NEW))
-        assert c.tenant.read(c.uid)["IsPasswordBreached"] is False
-        assert {len(prefix) for prefix, _ in elsewhere.asked} == {5}
-        assert {padding for _, padding in elsewhere.asked} == {"true"}
+def test_breached_password_must_be_reset_before_sign_in(customer: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    account = customer(password_policy={"breached": "change"})
+    with breached_password_server(OLD, "Amber-window-44") as server:
+        monkeypatch.setattr(account.tenant.services, "breached_passwords", BreachedPasswords(server.url))
+        assert refused(account.logs_in()) == (403, 1316)
+        assert len(account.mails()) == 1
+        assert refused(account.logs_in()) == (403, 1317)
+        assert len(account.mails()) == 1
+        assert account.tenant.read(account.uid)["IsPasswordBreached"] is True
+        assert refused(account.reset(resettoken=account.token(), password="Amber-window-44")) == (403, 1315)
+        answered(account.reset(resettoken=account.token(), password=NEW))
+        answered(account.logs_in(NEW))
+        assert account.tenant.read(account.uid)["IsPasswordBreached"] is False
+        assert {len(prefix) for prefix, _ in server.asked} == {5}
+        assert {padding for _, padding in server.asked} == {"true"}
 
 
 @pytest.mark.parametrize(("action", "mails"), [("record", 0), ("notify", 1)])
-def test_a_stolen_password_may_be_told_only(
+def test_breached_password_can_be_recorded_or_notified_only(
     customer: Make, monkeypatch: pytest.MonkeyPatch, action: str, mails: int
 ) -> None:
-    c = customer(password_policy={"breached": action})
-    with breached_password_server(OLD) as elsewhere:
-        monkeypatch.setattr(c.tenant.services, "breached_passwords", BreachedPasswords(elsewhere.url))
-        answered(c.logs_in())
-        answered(c.logs_in())
-    assert c.tenant.read(c.uid)["IsPasswordBreached"] is True
-    assert len(c.mails()) == mails
+    account = customer(password_policy={"breached": action})
+    with breached_password_server(OLD) as server:
+        monkeypatch.setattr(account.tenant.services, "breached_passwords", BreachedPasswords(server.url))
+        answered(account.logs_in())
+        answered(account.logs_in())
+    assert account.tenant.read(account.uid)["IsPasswordBreached"] is True
+    assert len(account.mails()) == mails
 
 
-def test_a_list_that_is_down_stops_nobody(customer: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    c = customer(password_policy={"breached": "change"})
-    with breached_password_server(OLD) as elsewhere:
-        elsewhere.status = 503
-        monkeypatch.setattr(c.tenant.services, "breached_passwords", BreachedPasswords(elsewhere.url))
-        answered(c.logs_in())
-        answered(c.logs_in())
-        assert len(elsewhere.asked) == 1, "it is left alone for a while"
+def test_unavailable_breach_service_blocks_no_sign_in(customer: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    account = customer(password_policy={"breached": "change"})
+    with breached_password_server(OLD) as server:
+        server.status = 503
+        monkeypatch.setattr(account.tenant.services, "breached_passwords", BreachedPasswords(server.url))
+        answered(account.logs_in())
+        answered(account.logs_in())
+        assert len(server.asked) == 1, "no second request within the pause"
 
 
-@pytest.mark.parametrize("letters", [40, 12])
-def test_a_sorted_file_is_searched_where_nobody_is_asked(tmp_path: Path, letters: int) -> None:
+@pytest.mark.parametrize("digest_length", [40, 12])
+def test_sorted_file_is_searched_without_service(tmp_path: Path, digest_length: int) -> None:
     words = [f"password-{number}" for number in range(500)]
     digests = [hashlib.sha1(one.encode(), usedforsecurity=False).hexdigest().upper() for one in words]
-    file = tmp_path / "stolen.txt"
-    file.write_text("\n".join(sorted(f"{digest[:letters]}:3" for digest in digests)) + "\n")
+    file = tmp_path / "breached.txt"
+    file.write_text("\n".join(sorted(f"{digest[:digest_length]}:3" for digest in digests)) + "\n")
     known = BreachedPasswords(file=str(file))
     assert all(known.has(word) for word in words)
     assert not any(known.has(f"unheard-of-{number}") for number in range(500))
 
 
-def test_a_file_that_is_gone_refuses_nobody(tmp_path: Path) -> None:
+def test_missing_or_empty_file_blocks_no_password(tmp_path: Path) -> None:
     assert not BreachedPasswords(file=str(tmp_path / "none")).has(OLD)
     (tmp_path / "empty").touch()
     assert not BreachedPasswords(file=str(tmp_path / "empty")).has(OLD)

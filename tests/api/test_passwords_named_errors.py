@@ -1,4 +1,4 @@
-"""Every named error of the seed for the two password operations, raised at its status (interface errors.md section 5)."""
+"""Each named error of the two password operations with its status (interface errors.md section 5)."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def raw(customer: Customer, method: str, content: bytes, kind: str = "applicatio
 
 
 def as_other(customer: Customer, method: str, body: dict[str, Any]) -> TestResponse:
-    """Ask with the API key, and with an access token of somebody else."""
+    """Send the request with the API key and an access token of another account."""
     other = customer.tenant.create()["Uid"]
-    held = customer.tenant.tokens(other)["access_token"]
-    return customer.ask(method, body, access_token=held)
+    access_token = customer.tenant.tokens(other)["access_token"]
+    return customer.ask(method, body, access_token=access_token)
 
 
 def used(c: Customer) -> TestResponse:
@@ -51,7 +51,7 @@ def used(c: Customer) -> TestResponse:
 
 def expired(c: Customer) -> TestResponse:
     token = c.token()
-    c.tenant.services.clock.advance(hours=25)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    c.tenant.services.clock.advance(hours=25)  # type: ignore[attr-defined]  # the fixed clock of the tests
     return c.reset(resettoken=token, password=NEW)
 
 
@@ -66,7 +66,7 @@ def locked(c: Customer, **answer: Any) -> TestResponse:
     return c.by_code(code, **answer)
 
 
-def locked_on_the_way(c: Customer) -> TestResponse:
+def locked_by_last_attempt(c: Customer) -> TestResponse:
     c.code()
     c.guesses(1)
     return c.by_code("000000")
@@ -87,12 +87,12 @@ def limited(c: Customer) -> TestResponse:
     return answer
 
 
-def after_the_trial(c: Customer, act: Callable[[], TestResponse]) -> TestResponse:
+def after_trial(c: Customer, act: Callable[[], TestResponse]) -> TestResponse:
     where = tenants.c.tenant_id == c.tenant.tenant_id
     with UnitOfWork(c.tenant.services.database, c.tenant.tenant_id).separate_transaction() as work:
         settings = work.run(select(tenants.c.settings).where(where)).scalar_one()
-        ended = {**settings, "trial_ends_at": "2020-01-01T00:00:00+00:00"}
-        work.run(update(tenants).where(where).values(settings=ended, version=tenants.c.version + 1))
+        expired_settings = {**settings, "trial_ends_at": "2020-01-01T00:00:00+00:00"}
+        work.run(update(tenants).where(where).values(settings=expired_settings, version=tenants.c.version + 1))
     c.tenant.services.directory.clear_cache()
     return act()
 
@@ -111,7 +111,7 @@ FORGOT: list[Case] = [
     ("EMAILID_ID_FORMAT_NOT_VALID", 400, 1038, {}, lambda c: c.ask("POST", {"email": "no address"}), ""),
     ("GENERIC_AUTH_ERROR", 401, 1409, {}, lambda c: as_other(c, "POST", {"email": c.email}), ""),
     ("API_KEY_NOT_VALID", 403, 901, {}, lambda c: c.forgot(apikey=UNKNOWN), ""),
-    ("TRIAL_PLAN_EXPIRED", 403, 6003, {}, lambda c: after_the_trial(c, c.forgot), ""),
+    ("TRIAL_PLAN_EXPIRED", 403, 6003, {}, lambda c: after_trial(c, c.forgot), ""),
     ("CAPTCHA_NOT_VALID", 403, 982, {"captcha_at": ["forgot_password"]}, lambda c: c.forgot(), ""),
     ("RESET_PASSWORD_URL_INVALID", 403, 1251, {}, lambda c: c.forgot(resetpasswordurl="https://evil.example/"), ""),
     ("USER_NOT_EXISTS", 403, 938, {}, lambda c: c.ask("POST", {"email": "nobody@example.test"}), ""),
@@ -137,12 +137,12 @@ RESET: list[Case] = [
     ("EMAIL_REQUIRED", 400, 1032, {}, lambda c: c.reset(email="", otp="1", password=NEW), ""),
     ("GENERIC_AUTH_ERROR", 401, 1409, {}, lambda c: as_other(c, "PUT", {"email": c.email, "otp": "1", "password": NEW}), ""),
     ("API_KEY_NOT_VALID", 403, 901, {}, lambda c: c.ask("PUT", {}, apikey=UNKNOWN), ""),
-    ("TRIAL_PLAN_EXPIRED", 403, 6003, {}, lambda c: after_the_trial(c, lambda: c.reset(resettoken="x", password=NEW)), ""),
+    ("TRIAL_PLAN_EXPIRED", 403, 6003, {}, lambda c: after_trial(c, lambda: c.reset(resettoken="x", password=NEW)), ""),
     ("RAAS_PROFILE_NOT_EXISTS", 403, 1039, {}, social, ""),
     ("USER_ID_BLOCKED", 403, 991, {}, lambda c: blocked(c).by_code("123456"), ""),
     ("USER_ID_LOCKED_WITH_TIMEOUT", 403, 1198, lockout("suspend"), locked, ""),
     ("LOGIN_IS_LOCKED_FOR_RECAPTCHA", 403, 1132, lockout("captcha"), locked, ""),
-    ("USER_ID_LOCKED", 403, 1264, lockout("captcha"), locked_on_the_way, ""),
+    ("USER_ID_LOCKED", 403, 1264, lockout("captcha"), locked_by_last_attempt, ""),
     ("LOGIN_IS_LOCKED_FOR_SECURITY_QUESTION", 403, 1148, lockout("security_question"), locked, ""),
     ("SECURITY_QUESTION_NOT_VALID", 403, 1091, lockout("security_question"), lambda c: locked(c, securityanswer={"car": "x"}), ""),
     ("SECURITY_QUESTION_OR_ANSWER_INVALID", 403, 1094, {**lockout("security_question"), "hide_unknown_accounts": True},
@@ -156,24 +156,24 @@ RESET: list[Case] = [
 
 
 @pytest.mark.parametrize("case", FORGOT, ids=lambda case: case[0])
-def test_forgotten_password(customer: Make, case: Case) -> None:
-    check(customer, case)
+def test_forgotten_password_has_named_error(customer: Make, case: Case) -> None:
+    assert_error(customer, case)
 
 
 @pytest.mark.parametrize("case", RESET, ids=lambda case: case[0])
-def test_reset_of_a_password(customer: Make, case: Case) -> None:
-    check(customer, case)
+def test_password_reset_has_named_error(customer: Make, case: Case) -> None:
+    assert_error(customer, case)
 
 
-def check(customer: Make, case: Case) -> None:
+def assert_error(customer: Make, case: Case) -> None:
     _name, status, code, settings, act, named = case
     answer = act(customer(**settings))
     assert refused(answer) == (status, code), answer.text
     assert named in str(answer.get_json().get("Description", ""))
 
 
-def test_the_table_is_complete() -> None:
-    """37 names of the seed, in 48 pairs of an operation and a name."""
+def test_table_of_named_errors_is_complete() -> None:
+    """The interface defines 37 names in 48 pairs of operation and name."""
     assert len(FORGOT) == 16
     assert len(RESET) == 32
     assert len({case[0] for case in (*FORGOT, *RESET)}) == 37

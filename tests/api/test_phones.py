@@ -1,4 +1,4 @@
-"""Numbers that name accounts: proved, changed, removed (user.md rows U62 to U66)."""
+"""Phone numbers as identifiers: verification, change, removal (user.md U62 to U66)."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -19,11 +19,11 @@ def server(new_tenant_server: NewTenantServer) -> TenantServer:
     return new_tenant_server(phone_login=True, email_login=True, hide_unknown_accounts=False)
 
 
-def ask(server: TenantServer, phone: str | None = ADA, **more: Any) -> Any:
+def request_code(server: TenantServer, phone: str | None = ADA, **more: Any) -> Any:
     return server.send("POST", CODE, {"phone": phone} if phone else {}, with_secret=False, **more)
 
 
-def prove(server: TenantServer, code: str, phone: str | None = ADA, **more: Any) -> Any:
+def verify(server: TenantServer, code: str, phone: str | None = ADA, **more: Any) -> Any:
     return server.send("PUT", CODE, {"phone": phone} if phone else {}, with_secret=False, otp=code, **more)
 
 
@@ -39,14 +39,14 @@ def token(server: TenantServer, uid: str) -> str:
     return str(server.tokens(uid)["access_token"])
 
 
-def test_a_code_proves_the_number_and_signs_in(server: TenantServer) -> None:
+def test_phone_code_verifies_number_and_signs_in(server: TenantServer) -> None:
     uid = server.create(PhoneId=ADA)["Uid"]
     assert refused(server.send("POST", LOGIN, {"phone": ADA, "password": PASSWORD}, with_secret=False)) == (403, 1066)
-    sent = answered(ask(server))
+    sent = answered(request_code(server))
     assert sent["IsPosted"] is True
     assert sent["Data"]["Sid"] == texts(server)[-1]["sid"]
     typed = code(server).translate(ARABIC)
-    session = answered(prove(server, f" {typed[:3]}-{typed[3:]} ", "0044 20 7946 0123"))
+    session = answered(verify(server, f" {typed[:3]}-{typed[3:]} ", "0044 20 7946 0123"))
     assert session["Profile"]["Uid"] == uid
     assert session["Profile"]["PhoneIdVerified"] is True
     assert session["access_token"]
@@ -54,62 +54,66 @@ def test_a_code_proves_the_number_and_signs_in(server: TenantServer) -> None:
     answered(server.send("POST", LOGIN, {"phone": ADA, "password": PASSWORD}, with_secret=False))
 
 
-def test_codes_are_refused_as_stated(server: TenantServer) -> None:
+def test_invalid_phone_codes_are_refused(server: TenantServer) -> None:
     server.create(PhoneId=ADA)
-    ask(server)
+    request_code(server)
     first = code(server)
     wrong = f"{(int(first) + 1) % 1_000_000:06}"
-    assert refused(prove(server, wrong)) == (403, 1067)
-    ask(server)
-    assert refused(prove(server, "")) == (400, 908)
+    assert refused(verify(server, wrong)) == (403, 1067)
+    request_code(server)
+    assert refused(verify(server, "")) == (400, 908)
     newest = code(server)
     if newest != first:
-        assert refused(prove(server, first)) == (403, 1067)
-    answered(prove(server, newest))
-    assert refused(prove(server, newest)) == (403, 1068)
-    assert refused(prove(server, newest, OTHER)) == (403, 1043)
-    assert refused(prove(server, newest, "12")) == (403, 1043)
-    assert refused(prove(server, newest, None)) == (400, 908)
+        assert refused(verify(server, first)) == (403, 1067)
+    answered(verify(server, newest))
+    assert refused(verify(server, newest)) == (403, 1068)
+    assert refused(verify(server, newest, OTHER)) == (403, 1043)
+    assert refused(verify(server, newest, "12")) == (403, 1043)
+    assert refused(verify(server, newest, None)) == (400, 908)
 
 
-def test_asking_is_refused_as_stated(server: TenantServer, new_tenant_server: NewTenantServer) -> None:
+def test_invalid_phone_code_requests_are_refused(server: TenantServer, new_tenant_server: NewTenantServer) -> None:
     uid = server.create(PhoneId=ADA, PhoneIdVerified=True)["Uid"]
-    assert refused(ask(server)) == (403, 1073)
-    assert refused(ask(server, OTHER)) == (403, 938)
-    assert refused(ask(server, "call me")) == (403, 1043)
-    assert refused(ask(server, bearer=token(server, uid))) == (403, 1120)
-    assert refused(ask(server, OTHER, bearer=token(server, uid))) == (403, 1043)
-    assert refused(prove(server, "123456", None, bearer=token(server, uid))) == (403, 1120)
-    assert refused(ask(new_tenant_server())) == (403, 1074)
-    unproved = server.create(PhoneId=OTHER)["Uid"]
+    assert refused(request_code(server)) == (403, 1073)
+    assert refused(request_code(server, OTHER)) == (403, 938)
+    assert refused(request_code(server, "call me")) == (403, 1043)
+    assert refused(request_code(server, bearer=token(server, uid))) == (403, 1120)
+    assert refused(request_code(server, OTHER, bearer=token(server, uid))) == (403, 1043)
+    assert refused(verify(server, "123456", None, bearer=token(server, uid))) == (403, 1120)
+    assert refused(request_code(new_tenant_server())) == (403, 1074)
+    unverified = server.create(PhoneId=OTHER)["Uid"]
     for _ in range(5):
-        answered(ask(server, OTHER, bearer=token(server, unproved)))
-    assert refused(ask(server, OTHER)) == (403, 1123)
+        answered(request_code(server, OTHER, bearer=token(server, unverified)))
+    assert refused(request_code(server, OTHER)) == (403, 1123)
 
 
-def test_who_hides_accounts_answers_for_every_number(new_tenant_server: NewTenantServer) -> None:
+def test_hidden_accounts_answer_every_number_alike(new_tenant_server: NewTenantServer) -> None:
     server = new_tenant_server(phone_login=True, hide_unknown_accounts=True)
     server.create(PhoneId=ADA, PhoneIdVerified=True)
     server.create(PhoneId=OTHER)
-    known, unknown, unproved = ask(server), ask(server, "+442079460177"), ask(server, OTHER)
-    assert {one.status_code for one in (known, unknown, unproved)} == {200}
+    known, unknown, unverified = (
+        request_code(server),
+        request_code(server, "+442079460177"),
+        request_code(server, OTHER),
+    )
+    assert {one.status_code for one in (known, unknown, unverified)} == {200}
     assert [text["to"] for text in texts(server)] == [OTHER]
-    assert refused(prove(server, "000000")) == refused(prove(server, "000000", "+442079460177")) == (403, 1067)
+    assert refused(verify(server, "000000")) == refused(verify(server, "000000", "+442079460177")) == (403, 1067)
 
 
 @pytest.mark.parametrize("services", ["sqlite"], indirect=True)
-def test_nor_does_a_limit_tell_that_somebody_was_written_to(new_tenant_server: NewTenantServer) -> None:
-    """A number that was registered a moment ago got one message already."""
+def test_sms_limit_does_not_reveal_registered_number(new_tenant_server: NewTenantServer) -> None:
+    """The registration of the number sent one message already."""
     server = new_tenant_server(phone_login=True, hide_unknown_accounts=True, registration_captcha=False)
     answered(register(server, email=None, PhoneId=OTHER))
     for phone in (OTHER, "+442079460177"):
-        answers = [ask(server, phone) for _ in range(6)]
+        answers = [request_code(server, phone) for _ in range(6)]
         assert [one.status_code for one in answers] == [200] * 6
         assert {len(answered(one)["Data"]["Sid"]) for one in answers} == {34}
     assert len(texts(server)) == 5
 
 
-def test_a_number_is_changed_once_the_other_one_is_proved(server: TenantServer) -> None:
+def test_phone_number_is_changed_after_verification(server: TenantServer) -> None:
     uid = server.create(PhoneId=ADA, PhoneIdVerified=True, UserName="ada")["Uid"]
     bearer = token(server, uid)
     assert refused(server.send("PUT", PHONE, {"phone": ADA}, bearer=bearer)) == (403, 1106)
@@ -117,28 +121,28 @@ def test_a_number_is_changed_once_the_other_one_is_proved(server: TenantServer) 
     answered(server.send("PUT", PHONE, {"phone": OTHER}, bearer=bearer))
     assert texts(server)[-1]["to"] == OTHER
     assert server.read(uid)["PhoneId"] == ADA
-    answered(ask(server, OTHER, bearer=bearer))
-    assert answered(prove(server, code(server), None, bearer=bearer)) == {"IsPosted": True}
+    answered(request_code(server, OTHER, bearer=bearer))
+    assert answered(verify(server, code(server), None, bearer=bearer)) == {"IsPosted": True}
     held = server.read(uid)
     assert (held["PhoneId"], held["PhoneIdVerified"]) == (OTHER, True)
-    assert texts(server)[-1]["to"] == ADA  # who had it is told
+    assert texts(server)[-1]["to"] == ADA  # the former number is notified
     assert refused(server.send("POST", LOGIN, {"phone": ADA, "password": PASSWORD}, with_secret=False))[0] != 200
 
 
-def test_a_number_that_somebody_only_stated_goes_to_who_proves_it(server: TenantServer) -> None:
+def test_unverified_number_moves_to_account_that_verifies_it(server: TenantServer) -> None:
     squatter = server.create(PhoneId=ADA, UserName="squatter")["Uid"]
-    proved = server.create(PhoneId=OTHER, PhoneIdVerified=True)["Uid"]
+    verified = server.create(PhoneId=OTHER, PhoneIdVerified=True)["Uid"]
     ada = server.create()["Uid"]
     bearer = token(server, ada)
     assert refused(server.send("PUT", PHONE, {"phone": OTHER}, bearer=bearer)) == (403, 1058)
     answered(server.send("PUT", PHONE, {"phone": ADA}, bearer=bearer))
-    answered(prove(server, code(server), None, bearer=bearer))
+    answered(verify(server, code(server), None, bearer=bearer))
     assert server.read(ada)["PhoneId"] == ADA
     assert server.read(squatter)["PhoneId"] is None
-    assert server.read(proved)["PhoneId"] == OTHER
+    assert server.read(verified)["PhoneId"] == OTHER
 
 
-def test_a_number_is_removed_unless_nothing_else_names_the_account(server: TenantServer) -> None:
+def test_phone_number_that_is_only_identifier_is_not_removed(server: TenantServer) -> None:
     alone = server.create(PhoneId=ADA, PhoneIdVerified=True)["Uid"]
     assert refused(server.send("DELETE", PHONE, bearer=token(server, alone))) == (403, 1173)
     uid = server.create(PhoneId=OTHER, PhoneIdVerified=True, UserName="ada")["Uid"]
@@ -150,16 +154,16 @@ def test_a_number_is_removed_unless_nothing_else_names_the_account(server: Tenan
     assert server.read(uid)["PhoneId"] is None
 
 
-def test_of_many_who_bring_one_code_one_wins(server: TenantServer) -> None:
+def test_parallel_uses_of_one_phone_code_succeed_once(server: TenantServer) -> None:
     server.create(PhoneId=ADA)
-    ask(server)
+    request_code(server)
     right = code(server)
     with ThreadPoolExecutor(8) as threads:
-        answers = list(threads.map(lambda _: prove(server, right).status_code, range(20)))
+        answers = list(threads.map(lambda _: verify(server, right).status_code, range(20)))
     assert answers.count(200) == 1
 
 
-def test_the_first_proof_drops_what_a_stranger_stored_before(server: TenantServer) -> None:
+def test_first_verification_drops_data_of_unverified_account(server: TenantServer) -> None:
     sott = answered(server.send("GET", "/identity/v2/manage/account/sott", timedifference=10))["Sott"]
     body = {
         "Email": [{"Type": "Primary", "Value": "thief@example.test"}],
@@ -168,7 +172,7 @@ def test_the_first_proof_drops_what_a_stranger_stored_before(server: TenantServe
         "Password": PASSWORD,
     }
     answered(server.send("POST", "/identity/v2/auth/register", body, with_secret=False, sott=sott))
-    answered(ask(server))
-    session = answered(prove(server, code(server)))
+    answered(request_code(server))
+    session = answered(verify(server, code(server)))
     assert session["Profile"]["Email"] == []
     assert session["Profile"]["PhoneIdVerified"] is True

@@ -1,4 +1,4 @@
-"""A strict privacy policy stands before everything that a token opens (interface errors.md 1194, user.md row U27)."""
+"""A strict privacy policy blocks each operation with an access token until it is accepted (errors.md 1194, user.md U27)."""
 
 from typing import Any
 
@@ -15,9 +15,9 @@ load_catalogue()
 BASE = "/identity/v2/auth"
 TOKEN, ACCEPT = f"{BASE}/access_token", f"{BASE}/privacypolicy/accept"
 POLICY = {"mode": "strict", "versions": [{"version": "1", "starts_at": "2020-01-01T00:00:00Z"}]}
-OPEN = {"U27", "U42", "U43", "U44", ""}
-"""What accepts the policy, what says of a token what it is and ends it, and who one is at /service/oidc/userinfo."""
-CLOSED: list[tuple[str, str, Any]] = [
+EXEMPT = {"U27", "U42", "U43", "U44", ""}
+"""Accepting the policy, reading and revoking the token, and /service/oidc/userinfo."""
+BLOCKED: list[tuple[str, str, Any]] = [
     ("GET", OWN, None),
     ("PUT", OWN, {"FirstName": "Eve"}),
     ("PUT", OWN, {"Password": "Other-kettle-92"}),
@@ -39,7 +39,7 @@ CLOSED: list[tuple[str, str, Any]] = [
 
 @pytest.fixture
 def ada(new_tenant_server: NewTenantServer) -> Person:
-    """Somebody who accepted nothing, with the token that the refusal of a sign-in carries."""
+    """An account that accepted no policy, with the access token from the refused sign-in."""
     settings = {"privacy_policy": POLICY, "security_questions": {"pet": "First pet?"}}
     ada = Person(new_tenant_server(**settings), UserName="ada", Email=[{"Type": "Primary", "Value": ADA}])
     answer = ada.server.send("POST", f"{BASE}/login", {"email": ADA, "password": PASSWORD}, with_secret=False)
@@ -48,9 +48,9 @@ def ada(new_tenant_server: NewTenantServer) -> Person:
     return ada
 
 
-def test_the_refusals_token_changes_nothing_before_the_policy_is_accepted(ada: Person) -> None:
+def test_token_is_blocked_until_policy_is_accepted(ada: Person) -> None:
     before = ada.server.read(ada.uid)
-    for method, path, body in CLOSED:
+    for method, path, body in BLOCKED:
         assert ada.refusal(method, path, body) == (403, 1194), (method, path)
     after = ada.server.read(ada.uid)
     assert (after["UserName"], after["Email"], after["FirstName"]) == ("ada", before["Email"], before["FirstName"])
@@ -61,28 +61,28 @@ def test_the_refusals_token_changes_nothing_before_the_policy_is_accepted(ada: P
     assert answered(ada.send("GET", OWN))["UserName"] == "countess"
 
 
-def test_the_refusals_token_can_be_ended(ada: Person) -> None:
+def test_token_of_refused_sign_in_can_be_revoked(ada: Person) -> None:
     answered(ada.send("GET", f"{TOKEN}/invalidate"))
     assert ada.refusal("GET", ACCEPT) == (401, 1409)
 
 
-def test_a_closed_account_is_told_nothing_of_the_policy(ada: Person) -> None:
+def test_closed_account_gets_no_policy_error(ada: Person) -> None:
     ada.server.update(ada.uid, {"IsActive": False})
     assert ada.refusal("GET", OWN) == (401, 1409)
 
 
-def test_every_operation_of_a_token_says_that_the_policy_stands_before_it() -> None:
-    """An operation added later without a word about the policy would be open."""
-    said = {
+def test_every_token_operation_declares_policy_error() -> None:
+    """A new operation that does not declare the policy error would be exempt from the policy."""
+    exempt = {
         operation.documentation.row
         for operation in CATALOGUE
         if AuthScheme.ACCESS_TOKEN in operation.admission.auth.schemes()
         and e.PrivacyPolicyOutdated not in operation.every_error
     }
-    assert said == OPEN
+    assert exempt == EXEMPT
 
 
-def test_silence_accepts_nothing_at_registration(new_tenant_server: NewTenantServer) -> None:
+def test_registration_without_acceptance_of_policy_is_refused(new_tenant_server: NewTenantServer) -> None:
     server = new_tenant_server(privacy_policy=POLICY, email_verification="disabled")
     assert refused(register(server)) == (403, 1196)
     assert refused(register(server, AcceptPrivacyPolicy=False)) == (403, 1196)

@@ -1,4 +1,4 @@
-"""The signed-in account reads its profile: GET /identity/v2/auth/account."""
+"""Reading the own profile: GET /identity/v2/auth/account."""
 
 from typing import Any
 
@@ -20,15 +20,15 @@ def token(acme: TenantServer, ada: dict[str, Any]) -> str:
     return str(acme.tokens(ada["Uid"])["access_token"])
 
 
-def test_the_profile_holds_every_field_of_the_table(acme: TenantServer, ada: dict[str, Any], token: str) -> None:
+def test_profile_has_every_declared_field(acme: TenantServer, ada: dict[str, Any], token: str) -> None:
     profile = answered(acme.send("GET", PROFILE, bearer=token))
     assert set(profile) == set(FIELDS)
     assert profile == acme.read(ada["Uid"])
 
 
-def test_what_is_not_known_is_null_false_or_zero(acme: TenantServer, token: str) -> None:
+def test_unset_profile_fields_are_null_false_or_zero(acme: TenantServer, token: str) -> None:
     profile = answered(acme.send("GET", PROFILE, bearer=token))
-    shown = (
+    unset = (
         "Roles",
         "Identities",
         "CustomFields",
@@ -39,10 +39,10 @@ def test_what_is_not_known_is_null_false_or_zero(acme: TenantServer, token: str)
         "LikesCount",
         "UnverifiedEmail",
     )
-    assert [profile[name] for name in shown] == [None, None, None, None, None, None, False, 0, None]
+    assert [profile[name] for name in unset] == [None, None, None, None, None, None, False, 0, None]
 
 
-def test_the_computed_fields_follow_from_the_others(acme: TenantServer, token: str) -> None:
+def test_computed_profile_fields_follow_other_fields(acme: TenantServer, token: str) -> None:
     profile = answered(acme.send("GET", PROFILE, bearer=token))
     assert (profile["FullName"], profile["Country"]["Code"], profile["ProfileCountry"]) == (
         "Ada Lovelace",
@@ -53,15 +53,13 @@ def test_the_computed_fields_follow_from_the_others(acme: TenantServer, token: s
     assert (profile["Provider"], profile["SignupDate"]) == ("Email", profile["CreatedDate"])
 
 
-def test_fields_choose_members_of_it(acme: TenantServer, token: str) -> None:
+def test_fields_parameter_selects_profile_members(acme: TenantServer, token: str) -> None:
     assert answered(acme.send("GET", PROFILE, bearer=token, fields="FullName,Country(Code)")) == {
         "FullName": "Ada Lovelace",
         "Country": {"Code": "DE"},
     }
 
 
-def test_the_profile_of_a_deleted_account_is_gone_with_its_token(
-    acme: TenantServer, ada: dict[str, Any], token: str
-) -> None:
+def test_token_of_deleted_account_cannot_read_profile(acme: TenantServer, ada: dict[str, Any], token: str) -> None:
     acme.send("DELETE", f"/identity/v2/manage/account/{ada['Uid']}")
     assert refused(acme.send("GET", PROFILE, bearer=token)) == (401, 1409)

@@ -1,4 +1,4 @@
-"""The published document, taken at its word: what a generic tool sends by it is answered as it says, and never with a 500."""
+"""Conformance to the published OpenAPI document: generated requests are answered as it declares, never with status 500."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ load_catalogue()
 SECRET = "a secret of the application"
 Published: TypeAlias = dict[str, Any]
 PUBLISHED: Published = json.loads(json.dumps(openapi_document("http://api.example.com", "http://{tenant}.example.com")))
-READ = schemathesis.openapi.from_dict(PUBLISHED)
-OPERATIONS = [result.ok() for result in READ.get_all_operations() if isinstance(result, Ok)]
-TAKING = [operation for operation in OPERATIONS if list(operation.iter_parameters()) or operation.body]
+SCHEMA = schemathesis.openapi.from_dict(PUBLISHED)
+OPERATIONS = [result.ok() for result in SCHEMA.get_all_operations() if isinstance(result, Ok)]
+WITH_INPUT = [operation for operation in OPERATIONS if list(operation.iter_parameters()) or operation.body]
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 UNLIMITED = {
     "sign_in_per_minute_per_address": 0,
@@ -46,7 +46,7 @@ UNLIMITED = {
     "token_per_minute_per_client": 0,
     "availability_per_minute_per_address": 0,
 }
-# Making what is sent takes nine tenths of the time, and the same is made each time: GATEHOUSE_TESTS_EXAMPLES=100 asks longer.
+# Generation of the deterministic requests takes nine tenths of the time. GATEHOUSE_TESTS_EXAMPLES=100 tests more of them.
 bounded = settings(
     max_examples=int(os.environ.get("GATEHOUSE_TESTS_EXAMPLES", "6")),
     derandomize=True,
@@ -57,7 +57,7 @@ bounded = settings(
 
 @dataclass(frozen=True)
 class AtHost:
-    """The service as the host that an operation is served on, for a tool that knows one host."""
+    """The service at the host of an operation, for a tool that supports one host."""
 
     app: WSGIApplication
     host: str
@@ -67,32 +67,32 @@ class AtHost:
         return self.app(environ, start_response)
 
 
-Ask: TypeAlias = Callable[[Any], None]
+SendCase: TypeAlias = Callable[[Any], None]
 
 
 @pytest.fixture
 def tenant(new_tenant_server: NewTenantServer) -> TenantServer:
-    made = new_tenant_server(limits=UNLIMITED, email_login=True, phone_login=True, username_login=True)
+    tenant = new_tenant_server(limits=UNLIMITED, email_login=True, phone_login=True, username_login=True)
     stated = ApplicationSettings(name="shop", redirect_uris=("https://shop.example/cb",))
     row = {
-        "tenant_id": made.tenant_id,
+        "tenant_id": tenant.tenant_id,
         "client_id": "shop",
         "name": "shop",
         "secret_hash": randomness.digest(SECRET),
         "settings": stated.model_dump(mode="json"),
-        "created_at": made.services.clock.now(),
+        "created_at": tenant.services.clock.now(),
     }
-    with UnitOfWork(made.services.database, made.tenant_id).separate_transaction() as work:
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         work.run(applications.insert(), row)
-    return made
+    return tenant
 
 
 @pytest.fixture
-def ask(tenant: TenantServer, identity_app: Flask) -> Ask:
-    """Send a case with the credentials that its operation asks for, and hold the answer against the document."""
+def send_case(tenant: TenantServer, identity_app: Flask) -> SendCase:
+    """Send a case with the credentials of its operation and compare the answer with the document."""
     bearer = tenant.tokens(str(tenant.create()["Uid"]))["access_token"]
     basic = base64.b64encode(f"shop:{SECRET}".encode()).decode()
-    shown = {"ApiKey": ("apikey", tenant.api_key), "ApiSecret": ("apisecret", tenant.api_secret)}
+    credentials = {"ApiKey": ("apikey", tenant.api_key), "ApiSecret": ("apisecret", tenant.api_secret)}
     authorization = {
         "AccessToken": {"Authorization": f"Bearer {bearer}"},
         "Client": {"Authorization": f"Basic {basic}"},
@@ -100,13 +100,13 @@ def ask(tenant: TenantServer, identity_app: Flask) -> Ask:
 
     def send(case: Any) -> None:
         if case.formatted_path != case.operation.path and case.formatted_path in PUBLISHED["paths"]:
-            return  # an id that spells another operation's address: OpenAPI, "Path Templating Matching"
+            return  # an id equal to a segment of another path: OpenAPI, "Path Templating Matching"
         stated = PUBLISHED["paths"][case.operation.path][case.operation.method.lower()]
         schemes = {scheme for requirement in stated["security"] for scheme in requirement}
-        is_tenant_s = "servers" in stated
-        known = tenant.services.settings
-        host = f"{tenant.name}.{known.hub_domain}" if is_tenant_s else known.api_hostname
-        query = dict(shown[scheme] for scheme in schemes & shown.keys())
+        is_tenant_host = "servers" in stated
+        service_settings = tenant.services.settings
+        host = f"{tenant.name}.{service_settings.hub_domain}" if is_tenant_host else service_settings.api_hostname
+        query = dict(credentials[scheme] for scheme in schemes & credentials.keys())
         headers = next((authorization[scheme] for scheme in schemes & authorization.keys()), {})
         answer = case.call(params=query, headers=headers, app=AtHost(identity_app, host))
         case.validate_response(answer, checks=CHECKS)
@@ -114,27 +114,27 @@ def ask(tenant: TenantServer, identity_app: Flask) -> Ask:
     return send
 
 
-def test_the_document_is_the_whole_public_interface() -> None:
+def test_document_has_every_public_operation() -> None:
     assert {operation.path for operation in OPERATIONS} == set(PUBLISHED["paths"])
     assert len(OPERATIONS) >= 25
 
 
-def held(ask: Ask, operation: Any, mode: GenerationMode) -> None:
+def check_operation(send_case: SendCase, operation: Any, mode: GenerationMode) -> None:
     @bounded
     @given(operation.as_strategy(mode))
-    def every_case(case: Any) -> None:
-        ask(case)
+    def check_case(case: Any) -> None:
+        send_case(case)
 
-    every_case()
+    check_case()
 
 
 @on_one_database
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
-def test_what_the_document_describes_is_what_is_served(ask: Ask, operation: Any) -> None:
-    held(ask, operation, GenerationMode.POSITIVE)
+def test_valid_requests_are_answered_as_documented(send_case: SendCase, operation: Any) -> None:
+    check_operation(send_case, operation, GenerationMode.POSITIVE)
 
 
 @on_one_database
-@pytest.mark.parametrize("operation", TAKING, ids=lambda operation: operation.label)
-def test_what_the_document_does_not_allow_is_answered_as_it_says(ask: Ask, operation: Any) -> None:
-    held(ask, operation, GenerationMode.NEGATIVE)
+@pytest.mark.parametrize("operation", WITH_INPUT, ids=lambda operation: operation.label)
+def test_invalid_requests_are_answered_as_documented(send_case: SendCase, operation: Any) -> None:
+    check_operation(send_case, operation, GenerationMode.NEGATIVE)
