@@ -122,8 +122,8 @@ def test_provider_without_pkce_gets_no_verifier(
 
 def test_oauth2_provider_gives_no_reauthentication(acme: TenantServer, fake_provider: FakeProvider) -> None:
     fake_provider.userinfo = OCTOCAT
-    claimed, connection = finished(acme, fake_provider.signs_in(led(acme, "plain", again=True)))
-    assert (claimed.subject, claimed.is_anew, connection.asks_anew) == ("583231", False, False)
+    claimed, connection = finished(acme, fake_provider.signs_in(led(acme, "plain", reauthenticate=True)))
+    assert (claimed.subject, claimed.is_anew, connection.can_reauthenticate) == ("583231", False, False)
 
 
 def test_nested_claim_is_mapped(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:

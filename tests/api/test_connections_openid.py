@@ -39,7 +39,7 @@ def led(tenant: TenantServer, name: str = NAME, **how: Any) -> str:
 
 
 def test_sign_in_returns_identity_of_provider(acme: TenantServer, fake_provider: FakeProvider) -> None:
-    address = led(acme, again=True, hint="ada@example.test")
+    address = led(acme, reauthenticate=True, hint="ada@example.test")
     said = asked(address)
     assert (said["scope"], said["login_hint"], said["prompt"]) == ("openid profile email", "ada@example.test", "login")
     claimed, connection = finished(acme, fake_provider.signs_in(address, auth_time=fake_provider.now))
@@ -48,7 +48,7 @@ def test_sign_in_returns_identity_of_provider(acme: TenantServer, fake_provider:
     assert claimed.profile == {
         "FullName": "Ada Lovelace", "FirstName": "Ada", "LastName": "Lovelace", "ImageUrl": "https://pictures.example/ada.png",
     }  # fmt: skip
-    assert connection == Connection(NAME, NAME, trusts_email=False, asks_anew=True)
+    assert connection == Connection(NAME, NAME, trusts_email=False, can_reauthenticate=True)
     assert fake_provider.asked_for("/userinfo") == 0  # the id_token had every claim
 
 
@@ -253,9 +253,9 @@ def test_google_is_trusted_for_its_own_mailboxes_only(
 
 def test_auth_time_decides_reauthentication(acme: TenantServer, fake_provider: FakeProvider) -> None:
     for proved_at in (fake_provider.now - 600, None, "now", True, float("nan")):
-        claimed, _ = finished(acme, fake_provider.signs_in(led(acme, again=True), auth_time=proved_at))
+        claimed, _ = finished(acme, fake_provider.signs_in(led(acme, reauthenticate=True), auth_time=proved_at))
         assert not claimed.is_anew, proved_at
-    claimed, _ = finished(acme, fake_provider.signs_in(led(acme, again=True), auth_time=fake_provider.now))
+    claimed, _ = finished(acme, fake_provider.signs_in(led(acme, reauthenticate=True), auth_time=fake_provider.now))
     assert claimed.is_anew
     claimed, _ = finished(acme, fake_provider.signs_in(led(acme), auth_time=fake_provider.now))
     assert not claimed.is_anew  # no reauthentication was requested
@@ -267,10 +267,10 @@ def test_google_gets_no_prompt_parameter(
     """Google answers `prompt=login` with an error page."""
     monkeypatch.setattr(openid, "GOOGLE", fake_provider.url)
     fake_provider.known_to(acme, "google")
-    address = led(acme, "google", again=True)
+    address = led(acme, "google", reauthenticate=True)
     assert asked(address).keys().isdisjoint({"prompt", "max_age"})
     claimed, connection = finished(acme, fake_provider.signs_in(address))
-    assert (claimed.is_anew, connection.asks_anew) == (False, False)
+    assert (claimed.is_anew, connection.can_reauthenticate) == (False, False)
 
 
 @pytest.mark.parametrize(
@@ -310,10 +310,10 @@ def test_only_active_connections_are_offered(new_tenant_server: NewTenantServer)
     tenant = new_tenant_server(connections=stated)
     with doing(tenant) as call:
         assert service.active_connections(call) == (
-            Connection("google", "Google", trusts_email=True, asks_anew=False),
-            Connection("live", "Microsoft", trusts_email=True, asks_anew=True),
-            Connection("alpha", "alpha", trusts_email=False, asks_anew=True),
-            Connection("zeta", "Zeta", trusts_email=False, asks_anew=True),
+            Connection("google", "Google", trusts_email=True, can_reauthenticate=False),
+            Connection("live", "Microsoft", trusts_email=True, can_reauthenticate=True),
+            Connection("alpha", "alpha", trusts_email=False, can_reauthenticate=True),
+            Connection("zeta", "Zeta", trusts_email=False, can_reauthenticate=True),
         )
         assert service.find(call, " Google ").name == "google"
         for name in ("github", "twitter"):

@@ -27,7 +27,7 @@ class AuthenticationRequest:
     nonce: str = field(repr=False)
     code_verifier: str = field(repr=False)  # PKCE
     redirect_uri: str
-    since: datetime | None = None  # set for a reauthentication: earlier authentications are not accepted
+    requested_at: datetime | None = None  # set for a reauthentication: earlier authentications are not accepted
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from app.contract import hub_connections as contract
 from app.contract.hub import Next, Step
 from app.contract.hub_models import InteractionDecision
 from app.contract.registration_form import TERMS
-from app.identity.authentication.federation import linking
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.federation import token_handoff as programs
 from app.identity.authentication.federation.service import Connection
@@ -57,7 +56,7 @@ def lead(context: Context, connection: Connection, interaction: Interaction | No
     drawn, again = interactions.new_ids(), _is_wished_anew(interaction) or sessions.current(context) is not None
     named = interaction.interaction_id if interaction else drawn.interaction_id
     try:
-        address = connections.begin(context, connection, named, again=again, hint=_hint(interaction))
+        address = connections.begin(context, connection, named, reauthenticate=again, hint=_hint(interaction))
     except connections.ConnectionBroken:
         return (
             _back(interaction.request, BROKEN, interaction.interaction_id)
@@ -112,7 +111,7 @@ def finish(context: Context, req: contract.ConnectionCallback) -> Next:
         return _back(interaction.request, BROKEN, interaction.interaction_id)
     if LINKS in interaction.request:
         return _linked(context, interaction, claimed)
-    if _is_wished_anew(interaction) and connection.asks_anew and not claimed.is_anew:
+    if _is_wished_anew(interaction) and connection.can_reauthenticate and not claimed.is_anew:
         return _back(interaction.request, SILENT, interaction.interaction_id)
     wish = token_handoff.of(interaction)
     if wish is not None and wish.links:
@@ -169,7 +168,7 @@ def _linked(context: Context, interaction: Interaction, claimed: ProviderIdentit
         return Next(step=Step.REDIRECT, address=LANDING)
     interactions.finish(context, interaction)
     try:
-        linking.link(context, account, claimed)
+        connections.link(context, account, claimed)
     except IdentifierTaken:
         return Next(step=Step.REDIRECT, address=f"{LANDING}?problem={OTHERS}")
     return Next(step=Step.REDIRECT, address=f"{LANDING}?done=linked")
@@ -223,7 +222,7 @@ def _opened(context: Context, interaction: Interaction, claimed: ProviderIdentit
     facts = {"email": email, "registers": True}
     proof = OneTimeToken(Purpose.SIGN_IN, NOBODY, identifiers.normalize(EMAIL, email), facts, context.now)
     try:
-        account = redemption.redeem(context, proof, e.UnknownAccount, by=claimed)
+        account = redemption.redeem(context, proof, e.UnknownAccount, identity=claimed)
     except (e.EmailRefused, e.EmailDomainRefused):
         return _back(interaction.request, UNWANTED, interaction.interaction_id)
     except (e.EmailRegistered, e.ClosedLink, e.UnknownAccount):  # it became another's in this very moment

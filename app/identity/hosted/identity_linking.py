@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from app.identity.authentication.federation import linking
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.sign_in import interactions, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
@@ -104,7 +103,7 @@ def settle(context: Context, interaction: Interaction | None, account: Account) 
     if not (_is_still(fresh, waits) if is_its else _is_theirs(context, fresh, waits)):
         return
     try:
-        linking.link(context, fresh, waits.claimed)
+        connections.link(context, fresh, waits.claimed)
     except IdentifierTaken as reason:
         context.audit.record("identity.not_linked", uid=account.uid, reason=type(reason).__name__)
 

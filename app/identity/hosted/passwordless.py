@@ -40,7 +40,7 @@ WAITS: Final = timedelta(hours=1)
 _TRIES: Final = Rate(20, 600)  # per attempt, whoever's name it is
 _KEY: Final = "passwordless"
 _SHOWN: Final = {
-    State.WAITS: "waits", State.APPROVED: "approved", State.DENIED: "denied", State.USED: "over",
+    State.PENDING: "waits", State.APPROVED: "approved", State.DENIED: "denied", State.USED: "over",
 }  # fmt: skip
 
 
@@ -198,7 +198,7 @@ def _sent(
     if state.by == DEVICE:
         number = smart_login.new_number()
         found = smart_login.begin(context, None, account, number=number, attempt=interaction.interaction_id)
-        sending.send_mail(context, SMART_LOGIN, account, state.value, options, ticket=found.ticket_hash)
+        sending.send_mail(context, SMART_LOGIN, account, state.value, options, device_hash=found.ticket_hash)
         state = replace(state, ticket=found.ticket_hash, number=number)
     elif state.by == MAIL:
         sending.send_mail(context, SIGN_IN, account, state.value, options)

@@ -30,7 +30,7 @@ def _ways(context: Context, account: Account) -> dict[str, str]:
     if context.tenant.settings.passkeys and passkeys.by_account(context, account.uid):
         found[PASSKEY_METHOD] = ""
     at = {one.provider: one.email or "" for one in linked_identities.of(account)}
-    anew = (one.name for one in connections.active_connections(context) if one.asks_anew) if at else ()
+    anew = (one.name for one in connections.active_connections(context) if one.can_reauthenticate) if at else ()
     found |= {f"{CONNECTION_METHOD}{name}": at[name] for name in anew if name in at}
     for way in methods.enabled_methods(context):
         names = (account.phone,) if way == SMS else (name, account.email)

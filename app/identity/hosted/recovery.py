@@ -106,7 +106,7 @@ def reset_code(context: Context, req: CodeRequest) -> Next:
     errors = SMS_CODE if state.by == SMS else MAIL_CODE
     try:
         context.spend("reset_try", _TRIES, randomness.digest(interaction_id.interaction_id))
-        kind = state.forgotten.proof
+        kind = state.forgotten.purpose
         name = identifiers.guess(context.tenant.settings, state.name)
         proof = one_time_tokens.spend_code(
             context, kind, state.uid, req.code, subject=state.subject, errors=errors, identifier=name
@@ -117,7 +117,9 @@ def reset_code(context: Context, req: CodeRequest) -> Next:
     if account is None or not sending.is_still_recipient(account, proof):
         raise _with_page(context, errors.closed(), state)
     email, phone = proof.facts.get("email"), proof.facts.get("phone")
-    token = sending.create_page_token(context, account, of=state.forgotten, reason=CODE, email=email, phone=phone)
+    token = sending.create_page_token(
+        context, account, reset_kind=state.forgotten, reason=CODE, email=email, phone=phone
+    )
     return Next(
         step=Step.NEW_PIN if state.forgotten is PIN else Step.NEW_PASSWORD,
         attempt=interaction_id.interaction_id,
@@ -222,14 +224,16 @@ def is_sent(
     try:
         if state.by == SMS:
             _ = (
-                sending.send_sms(context, account, of=of)
+                sending.send_sms(context, account, reset_kind=of)
                 if account
-                else sending.simulate_sms(context, state.name, of=of)
+                else sending.simulate_sms(context, state.name, reset_kind=of)
             )
         elif account is not None:
-            sending.send(context, account, options, email=state.name if "@" in state.name else None, kind=kind, of=of)
+            sending.send(
+                context, account, options, email=state.name if "@" in state.name else None, kind=kind, reset_kind=of
+            )
         else:
-            sending.simulate_send(context, state.name, options, of=of)
+            sending.simulate_send(context, state.name, options, reset_kind=of)
     except _NOT_SENT as reason:
         uid = account.uid if account else None
         context.audit.record(f"{of.name}.forgot_not_sent", uid=uid, reason=type(reason).__name__)

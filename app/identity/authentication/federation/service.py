@@ -1,5 +1,6 @@
-"""Federated sign-in: the redirect to a provider and back, with one state token bound to interaction, tenant and
-connection.
+"""Federated sign-in: the redirect to a provider and back, and links between accounts and identities of providers.
+
+One state token binds the callback to the interaction, the tenant and the connection.
 """
 
 from __future__ import annotations
@@ -13,8 +14,13 @@ from typing import Final
 from app.contract.connections import PRESETS, ConnectionSettings, resolved
 from app.contract.errors import federation as e
 from app.contract.linking import PROVIDERS
+from app.contract.messages import MailKind
 from app.identity.authentication.federation.providers.oauth2 import OAuth2Provider
 from app.identity.authentication.federation.providers.openid import OpenIdProvider, supports_reauthentication
+from app.identity.credentials import notifications
+from app.identity.directory.accounts import linked_identities
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.linked_identities import Identity
 from app.identity.directory.identity_provider import AuthenticationRequest, Provider, ProviderDenied, ProviderIdentity
 from app.identity.directory.tenants import tenant_secrets
 from app.identity.platform import continuation_tokens
@@ -50,32 +56,32 @@ class Connection:
     name: str
     title: str
     trusts_email: bool
-    asks_anew: bool  # OpenID Connect supports it, except Google; `auth_time` tells whether the provider did
+    can_reauthenticate: bool  # OpenID Connect except Google; `auth_time` states whether the provider did
 
 
 def active_connections(context: Context) -> tuple[Connection, ...]:
     """Return the tenant's active connections: presets first, then by name, because stored keys have no order."""
-    stated, usual = context.tenant.settings.connections, list(PRESETS)
-    names = sorted(stated, key=lambda name: (usual.index(name) if name in usual else len(usual), name))
-    return tuple(_connection(name, stated[name]) for name in names if stated[name].is_active)
+    settings, presets = context.tenant.settings.connections, list(PRESETS)
+    names = sorted(settings, key=lambda name: (presets.index(name) if name in presets else len(presets), name))
+    return tuple(_connection(name, settings[name]) for name in names if settings[name].is_active)
 
 
 def find(context: Context, name: str) -> Connection:
     """Return an active connection by its name. Raises UnknownConnection (1190), ConnectionNotConfigured (1223)."""
-    wanted = name.strip().lower()
-    stated = context.tenant.settings.connections.get(wanted)
-    if stated is None and wanted not in PROVIDERS:
+    key = name.strip().lower()
+    settings = context.tenant.settings.connections.get(key)
+    if settings is None and key not in PROVIDERS:
         raise e.UnknownConnection
-    if stated is None or not stated.is_active:
+    if settings is None or not settings.is_active:
         raise e.ConnectionNotConfigured
-    return _connection(wanted, stated)
+    return _connection(key, settings)
 
 
 def title_for(context: Context, name: str) -> str:
-    """Return the display name of a connection, also of a removed one."""
-    stated, preset = context.tenant.settings.connections.get(name), PRESETS.get(name)
-    if stated is not None:
-        return _connection(name, stated).title
+    """Return the display name of a connection, even if it was removed."""
+    settings, preset = context.tenant.settings.connections.get(name), PRESETS.get(name)
+    if settings is not None:
+        return _connection(name, settings).title
     return preset.title if preset else name
 
 
@@ -84,86 +90,114 @@ def begin(
     connection: Connection,
     interaction_id: str,
     *,
-    again: bool = False,
+    reauthenticate: bool = False,
     hint: str = "",
 ) -> str:
     """Return the provider's authorization URL for the browser.
 
     Args:
-        again: whether the provider must authenticate anew, even with a session there.
+        reauthenticate: whether the provider must authenticate the user again, even with a session there.
         hint: the expected account's identifier.
 
     Raises:
         ConnectionBroken: the provider's metadata names no authorization endpoint.
     """
     text = randomness.token()
-    asked = AuthenticationRequest(
+    request = AuthenticationRequest(
         f"{interaction_id}.{text}", randomness.token(16), randomness.token(48), f"{context.issuer}{CALLBACK}"
     )
     language = context.visit.language if context.visit else ""
     provider = _provider(context, connection.name)
     context.work.release_connection()
     try:
-        address = provider.authorization_url(asked, hint=hint, is_reauthentication=again, language=language)
+        url = provider.authorization_url(request, hint=hint, is_reauthentication=reauthenticate, language=language)
     except ProviderUnavailable as problem:
         raise _log_broken(connection.name, problem) from None
-    kept = {
-        "attempt": interaction_id, "connection": connection.name, "nonce": asked.nonce, "verifier": asked.code_verifier, "again": again,
-    }  # fmt: skip
+    facts = {
+        "attempt": interaction_id,
+        "connection": connection.name,
+        "nonce": request.nonce,
+        "verifier": request.code_verifier,
+        "again": reauthenticate,
+    }
     continuation_tokens.issue(
         context,
         ContinuationPurpose.CONNECTION,
         continuation_tokens.NO_ACCOUNT,
         lifetime=LIFETIME,
-        facts=kept,
+        facts=facts,
         text=text,
     )
-    return address
+    return url
 
 
-def finish(context: Context, state: str, answer: Mapping[str, str]) -> tuple[ProviderIdentity, Connection]:
-    """Use the state up, and return the identity that the provider authenticated.
+def finish(context: Context, state: str, parameters: Mapping[str, str]) -> tuple[ProviderIdentity, Connection]:
+    """Use up the state, and return the identity that the provider authenticated.
 
     The returned connection trusts the address only where the provider owns mailboxes of its domain.
 
     Args:
-        answer: the parameters of the callback.
+        parameters: those of the callback.
 
     Raises:
-        UnknownState, ConnectionRefused, ConnectionBroken: see their docstrings.
+        UnknownState, ConnectionRefused, ConnectionBroken.
     """
-    ticket = _spend_state(context, state)
-    name = str(ticket.facts["connection"])
+    token = _spend_state(context, state)
+    name = str(token.facts["connection"])
     try:
         connection = find(context, name)
     except (e.UnknownConnection, e.ConnectionNotConfigured):
-        raise ConnectionBroken(f"{name} was taken away") from None
-    since = aware(ticket.created_at) if ticket.facts["again"] else None
-    asked = AuthenticationRequest(
-        state, ticket.facts["nonce"], ticket.facts["verifier"], f"{context.issuer}{CALLBACK}", since
+        raise ConnectionBroken(f"{name} was removed") from None
+    requested_at = aware(token.created_at) if token.facts["again"] else None
+    request = AuthenticationRequest(
+        state, token.facts["nonce"], token.facts["verifier"], f"{context.issuer}{CALLBACK}", requested_at
     )
     provider = _provider(context, name)
     context.work.release_connection()
     try:
-        claimed = provider.fetch_identity(asked, answer, context.now)
+        identity = provider.fetch_identity(request, parameters, context.now)
     except ProviderDenied as reason:
         log.info("connection %s refused: %s", name, reason)
         raise ConnectionRefused from None
     except ProviderUnavailable as problem:
         raise _log_broken(name, problem) from None
-    trusts_email = connection.trusts_email and claimed.gives_email
-    return claimed, replace(connection, trusts_email=trusts_email)
+    trusts_email = connection.trusts_email and identity.gives_email
+    return identity, replace(connection, trusts_email=trusts_email)
+
+
+def link(context: Context, account: Account, identity: ProviderIdentity, *, suppress_webhook: bool = False) -> Account:
+    """Link an identity, as `linked_identities.link` does, and notify the account, unless this identity registered it."""
+    before = {linked.key for linked in linked_identities.of(account)}
+    changed = linked_identities.link(context, account, identity, suppress_webhook=suppress_webhook)
+    key = (identity.provider, identity.subject)
+    is_first = not before and account.private.get(linked_identities.REGISTERED_BY) == identity.provider
+    if key not in before and not is_first:
+        _notify(context, MailKind.IDENTITY_LINKED, changed, identity.provider)
+    return changed
+
+
+def unlink(context: Context, account: Account, identity: Identity, *, suppress_webhook: bool = False) -> Account:
+    """Unlink an identity, as `linked_identities.unlink` does, and notify the account (decisions/0061)."""
+    changed = linked_identities.unlink(
+        context, account, identity.provider, identity.subject, suppress_webhook=suppress_webhook
+    )
+    _notify(context, MailKind.IDENTITY_UNLINKED, changed, identity.provider)
+    return changed
+
+
+def _notify(context: Context, kind: MailKind, account: Account, provider: str) -> None:
+    notifications.notify_with_alert_link(context, kind, account.email, account, provider=title_for(context, provider))
 
 
 def _spend_state(context: Context, state: str) -> ContinuationToken:
     interaction_id, _, text = state.rpartition(".")
-    found = continuation_tokens.find(context, ContinuationPurpose.CONNECTION, text)
-    if found is None or found.is_expired(context.now) or found.facts["attempt"] != interaction_id:
+    token = continuation_tokens.find(context, ContinuationPurpose.CONNECTION, text)
+    if token is None or token.is_expired(context.now) or token.facts["attempt"] != interaction_id:
         raise UnknownState
-    with context.work.separate_transaction() as own:
-        if not continuation_tokens.spend(replace(context, work=own), found):
+    with context.work.separate_transaction() as work:
+        if not continuation_tokens.spend(replace(context, work=work), token):
             raise UnknownState
-    return found
+    return token
 
 
 def _log_broken(name: str, problem: ProviderUnavailable) -> ConnectionBroken:
@@ -171,16 +205,18 @@ def _log_broken(name: str, problem: ProviderUnavailable) -> ConnectionBroken:
     return ConnectionBroken(name)
 
 
-def _connection(name: str, stated: ConnectionSettings) -> Connection:
-    whole = resolved(name, stated)
-    return Connection(name, whole.title or name, bool(whole.trusts_email), supports_reauthentication(whole.issuer))
+def _connection(name: str, settings: ConnectionSettings) -> Connection:
+    effective = resolved(name, settings)
+    return Connection(
+        name, effective.title or name, bool(effective.trusts_email), supports_reauthentication(effective.issuer)
+    )
 
 
 def _provider(context: Context, name: str) -> Provider:
-    whole = resolved(name, context.tenant.settings.connections[name])
+    effective = resolved(name, context.tenant.settings.connections[name])
     secret = tenant_secrets.secrets_of(context.services.encryption, context.tenant, tenant_secrets.CONNECTIONS).get(
         name, ""
     )
-    if whole.issuer:
-        return OpenIdProvider(name, whole, secret, context.services.provider_metadata)
-    return OAuth2Provider(name, whole, secret, context.services.provider_metadata.resolver)
+    if effective.issuer:
+        return OpenIdProvider(name, effective, secret, context.services.provider_metadata)
+    return OAuth2Provider(name, effective, secret, context.services.provider_metadata.resolver)

@@ -1,5 +1,4 @@
-"""What a program gets from a sign-in that happened in a browser (interface user.md rows U13, U14, U29, U30, account.md
-row A26).
+"""Handoff of a browser's sign-in to a program (interface user.md rows U13, U14, U29, U30, account.md row A26).
 
 A browser that a program's link redirected returns to it with a *request token*, which the program's server exchanges,
 or with a *candidate*, an identity that an account may be linked to. Without a callback the program polls with a
@@ -15,7 +14,9 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from app.contract import errors as e
+from app.contract import tokens as contract
 from app.contract.smart_login import GUID
+from app.contract.tokens import Token
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import IssuedTokens
 from app.identity.directory.accounts import store as accounts
@@ -24,12 +25,25 @@ from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose, ContinuationToken
+from app.kit.clock import iso
 
 LIFETIME: Final = timedelta(minutes=15)
 KINDS: Final = (ContinuationPurpose.REQUEST_TOKEN, ContinuationPurpose.CLIENT_GUID)
-"""The purposes of tokens that stand for a sign-in, revoked with the account's sessions."""
+"""The purposes of tokens for a sign-in, which are revoked with the account's sessions."""
 USED: Final = "used"
 _GUID: Final = re.compile(GUID.removesuffix("$") + r"\Z")
+
+
+@contract.exchange.implements
+def exchange_request_token(context: Context, req: contract.RequestToken) -> Token:
+    if not req.token:
+        raise e.BadParameter.names("token")
+    issued = exchange(context, req.token)
+    return Token(
+        access_token=issued.access_token,
+        refresh_token=issued.refresh_token,
+        expires_in=iso(issued.access_expires_at) or "",
+    )
 
 
 def access_token(
@@ -54,95 +68,99 @@ def request_token(context: Context, account: Account, methods: tuple[str, ...], 
 
 
 def exchange(context: Context, text: str) -> IssuedTokens:
-    """Use a request token up. One of several concurrent calls wins. Raises WrongRequestToken, ExpiredRequestToken."""
-    found = continuation_tokens.find(context, ContinuationPurpose.REQUEST_TOKEN, text)
-    if found is None:
+    """Use up a request token. Of concurrent calls one succeeds. Raises WrongRequestToken, ExpiredRequestToken."""
+    token = continuation_tokens.find(context, ContinuationPurpose.REQUEST_TOKEN, text)
+    if token is None:
         raise e.WrongRequestToken
-    if found.is_expired(context.now):
+    if token.is_expired(context.now):
         raise e.ExpiredRequestToken
-    if not _can_sign_in(accounts.by_uid(context, found.uid)) or not continuation_tokens.spend(context, found):
+    if not _can_sign_in(accounts.by_uid(context, token.uid)) or not continuation_tokens.spend(context, token):
         raise e.WrongRequestToken
-    context.audit.record("request_token.exchanged", uid=found.uid)
-    return tokens.issue(context, uid=found.uid, facts=dict(found.facts))
+    context.audit.record("request_token.exchanged", uid=token.uid)
+    return tokens.issue(context, uid=token.uid, facts=dict(token.facts))
 
 
-def create_candidate(context: Context, claimed: ProviderIdentity) -> str:
+def create_candidate(context: Context, identity: ProviderIdentity) -> str:
     """Return a token for an identity until an account is linked to it."""
     return continuation_tokens.issue(
-        context, ContinuationPurpose.CANDIDATE, NO_ACCOUNT, lifetime=LIFETIME, facts=asdict(claimed)
+        context, ContinuationPurpose.CANDIDATE, NO_ACCOUNT, lifetime=LIFETIME, facts=asdict(identity)
     ).text
 
 
 def find_candidate(context: Context, text: str) -> tuple[ProviderIdentity, ContinuationToken] | None:
-    """Return the identity of a candidate and its token to spend; None where it is not valid any more."""
-    found = continuation_tokens.find(context, ContinuationPurpose.CANDIDATE, text)
-    return (ProviderIdentity(**found.facts), found) if found is not None and not found.is_expired(context.now) else None
+    """Return the identity of a candidate and its token to spend; None if it is no longer valid."""
+    token = continuation_tokens.find(context, ContinuationPurpose.CANDIDATE, text)
+    return (ProviderIdentity(**token.facts), token) if token is not None and not token.is_expired(context.now) else None
 
 
 def register_guid(context: Context, guid: str, *, links: bool) -> None:
-    """Store that a program polls with its own GUID for what this browser begins.
+    """Store that a program polls with its own GUID for the sign-in that this browser begins.
 
     Args:
         links: whether the program wants an identity to link, without a sign-in.
 
     Raises:
         NoCallbackLoginOff: the tenant disabled sign-ins without a callback.
-        WrongClientGuid: it could be guessed.
-        ClientGuidTaken: it was used before.
+        WrongClientGuid: the GUID can be guessed.
+        ClientGuidTaken: the GUID was used before.
     """
     require_enabled(context)
     if not _GUID.match(guid):
         raise e.WrongClientGuid
-    waits = {"links": links, "is_finished": False}
+    facts = {"links": links, "is_finished": False}
     try:
         continuation_tokens.issue(
-            context, ContinuationPurpose.CLIENT_GUID, NO_ACCOUNT, lifetime=LIFETIME, facts=waits, text=guid
+            context, ContinuationPurpose.CLIENT_GUID, NO_ACCOUNT, lifetime=LIFETIME, facts=facts, text=guid
         )
     except continuation_tokens.TokenExists:
         raise e.ClientGuidTaken from None
 
 
 def finish_sign_in(context: Context, guid: str, account: Account, methods: tuple[str, ...], provider: str) -> bool:
-    """Give the program the session of a complete sign-in; False where it no longer polls, or wants to link."""
+    """Give the program the session of a complete sign-in; False if it no longer polls, or wants to link."""
     return _finish(context, guid, account.uid, _token_facts(context, methods, provider), links=False)
 
 
-def finish_link(context: Context, guid: str, claimed: ProviderIdentity) -> bool:
-    """Give the program an identity to link; False where it no longer polls, or wants a session."""
-    return _finish(context, guid, NO_ACCOUNT, {"claimed": asdict(claimed)}, links=True)
+def finish_link(context: Context, guid: str, identity: ProviderIdentity) -> bool:
+    """Give the program an identity to link; False if it no longer polls, or wants a session."""
+    return _finish(context, guid, NO_ACCOUNT, {"claimed": asdict(identity)}, links=True)
 
 
 def find_finished(context: Context, guid: str) -> ContinuationToken:
-    """Return what the browser finished.
+    """Return the token of a GUID whose browser has finished.
 
-    Raises NoCallbackLoginOff; WrongClientGuid: unknown, expired, used, or the browser is not back yet.
+    Raises:
+        NoCallbackLoginOff.
+        WrongClientGuid: unknown, expired, used, or the browser is not back yet.
     """
     require_enabled(context)
-    held = continuation_tokens.find(context, ContinuationPurpose.CLIENT_GUID, guid)
-    if held is None or held.is_expired(context.now) or not held.facts["is_finished"] or held.state == USED:
+    token = continuation_tokens.find(context, ContinuationPurpose.CLIENT_GUID, guid)
+    if token is None or token.is_expired(context.now) or not token.facts["is_finished"] or token.state == USED:
         raise e.WrongClientGuid
-    return held
+    return token
 
 
-def identity_for(held: ContinuationToken) -> ProviderIdentity | None:
-    """Return the identity of a finished GUID; None where it is a sign-in."""
-    return ProviderIdentity(**held.facts["claimed"]) if held.facts["links"] else None
+def identity_for(token: ContinuationToken) -> ProviderIdentity | None:
+    """Return the identity of a finished GUID; None for a sign-in."""
+    return ProviderIdentity(**token.facts["claimed"]) if token.facts["links"] else None
 
 
-def redeem_sign_in(context: Context, held: ContinuationToken) -> tuple[Account, tuple[str, ...], str]:
-    """Use a finished GUID up, and return the account, its methods and its provider. Raises WrongClientGuid."""
-    if held.facts["links"]:
+def redeem_sign_in(context: Context, token: ContinuationToken) -> tuple[Account, tuple[str, ...], str]:
+    """Use up a finished GUID, and return the account, its methods and its provider. Raises WrongClientGuid."""
+    if token.facts["links"]:
         raise e.WrongClientGuid
-    account = accounts.change(context, held.uid, {})  # every request locks the account first, against deadlocks
+    account = accounts.change(
+        context, token.uid, {}
+    )  # lock the account first, as every request does, against deadlocks
     if account is None or not _can_sign_in(account):
         raise e.WrongClientGuid
-    spend(context, held)
-    return account, tuple(held.facts["amr"]), str(held.facts["provider"])
+    spend(context, token)
+    return account, tuple(token.facts["amr"]), str(token.facts["provider"])
 
 
-def spend(context: Context, held: ContinuationToken) -> None:
-    """Use a finished GUID up. One of several concurrent calls wins; raises WrongClientGuid."""
-    if not continuation_tokens.change_state(context, held, USED, claimed=None):
+def spend(context: Context, token: ContinuationToken) -> None:
+    """Use up a finished GUID. Of concurrent calls one succeeds; raises WrongClientGuid."""
+    if not continuation_tokens.change_state(context, token, USED, claimed=None):
         raise e.WrongClientGuid
 
 
@@ -153,16 +171,18 @@ def require_enabled(context: Context) -> None:
 
 
 def _finish(context: Context, guid: str, uid: str, facts: dict[str, Any], *, links: bool) -> bool:
-    """Replace the waiting GUID by what was finished. One of several concurrent calls wins."""
-    held = continuation_tokens.find(context, ContinuationPurpose.CLIENT_GUID, guid)
+    """Replace the pending GUID by the finished one. Of concurrent calls one succeeds."""
+    token = continuation_tokens.find(context, ContinuationPurpose.CLIENT_GUID, guid)
     if (
-        held is None
-        or held.facts != {"links": links, "is_finished": False}
-        or not continuation_tokens.spend(context, held)
+        token is None
+        or token.facts != {"links": links, "is_finished": False}
+        or not continuation_tokens.spend(context, token)
     ):
         return False
-    kept = {**facts, "links": links, "is_finished": True}
-    continuation_tokens.issue(context, ContinuationPurpose.CLIENT_GUID, uid, lifetime=LIFETIME, facts=kept, text=guid)
+    finished = {**facts, "links": links, "is_finished": True}
+    continuation_tokens.issue(
+        context, ContinuationPurpose.CLIENT_GUID, uid, lifetime=LIFETIME, facts=finished, text=guid
+    )
     return True
 
 

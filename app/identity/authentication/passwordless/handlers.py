@@ -6,19 +6,25 @@ from dataclasses import replace
 
 from app.contract import errors as e
 from app.contract import passwordless as contract
-from app.contract.groups import Posted, PostedSms
+from app.contract.groups import CaptchaQuery, Posted, PostedSms, SmsSent
+from app.contract.passwordless import SignInParameters
 from app.contract.second_factors.challenge import NO_EXPIRY, NO_SESSION, FactorKind, FactorLogin
-from app.identity.authentication.passwordless import redemption, responses, sending
+from app.identity.authentication.passwordless import redemption, sending
 from app.identity.authentication.passwordless.sending import MAIL, SIGN_IN, SMS, SendOptions
 from app.identity.authentication.recovery import recipient
-from app.identity.authentication.sign_in import email_verification, identifiers, locks
+from app.identity.authentication.sign_in import completion, email_verification, identifiers, locks
 from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.verification import service as verification
+from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, SMS_CODE, Purpose
 from app.identity.directory.accounts.account_lookup import AccountLookup
+from app.identity.directory.accounts.service import Account
+from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
+from app.kit import randomness
+from app.kit.errors import ApiError
 
 _LoginByCode = contract.LoginByEmailCode | contract.LoginByUsernameCode | contract.LoginBySmsCode
 
@@ -29,20 +35,20 @@ def send_mail(context: Context, req: contract.SendLoginEmail) -> Posted:
     sending.spend_limit(context)
     lookup = recipient.from_email_or_username(context, req.email, req.username)
     identifiers.refuse_disabled_kind(context.tenant.settings, lookup.identifier.kind)
-    responses.check_captcha(context, req)
+    check_captcha(context, req)
     verification.refuse_url(context, req.verification_url)
     options = SendOptions(url=req.verification_url, template=req.passwordless_login_template)
     account = recipient.reachable_account(lookup, MAIL)
     try:
         sending.send_mail(context, SIGN_IN, account, lookup.identifier.value, options)
     except e.MailLimitReached as reason:
-        responses.raise_unless_hidden(context, lookup, reason)
+        raise_unless_hidden(context, lookup, reason)
     return Posted()
 
 
 @contract.by_link.implements
 def by_link(context: Context, req: contract.LoginByLink) -> FactorLogin:
-    """A HEAD request, as mail scanners send it, uses nothing up."""
+    """Leave the link unused on a HEAD request, which mail scanners send."""
     _require_email_enabled(context)
     sending.spend_attempt(context)
     token = req.verification_token
@@ -54,12 +60,14 @@ def by_link(context: Context, req: contract.LoginByLink) -> FactorLogin:
         if context.raw.method == "HEAD":
             one_time_tokens.peek_link(context, Purpose.SIGN_IN, token)
             return FactorLogin(access_token=NO_SESSION, expires_in=NO_EXPIRY)
-        proof = one_time_tokens.spend_link(context, Purpose.SIGN_IN, token)
+        one_time_token = one_time_tokens.spend_link(context, Purpose.SIGN_IN, token)
     except e.UsedLink:
         raise e.UsedPasswordlessLink from None
     template = req.welcome_email_template
-    account = redemption.redeem(context, proof, e.ExpiredLink, suppress_webhook=req.suppress_webhook, template=template)
-    return responses.complete(
+    account = redemption.redeem(
+        context, one_time_token, e.ExpiredLink, suppress_webhook=req.suppress_webhook, template=template
+    )
+    return complete(
         context, account, Authentication(("otp",), channel=FactorKind.EMAIL, suppress_webhook=req.suppress_webhook), req
     )
 
@@ -92,7 +100,7 @@ def send_sms(context: Context, req: contract.SendLoginSms) -> PostedSms:
     sending.spend_limit(context)
     lookup = recipient.from_phone(context, req.phone)
     identifiers.refuse_disabled_kind(context.tenant.settings, "phone")
-    responses.check_captcha(context, req)
+    check_captcha(context, req)
     account = recipient.reachable_account(lookup, SMS)
     if account is not None and not account.phone_verified:
         raise e.PhoneUnverified
@@ -100,8 +108,8 @@ def send_sms(context: Context, req: contract.SendLoginSms) -> PostedSms:
     try:
         sid = sending.send_sms(context, account, lookup.identifier.value, req)
     except e.SmsLimitReached as reason:
-        responses.raise_unless_hidden(context, lookup, reason)
-    return responses.sms_response(context, sid)
+        raise_unless_hidden(context, lookup, reason)
+    return sms_response(context, sid)
 
 
 @contract.by_sms_code.implements
@@ -112,28 +120,39 @@ def by_sms_code(context: Context, req: contract.LoginBySmsCode) -> FactorLogin:
     return _by_code(context, lookup, SMS, req, None)
 
 
-def _by_code(context: Context, lookup: AccountLookup, by: str, req: _LoginByCode, template: str | None) -> FactorLogin:
-    """For an account that no message reaches, each code is wrong at the same cost."""
+def _by_code(
+    context: Context, lookup: AccountLookup, channel: str, req: _LoginByCode, template: str | None
+) -> FactorLogin:
+    """Where no message was sent, every code is wrong, at the same cost."""
     sending.spend_attempt(context)
     if not req.otp:
         raise e.BadParameter.names("otp")
-    otp, errors = req.otp, MAIL_CODE if by == MAIL else SMS_CODE
-    account = recipient.reachable_account(lookup, by)
-    is_open = email_verification.solve_lock(
+    otp, errors = req.otp, MAIL_CODE if channel == MAIL else SMS_CODE
+    account = recipient.reachable_account(lookup, channel)
+    is_lock_solved = email_verification.solve_lock(
         context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     )
-    uid, subject = (account.uid, by) if account else (NOBODY, sending.unknown_subject(lookup.identifier.value))
+    uid, subject = (account.uid, channel) if account else (NOBODY, sending.unknown_subject(lookup.identifier.value))
     name = lookup.identifier if lookup.is_hidden else None
-    proof = one_time_tokens.spend_code(
-        context, Purpose.SIGN_IN, uid, otp, subject=subject, errors=errors, is_lock_solved=is_open, identifier=name
+    one_time_token = one_time_tokens.spend_code(
+        context,
+        Purpose.SIGN_IN,
+        uid,
+        otp,
+        subject=subject,
+        errors=errors,
+        is_lock_solved=is_lock_solved,
+        identifier=name,
     )
-    owner = redemption.redeem(context, proof, errors.closed, suppress_webhook=req.suppress_webhook, template=template)
+    redeemed = redemption.redeem(
+        context, one_time_token, errors.closed, suppress_webhook=req.suppress_webhook, template=template
+    )
     authentication = (
         Authentication(("otp",), "email", FactorKind.EMAIL)
-        if by == MAIL
+        if channel == MAIL
         else Authentication(("sms",), "phone", FactorKind.SMS)
     )
-    return responses.complete(context, owner, replace(authentication, suppress_webhook=req.suppress_webhook), req)
+    return complete(context, redeemed, replace(authentication, suppress_webhook=req.suppress_webhook), req)
 
 
 def _require_email_enabled(context: Context) -> None:
@@ -144,3 +163,33 @@ def _require_email_enabled(context: Context) -> None:
 def _require_sms_enabled(context: Context) -> None:
     if not context.tenant.settings.passwordless_sms:
         raise e.PasswordlessOff
+
+
+def sms_response(context: Context, sid: str) -> PostedSms:
+    """Return the same response whether a message was sent or not."""
+    return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
+
+
+def raise_unless_hidden(context: Context, lookup: AccountLookup, reason: ApiError) -> None:
+    """Raise `reason` unless accounts are hidden, where a limit would reveal an earlier message."""
+    if not lookup.is_hidden:
+        raise reason
+    context.work.rollback()
+    uid = lookup.account.uid if lookup.account else None
+    context.audit.record("passwordless.not_sent", uid=uid, reason=type(reason).__name__)
+
+
+def check_captcha(context: Context, req: CaptchaQuery) -> None:
+    """Verify the captcha if there is one; raises 982, 1218."""
+    if not (solution := captcha.from_parameters(req)).is_empty:
+        captcha.require_solved(context, solution)
+
+
+def complete(context: Context, account: Account, authentication: Authentication, req: SignInParameters) -> FactorLogin:
+    """Begin a session, or answer with a challenge, for the account of a redeemed one-time token.
+
+    If the account may not sign in, the token stays unused; if a policy or a consent is required first, the continuation token
+    replaces it. Raises the errors of `completion.complete`.
+    """
+    options = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
+    return completion.complete(context, account, authentication, fields=req.fields_, options=options)

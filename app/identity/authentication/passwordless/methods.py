@@ -27,21 +27,21 @@ def enabled_methods(context: Context) -> list[str]:
     return [method for method, is_enabled in is_enabled_by_method.items() if is_enabled]
 
 
-def resolve(context: Context, typed: str, by: str) -> tuple[Identifier, Account | None, bool]:
+def resolve(context: Context, text: str, method: str) -> tuple[Identifier, Account | None, bool]:
     """Return the typed identifier, the account that it reaches, and whether it may register a new one.
 
-    An account that may not sign in is answered as unknown; every look-up runs in every case.
+    An account that may not sign in is treated as unknown; every look-up runs in every case.
     """
     settings = context.tenant.settings
-    if by == SMS:
-        identifier = Identifier("phone", names.to_international(typed.strip(), settings.default_country))
-    elif by == MAIL and settings.one_touch and "@" in typed:
-        identifier = Identifier("email", typed.strip())
+    if method == SMS:
+        identifier = Identifier("phone", names.to_international(text.strip(), settings.default_country))
+    elif method == MAIL and settings.one_touch and "@" in text:
+        identifier = Identifier("email", text.strip())
     else:
-        identifier = identifiers.guess(settings, typed)
+        identifier = identifiers.guess(settings, text)
     lookup = account_lookup.find(context, identifier, is_hidden=True)
-    account = recipient.reachable_account(lookup, SMS if by == SMS else MAIL)
-    registers = settings.one_touch and by != DEVICE and account is None and _can_register(context, identifier)
+    account = recipient.reachable_account(lookup, SMS if method == SMS else MAIL)
+    registers = settings.one_touch and method != DEVICE and account is None and _can_register(context, identifier)
     return identifier, account, registers
 
 

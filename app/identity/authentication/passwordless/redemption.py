@@ -1,4 +1,4 @@
-"""The account that a verified mailbox or number signs in to; an unverified account becomes its owner's."""
+"""The account that a redeemed link or code signs in to; the owner of the mailbox claims an unverified account."""
 
 from __future__ import annotations
 
@@ -44,37 +44,37 @@ class _RegistrationInput:
 
 def redeem(
     context: Context,
-    proof: OneTimeToken,
-    gone: type[ApiError],
+    token: OneTimeToken,
+    closed_error: type[ApiError],
     *,
     suppress_webhook: bool = False,
     template: str | None = None,
-    by: ProviderIdentity | None = None,
+    identity: ProviderIdentity | None = None,
 ) -> Account:
     """Return the account that a redeemed one-time token signs in to.
 
     Args:
         gone: the error where no account has the address or the number any more.
         template: of the welcome mail after the first verification of an address.
-        by: the identity of a provider whose statement verifies the address; a new account gets its name.
+        identity: the provider's identity whose claim verifies the address; a new account gets its name.
 
     Raises:
         RegistrationOff, EmailRefused, EmailDomainRefused, PhoneLoginOff: the tenant does not register this new
         account.
-        ClosedLink, EmailRegistered, PhoneTaken: another account took it in this moment.
+        ClosedLink, EmailRegistered, PhoneTaken: another account took it concurrently.
     """
-    email, phone = str(proof.facts.get("email") or ""), str(proof.facts.get("phone") or "")
-    if proof.uid != NOBODY:
-        known = store.change(context, proof.uid, {})
-        if known is None or not is_still_recipient(known, proof):
-            raise gone
-    elif not proof.facts.get("registers"):
-        raise gone
+    email, phone = str(token.facts.get("email") or ""), str(token.facts.get("phone") or "")
+    if token.uid != NOBODY:
+        account = store.change(context, token.uid, {})
+        if account is None or not is_still_recipient(account, token):
+            raise closed_error
+    elif not token.facts.get("registers"):
+        raise closed_error
     else:
-        known = _holder(context, email, phone)
-        if known is None:
-            template = template or proof.facts.get("welcome")
-            name = str(proof.facts.get("name") or "")
+        account = _holder(context, email, phone)
+        if account is None:
+            template = template or token.facts.get("welcome")
+            name = str(token.facts.get("name") or "")
             return register(
                 context,
                 email=email,
@@ -82,11 +82,11 @@ def redeem(
                 name=name,
                 suppress_webhook=suppress_webhook,
                 template=template,
-                by=by,
+                identity=identity,
             )
     if email:
-        return _verify_email(context, known, email, suppress_webhook, template or proof.facts.get("welcome"))
-    return _verify_phone(context, known, phone, suppress_webhook)
+        return _verify_email(context, account, email, suppress_webhook, template or token.facts.get("welcome"))
+    return _verify_phone(context, account, phone, suppress_webhook)
 
 
 def register(
@@ -97,7 +97,7 @@ def register(
     name: str = "",
     suppress_webhook: bool = False,
     template: str | None = None,
-    by: ProviderIdentity | None = None,
+    identity: ProviderIdentity | None = None,
 ) -> Account:
     """Create an account for a verified address or number.
 
@@ -105,42 +105,42 @@ def register(
     """
     registration.require_enabled(context)
     entries = [EmailEntry(type="Primary", value=email)] if email else None
-    free = linked_identities.profile_names(by) if by is not None else {"FirstName": name} if name else {}
-    source = by.provider if by is not None else SOURCE
-    drafted = drafts.read(
+    free = linked_identities.profile_names(identity) if identity is not None else {"FirstName": name} if name else {}
+    source = identity.provider if identity is not None else SOURCE
+    draft = drafts.read(
         context, _RegistrationInput(email=entries, phone_id=phone or None, free=free), source, needs_password=False
     )
-    requirements.refuse_registrant(context, drafted)
-    proved = {"email_verified": bool(email), "phone_verified": bool(phone)}
+    requirements.refuse_registrant(context, draft)
+    verified = {"email_verified": bool(email), "phone_verified": bool(phone)}
     private = consent_forms.at_registration(context, None) | (
-        {linked_identities.REGISTERED_BY: by.provider} if by is not None else {}
+        {linked_identities.REGISTERED_BY: identity.provider} if identity is not None else {}
     )
-    made = drafts.add(context, drafted, drafts.to_columns(context, drafted, **proved, private=private))
+    account = drafts.add(context, draft, drafts.to_columns(context, draft, **verified, private=private))
     for form in filter(None, (identifiers.normalize_email(email), phone)):
         pending_accounts.remove_pending(context, form)
-    context.audit.record("account.registered", uid=made.uid, source=source)
-    events.emit(context, "Register", made, suppress_webhook)
-    return verification.send_welcome(context, made, template) if email else made
+    context.audit.record("account.registered", uid=account.uid, source=source)
+    events.emit(context, "Register", account, suppress_webhook)
+    return verification.send_welcome(context, account, template) if email else account
 
 
 def refuse_registration(context: Context, *, email: str = "") -> None:
-    """Raise why the tenant registers no new account: RegistrationOff, EmailRefused, EmailDomainRefused."""
+    """Raise RegistrationOff, EmailRefused or EmailDomainRefused if the tenant registers no such account."""
     registration.require_enabled(context)
     if form := identifiers.normalize_email(email):
         requirements.refuse_address(context.tenant.settings.email_access, form)
 
 
 def _holder(context: Context, email: str, phone: str) -> Account | None:
-    """Return the account that holds the identifier; one that only stated a number, verified by another now, loses it."""
-    found = accounts.by_email(context, email) if email else accounts.by_phone(context, phone)
-    locked = store.change(context, found.uid, {}) if found is not None else None
+    """Return the account with the identifier; an account that never verified the number loses it."""
+    holder = accounts.by_email(context, email) if email else accounts.by_phone(context, phone)
+    locked = store.change(context, holder.uid, {}) if holder is not None else None
     if locked is not None and phone and not locked.phone_verified and pending_accounts.is_claimable(locked, PHONE):
-        take = (
+        release = (
             pending_accounts.remove_replaceable
             if pending_accounts.is_replaceable(locked)
             else pending_accounts.release_phone
         )
-        take(context, locked, "")
+        release(context, locked, "")
         return None
     return locked
 
@@ -148,29 +148,27 @@ def _holder(context: Context, email: str, phone: str) -> Account | None:
 def _verify_email(
     context: Context, account: Account, email: str, suppress_webhook: bool, template: str | None
 ) -> Account:
-    """Verify the address. An account that only stated it loses its credentials when the mailbox signs in."""
+    """Verify the address; an account that never verified it loses its credentials."""
     form = identifiers.normalize(EMAIL, email)
     if verification.is_verified(account, form):
         return account
     is_first = first_verification.is_first_verification(account)
-    proof = OneTimeToken(Purpose.EMAIL, account.uid, form, {}, context.now)
-    after = verification.confirm(
-        context, proof, suppress_webhook=suppress_webhook, template=template, knows_password=True
+    token = OneTimeToken(Purpose.EMAIL, account.uid, form, {}, context.now)
+    changed = verification.confirm(
+        context, token, suppress_webhook=suppress_webhook, template=template, knows_password=True
     )
-    return _claim_account(context, after) if is_first else after
+    return _claim_account(context, changed) if is_first else changed
 
 
 def _verify_phone(context: Context, account: Account, phone: str, suppress_webhook: bool) -> Account:
     if account.phone_verified:
         return account
-    proof = OneTimeToken(Purpose.PHONE, account.uid, phone, {}, context.now)
-    return phones.confirm(context, proof, suppress_webhook=suppress_webhook)
+    token = OneTimeToken(Purpose.PHONE, account.uid, phone, {}, context.now)
+    return phones.confirm(context, token, suppress_webhook=suppress_webhook)
 
 
 def _claim_account(context: Context, account: Account) -> Account:
-    """Remove every credential from before the first verification: password, number, answers, factors, passkeys,
-    sessions, tokens.
-    """
+    """Remove every credential from before the first verification: password, number, answers, factors, passkeys, tokens."""
     private = dict(account.private)
     values = {
         "password_hash": None,
@@ -178,13 +176,13 @@ def _claim_account(context: Context, account: Account) -> Account:
         **first_verification.remove_unverified_credentials(context, account, private),
     }
     private.pop("password_history", None)
-    after = store.change(context, account.uid, {**values, "private": private}) or account
+    changed = store.change(context, account.uid, {**values, "private": private}) or account
     credentials.remove_all(context, account.uid)
     for kind in (Purpose.RESET_PASSWORD, Purpose.DELETE_ACCOUNT, Purpose.ADD_EMAIL, Purpose.ADD_PHONE):
         one_time_tokens.close(context, account.uid, kind)
-    password_reset.end_sessions_and_tokens(context, after)
+    password_reset.end_sessions_and_tokens(context, changed)
     context.audit.record("account.claimed", uid=account.uid)
-    return after
+    return changed
 
 
 __all__ = ["redeem", "refuse_registration", "register"]

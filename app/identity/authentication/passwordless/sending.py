@@ -1,6 +1,4 @@
-"""Sends links and codes for passwordless sign-in; an unknown identifier costs the same work, and only its mailbox learns
-so.
-"""
+"""Send links and codes for passwordless sign-in; an unknown identifier costs the same work, and only its mailbox is told."""
 
 from __future__ import annotations
 
@@ -30,28 +28,28 @@ SEND_ERRORS: Final = (
 
 @dataclass(frozen=True)
 class SendOptions:
-    """How the caller wants the message."""
+    """The caller's options for the message."""
 
     url: str | None = None  # a page of the relying party; None for ours
     template: str | None = None
     welcome_template: str | None = None  # of the mail after the first verification
-    interaction_id: str | None = None  # the sign-in that awaits it, in its browser
-    registers: bool = False  # registers a new account when the token is redeemed
+    interaction_id: str | None = None  # the interaction that the link continues
+    registers: bool = False  # whether redemption registers a new account
     name: str = ""  # of a new account
     suppress_webhook: bool = False
 
     @property
-    def kept(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """The facts that the one-time token stores."""
-        held = {"attempt": self.interaction_id, "welcome": self.welcome_template, "registers": self.registers or None}
-        return {name: value for name, value in (held | {"name": self.name}).items() if value}
+        stored = {"attempt": self.interaction_id, "welcome": self.welcome_template, "registers": self.registers or None}
+        return {name: value for name, value in (stored | {"name": self.name}).items() if value}
 
 
 @dataclass(frozen=True)
 class SignInMessage:
     """A kind of sign-in mail: its token, its template and its page."""
 
-    proof: Purpose
+    purpose: Purpose
     mail: MailKind
     vtype: str  # interface hosted-pages.md section 2
     page: str  # our page for the link
@@ -67,14 +65,14 @@ ONE_TOUCH: Final = SignInMessage(Purpose.ONE_TOUCH, MailKind.ONE_TOUCH, "autolog
 
 def spend_limit(context: Context) -> None:
     """Count a request for a link or a code against this address; raises 429."""
-    if most := context.tenant.settings.limits.passwordless_per_minute_per_address:
-        context.spend("passwordless", Rate(most, 60), context.network)
+    if limit := context.tenant.settings.limits.passwordless_per_minute_per_address:
+        context.spend("passwordless", Rate(limit, 60), context.network)
 
 
 def spend_attempt(context: Context) -> None:
-    """Count an attempt to use one against this address; raises 429."""
-    if most := context.tenant.settings.limits.sign_in_per_minute_per_address:
-        context.spend("passwordless_try", Rate(most, 60), context.network)
+    """Count an attempt to use a link or a code against this address; raises 429."""
+    if limit := context.tenant.settings.limits.sign_in_per_minute_per_address:
+        context.spend("passwordless_try", Rate(limit, 60), context.network)
 
 
 def send_mail(
@@ -84,39 +82,40 @@ def send_mail(
     name: str,
     options: SendOptions,
     *,
-    ticket: str | None = None,
+    device_hash: str | None = None,
 ) -> None:
-    """Mail a link, and a code where one is accepted; older ones of the kind are revoked.
+    """Mail a link, and a code where one is accepted; revoke older ones of the kind.
 
     Args:
-        account: the account of the identifier; None for an unknown one, and where the token itself identifies the
-        account: then the
-            mail is sent to the identifier, if that is an address.
-        ticket: the hash of the waiting device's token that the link approves.
+        account: the account of the identifier; None for an unknown identifier, and where the token identifies the account.
+            Then the mail is sent to the identifier, if that is an address.
+        device_hash: the hash of the pending device's token that the link approves.
 
     Raises:
         UnknownAccount: the account has no address for the mail.
         MailLimitReached: the recipient reached its limit.
     """
     form = identifiers.normalize_email(name)
-    to = recipient_email(account, name if form else None) if account else unknown_recipient(name)
-    if account is not None and not to:
+    address = recipient_email(account, name if form else None) if account else unknown_recipient(name)
+    if account is not None and not address:
         raise e.UnknownAccount
     uid, subject = (account.uid, MAIL) if account else (NOBODY, unknown_subject(name))
-    facts = {**options.kept, "email": to, **({"ticket": ticket} if ticket else {})}
-    said = _create_tokens(context, kind, account, uid, subject, facts, options)
-    drawn = kind.mail
+    facts = {**options.facts, "email": address, **({"ticket": device_hash} if device_hash else {})}
+    message_facts = _create_tokens(context, kind, account, uid, subject, facts, options)
+    mail_kind = kind.mail
     if account is None:
-        drawn = MailKind.ONE_TOUCH if options.registers else MailKind.NO_ACCOUNT
+        mail_kind = MailKind.ONE_TOUCH if options.registers else MailKind.NO_ACCOUNT
         if not options.registers:
-            said = {"url": f"{context.issuer}/{'register' if context.tenant.settings.registration else 'login'}"}
+            message_facts = {
+                "url": f"{context.issuer}/{'register' if context.tenant.settings.registration else 'login'}"
+            }
         if form is None:
             context = context.without_sending()
     messaging.mail(
-        context, drawn, to, account=account, facts=said, template=options.template, language=_language(context),
+        context, mail_kind, address, account=account, facts=message_facts, template=options.template, language=_language(context),
         counted_as=CountedAs(kind=kind.mail),
     )  # fmt: skip
-    context.audit.record("passwordless.asked", uid=account.uid if account else None, by="mail", kind=kind.proof.value)
+    context.audit.record("passwordless.asked", uid=account.uid if account else None, by="mail", kind=kind.purpose.value)
 
 
 def send_sms(
@@ -125,17 +124,17 @@ def send_sms(
     phone: str,
     options: SmsOptions = DEFAULT_SMS_OPTIONS,
     *,
-    ticket: str | None = None,
+    device_hash: str | None = None,
 ) -> str:
     """Send a code to the account's number and return the message's Sid; without an account nothing is sent.
 
     Raises NoSmsConfiguration, VoiceOtpOff, SmsLimitReached, SharedSmsLimitReached.
     """
-    quiet = context if account else context.without_sending()
+    sending_context = context if account else context.without_sending()
     uid, subject = (account.uid, SMS) if account else (NOBODY, unknown_subject(phone))
-    kind = Purpose.SMART_LOGIN if ticket else Purpose.SIGN_IN
-    facts = {"phone": phone, **({"ticket": ticket} if ticket else {})}
-    return _send_code_sms(quiet, SmsKind.SIGN_IN, kind, account, uid, subject, facts, options)
+    kind = Purpose.SMART_LOGIN if device_hash else Purpose.SIGN_IN
+    facts = {"phone": phone, **({"ticket": device_hash} if device_hash else {})}
+    return _send_code_sms(sending_context, SmsKind.SIGN_IN, kind, account, uid, subject, facts, options)
 
 
 def send_one_touch_sms(
@@ -147,8 +146,8 @@ def send_one_touch_sms(
     name: str = "",
     interaction_id: str | None = None,
 ) -> str:
-    """Send a code that signs in the account with the number, or registers a new one. Raises as `send_sms` does."""
-    kept = SendOptions(registers=True, name=name, interaction_id=interaction_id).kept
+    """Send a code that signs in the account with the number, or registers a new one. Raises the errors of `send_sms`."""
+    kept = SendOptions(registers=True, name=name, interaction_id=interaction_id).facts
     return _send_code_sms(
         context, SmsKind.ONE_TOUCH, kind, None, NOBODY, unknown_subject(phone), {**kept, "phone": phone}, options
     )  # fmt: skip
@@ -160,14 +159,14 @@ def create_link(
     account: Account | None,
     name: str,
     options: SendOptions,
-    ticket: str | None = None,
+    device_hash: str | None = None,
 ) -> str:
     """Return the token of a link that a server delivers itself."""
-    to = recipient_email(account, name if identifiers.normalize_email(name) else None) if account else name.strip()
+    address = recipient_email(account, name if identifiers.normalize_email(name) else None) if account else name.strip()
     uid, subject = (account.uid, MAIL) if account else (NOBODY, unknown_subject(name))
-    facts = {**options.kept, "email": to, **({"ticket": ticket} if ticket else {})}
+    facts = {**options.facts, "email": address, **({"ticket": device_hash} if device_hash else {})}
     return one_time_tokens.new_link(
-        context, kind.proof, uid, subject=subject, minutes=link_minutes(context), facts=facts
+        context, kind.purpose, uid, subject=subject, minutes=link_minutes(context), facts=facts
     )
 
 
@@ -176,16 +175,16 @@ def create_code(
     kind: Purpose,
     account: Account | None,
     name: str,
-    by: str,
+    channel: str,
     options: SendOptions,
-    ticket: str | None = None,
+    device_hash: str | None = None,
 ) -> tuple[str, int]:
     """Return a code that a server delivers itself, and its lifetime in minutes."""
-    uid, subject = (account.uid, by) if account else (NOBODY, unknown_subject(name))
-    reached = recipient_email(account, None) if account and by == MAIL else account.phone if account else name
-    to = {"email" if by == MAIL else "phone": reached, **({"ticket": ticket} if ticket else {})}
+    uid, subject = (account.uid, channel) if account else (NOBODY, unknown_subject(name))
+    destination = recipient_email(account, None) if account and channel == MAIL else account.phone if account else name
+    address = {"email" if channel == MAIL else "phone": destination, **({"ticket": device_hash} if device_hash else {})}
     return one_time_tokens.new_code(
-        context, kind, uid, subject=subject, facts={**options.kept, **to}
+        context, kind, uid, subject=subject, facts={**options.facts, **address}
     ), one_time_tokens.CODE_MINUTES
 
 
@@ -202,8 +201,8 @@ def link_minutes(context: Context) -> int:
 def describe_device(context: Context) -> str:
     """Return the browser and the address of the request, as text for people."""
     agent = parse_user_agent(context.agent)
-    named = ", ".join(one for one in (agent.browser, agent.system) if one)
-    return " · ".join(one for one in (named, context.address) if one)
+    client = ", ".join(part for part in (agent.browser, agent.system) if part)
+    return " · ".join(part for part in (client, context.address) if part)
 
 
 def _create_tokens(
@@ -216,45 +215,47 @@ def _create_tokens(
     options: SendOptions,
 ) -> dict[str, str]:
     """Store the link and code of a mail, and return the template's members."""
-    said: dict[str, str] = {"device": describe_device(context)}
-    carries = messaging.carries(
+    message_facts: dict[str, str] = {"device": describe_device(context)}
+    content = messaging.carries(
         context, kind.mail, account=account, template=options.template, language=_language(context)
     )
-    if carries in ("link", "otp"):
-        one_time_tokens.close(context, uid, kind.proof, subject=subject)  # revokes the one that is not created anew
-    if carries != "otp":
-        lives = link_minutes(context)
-        token = one_time_tokens.new_link(context, kind.proof, uid, subject=subject, minutes=lives, facts=facts)
-        said |= {"url": _link(context, kind, token, options), "token": token, "minutes": str(lives)}
-    if carries in ("otp", "both") or (carries is None and kind.has_code):
-        text = one_time_tokens.new_code(context, kind.proof, uid, subject=subject, facts=facts)
-        said |= {"otp": text, "otp_minutes": str(one_time_tokens.CODE_MINUTES)}
-    return said
+    if content in ("link", "otp"):
+        one_time_tokens.close(
+            context, uid, kind.purpose, subject=subject
+        )  # revokes the link or code that is not renewed
+    if content != "otp":
+        minutes = link_minutes(context)
+        token = one_time_tokens.new_link(context, kind.purpose, uid, subject=subject, minutes=minutes, facts=facts)
+        message_facts |= {"url": _link(context, kind, token, options), "token": token, "minutes": str(minutes)}
+    if content in ("otp", "both") or (content is None and kind.has_code):
+        text = one_time_tokens.new_code(context, kind.purpose, uid, subject=subject, facts=facts)
+        message_facts |= {"otp": text, "otp_minutes": str(one_time_tokens.CODE_MINUTES)}
+    return message_facts
 
 
 def _send_code_sms(
     context: Context,
     kind: SmsKind,
-    proof: Purpose,
+    purpose: Purpose,
     account: Account | None,
     uid: str,
     subject: str,
     facts: dict[str, Any],
     options: SmsOptions,
 ) -> str:
-    made = one_time_tokens.new_code(context, proof, uid, subject=subject, facts=facts)
-    said = {"otp": made, "minutes": str(one_time_tokens.CODE_MINUTES)}
-    sid = messaging.sms(context, kind, str(facts["phone"]), account=account, facts=said, options=options)
-    context.audit.record("passwordless.asked", uid=account.uid if account else None, by="sms", kind=proof.value)
+    code = one_time_tokens.new_code(context, purpose, uid, subject=subject, facts=facts)
+    message_facts = {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
+    sid = messaging.sms(context, kind, str(facts["phone"]), account=account, facts=message_facts, options=options)
+    context.audit.record("passwordless.asked", uid=account.uid if account else None, by="sms", kind=purpose.value)
     return sid
 
 
 def _link(context: Context, kind: SignInMessage, token: str, options: SendOptions) -> str:
-    asked = {"vtype": kind.vtype, "vtoken": token}
+    query = {"vtype": kind.vtype, "vtoken": token}
     if options.url is not None:
-        return allowed_addresses.with_query(options.url, **asked)
-    asked |= {"attempt": options.interaction_id} if options.interaction_id else {}
-    return f"{context.issuer}{kind.page}?{urlencode(asked)}"
+        return allowed_addresses.with_query(options.url, **query)
+    query |= {"attempt": options.interaction_id} if options.interaction_id else {}
+    return f"{context.issuer}{kind.page}?{urlencode(query)}"
 
 
 def _language(context: Context) -> str | None:

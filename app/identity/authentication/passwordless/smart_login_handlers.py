@@ -8,7 +8,7 @@ from app.contract import errors as e
 from app.contract import smart_login as contract
 from app.contract.groups import PostedSms
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
-from app.identity.authentication.passwordless import redemption, responses, sending, smart_login
+from app.identity.authentication.passwordless import handlers, redemption, sending, smart_login
 from app.identity.authentication.passwordless.sending import MAIL, ONE_TOUCH, SMART_LOGIN, SMS, SendOptions
 from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.recovery import recipient
@@ -32,70 +32,72 @@ def start(context: Context, req: contract.StartSmartLogin) -> contract.LoginRequ
     if not context.tenant.settings.smart_login:
         raise e.SmartLoginOff
     sending.spend_limit(context)
-    lookup, by = _read_recipient(context, req)
+    lookup, channel = _read_recipient(context, req)
     verification.refuse_url(context, req.redirect_url)
-    account = recipient.reachable_account(lookup, by)
-    if account is not None and by == SMS and not account.phone_verified:
+    account = recipient.reachable_account(lookup, channel)
+    if account is not None and channel == SMS and not account.phone_verified:
         raise e.PhoneUnverified
     options = SendOptions(req.redirect_url, req.smart_login_email_template, req.welcome_email_template)
-    found, number = smart_login.begin_for_program(context, req.client_guid, account, welcome=options.welcome_template)
+    device, number = smart_login.begin_for_program(context, req.client_guid, account, welcome=options.welcome_template)
     try:
-        if by == SMS:
-            sending.send_sms(context, account, lookup.identifier.value, req, ticket=found.ticket_hash)
+        if channel == SMS:
+            sending.send_sms(context, account, lookup.identifier.value, req, device_hash=device.ticket_hash)
         else:
-            sending.send_mail(context, SMART_LOGIN, account, lookup.identifier.value, options, ticket=found.ticket_hash)
+            sending.send_mail(
+                context, SMART_LOGIN, account, lookup.identifier.value, options, device_hash=device.ticket_hash
+            )
     except (e.MailLimitReached, e.SmsLimitReached) as reason:
-        responses.raise_unless_hidden(context, lookup, reason)
+        handlers.raise_unless_hidden(context, lookup, reason)
         _, number = smart_login.begin_for_program(context, req.client_guid, account)
     return contract.LoginRequested(number=number)
 
 
 @contract.poll.implements
 def poll(context: Context, req: contract.PollLogin) -> FactorLogin:
-    found = continuation_tokens.find(context, ContinuationPurpose.SMART_LOGIN, req.client_guid)
+    device = continuation_tokens.find(context, ContinuationPurpose.SMART_LOGIN, req.client_guid)
     if (
-        found is None
-        or found.is_expired(context.now)
-        or smart_login.is_page_device(found)
-        or found.state == State.DENIED
+        device is None
+        or device.is_expired(context.now)
+        or smart_login.is_page_device(device)
+        or device.state == State.DENIED
     ):
         raise e.WrongClientGuid
-    if found.state == State.USED:
+    if device.state == State.USED:
         raise e.UsedSmartLink
-    if found.state != State.APPROVED:
+    if device.state != State.APPROVED:
         raise e.SmartLinkWaits
-    by_phone = bool(found.facts.get("phone"))
+    by_phone = bool(device.facts.get("phone"))
     authentication = (
         Authentication(("sms",), "phone", FactorKind.SMS)
         if by_phone
         else Authentication(("otp",), channel=FactorKind.EMAIL)
     )
-    suppress_webhook = bool(found.facts.get(SUPPRESS_WEBHOOK_FACT))
+    suppress_webhook = bool(device.facts.get(SUPPRESS_WEBHOOK_FACT))
     authentication = replace(authentication, suppress_webhook=suppress_webhook)
-    return responses.complete(
-        context, smart_login.redeem(context, found, suppress_webhook=suppress_webhook), authentication, req
+    return handlers.complete(
+        context, smart_login.redeem(context, device, suppress_webhook=suppress_webhook), authentication, req
     )
 
 
 @contract.approve.implements
 def approve(context: Context, req: contract.ApproveByLink) -> contract.LoginApproved:
-    """Also accepts links of one-touch mails, because clients of the interface send both here."""
+    """Approve a link of a smart-login mail, or of a one-touch mail, because clients of the interface send both here."""
     settings = context.tenant.settings
     if not settings.smart_login and not settings.one_touch:
         raise e.SmartLoginOff
     token = _read_token(context, req)
     if not one_time_tokens.has_link_form(token):
         return _approve(context, req, _by_code(context, req, token))
-    kind = next((one for one in smart_login.KINDS if one_time_tokens.find_link(context, one, token)), None)
+    kind = next((purpose for purpose in smart_login.KINDS if one_time_tokens.find_link(context, purpose, token)), None)
     if kind is Purpose.ONE_TOUCH:
-        return touch_link(context, req)
+        return one_touch_link(context, req)
     if not settings.smart_login:
         raise e.SmartLoginOff
     return _by_link(context, req, Purpose.SMART_LOGIN, token)
 
 
 @contract.touch_mail.implements
-def touch_mail(context: Context, req: contract.StartOneTouchByEmail) -> contract.LoginRequested:
+def one_touch_mail(context: Context, req: contract.StartOneTouchByEmail) -> contract.LoginRequested:
     _require_one_touch(context)
     sending.spend_limit(context)
     if not req.email or not accounts.is_email(req.email):
@@ -103,56 +105,56 @@ def touch_mail(context: Context, req: contract.StartOneTouchByEmail) -> contract
     verification.refuse_url(context, req.redirect_url)
     captcha.require_solved(context, captcha.from_parameters(req))
     lookup = account_lookup.find(context, Identifier("email", req.email), is_hidden=recipient.hides_accounts(context))
-    is_open = _can_sign_in_or_register(context, lookup, email=req.email)
+    is_allowed = _can_sign_in_or_register(context, lookup, email=req.email)
     options = SendOptions(
-        req.redirect_url, req.one_touch_login_email_template, req.welcome_email_template, registers=is_open,
+        req.redirect_url, req.one_touch_login_email_template, req.welcome_email_template, registers=is_allowed,
         name=req.name or "", suppress_webhook=req.suppress_webhook,
     )  # fmt: skip
-    kept = {**options.kept, SUPPRESS_WEBHOOK_FACT: options.suppress_webhook}
-    found, number = smart_login.begin_for_program(context, req.client_guid, None, **kept)
+    facts = {**options.facts, SUPPRESS_WEBHOOK_FACT: options.suppress_webhook}
+    device, number = smart_login.begin_for_program(context, req.client_guid, None, **facts)
     try:
-        sending.send_mail(context, ONE_TOUCH, None, req.email, options, ticket=found.ticket_hash)
+        sending.send_mail(context, ONE_TOUCH, None, req.email, options, device_hash=device.ticket_hash)
     except e.MailLimitReached as reason:
-        responses.raise_unless_hidden(context, lookup, reason)
-        _, number = smart_login.begin_for_program(context, req.client_guid, None, **kept)
+        handlers.raise_unless_hidden(context, lookup, reason)
+        _, number = smart_login.begin_for_program(context, req.client_guid, None, **facts)
     return contract.LoginRequested(number=number)
 
 
 @contract.touch_sms.implements
-def touch_sms(context: Context, req: contract.StartOneTouchBySms) -> PostedSms:
+def one_touch_sms(context: Context, req: contract.StartOneTouchBySms) -> PostedSms:
     _require_one_touch(context)
     sending.spend_limit(context)
     phone = _parse_phone(context, req.phone)
     captcha.require_solved(context, captcha.from_parameters(req))
     lookup = account_lookup.find(context, Identifier("phone", phone), is_hidden=recipient.hides_accounts(context))
-    sid, is_open = "", _can_sign_in_or_register(context, lookup)
-    quiet = context if is_open else context.without_sending()
+    sid, is_allowed = "", _can_sign_in_or_register(context, lookup)
+    sending_context = context if is_allowed else context.without_sending()
     try:
-        sid = sending.send_one_touch_sms(quiet, Purpose.ONE_TOUCH, phone, req, name=req.name or "")
+        sid = sending.send_one_touch_sms(sending_context, Purpose.ONE_TOUCH, phone, req, name=req.name or "")
     except e.SmsLimitReached as reason:
-        responses.raise_unless_hidden(context, lookup, reason)
-    return responses.sms_response(context, sid)
+        handlers.raise_unless_hidden(context, lookup, reason)
+    return handlers.sms_response(context, sid)
 
 
 @contract.touch_code.implements
-def touch_code(context: Context, req: contract.OneTouchByCode) -> FactorLogin:
+def one_touch_code(context: Context, req: contract.OneTouchByCode) -> FactorLogin:
     _require_one_touch(context)
     sending.spend_attempt(context)
     phone = _parse_phone(context, req.phone)
     if not req.otp:
         raise e.BadParameter.names("otp")
     name, subject = Identifier("phone", phone), sending.unknown_subject(phone)
-    proof = one_time_tokens.spend_code(
+    one_time_token = one_time_tokens.spend_code(
         context, Purpose.ONE_TOUCH, NOBODY, req.otp, subject=subject, errors=SMS_CODE, identifier=name
     )
-    account = redemption.redeem(context, proof, e.ClosedSmsCode, suppress_webhook=req.suppress_webhook)
-    return responses.complete(
+    account = redemption.redeem(context, one_time_token, e.ClosedSmsCode, suppress_webhook=req.suppress_webhook)
+    return handlers.complete(
         context, account, Authentication(("sms",), "phone", FactorKind.SMS, suppress_webhook=req.suppress_webhook), req
     )
 
 
 @contract.touch_link.implements
-def touch_link(context: Context, req: contract.ApproveByLink) -> contract.LoginApproved:
+def one_touch_link(context: Context, req: contract.ApproveByLink) -> contract.LoginApproved:
     _require_one_touch(context)
     token = _read_token(context, req)
     if not one_time_tokens.has_link_form(token):
@@ -161,56 +163,58 @@ def touch_link(context: Context, req: contract.ApproveByLink) -> contract.LoginA
 
 
 def _by_link(context: Context, req: contract.ApproveByLink, kind: Purpose, token: str) -> contract.LoginApproved:
-    """A HEAD request approves nothing. A program cannot approve a link of our own page."""
-    held = one_time_tokens.find_link(context, kind, token)
-    found = smart_login.find_device(context, held) if held is not None else None
-    if held is None or (found is not None and smart_login.is_page_device(found)):
+    """Approve by a link, unless the request is HEAD; a program cannot approve a link of our own page."""
+    link = one_time_tokens.find_link(context, kind, token)
+    device = smart_login.find_device(context, link) if link is not None else None
+    if link is None or (device is not None and smart_login.is_page_device(device)):
         raise e.UnknownLink
     if context.raw.method == "HEAD":
         one_time_tokens.peek_link(context, kind, token)
         return contract.LoginApproved()
-    if found is not None:
-        smart_login.require_number(context, found, req.number)
+    if device is not None:
+        smart_login.require_number(context, device, req.number)
     return _approve(context, req, smart_login.spend_link(context, kind, token))
 
 
-def _approve(context: Context, req: contract.ApproveByLink, proof: OneTimeToken) -> contract.LoginApproved:
-    found: ContinuationToken = smart_login.approve(context, proof)
+def _approve(context: Context, req: contract.ApproveByLink, one_time_token: OneTimeToken) -> contract.LoginApproved:
+    device: ContinuationToken = smart_login.approve(context, one_time_token)
     if req.welcome_email_template or req.suppress_webhook:
         continuation_tokens.add_facts(
             context,
-            _reload(context, found),
-            welcome=req.welcome_email_template or found.facts.get("welcome"),
+            _reload(context, device),
+            welcome=req.welcome_email_template or device.facts.get("welcome"),
             **{SUPPRESS_WEBHOOK_FACT: req.suppress_webhook},
         )
     return contract.LoginApproved()
 
 
-def _reload(context: Context, found: ContinuationToken) -> ContinuationToken:
-    return continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, found.ticket_hash) or found
+def _reload(context: Context, device: ContinuationToken) -> ContinuationToken:
+    return continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, device.ticket_hash) or device
 
 
 def _by_code(context: Context, req: contract.ApproveByLink, code: str) -> OneTimeToken:
     """Use the code of a mail or an SMS whose template has no link.
 
-    Another device of the same account gets a code too: the number tells which device a code approves.
-    Raises EmailMissing where neither email nor phone is given, UnknownLink where the text is no code and so was meant
-    as a token.
+    Another device of the same account may have a code too: the number identifies the device.
+
+    Raises:
+        EmailMissing: neither email nor phone is given.
+        UnknownLink: the text is not a code, so it was meant as a token.
     """
     sending.spend_attempt(context)
     if req.phone:
-        lookup, by = recipient.from_phone(context, req.phone), SMS
+        lookup, channel = recipient.from_phone(context, req.phone), SMS
     elif req.email and accounts.is_email(req.email):
-        lookup, by = recipient.find(context, "email", req.email), MAIL
+        lookup, channel = recipient.find(context, "email", req.email), MAIL
     else:
         raise e.EmailMissing if one_time_tokens.is_code(code) else e.UnknownLink
-    proof = smart_login.spend_code(context, lookup, by, code)
-    found = smart_login.find_device(context, proof)
-    if found is not None and smart_login.is_page_device(found):
-        raise e.ClosedMailCode if by == MAIL else e.ClosedSmsCode
-    if found is not None:
-        smart_login.require_number(context, found, req.number)
-    return proof
+    one_time_token = smart_login.spend_code(context, lookup, channel, code)
+    device = smart_login.find_device(context, one_time_token)
+    if device is not None and smart_login.is_page_device(device):
+        raise e.ClosedMailCode if channel == MAIL else e.ClosedSmsCode
+    if device is not None:
+        smart_login.require_number(context, device, req.number)
+    return one_time_token
 
 
 def _read_token(context: Context, req: contract.ApproveByLink) -> str:
@@ -221,17 +225,17 @@ def _read_token(context: Context, req: contract.ApproveByLink) -> str:
 
 
 def _read_recipient(context: Context, req: contract.StartSmartLogin) -> tuple[AccountLookup, str]:
-    given = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
-    if len(given) != 1:
-        raise e.BadParameter.names("email") if not given else e.BadParameter("Exactly one identifier is expected.")
-    identifiers.refuse_disabled_kind(context.tenant.settings, given[0])
-    if given == ["phone"]:
+    kinds = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
+    if len(kinds) != 1:
+        raise e.BadParameter.names("email") if not kinds else e.BadParameter("Exactly one identifier is expected.")
+    identifiers.refuse_disabled_kind(context.tenant.settings, kinds[0])
+    if kinds == ["phone"]:
         return recipient.from_phone(context, req.phone), SMS
     return recipient.from_email_or_username(context, req.email, req.username), MAIL
 
 
 def _can_sign_in_or_register(context: Context, lookup: AccountLookup, *, email: str = "") -> bool:
-    """Return whether the identifier may sign in or register; where accounts are not hidden, raise why not: 991, 1190."""
+    """Return whether the identifier may sign in or register; raises 991, 1190 unless accounts are hidden."""
     if lookup.holder is not None:
         if not lookup.is_hidden:
             recipient.refuse_closed(lookup.holder)

@@ -1,4 +1,4 @@
-"""Operations that begin a recovery: by mail, by SMS, and the questions that an account answered.
+"""Operations that begin a recovery by mail or SMS, and the security questions of an account.
 
 Operations that set a password are in `sign_in`, because they end and begin sessions.
 """
@@ -36,10 +36,10 @@ def spend_limits(context: Context) -> None:
 
 
 def require_captcha(context: Context, req: CAP, place: str) -> None:
-    """Verify the captcha where one is required or presented; raises 982, 1218."""
-    shown = captcha.from_parameters(req)
-    if place in context.tenant.settings.captcha_at or not shown.is_empty:
-        captcha.require_solved(context, shown)
+    """Verify the captcha if there is one or `place` requires one; raises 982, 1218."""
+    solution = captcha.from_parameters(req)
+    if place in context.tenant.settings.captcha_at or not solution.is_empty:
+        captcha.require_solved(context, solution)
 
 
 @contract.forgot.implements
@@ -83,15 +83,15 @@ def forgot_by_sms(context: Context, req: contract.ForgotBySms) -> PostedSms:
 
 @contract.forgot_token.implements
 def forgot_token(context: Context, req: contract.CreateForgotToken) -> contract.ForgotTokenCreated:
-    """The tenant's server delivers the token; the audit log records that it was created for it."""
+    """Create a token that the tenant's server delivers, and record it in the audit log."""
     account = recipient.from_email_or_username(context, req.email, req.username).holder
     sending.refuse_url(context, req.reset_password_url)
     if account is None:
         raise e.UnknownAccount
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
     options = ResetOptions(url=req.reset_password_url, template=req.email_template, needs_token=True)
-    made = sending.send if req.send_email else sending.create_token
-    token = made(context, account, options, email=req.email)
+    create = sending.send if req.send_email else sending.create_token
+    token = create(context, account, options, email=req.email)
     context.audit.record("password.token_made", uid=account.uid, mailed=req.send_email)
     return contract.ForgotTokenCreated(
         forgot_token=token, identity_providers=["Email"] if account.password_hash else []
@@ -130,7 +130,7 @@ def own_questions(context: Context, req: AT) -> Document:
 
 
 def raise_unless_hidden(context: Context, lookup: AccountLookup, reason: ApiError) -> None:
-    """Raise why nothing was sent, unless accounts are hidden: a limit would reveal an earlier message."""
+    """Raise `reason` unless accounts are hidden, where a limit would reveal an earlier message."""
     if not lookup.is_hidden:
         raise reason
     context.work.rollback()
@@ -142,8 +142,8 @@ def _require_enabled(context: Context) -> None:
     settings = context.tenant.settings
     if not settings.security_questions:
         raise e.SecurityQuestionsOff
-    if most := settings.limits.availability_per_minute_per_address:
-        context.spend("security_questions", Rate(most, 60), context.network)
+    if limit := settings.limits.availability_per_minute_per_address:
+        context.spend("security_questions", Rate(limit, 60), context.network)
 
 
 def _require_lookup_allowed(context: Context) -> None:
@@ -153,7 +153,7 @@ def _require_lookup_allowed(context: Context) -> None:
 
 
 def _answered_questions(context: Context, lookup: AccountLookup) -> Document:
-    """Where the tenant hides accounts, every account appears to have answered some questions."""
+    """Return the questions of the account; where accounts are hidden, every identifier appears to have some."""
     if lookup.is_hidden:
         return _question_list(context, account_lookup.questions_for(context, lookup))
     if lookup.account is None:
@@ -161,9 +161,9 @@ def _answered_questions(context: Context, lookup: AccountLookup) -> Document:
     return _question_list(context, lookup.account.security_answers)
 
 
-def _question_list(context: Context, asked: Collection[str]) -> Document:
+def _question_list(context: Context, answered: Collection[str]) -> Document:
     questions = context.tenant.settings.security_questions
-    listed = [{"QuestionId": name, "Question": text} for name, text in questions.items() if name in asked]
-    if not listed:
+    entries = [{"QuestionId": name, "Question": text} for name, text in questions.items() if name in answered]
+    if not entries:
         raise e.NoSecurityAnswers
-    return Document(json.dumps(listed, ensure_ascii=False).encode())
+    return Document(json.dumps(entries, ensure_ascii=False).encode())

@@ -1,4 +1,4 @@
-"""Check a new password against the policy, write it, and apply what follows for the account."""
+"""Check a new password against the policy, write it, and revoke what the old password protected."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ def check_and_hash(context: Context, account: Account, password: str) -> str:
     return new_password.hash_if_allowed(context, password, new_password.profile_words(account), earlier)
 
 
-def lock_account(context: Context, account: Account, proof: OneTimeToken | None = None) -> Account:
-    """Lock the account for a new password, before its token is used up, and return its present state.
+def lock_account(context: Context, account: Account, token: OneTimeToken | None = None) -> Account:
+    """Lock the account for a new password, before its token is used up, and return its current state.
 
     Every request locks the account before its links and codes, against deadlocks.
 
     Raises:
         AccountBlocked: the account was closed meanwhile.
-        ExpiredLink: it removed the address or the number that the token was sent to.
+        ExpiredLink: the account removed the address or the number that the token was sent to.
     """
-    fresh = store.change(context, account.uid, {})
-    if fresh is None or fresh.is_deleted or not fresh.is_active:
+    locked = store.change(context, account.uid, {})
+    if locked is None or locked.is_deleted or not locked.is_active:
         raise e.AccountBlocked
-    if proof is not None and not sending.is_still_recipient(fresh, proof):
+    if token is not None and not sending.is_still_recipient(locked, token):
         raise e.ExpiredLink
-    return fresh
+    return locked
 
 
 def write(
     context: Context,
-    fresh: Account,
+    locked: Account,
     password_hash: str,
     *,
     suppress_webhook: bool,
@@ -61,25 +61,25 @@ def write(
     opens_lock: bool = False,
     template: str | None = None,
 ) -> Account:
-    """Write the new password of a locked account and return the account. The caller ends its sessions and tokens.
+    """Write the new password of a locked account and return the account. The caller ends the sessions and tokens.
 
     Args:
-        proved_email: the address that the mail was sent to; its reader owns it.
+        proved_email: the address that the reset mail was sent to; its reader owns it.
         opens_lock: whether the token opens a lock of failed attempts; it never unblocks an account.
     """
     policy = context.tenant.settings.password_policy
-    kept = [fresh.password_hash, *fresh.password_history] if fresh.password_hash else fresh.password_history
-    private = {**fresh.private, "password_history": kept[: max(0, policy.history - 1)]}
+    history = [locked.password_hash, *locked.password_history] if locked.password_hash else locked.password_history
+    private = {**locked.private, "password_history": history[: max(0, policy.history - 1)]}
     private |= {"is_secure_password": policy.common_check, "is_password_breached": False}
     values: dict[str, Any] = {"password_hash": password_hash, "password_changed_at": context.now}
     values |= _UNLOCKED if opens_lock else {}
-    values |= _claim_mailbox(context, fresh, proved_email, private)
-    after = store.change(context, fresh.uid, {**values, "private": private}) or fresh
+    values |= _claim_mailbox(context, locked, proved_email, private)
+    changed = store.change(context, locked.uid, {**values, "private": private}) or locked
     if not opens_lock:
-        login_records.reset_failures(context.work, fresh.uid)
-    events.emit(context, event, after, suppress_webhook)
-    after_change(context, after, event, template, proved_email=proved_email)
-    return after
+        login_records.reset_failures(context.work, locked.uid)
+    events.emit(context, event, changed, suppress_webhook)
+    after_change(context, changed, event, template, proved_email=proved_email)
+    return changed
 
 
 def after_change(
@@ -87,38 +87,38 @@ def after_change(
 ) -> None:
     """Revoke older links and unfinished enrolments after a new password, and notify the owner with a link to revert.
 
-    A security alert survives every change except a reset by the mailbox that it was sent to, and only while that is
-    the primary address, which is notified of the next change: otherwise a thief could end it.
+    A reset by the primary mailbox ends that mailbox's security alert, and no other change does: otherwise an attacker could
+    end it.
     """
     context.audit.record("password.changed", uid=account.uid, reason=reason)
     for kind in (Purpose.RESET_PASSWORD, Purpose.DELETE_ACCOUNT, Purpose.SIGN_IN, Purpose.SMART_LOGIN):
         one_time_tokens.close(context, account.uid, kind)
-    credentials.remove_pending(
-        context, account.uid
-    )  # unfinished enrolments: a holder of the old password may know their secrets
+    credentials.remove_pending(context, account.uid)  # an attacker with the old password may know their secrets
     if proved_email and identifiers.normalize_email(proved_email) == identifiers.normalize_email(account.email or ""):
         notifications.close_alert_links(context, account.uid, proved_email)
     notifications.notify_with_alert_link(context, MailKind.PASSWORD_CHANGED, account.email, account, template=template)
 
 
-def _claim_mailbox(context: Context, fresh: Account, email: str | None, private: dict[str, Any]) -> dict[str, Any]:
+def _claim_mailbox(context: Context, locked: Account, email: str | None, private: dict[str, Any]) -> dict[str, Any]:
     """Mark the address of the reset verified, and remove what another person may have stored before (decisions/0061)."""
     form = identifiers.normalize_email(email or "")
     if form is None:
         return {}
-    one_time_tokens.close(context, fresh.uid, Purpose.ADD_PHONE)
-    one_time_tokens.close(context, fresh.uid, Purpose.ADD_EMAIL)  # both may have been requested with the old password
+    one_time_tokens.close(context, locked.uid, Purpose.ADD_PHONE)
+    one_time_tokens.close(
+        context, locked.uid, Purpose.ADD_EMAIL
+    )  # an attacker with the old password may have requested them
     if private.pop("security_answers", None):
-        context.audit.record("security_answers.dropped", uid=fresh.uid)
-    entry = next((one for one in fresh.emails if identifiers.normalize_email(one["Value"]) == form), None)
-    if entry is not None and first_verification.claims_account(fresh, form):
-        passkeys.restrict_after_claim(context, fresh.uid, is_first=first_verification.is_first_verification(fresh))
-        return first_verification.claim(context, fresh, entry) | first_verification.remove_unverified_credentials(
-            context, fresh, private
+        context.audit.record("security_answers.dropped", uid=locked.uid)
+    entry = next((known for known in locked.emails if identifiers.normalize_email(known["Value"]) == form), None)
+    if entry is not None and first_verification.claims_account(locked, form):
+        passkeys.restrict_after_claim(context, locked.uid, is_first=first_verification.is_first_verification(locked))
+        return first_verification.claim(context, locked, entry) | first_verification.remove_unverified_credentials(
+            context, locked, private
         )
-    if fresh.email_verified or form != identifiers.normalize_email(fresh.email or ""):
+    if locked.email_verified or form != identifiers.normalize_email(locked.email or ""):
         return {}
-    store.set_verified(context, fresh.uid, EMAIL, form, True)
+    store.set_verified(context, locked.uid, EMAIL, form, True)
     return {"email_verified": True}
 
 

@@ -1,6 +1,6 @@
 """Operations that begin to reset a forgotten PIN (interface user.md rows U70 to U72).
 
-They hide accounts as the recovery of passwords does.
+They hide accounts like the recovery of passwords.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from app.kit.errors import ApiError
 
 
 def reachable_account(lookup: AccountLookup, by: str, unknown: type[ApiError] = e.UnknownAccount) -> Account | None:
-    """Return the account whose PIN a recovery by mail or SMS resets; None where it must look unknown.
+    """Return the account whose PIN can be reset by mail or SMS; None where it must look unknown.
 
     Raises, unless accounts are hidden:
         unknown: no account has the identifier.
@@ -66,7 +66,7 @@ def forgot_by_username(context: Context, req: contract.ForgotPinByUsername) -> P
 
 @contract.forgot_by_sms.implements
 def forgot_by_sms(context: Context, req: contract.ForgotPinBySms) -> PostedSms:
-    """An unverified number counts as unknown: the interface answers 1409."""
+    """Text a code; an unverified number is refused like an unknown one, with 1409."""
     if not req.phone:
         raise e.BadParameter.names("phone")
     pins.refuse_disabled(context.tenant.settings)
@@ -80,9 +80,9 @@ def forgot_by_sms(context: Context, req: contract.ForgotPinBySms) -> PostedSms:
     sid = ""
     try:
         if account is not None:
-            sid = sending.send_sms(context, account, req, of=PIN)
+            sid = sending.send_sms(context, account, req, reset_kind=PIN)
         else:
-            sid = sending.simulate_sms(context, lookup.identifier.value, req, of=PIN)
+            sid = sending.simulate_sms(context, lookup.identifier.value, req, reset_kind=PIN)
     except e.SmsLimitReached as reason:
         raise_unless_hidden(context, lookup, reason)
     return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
@@ -94,10 +94,10 @@ def _send_mail(context: Context, lookup: AccountLookup, options: ResetOptions, u
     account = reachable_account(lookup, sending.MAIL, unknown)
     try:
         if account is None:
-            sending.simulate_send(context, lookup.identifier.value, options, of=PIN)
+            sending.simulate_send(context, lookup.identifier.value, options, reset_kind=PIN)
         else:
             email = lookup.identifier.value if lookup.identifier.kind == "email" else None
-            sending.send(context, account, options, email=email, of=PIN)
+            sending.send(context, account, options, email=email, reset_kind=PIN)
     except e.MailLimitReached as reason:
         raise_unless_hidden(context, lookup, reason)
     return Posted()

@@ -1,4 +1,4 @@
-"""The account that a recovery request names, and whether recovery may reach it."""
+"""The account of a recovery request, and whether a message may reach it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from app.identity.platform.context import Context
 
 
 def hides_accounts(context: Context) -> bool:
-    """Return whether responses hide who has an account: always on our pages, else as the tenant configured."""
+    """Return whether responses hide which accounts exist: always on our pages, else as the tenant configured."""
     return context.visit is not None or context.tenant.settings.hide_unknown_accounts
 
 
 def from_email_or_username(context: Context, email: str | None, username: str | None) -> AccountLookup:
-    """Look up an email or a username; raises 1141 for none, 1075 and 1038 for a malformed one, 908 for both."""
+    """Look up an email or a username; raises 1141 for neither, 1075 or 1038 for a malformed one, 908 for both."""
     if email and username:
         raise e.BadParameter("The username must not stand beside email: exactly one identifier is expected.")
     if email and not accounts.is_email(email):
@@ -44,7 +44,7 @@ def from_phone(context: Context, phone: str | None) -> AccountLookup:
 
 
 def find(context: Context, kind: str, value: str) -> AccountLookup:
-    """Look up an identifier, hidden as `hides_accounts` says."""
+    """Look up an identifier, hidden according to `hides_accounts`."""
     return account_lookup.find(context, Identifier(kind, value), is_hidden=hides_accounts(context))
 
 
@@ -63,8 +63,8 @@ def reachable_account(lookup: AccountLookup, by: str) -> Account | None:
         return account
     if account is None or is_closed(account):
         return None
-    is_there = bool(account.email) if by == MAIL else account.phone_verified
-    return account if is_there else None
+    is_reachable = bool(account.email) if by == MAIL else account.phone_verified
+    return account if is_reachable else None
 
 
 def is_closed(account: Account) -> bool:
@@ -80,9 +80,9 @@ def refuse_closed(account: Account) -> None:
 
 def refuse_foreign_token(context: Context, account: Account | None) -> None:
     """Raise 1409 where the request also contains an access token of another account."""
-    shown = context.raw.bearer() or context.raw.first("access_token")
-    if shown is None:
+    access_token = context.raw.bearer() or context.raw.first("access_token")
+    if access_token is None:
         return
-    holder = tokens.find(context, shown)
+    holder = tokens.find(context, access_token)
     if holder is None or holder.expires_at <= context.now or account is None or holder.uid != account.uid:
         raise e.NotAuthenticated

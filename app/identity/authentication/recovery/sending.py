@@ -1,6 +1,4 @@
-"""Sends the link or code that resets a forgotten password or PIN; for an unknown account the same work without a
-message.
-"""
+"""Send the link or code that resets a forgotten password or PIN; for an unknown account, do the same work and send nothing."""
 
 from __future__ import annotations
 
@@ -23,17 +21,17 @@ from app.identity.platform.outbox.queue import Outbox
 from app.kit.errors import ApiError
 
 MAIL, SMS = "mail", "sms"
-"""The channel: a newer link or code revokes older ones, whichever address of the account they were sent to."""
+"""The channels: a newer link or code revokes older ones of its channel, whatever address they were sent to."""
 PAGE_MINUTES = 15
 """The lifetime of the page token after a right code or password."""
 
 
 @dataclass(frozen=True)
 class ResetKind:
-    """What is reset, with its messages and page."""
+    """A credential that can be reset, with its messages and page."""
 
-    name: str  # in the audit trail
-    proof: Purpose
+    name: str  # in the audit log
+    purpose: Purpose
     mail: MailKind
     sms: SmsKind
     vtype: str
@@ -51,11 +49,11 @@ PIN: Final = ResetKind(
 
 @dataclass(frozen=True)
 class ResetOptions:
-    """How the caller wants the message."""
+    """The caller's options for the message."""
 
     url: str | None = None  # a page of the relying party; None for ours
     template: str | None = None
-    interaction_id: str | None = None  # the sign-in that awaits it, in its browser
+    interaction_id: str | None = None  # the interaction that the link continues
     needs_token: bool = False  # the caller gets the link's token, whatever the mail contains
 
 
@@ -65,12 +63,12 @@ def refuse_url(context: Context, url: str | None, refusal: type[ApiError] = e.Re
         raise refusal
 
 
-def is_still_recipient(account: Account, proof: OneTimeToken) -> bool:
-    """Return whether the account still has the address or number of a token: a removed mailbox resets nothing."""
-    email, phone = proof.facts.get("email"), proof.facts.get("phone")
-    known = [account.email or "", *(str(one["Value"]) for one in account.emails if not one.get("pending"))]
-    held = {identifiers.normalize_email(one) for one in known}
-    return (not email or identifiers.normalize_email(str(email)) in held) and (not phone or phone == account.phone)
+def is_still_recipient(account: Account, token: OneTimeToken) -> bool:
+    """Return whether the account still has the address or number of a token; a removed mailbox must not reset anything."""
+    email, phone = token.facts.get("email"), token.facts.get("phone")
+    addresses = [account.email or "", *(str(entry["Value"]) for entry in account.emails if not entry.get("pending"))]
+    forms = {identifiers.normalize_email(entry) for entry in addresses}
+    return (not email or identifiers.normalize_email(str(email)) in forms) and (not phone or phone == account.phone)
 
 
 def send(
@@ -80,14 +78,14 @@ def send(
     *,
     email: str | None = None,
     kind: MailKind | None = None,
-    of: ResetKind = PASSWORD,
+    reset_kind: ResetKind = PASSWORD,
 ) -> str:
     """Mail a link, and a code where our page or the tenant's programs accept it; return the link's token.
 
-    A template of the tenant decides which of them is created; without a link there is no token.
+    The tenant's template decides which of them is created; without a link there is no token.
 
     Args:
-        kind: the message, and its limit, where they differ from those of `of`.
+        kind: the message, and its limit, if they differ from those of `reset_kind`.
 
     Raises:
         UnknownAccount: the account has no address for the mail.
@@ -96,21 +94,21 @@ def send(
     address = recipient_email(account, email)
     if not address:
         raise e.UnknownAccount
-    return _mail(context, account.uid, MAIL, address, options, account, of, kind)
+    return _mail(context, account.uid, MAIL, address, options, account, reset_kind, kind)
 
 
-def simulate_send(context: Context, name: str, options: ResetOptions, *, of: ResetKind = PASSWORD) -> None:
+def simulate_send(context: Context, name: str, options: ResetOptions, *, reset_kind: ResetKind = PASSWORD) -> None:
     """Do what `send` does for an unknown identifier, without a mail. Raises MailLimitReached."""
-    quiet = context.without_sending()
-    _mail(quiet, NOBODY, unknown_subject(name), unknown_recipient(name), options, None, of)
+    sending_context = context.without_sending()
+    _mail(sending_context, NOBODY, unknown_subject(name), unknown_recipient(name), options, None, reset_kind)
 
 
 def send_separately(context: Context, account: Account, options: ResetOptions) -> bool:
-    """Send in a separate transaction, so that a refusal may follow; returns False where the mail limit is reached."""
+    """Send in a separate transaction, so that a refusal may follow; return False if the mail limit is reached."""
     try:
-        with context.work.separate_transaction() as own:
+        with context.work.separate_transaction() as work:
             send(
-                replace(context, work=own, outbox=Outbox(own, context.services.clock, context.services.encryption)),
+                replace(context, work=work, outbox=Outbox(work, context.services.clock, context.services.encryption)),
                 account,
                 options,
             )
@@ -120,23 +118,28 @@ def send_separately(context: Context, account: Account, options: ResetOptions) -
 
 
 def create_token(
-    context: Context, account: Account, options: ResetOptions, *, email: str | None = None, of: ResetKind = PASSWORD
+    context: Context,
+    account: Account,
+    options: ResetOptions,
+    *,
+    email: str | None = None,
+    reset_kind: ResetKind = PASSWORD,
 ) -> str:
     """Return the token of a link that the caller delivers itself."""
     facts = {"attempt": options.interaction_id, "email": recipient_email(account, email)}
     return one_time_tokens.new_link(
-        context, of.proof, account.uid, subject=MAIL, minutes=one_time_tokens.RESET_MINUTES, facts=facts
+        context, reset_kind.purpose, account.uid, subject=MAIL, minutes=one_time_tokens.RESET_MINUTES, facts=facts
     )
 
 
 def create_code(
-    context: Context, account: Account, subject: str, *, email: str | None = None, of: ResetKind = PASSWORD
+    context: Context, account: Account, subject: str, *, email: str | None = None, reset_kind: ResetKind = PASSWORD
 ) -> tuple[str, int]:
     """Return a code that the caller delivers itself, and its lifetime in minutes."""
     minutes = context.tenant.settings.reset_code_minutes
     facts = {"attempt": None, "email": recipient_email(account, email)} if subject == MAIL else {}
     return one_time_tokens.new_code(
-        context, of.proof, account.uid, subject=subject, minutes=minutes, facts=facts
+        context, reset_kind.purpose, account.uid, subject=subject, minutes=minutes, facts=facts
     ), minutes
 
 
@@ -145,16 +148,18 @@ def create_page_token(
     account: Account,
     minutes: int = PAGE_MINUTES,
     *,
-    of: ResetKind = PASSWORD,
+    reset_kind: ResetKind = PASSWORD,
     **facts: str | bool | list[str] | None,
 ) -> str:
     """Return a token for our new-password page, after a right code or an expired password."""
     subject = str(facts.get("reason") or "page")
-    return one_time_tokens.new_link(context, of.proof, account.uid, subject=subject, minutes=minutes, facts=facts)
+    return one_time_tokens.new_link(
+        context, reset_kind.purpose, account.uid, subject=subject, minutes=minutes, facts=facts
+    )
 
 
 def send_sms(
-    context: Context, account: Account, options: SmsOptions = DEFAULT_SMS_OPTIONS, *, of: ResetKind = PASSWORD
+    context: Context, account: Account, options: SmsOptions = DEFAULT_SMS_OPTIONS, *, reset_kind: ResetKind = PASSWORD
 ) -> str:
     """Send a code to the account's phone number; return the message's Sid.
 
@@ -162,23 +167,25 @@ def send_sms(
     """
     minutes = context.tenant.settings.reset_code_minutes
     code = one_time_tokens.new_code(
-        context, of.proof, account.uid, subject=SMS, minutes=minutes, facts={"phone": account.phone}
+        context, reset_kind.purpose, account.uid, subject=SMS, minutes=minutes, facts={"phone": account.phone}
     )
     facts = {"otp": code, "minutes": str(minutes)}
-    sid = messaging.sms(context, of.sms, account.phone or "", account=account, facts=facts, options=options)
-    context.audit.record(f"{of.name}.forgot", uid=account.uid, by="sms")
+    sid = messaging.sms(context, reset_kind.sms, account.phone or "", account=account, facts=facts, options=options)
+    context.audit.record(f"{reset_kind.name}.forgot", uid=account.uid, by="sms")
     return sid
 
 
 def simulate_sms(
-    context: Context, phone: str, options: SmsOptions = DEFAULT_SMS_OPTIONS, *, of: ResetKind = PASSWORD
+    context: Context, phone: str, options: SmsOptions = DEFAULT_SMS_OPTIONS, *, reset_kind: ResetKind = PASSWORD
 ) -> str:
     """Do what `send_sms` does for an unknown number, without a message."""
-    quiet = context.without_sending()
+    sending_context = context.without_sending()
     minutes = context.tenant.settings.reset_code_minutes
-    code = one_time_tokens.new_code(context, of.proof, NOBODY, subject=unknown_subject(phone), minutes=minutes)
+    code = one_time_tokens.new_code(
+        context, reset_kind.purpose, NOBODY, subject=unknown_subject(phone), minutes=minutes
+    )
     facts = {"otp": code, "minutes": str(minutes)}
-    return messaging.sms(quiet, of.sms, phone, account=None, facts=facts, options=options)
+    return messaging.sms(sending_context, reset_kind.sms, phone, account=None, facts=facts, options=options)
 
 
 def unknown_subject(name: str) -> str:
@@ -189,12 +196,12 @@ def unknown_subject(name: str) -> str:
 def recipient_email(account: Account, email: str | None) -> str:
     """Return the typed address as the account spells it; else the account's primary one."""
     form = identifiers.normalize_email(email) if email else None
-    held = next((one["Value"] for one in account.emails if identifiers.normalize_email(one["Value"]) == form), None)
-    return held or account.email or ""
+    entries = (entry["Value"] for entry in account.emails if identifiers.normalize_email(entry["Value"]) == form)
+    return next(entries, None) or account.email or ""
 
 
 def unknown_recipient(name: str) -> str:
-    """Return the address that mail limits count for an unknown identifier, one for each."""
+    """Return the address under which mail limits count an unknown identifier."""
     return name.strip() if identifiers.normalize_email(name) else f"{unknown_subject(name)[:32]}@unknown.invalid"
 
 
@@ -205,41 +212,45 @@ def _mail(
     email: str,
     options: ResetOptions,
     account: Account | None,
-    of: ResetKind,
+    reset_kind: ResetKind,
     kind: MailKind | None = None,
 ) -> str:
-    facts, reset, kind = {"attempt": options.interaction_id, "email": email}, of.proof, kind or of.mail
+    facts, purpose, kind = (
+        {"attempt": options.interaction_id, "email": email},
+        reset_kind.purpose,
+        kind or reset_kind.mail,
+    )
     members: dict[str, str] = {}
     language = context.visit.language if context.visit else None
-    carries = messaging.carries(context, kind, account=account, template=options.template, language=language)
-    if carries in ("link", "otp"):
-        one_time_tokens.close(context, uid, reset, subject=subject)  # revokes the one that is not created anew
+    content = messaging.carries(context, kind, account=account, template=options.template, language=language)
+    if content in ("link", "otp"):
+        one_time_tokens.close(context, uid, purpose, subject=subject)  # revokes the link or code that is not renewed
     token = ""
-    if carries != "otp" or options.needs_token:
+    if content != "otp" or options.needs_token:
         token = one_time_tokens.new_link(
-            context, reset, uid, subject=subject, minutes=one_time_tokens.RESET_MINUTES, facts=facts
+            context, purpose, uid, subject=subject, minutes=one_time_tokens.RESET_MINUTES, facts=facts
         )
         members |= {
-            "url": _link(context, token, options, of),
+            "url": _link(context, token, options, reset_kind),
             "token": token,
             "minutes": str(one_time_tokens.RESET_MINUTES),
         }
-    has_code = of.has_codes or options.url is None or context.tenant.settings.reset_password_codes
-    if carries in ("otp", "both") or (carries is None and has_code):
+    has_code = reset_kind.has_codes or options.url is None or context.tenant.settings.reset_password_codes
+    if content in ("otp", "both") or (content is None and has_code):
         minutes = context.tenant.settings.reset_code_minutes
-        code = one_time_tokens.new_code(context, reset, uid, subject=subject, minutes=minutes, facts=facts)
+        code = one_time_tokens.new_code(context, purpose, uid, subject=subject, minutes=minutes, facts=facts)
         members |= {"otp": code, "otp_minutes": str(minutes)}
     messaging.mail(
         context, kind, email, account=account, facts=members, template=options.template, language=language
     )  # fmt: skip
-    context.audit.record(f"{of.name}.forgot", uid=account.uid if account else None, by="mail")
+    context.audit.record(f"{reset_kind.name}.forgot", uid=account.uid if account else None, by="mail")
     return token
 
 
-def _link(context: Context, token: str, options: ResetOptions, of: ResetKind) -> str:
+def _link(context: Context, token: str, options: ResetOptions, reset_kind: ResetKind) -> str:
     if options.url is not None:
-        return allowed_addresses.with_query(options.url, vtype=of.vtype, vtoken=token)
-    asked = {"vtype": of.vtype, "vtoken": token} | (
+        return allowed_addresses.with_query(options.url, vtype=reset_kind.vtype, vtoken=token)
+    query = {"vtype": reset_kind.vtype, "vtoken": token} | (
         {"attempt": options.interaction_id} if options.interaction_id else {}
     )
-    return f"{context.issuer}{of.page}?{urlencode(asked)}"
+    return f"{context.issuer}{reset_kind.page}?{urlencode(query)}"

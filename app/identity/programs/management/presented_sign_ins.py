@@ -103,7 +103,7 @@ def _touch_mail(context: Context, req: contract.EmailTokenRequest) -> tuple[Acco
         context, account.uid if account else sending.unknown_subject(req.email), is_code=False
     )
     options = SendOptions(registers=True, name=req.name or "")
-    ticket = smart_login.begin(context, _guid(req.client_guid), None, **options.kept).ticket_hash
+    ticket = smart_login.begin(context, _guid(req.client_guid), None, **options.facts).ticket_hash
     return account, _made(context, ONE_TOUCH, None, req.email, options, ticket)
 
 
@@ -117,7 +117,7 @@ def _made(
 ) -> Made:
     """A code in place of the token where the tenant's mails of that type hold codes alone."""
     if sending.carries_code(context, kind):
-        return sending.create_code(context, kind.proof, account, name, MAIL, options, ticket)
+        return sending.create_code(context, kind.purpose, account, name, MAIL, options, ticket)
     return sending.create_link(context, kind, account, name, options, ticket), sending.link_minutes(context)
 
 

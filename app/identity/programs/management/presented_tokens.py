@@ -123,13 +123,13 @@ def _of_a_reset(context: Context, account: Account, req: contract.EmailTokenRequ
 def _of_a_pin(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
     _refuse_without_pin(account)
     return sending.create_token(
-        context, account, sending.ResetOptions(), email=req.email, of=sending.PIN
+        context, account, sending.ResetOptions(), email=req.email, reset_kind=sending.PIN
     ), one_time_tokens.RESET_MINUTES
 
 
 def _of_a_pin_by_sms(context: Context, account: Account, _: contract.SmsCodeRequest) -> str:
     _refuse_without_pin(account)
-    return sending.create_code(context, account, sending.SMS, of=sending.PIN)[0]
+    return sending.create_code(context, account, sending.SMS, reset_kind=sending.PIN)[0]
 
 
 def _refuse_without_pin(account: Account) -> None:

@@ -10,8 +10,8 @@ from app.contract import linking as contract
 from app.contract.errors import federation as refusals
 from app.contract.groups import Deleted, Posted
 from app.contract.sign_in import Login
-from app.identity.authentication.federation import linking, token_handoff
 from app.identity.authentication.federation import service as connections
+from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.sign_in import completion
 from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.credentials.passkeys import store as passkeys
@@ -99,7 +99,7 @@ def remove(
 
 def take_away(context: Context, fresh: Account, one: Identity, *, suppress_webhook: bool = False) -> Account:
     """Unlink an identity of a locked account, and revoke sign-ins in progress, which may have begun with it."""
-    after = linking.unlink(context, fresh, one, suppress_webhook=suppress_webhook)
+    after = connections.unlink(context, fresh, one, suppress_webhook=suppress_webhook)
     continuation_tokens.revoke_all(context, fresh.uid, ContinuationPurpose.SECOND_FACTOR, *token_handoff.KINDS)
     return after
 
@@ -129,7 +129,7 @@ def _linked_by_guid(context: Context, account: Account, guid: str, *, suppress_w
 def _link(context: Context, account: Account, claimed: ProviderIdentity, *, suppress_webhook: bool) -> None:
     """Link the identity to the locked account. Raises NotAuthenticated where the session was revoked at the same moment."""
     try:
-        linking.link(context, account, claimed, suppress_webhook=suppress_webhook)
+        connections.link(context, account, claimed, suppress_webhook=suppress_webhook)
     except linked_identities.TooManyIdentities:
         raise refusals.NotLinkable from None
     except linked_identities.IdentifierTaken:

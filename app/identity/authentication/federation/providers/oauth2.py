@@ -1,4 +1,4 @@
-"""OAuth 2.0 providers with a user information endpoint of their own (RFC 6749, RFC 7636)."""
+"""OAuth 2.0 providers with a proprietary user information endpoint (RFC 6749, RFC 7636)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class OAuth2Provider:
     def authorization_url(
         self, request: AuthenticationRequest, *, hint: str, is_reauthentication: bool, language: str
     ) -> str:
-        """Return the authorization URL. OAuth 2.0 has no common parameter for the account or for a new authentication."""
+        """Return the authorization URL; OAuth 2.0 has no parameters for the account or for a reauthentication."""
         del hint, is_reauthentication, language
         if not (self.secret or self.settings.pkce):
             raise ProviderUnavailable("neither a secret nor a verifier would protect the code")
@@ -69,7 +69,7 @@ class OAuth2Provider:
 
 
 def authorization_url(
-    settings: ConnectionSettings, endpoints: Endpoints, request: AuthenticationRequest, *, scope: str, **more: str
+    settings: ConnectionSettings, endpoints: Endpoints, request: AuthenticationRequest, *, scope: str, **extra: str
 ) -> str:
     """Return the authorization URL, with state and PKCE."""
     with _client(Resolver(), settings, "", endpoints, request) as client:  # no request is sent
@@ -78,16 +78,16 @@ def authorization_url(
             state=request.state,
             code_verifier=request.code_verifier if settings.pkce else None,
             scope=scope or None,
-            **more,
+            **extra,
         )
     return str(address)
 
 
-def read_code(answer: Mapping[str, str]) -> str:
-    """Return the code of a callback. Raises ProviderDenied where there is none."""
-    if "error" in answer:
-        raise ProviderDenied(f"it answered {answer['error'][:40]!r}")
-    code = answer.get("code", "")
+def read_code(parameters: Mapping[str, str]) -> str:
+    """Return the code of a callback. Raises ProviderDenied if it has none."""
+    if "error" in parameters:
+        raise ProviderDenied(f"it answered {parameters['error'][:40]!r}")
+    code = parameters.get("code", "")
     if not 0 < len(code) <= _MAX_CODE_LENGTH:
         raise ProviderDenied("there is no code")
     return code
@@ -105,7 +105,7 @@ def exchange_code(
     pkce = {"code_verifier": request.code_verifier} if settings.pkce else {}
     with _client(resolver, settings, secret, endpoints, request) as client:
         try:
-            answer: Mapping[str, Any] = client.fetch_token(
+            response: Mapping[str, Any] = client.fetch_token(
                 endpoints.token, grant_type="authorization_code", code=code, **pkce
             )
         except OAuthError as refusal:
@@ -114,12 +114,12 @@ def exchange_code(
             raise ProviderUnavailable(f"the token endpoint answered {str(refusal.error)[:40]!r}") from None
         except (HTTPError, InvalidURL, AuthlibBaseError, *PARSE_ERRORS) as problem:  # its text may contain the secret
             raise ProviderUnavailable(f"the token endpoint did not answer: {type(problem).__name__}") from None
-    return answer
+    return response
 
 
-def read_access_token(answer: Mapping[str, Any]) -> str:
-    """Return the access token of a response. Raises ProviderUnavailable where none can be used as a header."""
-    token = answer.get("access_token")
+def read_access_token(response: Mapping[str, Any]) -> str:
+    """Return the access token of a response. Raises ProviderUnavailable if it has none that fits a header."""
+    token = response.get("access_token")
     if not isinstance(token, str) or not token or not token.isascii() or not token.isprintable():
         raise ProviderUnavailable("the token endpoint gave no access token")
     return token
@@ -140,8 +140,8 @@ def _client(
     )
 
 
-def _primary_email(claims: Any, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return the primary address of a list such as GitHub's, and whether it is verified there."""
-    listed = [one for one in claims if isinstance(one, dict)] if isinstance(claims, list) else []
-    primary: dict[str, Any] = next((one for one in listed if one.get("primary") is True), {})
+def _primary_email(response: Any, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the claims of the primary address in a list such as GitHub's."""
+    entries = [entry for entry in response if isinstance(entry, dict)] if isinstance(response, list) else []
+    primary: dict[str, Any] = next((entry for entry in entries if entry.get("primary") is True), {})
     return {names["email"]: primary.get("email"), names["email_verified"]: primary.get("verified")}

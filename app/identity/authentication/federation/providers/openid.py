@@ -61,16 +61,14 @@ class OpenIdProvider:
     def authorization_url(
         self, request: AuthenticationRequest, *, hint: str, is_reauthentication: bool, language: str
     ) -> str:
-        anew = (
-            {"prompt": "login", "max_age": "0"}
-            if is_reauthentication and supports_reauthentication(self.issuer)
-            else {}
+        reauthentication = (
+            {"prompt": "login", "max_age": "0"} if is_reauthentication and supports_reauthentication(self.issuer) else {}
         )
-        wishes = {"login_hint": hint, "ui_locales": language, **anew}
-        stated = {name: value for name, value in wishes.items() if value}
+        optional = {"login_hint": hint, "ui_locales": language, **reauthentication}
+        present = {name: value for name, value in optional.items() if value}
         scope = self.settings.scope or SCOPE
         endpoints = self._endpoints(self.metadata_cache.metadata(self.issuer))
-        return authorization_url(self.settings, endpoints, request, scope=scope, nonce=request.nonce, **stated)
+        return authorization_url(self.settings, endpoints, request, scope=scope, nonce=request.nonce, **present)
 
     def fetch_identity(
         self, request: AuthenticationRequest, parameters: Mapping[str, str], now: datetime
@@ -85,18 +83,20 @@ class OpenIdProvider:
             request,
             read_code(parameters),
         )
-        claims = self._checked(str(token.get("id_token") or ""), token.get("access_token"), metadata, request, now)
+        claims = self._verify_id_token(
+            str(token.get("id_token") or ""), token.get("access_token"), metadata, request, now
+        )
         names = self.settings.names
         if metadata.userinfo and not claims.get(names["email"]):
             claims = self._with_userinfo(claims, metadata.userinfo, read_access_token(token))
-        claimed = identity_from_claims(self.name, names, claims)
-        gives_email = _owns_mailbox_domain(self.issuer, claimed.email or "", claims)
-        return replace(claimed, gives_email=gives_email, is_anew=_is_reauthenticated(claims, request.since))
+        identity = identity_from_claims(self.name, names, claims)
+        gives_email = _owns_mailbox_domain(self.issuer, identity.email or "", claims)
+        return replace(identity, gives_email=gives_email, is_anew=_is_reauthenticated(claims, request.requested_at))
 
     def _endpoints(self, metadata: ProviderMetadata) -> Endpoints:
-        stated = self.settings.token_endpoint_auth_method
+        method = self.settings.token_endpoint_auth_method
         return Endpoints(
-            metadata.endpoints.authorization, metadata.endpoints.token, stated or metadata.endpoints.auth_method
+            metadata.endpoints.authorization, metadata.endpoints.token, method or metadata.endpoints.auth_method
         )
 
     def _check_issuer(self, parameters: Mapping[str, str], metadata: ProviderMetadata) -> None:
@@ -106,29 +106,29 @@ class OpenIdProvider:
         if metadata.sends_issuer and parameters.keys().isdisjoint({"iss", "error"}):
             raise ProviderUnavailable("the answer does not say whose it is")
 
-    def _checked(
+    def _verify_id_token(
         self, text: str, access_token: Any, metadata: ProviderMetadata, request: AuthenticationRequest, now: datetime
     ) -> dict[str, Any]:
-        """Return the claims of a valid id_token."""
-        algorithm, claims = self._verified(text, metadata.jwks)
+        """Verify an id_token (section 3.1.3.7) and return its claims."""
+        algorithm, claims = self._verify_signature(text, metadata.jwks)
         audience = claims.get("aud")
         audiences = audience if isinstance(audience, list) else [audience]
-        party = claims.get("azp")
+        authorized_party = claims.get("azp")
         checks = {
             "iss": claims.get("iss") == self.issuer,
             "aud": self.settings.key in audiences,
-            "azp": party == self.settings.key or ("azp" not in claims and len(audiences) == 1),
+            "azp": authorized_party == self.settings.key or ("azp" not in claims and len(audiences) == 1),
             "nonce": claims.get("nonce") == request.nonce,
             "sub": isinstance(claims.get("sub"), str),
             "exp": _is_fresh(claims, now),
-            "at_hash": "at_hash" not in claims or claims["at_hash"] == _half_digest(algorithm, access_token),
+            "at_hash": "at_hash" not in claims or claims["at_hash"] == _at_hash(algorithm, access_token),
         }
         if wrong := [name for name, is_good in checks.items() if not is_good]:
             raise ProviderUnavailable(f"the id_token is not good: {', '.join(wrong)}")
         return claims
 
-    def _verified(self, text: str, address: str) -> tuple[str, dict[str, Any]]:
-        """Return algorithm and claims of a token that one of the provider's keys signed."""
+    def _verify_signature(self, text: str, address: str) -> tuple[str, dict[str, Any]]:
+        """Verify the signature with the provider's keys and return the algorithm and the claims."""
         registry = jws.JWSRegistry(algorithms=_ALGORITHMS, strict_check_header=False)
         registry.max_header_length = 8_000
         try:
@@ -146,52 +146,55 @@ class OpenIdProvider:
         raise ProviderUnavailable("the id_token is not signed by the provider")
 
     def _with_userinfo(self, claims: dict[str, Any], address: str, access_token: str) -> dict[str, Any]:
-        told = outbound.get_json_object(self.metadata_cache.resolver, address, access_token)
-        if told.get("sub") != claims["sub"]:  # OpenID Connect Core section 5.3.2
+        userinfo = outbound.get_json_object(self.metadata_cache.resolver, address, access_token)
+        if userinfo.get("sub") != claims["sub"]:  # OpenID Connect Core section 5.3.2
             raise ProviderUnavailable("userinfo speaks of somebody else")
-        return {**told, **claims}
+        return {**userinfo, **claims}
 
 
 def supports_reauthentication(issuer: str | None) -> bool:
-    """Return whether the provider can be asked to authenticate anew; Google rejects the parameter."""
+    """Return whether the provider supports reauthentication; Google rejects the parameter."""
     return issuer not in (None, GOOGLE)
 
 
 def _owns_mailbox_domain(issuer: str, email: str, claims: Mapping[str, Any]) -> bool:
-    """Return whether Google hosts mailboxes of that domain; of others it only verified the address once.
+    """Return whether the provider operates the mailbox; Google verifies addresses of other domains only once.
 
-    See developers.google.com/identity/sign-in/web/backend-auth. Other providers make no such difference.
+    See developers.google.com/identity/sign-in/web/backend-auth.
     """
     domain = email.rpartition("@")[2].lower()
     return issuer != GOOGLE or domain in _GOOGLE_DOMAINS or claims.get("hd") == domain
 
 
 def _is_fresh(claims: Mapping[str, Any], now: datetime) -> bool:
-    begins = [claims.get("iat"), claims.get("nbf", claims.get("iat"))]
-    ends, at = claims.get("exp"), now.timestamp()
-    if not all(map(_is_time, [*begins, ends])):
+    starts = [claims.get("iat"), claims.get("nbf", claims.get("iat"))]
+    expires_at, at = claims.get("exp"), now.timestamp()
+    if not all(map(_is_time, [*starts, expires_at])):
         return False
-    return all(one - _SKEW_SECONDS <= at for one in begins) and at < ends + _SKEW_SECONDS  # type: ignore[operator]  # numbers
+    return all(start - _SKEW_SECONDS <= at for start in starts) and at < expires_at + _SKEW_SECONDS  # type: ignore[operator]  # numbers
 
 
-def _is_reauthenticated(claims: Mapping[str, Any], since: datetime | None) -> bool:
+def _is_reauthenticated(claims: Mapping[str, Any], requested_at: datetime | None) -> bool:
     """Return whether a new authentication was requested and happened.
 
-    Some providers omit `auth_time` although `max_age` requires it (section 3.1.2.1), and some do not authenticate
-    anew.
+    Some providers omit `auth_time` although `max_age` requires it (section 3.1.2.1), and some do not reauthenticate.
     """
-    proved_at: Any = claims.get("auth_time")
-    return since is not None and _is_time(proved_at) and bool(proved_at >= since.timestamp() - _SKEW_SECONDS)
+    authenticated_at: Any = claims.get("auth_time")
+    return (
+        requested_at is not None
+        and _is_time(authenticated_at)
+        and bool(authenticated_at >= requested_at.timestamp() - _SKEW_SECONDS)
+    )
 
 
 def _is_time(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _half_digest(algorithm: str, access_token: Any) -> str | None:
+def _at_hash(algorithm: str, access_token: Any) -> str | None:
     """Return the `at_hash` of an access token (section 3.1.3.6)."""
     digest = _DIGESTS.get(algorithm[-3:], hashlib.sha512)  # Ed25519 hashes so (RFC 8032)
     if not isinstance(access_token, str):
         return None
-    half = digest(access_token.encode()).digest()
-    return base64.urlsafe_b64encode(half[: len(half) // 2]).rstrip(b"=").decode()
+    digest_bytes = digest(access_token.encode()).digest()
+    return base64.urlsafe_b64encode(digest_bytes[: len(digest_bytes) // 2]).rstrip(b"=").decode()
