@@ -1,25 +1,24 @@
 """Imports every module that declares tables, so that migrations, deletions and tests see the whole schema."""
 
-from app.identity.authentication.registration import tables as registration
-from app.identity.authentication.sign_in import tables as sign_in
-from app.identity.credentials import store as credentials
-from app.identity.credentials.captcha import answers as captcha
-from app.identity.credentials.one_time_tokens import store as one_time_tokens
-from app.identity.credentials.tokens import store as tokens
-from app.identity.directory.accounts import tables as accounts
-from app.identity.directory.consents import store as consent_forms
-from app.identity.directory.custom_objects import store as custom_objects
-from app.identity.directory.tenants import tables as tenants
-from app.identity.messaging import store as messaging
-from app.identity.platform import audit, continuation_tokens
-from app.identity.platform.outbox import queue as outbox
-from app.identity.platform.resources import store as resources
+# ruff: noqa: F401 - importing them is the purpose
+import app.identity.authentication.registration.choice_lists
+import app.identity.authentication.sign_in.tables
+import app.identity.credentials.captcha.answers
+import app.identity.credentials.one_time_tokens.store
+import app.identity.credentials.store
+import app.identity.credentials.tokens.store
+import app.identity.directory.accounts.tables
+import app.identity.directory.consents.store
+import app.identity.directory.custom_objects.store
+import app.identity.directory.tenants.tables
+import app.identity.messaging.store
+import app.identity.platform.audit
+import app.identity.platform.continuation_tokens
+import app.identity.platform.outbox.queue
+import app.identity.platform.resources.store
+import app.identity.protocols.oauth.tables
 from app.identity.platform.store.tables import declare_complete, metadata
-from app.identity.protocols.oauth import tables as oauth
 
 declare_complete()
 
-__all__ = [
-    "accounts", "captcha", "consent_forms", "credentials", "custom_objects", "messaging", "metadata", "oauth", "one_time_tokens",
-    "registration", "resources", "sign_in", "audit", "outbox", "tenants", "continuation_tokens", "tokens",
-]  # fmt: skip
+__all__ = ["metadata"]

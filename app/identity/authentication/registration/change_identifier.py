@@ -1,7 +1,7 @@
-"""Changes the address or number of a pending registration, for a visitor who mistyped it.
+"""Change the address or number of a pending registration, for a visitor who mistyped it.
 
-The registration then waits for the new identifier as one with a taken address does (decisions/0052), whether the old
-or the new one has an account: answer and cost are the same.
+The registration then waits for the new identifier, like one with a taken address (decisions/0052). Response and cost are
+the same whether or not the old or the new identifier has an account.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SEND_ERRORS = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, 
 
 @dataclass(frozen=True)
 class Destination:
-    """The address or number that verifies the registration."""
+    """The address or number that the visitor must verify."""
 
     kind: str  # email or phone
     form: str  # normalized
@@ -43,38 +43,42 @@ def parse(context: Context, kind: str, text: str) -> Destination:
     return Destination(EMAIL, typed.forms[0], typed.primary or "")
 
 
-def change(context: Context, held: dict[str, Any], to: Destination, options: VerificationOptions) -> Account | None:
-    """Move the pending registration to another destination, and send there; None where the destination has an account.
+def change(
+    context: Context, registration: dict[str, Any], destination: Destination, options: VerificationOptions
+) -> Account | None:
+    """Move the pending registration to another destination, and send a message there; None if it has an account.
 
-    A reached limit is silent, as at registration: which limit it is would reveal who has the destination.
+    A reached limit is silent, as at registration, because the limit would reveal whether the destination has an account.
 
     Raises:
-        pending_accounts.InUse: it was verified meanwhile, or does not belong to this browser any more.
+        pending_accounts.InUse: it was verified meanwhile, or no longer belongs to this browser.
     """
-    columns = pending_accounts.with_identifier(pending_accounts.release(context, held), to.kind, to.shown)
-    holder = store.by_identifier(context, to.kind, to.form)
-    is_open = holder is None or pending_accounts.is_claimable(holder, to.kind)
-    # Beside an account in use it waits for an address that cannot be verified: the visitor may still change it.
-    account = pending_accounts.add(
-        context, to.form if is_open else pending_accounts.unverifiable_identifier(columns["uid"]), columns
+    columns = pending_accounts.with_identifier(
+        pending_accounts.release(context, registration), destination.kind, destination.shown
     )
-    context.audit.record("registration.readdressed", uid=account.uid, by=to.kind)
+    holder = store.by_identifier(context, destination.kind, destination.form)
+    is_available = holder is None or pending_accounts.is_claimable(holder, destination.kind)
+    # Beside an account in use it waits for an unverifiable address, so that the visitor may still change it.
+    account = pending_accounts.add(
+        context, destination.form if is_available else pending_accounts.unverifiable_identifier(columns["uid"]), columns
+    )
+    context.audit.record("registration.readdressed", uid=account.uid, by=destination.kind)
     try:
-        _send(context, account if is_open else None, to, options)
+        _send(context, account if is_available else None, destination, options)
     except _SEND_ERRORS as reason:
         context.audit.record("verification.not_sent", uid=account.uid, reason=type(reason).__name__)
-    return account if is_open else None
+    return account if is_available else None
 
 
-def _send(context: Context, account: Account | None, to: Destination, options: VerificationOptions) -> None:
-    if to.kind == PHONE and account is not None:
-        phones.send(context, account.uid, to.form, account)
-    elif to.kind == PHONE:
-        phones.send_account_exists(context, to.form)
+def _send(context: Context, account: Account | None, destination: Destination, options: VerificationOptions) -> None:
+    if destination.kind == PHONE and account is not None:
+        phones.send(context, account.uid, destination.form, account)
+    elif destination.kind == PHONE:
+        phones.send_account_exists(context, destination.form)
     elif account is not None:
         verification.send(context, account, options)
     else:
-        verification.send_account_exists(context, to.shown, options)
+        verification.send_account_exists(context, destination.shown, options)
 
 
 __all__ = ["Destination", "change", "parse"]

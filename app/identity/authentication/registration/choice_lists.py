@@ -1,6 +1,4 @@
-"""Lists of choices in a registration form, such as schools by town; a choice may require a code (interface account.md
-section 7).
-"""
+"""Lists of choices in a registration form, such as schools by town; a choice may require a code (account.md section 7)."""
 
 from __future__ import annotations
 
@@ -8,43 +6,57 @@ import hmac
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import Boolean, Column, Index, LargeBinary, String, delete, insert, select, update
 from sqlalchemy.engine import Row
 
 from app.contract import errors as e
 from app.contract import registration as contract
-from app.identity.authentication.registration.tables import registration_data
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import Encryption
+from app.identity.platform.store.tables import Id, Instant, tenant_table
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.limits import Rate
+
+registration_data = tenant_table(
+    "registration_data",
+    Column("record_id", Id, primary_key=True),
+    Column("type", String(100), nullable=False),  # in lower case
+    Column("key", String(200), nullable=False),
+    Column("value", String(1000), nullable=False),
+    Column("parent_id", Id),
+    Column("code", LargeBinary),  # encrypted
+    Column("is_active", Boolean, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("modified_at", Instant, nullable=False),
+    Index("ix_registration_data_type", "tenant_id", "type", "created_at"),
+)
 
 R = registration_data.c
 _COLUMNS = tuple(column for column in registration_data.columns if column.name != "tenant_id")
 _MAX_LENGTHS = {"type": 100, "key": 200, "value": 1000, "code": 1000}
 
 
-def list_records(context: Context, asked: contract.ListRecords, *, is_managed: bool) -> list[contract.RecordView]:
+def list_records(context: Context, request: contract.ListRecords, *, is_managed: bool) -> list[contract.RecordView]:
     """Return choices of a list, the oldest first; to the public only active ones, without their codes.
 
     Raises WrongRecordType, NoRecords, NoChildRecords.
     """
-    kind = _type(asked.type)
+    kind = _type(request.type)
     where = [R.tenant_id == context.tenant.tenant_id, R.type == kind]
     where += [] if is_managed else [R.is_active]
-    where += [R.parent_id == asked.parent_id] if asked.parent_id else []
+    where += [R.parent_id == request.parent_id] if request.parent_id else []
     ordered = select(*_COLUMNS).where(*where).order_by(R.created_at, R.record_id)
-    rows = context.work.all(ordered.offset(asked.skip).limit(asked.limit))
-    if not rows and not asked.skip:
-        raise e.NoChildRecords if asked.parent_id else e.NoRecords
+    rows = context.work.all(ordered.offset(request.skip).limit(request.limit))
+    if not rows and not request.skip:
+        raise e.NoChildRecords if request.parent_id else e.NoRecords
     parents = _types(context, [row.parent_id for row in rows if row.parent_id])
     return [_view(context, row, parents, is_managed=is_managed) for row in rows]
 
 
 def check_code(context: Context, record_id: str, code: str | None) -> None:
-    """Raise UnknownRecord, RecordWithoutCode, RecordCodeMissing, WrongRecordCode unless the code is the choice's."""
+    """Check the code of a choice; raises UnknownRecord, RecordWithoutCode, RecordCodeMissing, WrongRecordCode."""
     row = _require_active(context, record_id)
     if row.code is None:
         raise e.RecordWithoutCode
@@ -52,7 +64,7 @@ def check_code(context: Context, record_id: str, code: str | None) -> None:
 
 
 def refuse_link(context: Context, record_id: str, *, source: str, code: str, needs_code: bool) -> None:
-    """Raise UnknownRecord, MalformedRecord, RecordCodeMissing, WrongRecordCode unless a profile may link to the choice."""
+    """Check a profile's link to a choice; raises UnknownRecord, MalformedRecord, RecordCodeMissing, WrongRecordCode."""
     row = _require_active(context, record_id)
     if source.strip().lower() != row.type:
         raise e.MalformedRecord
@@ -68,19 +80,19 @@ def _require_active(context: Context, record_id: str) -> Row[Any]:
 
 
 def _check_code(context: Context, row: Row[Any], code: str | None) -> None:
-    """Compare a code. Attempts are limited by address."""
+    """Compare a code; tries are limited by address."""
     if not code:
         raise e.RecordCodeMissing
-    most = context.tenant.settings.limits.availability_per_minute_per_address
-    if most:
-        context.spend("record_code", Rate(most, 60), context.network)
+    limit = context.tenant.settings.limits.availability_per_minute_per_address
+    if limit:
+        context.spend("record_code", Rate(limit, 60), context.network)
     if not hmac.compare_digest(_decrypt_code(context, row), code.encode()):
         raise e.WrongRecordCode
 
 
-def add(context: Context, given: Sequence[contract.NewRecord]) -> None:
+def add(context: Context, records: Sequence[contract.NewRecord]) -> None:
     """Add choices, all or none. Raises MalformedRecord, WrongRecordType, UnknownParentRecord."""
-    rows = [_columns(context, one) for one in given]
+    rows = [_columns(context, record) for record in records]
     for parent in {row["parent_id"] for row in rows if row["parent_id"]}:
         _refuse_parent(context, parent)
     context.work.run(insert(registration_data), rows)
@@ -88,16 +100,16 @@ def add(context: Context, given: Sequence[contract.NewRecord]) -> None:
 
 def change(context: Context, req: contract.UpdateRecord) -> contract.RecordView:
     """Update a choice. Raises UnknownRecord, MalformedRecord, WrongRecordType, UnknownParentRecord."""
-    said = {name: value for name in _MAX_LENGTHS if (value := getattr(req, name)) is not None}
-    _refuse_malformed(said)
-    values: dict[str, Any] = {name: said[name] for name in ("key", "value") if name in said}
-    if "type" in said:
-        values["type"] = _type(said["type"])
+    members = {name: value for name in _MAX_LENGTHS if (value := getattr(req, name)) is not None}
+    _refuse_malformed(members)
+    values: dict[str, Any] = {name: members[name] for name in ("key", "value") if name in members}
+    if "type" in members:
+        values["type"] = _type(members["type"])
     if req.parent_id:
-        _refuse_parent(context, req.parent_id, of=req.record_id)
+        _refuse_parent(context, req.parent_id, own_id=req.record_id)
         values["parent_id"] = req.parent_id
-    if "code" in said:
-        values["code"] = _encrypt_code(context, req.record_id, said["code"])
+    if "code" in members:
+        values["code"] = _encrypt_code(context, req.record_id, members["code"])
     if req.is_active is not None:
         values["is_active"] = req.is_active
     where = (R.tenant_id == context.tenant.tenant_id, R.record_id == req.record_id)
@@ -123,57 +135,61 @@ def remove_type(context: Context, kind: str) -> None:
 
 
 def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
-    """Encrypt codes under older secrets again; returns how many."""
-    coded = select(R.record_id, R.code).where(R.tenant_id == work.tenant_id, R.code.is_not(None))
-    older = [row for row in work.all(coded) if not encryption.is_current(row.code)]
-    for row in older:
+    """Re-encrypt codes that older secrets encrypted; return their number."""
+    with_code = select(R.record_id, R.code).where(R.tenant_id == work.tenant_id, R.code.is_not(None))
+    outdated = [row for row in work.all(with_code) if not encryption.is_current(row.code)]
+    for row in outdated:
         associated_data = _associated_data(work.tenant_id, row.record_id)
         code = encryption.encrypt(encryption.decrypt(row.code, associated_data), associated_data)
         where = (R.tenant_id == work.tenant_id, R.record_id == row.record_id)
         work.run(update(registration_data).where(*where).values(code=code))
-    return len(older)
+    return len(outdated)
 
 
-def _columns(context: Context, given: contract.NewRecord) -> dict[str, Any]:
-    said = {name: value for name in _MAX_LENGTHS if (value := getattr(given, name)) is not None}
-    if not {"type", "key", "value"} <= set(said):
+def _columns(context: Context, record: contract.NewRecord) -> dict[str, Any]:
+    members = {name: value for name in _MAX_LENGTHS if (value := getattr(record, name)) is not None}
+    if not {"type", "key", "value"} <= set(members):
         raise e.MalformedRecord
-    _refuse_malformed(said)
+    _refuse_malformed(members)
     record_id = randomness.uid()
     return {
         "tenant_id": context.tenant.tenant_id,
         "record_id": record_id,
-        "type": _type(said["type"]),
-        "key": said["key"],
-        "value": said["value"],
-        "parent_id": given.parent_id or None,
-        "code": _encrypt_code(context, record_id, said.get("code")),
-        "is_active": given.is_active,
+        "type": _type(members["type"]),
+        "key": members["key"],
+        "value": members["value"],
+        "parent_id": record.parent_id or None,
+        "code": _encrypt_code(context, record_id, members.get("code")),
+        "is_active": record.is_active,
         "created_at": context.now,
         "modified_at": context.now,
     }
 
 
-def _refuse_malformed(said: dict[str, str]) -> None:
-    too_long = any(len(text) > _MAX_LENGTHS[name] for name, text in said.items())
-    if too_long or any(not said[name].strip() for name in ("key", "value") if name in said):
+def _refuse_malformed(members: dict[str, str]) -> None:
+    too_long = any(len(text) > _MAX_LENGTHS[name] for name, text in members.items())
+    if too_long or any(not members[name].strip() for name in ("key", "value") if name in members):
         raise e.MalformedRecord
 
 
 def _type(text: str) -> str:
     kind = text.strip().lower()
-    if not kind or len(kind) > _MAX_LENGTHS["type"] or not all(letter.isalnum() or letter in "_-. " for letter in kind):
+    if (
+        not kind
+        or len(kind) > _MAX_LENGTHS["type"]
+        or not all(character.isalnum() or character in "_-. " for character in kind)
+    ):
         raise e.WrongRecordType
     return kind
 
 
-def _refuse_parent(context: Context, parent: str, of: str = "") -> None:
-    if parent == of or parent not in _types(context, [parent]):
+def _refuse_parent(context: Context, parent: str, own_id: str = "") -> None:
+    if parent == own_id or parent not in _types(context, [parent]):
         raise e.UnknownParentRecord
 
 
 def _types(context: Context, ids: Sequence[str]) -> dict[str, str]:
-    """Return the lists that records belong to, by the records' ids."""
+    """Return the list of each record, by the record's id."""
     if not ids:
         return {}
     where = (R.tenant_id == context.tenant.tenant_id, R.record_id.in_(sorted(set(ids))))

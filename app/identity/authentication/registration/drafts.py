@@ -1,7 +1,6 @@
-"""Drafts of new accounts: read and validated, then hashed, then added. Registration and account creation share these
-steps.
+"""Drafts of new accounts, for registration and account creation: read and validated, then hashed, then added.
 
-Everything that the store is not needed for is refused first; the password is hashed before the first write.
+Checks without the store come first; the password is hashed before the first write.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class RegistrationInput(ProfileInput, Protocol):
 
 @dataclass(frozen=True)
 class Draft:
-    """A validated account that only conflicts with other accounts can still refuse."""
+    """A validated account, which may still conflict with other accounts."""
 
     uid: str
     addresses: Emails
@@ -64,57 +63,62 @@ class Draft:
 
     @property
     def words(self) -> list[str | None]:
-        """The account's personal words, which must not be in the password."""
+        """The account's personal words, which the password must not contain."""
         return [*self.addresses.forms, self.username, self.phone, *map(self.profile.get, PROFILE_FIELDS)]
 
 
-def read(context: Context, given: RegistrationInput, source: str, *, needs_password: bool = True) -> Draft:
-    """Return the draft of a request. Reads the store only where the tenant allows custom ids.
+def read(context: Context, request: RegistrationInput, source: str, *, needs_password: bool = True) -> Draft:
+    """Return the draft of a request. Reads the store only if the tenant allows custom ids.
 
     Raises:
-        PasswordMissing: the registration model requires one.
+        PasswordMissing: the registration model requires a password.
         MalformedEmail: neither email nor username nor phone is given, or the email is malformed.
-        UidTaken: the requested id belonged to an account that has another now.
-        BadParameter and the refusals of `identifier_checks` and `profile_edits`: malformed members.
+        UidTaken: the requested id belonged to an account that has another id now.
+        BadParameter and the refusals of `input_checks` and `profile_edits`: malformed members.
     """
     settings = context.tenant.settings
-    addresses = input_checks.emails(given.email or ())
-    username = input_checks.username(settings, given.user_name) if given.user_name else None
-    phone = input_checks.phone(given.phone_id) if given.phone_id else None
+    addresses = input_checks.emails(request.email or ())
+    username = input_checks.username(settings, request.user_name) if request.user_name else None
+    phone = input_checks.phone(request.phone_id) if request.phone_id else None
     if not (addresses.forms or username or phone):
         raise e.MalformedEmail
     today = context.now.date()
-    edits = profile_edits.read(given.free, WRITERS, clears=False, custom_fields=settings.custom_fields, today=today)
-    uid = input_checks.uid(settings, given.uid)
-    refuse_questions(settings, given.security_question_answer)
-    if not given.password and needs_password:
+    edits = profile_edits.read(request.free, WRITERS, clears=False, custom_fields=settings.custom_fields, today=today)
+    uid = input_checks.uid(settings, request.uid)
+    refuse_questions(settings, request.security_question_answer)
+    if not request.password and needs_password:
         raise e.PasswordMissing
     if settings.custom_uid and store.is_previous_uid(context, uid):
         raise e.UidTaken
     profile = edits.apply({"RegistrationSource": source})
-    kept = given.security_question_answer or {}
-    return Draft(uid, addresses, username, phone, profile, given.password or "", kept, uid == given.uid, given.pin_info)
+    answers_by_question = request.security_question_answer or {}
+    has_own_uid = uid == request.uid
+    password = request.password or ""
+    return Draft(uid, addresses, username, phone, profile, password, answers_by_question, has_own_uid, request.pin_info)
 
 
-def to_columns(context: Context, draft: Draft, **more: Any) -> dict[str, Any]:
-    """Return the account's columns, the password hashed, if there is one: a hash, one more for each security answer and for the PIN.
+def to_columns(context: Context, draft: Draft, **overrides: Any) -> dict[str, Any]:
+    """Return the account's columns; hashes the password, each security answer and the PIN.
 
     Args:
-        more: columns that stand otherwise than in a fresh account; `private` is added to what is kept there.
+        overrides: columns that differ from a new account's; `private` is merged.
 
-    Raises FieldsRefused, WeakPassword and what else `passwords.setting` refuses.
+    Raises:
+        FieldsRefused, WeakPassword, and other refusals of `new_password`.
     """
     password_hash = new_password.hash_if_allowed(context, draft.password, draft.words) if draft.password else None
-    kept: dict[str, Any] = (
+    private: dict[str, Any] = (
         {"is_secure_password": context.tenant.settings.password_policy.common_check} if password_hash else {}
     )
     if draft.has_own_uid:
-        kept["is_custom_uid"] = True
+        private["is_custom_uid"] = True
     if draft.security_answers:
-        kept["security_answers"] = answers.hash_answers(context, draft.security_answers)
-    kept |= pins.private_entry(context, draft.uid, {}, draft.pin_info, pins.hash_from_profile(context, draft.pin_info))
+        private["security_answers"] = answers.hash_answers(context, draft.security_answers)
+    private |= pins.private_entry(
+        context, draft.uid, {}, draft.pin_info, pins.hash_from_profile(context, draft.pin_info)
+    )
     emails: list[dict[str, Any]] = draft.addresses.entries
-    if more.get("email_verified"):
+    if overrides.get("email_verified"):
         emails = [{**entry, "verified": True} for entry in emails]
     return {
         "uid": draft.uid,
@@ -129,37 +133,42 @@ def to_columns(context: Context, draft: Draft, **more: Any) -> dict[str, Any]:
         "profile": draft.profile,
         **dict.fromkeys(("created_at", "modified_at", "profile_modified_at"), context.now),
         "password_changed_at": context.now if password_hash else None,
-        **more,
-        "private": {**kept, **more.get("private", {})},
+        **overrides,
+        "private": {**private, **overrides.get("private", {})},
     }
 
 
 def add(context: Context, draft: Draft, columns: dict[str, Any]) -> Account:
-    """Add the account. Raises EmailRegistered, UsernameTaken, PhoneTaken, UidTaken: another account of the tenant has
-    it.
-    """
-    named = list(zip(draft.addresses.forms, columns["emails"], strict=True))
-    held = [(EMAIL, form, bool(columns["email_verified"])) for form, entry in named if not entry.get("pending")]
-    held += [(USERNAME, draft.username, True)] if draft.username else []
-    held += (
+    """Add the account; raises EmailRegistered, UsernameTaken, PhoneTaken or UidTaken for a conflict with another account."""
+    addresses = list(zip(draft.addresses.forms, columns["emails"], strict=True))
+    identifiers = [
+        (EMAIL, form, bool(columns["email_verified"])) for form, entry in addresses if not entry.get("pending")
+    ]
+    identifiers += [(USERNAME, draft.username, True)] if draft.username else []
+    identifiers += (
         [(PHONE, draft.phone, bool(columns["phone_verified"]))]
         if draft.phone and _holds_phone(context, draft, columns)
         else []
     )
-    if any(entry.get("pending") and store.by_identifier(context, EMAIL, form) for form, entry in named):
+    if any(entry.get("pending") and store.by_identifier(context, EMAIL, form) for form, entry in addresses):
         raise e.EmailRegistered
     try:
-        return store.add(context, columns, held)
+        return store.add(context, columns, identifiers)
     except store.IdentifierTaken as conflict:
         raise taken(conflict) from None
 
 
 def _holds_phone(context: Context, draft: Draft, columns: dict[str, Any]) -> bool:
-    """Return whether the account holds its number from the beginning.
+    """Return whether the new account gets its number at once.
 
-    A self-registered account with another identifier holds a number that another account states only when it verifies
-    it.
+    A self-registered account with another identifier gets a number that another account has unverified only when it
+    verifies the number itself.
     """
-    is_own = bool(columns["private"].get(pending_accounts.SELF_REGISTERED))
-    is_named = bool(draft.addresses.forms or draft.username)
-    return not (is_own and is_named and draft.phone and pending_accounts.is_phone_claimable(context, draft.phone))
+    is_self_registered = bool(columns["private"].get(pending_accounts.SELF_REGISTERED))
+    has_other_identifier = bool(draft.addresses.forms or draft.username)
+    return not (
+        is_self_registered
+        and has_other_identifier
+        and draft.phone
+        and pending_accounts.is_phone_claimable(context, draft.phone)
+    )

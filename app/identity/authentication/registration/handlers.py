@@ -35,18 +35,18 @@ def with_sott(context: Context, req: contract.Registration) -> contract.Register
 
 @contract.register_with_captcha.implements
 def with_captcha(context: Context, req: contract.RegistrationWithCaptcha) -> contract.Registered:
-    """The captcha is verified after the rest, so that a mistyped field does not require another captcha."""
+    """Register with a captcha, verified last so that a mistyped field does not require another captcha."""
     service.require_enabled(context)
     options = options_for(context, req)
-    drafted = service.read_draft(context, req, options)
+    draft = service.read_draft(context, req, options)
     captcha.require_solved(context, captcha.from_parameters(req))
-    return respond(context, req, service.register(context, drafted, options))
+    return respond(context, req, service.register(context, draft, options))
 
 
 @contract.sott.implements
 def create_sott(context: Context, req: contract.CreateSott) -> contract.Sott:
-    text, ends = sott.create(context, req.time_difference)
-    return contract.Sott(sott=text, expiry_time=iso(ends) or "")
+    text, expires_at = sott.create(context, req.time_difference)
+    return contract.Sott(sott=text, expiry_time=iso(expires_at) or "")
 
 
 def options_for(context: Context, req: contract.RegistrationModel) -> RegistrationOptions:
@@ -73,31 +73,31 @@ def options_for(context: Context, req: contract.RegistrationModel) -> Registrati
 def respond(
     context: Context,
     req: contract.RegistrationModel,
-    outcome: service.RegistrationResult,
+    result: service.RegistrationResult,
     methods: tuple[str, ...] = ("pwd",),
     *,
-    is_two: bool = False,
+    counts_as_two_factors: bool = False,
 ) -> contract.Registered:
-    """Answer a registration, with a session where the account may sign in at once.
+    """Return the response of a registration, with a session if the account may sign in at once.
 
     Args:
         methods: the `amr` of the registration.
-        is_two: whether they count as two factors.
+        counts_as_two_factors: whether the methods count as two factors.
 
     Raises:
         TwoFactorOn: the account exists and must enrol a second factor; it signs in at M01.
-        ConsentNeeded, PinRequired: the account exists, and lacks what every sign-in requires.
+        ConsentNeeded, PinRequired: the account exists, and every sign-in requires this first.
     """
-    if outcome.account is None or not outcome.may_sign_in:
+    if result.account is None or not result.may_sign_in:
         return contract.Registered()
-    if not is_two and second_factors.required_factor(context, outcome.account) is not None:
+    if not counts_as_two_factors and second_factors.required_factor(context, result.account) is not None:
         raise e.TwoFactorOn(commit_on_raise=True)
     authentication = {"methods": [*methods], "is_silent": req.suppress_webhook}
-    if consent_required.is_due(context, outcome.account):
-        raise consent_required.refusal(context, outcome.account, authentication)
-    if pins.must_set_pin(context, outcome.account):
-        raise pin_tokens.pin_required_error(context, outcome.account, authentication)
-    return contract.Registered(data=_login(context, outcome.account, req.fields_))
+    if consent_required.is_due(context, result.account):
+        raise consent_required.refusal(context, result.account, authentication)
+    if pins.must_set_pin(context, result.account):
+        raise pin_tokens.pin_required_error(context, result.account, authentication)
+    return contract.Registered(data=_login(context, result.account, req.fields_))
 
 
 def _login(context: Context, account: Account, fields: str | None) -> Login:
@@ -152,5 +152,5 @@ def remove_type(context: Context, req: contract.DeleteRecordType) -> Deleted:
     return Deleted()
 
 
-def _document(found: list[contract.RecordView]) -> Document:
-    return Document(json.dumps([one.model_dump(by_alias=True) for one in found]).encode())
+def _document(records: list[contract.RecordView]) -> Document:
+    return Document(json.dumps([record.model_dump(by_alias=True) for record in records]).encode())

@@ -14,11 +14,10 @@ MEMBER = "RegistrationData"
 _MAX_LINKS = 50
 
 
-def refuse_invalid_links(context: Context, given: Mapping[str, Any], held: Mapping[str, Any] | None = None) -> None:
-    """Refuse links that lead to no choice, or lack the choice's code.
+def refuse_invalid_links(context: Context, profile: Mapping[str, Any], stored: Mapping[str, Any] | None = None) -> None:
+    """Refuse links to unknown choices, and links without the choice's code.
 
-    A code is beside the id, in `Value` or in the link itself, and is not stored. Links that the profile `held`
-    already need none.
+    The code is beside the id, in `Value` or in the link itself, and is not stored. Links in the `stored` profile need none.
 
     Raises:
         UnknownRecord: 1150.
@@ -26,13 +25,13 @@ def refuse_invalid_links(context: Context, given: Mapping[str, Any], held: Mappi
         RecordCodeMissing: 1157.
         WrongRecordCode: 1153.
     """
-    linked = _links(given)
-    if not linked:
+    links = _links(profile)
+    if not links:
         return
-    if len(linked) > _MAX_LINKS:
+    if len(links) > _MAX_LINKS:
         raise e.MalformedRecord
-    known = {record_id for _, record_id, _ in _links(held or {})}
-    for source, record_id, code in linked:
+    known = {record_id for _, record_id, _ in _links(stored or {})}
+    for source, record_id, code in links:
         if not record_id:
             raise e.MalformedRecord
         choice_lists.refuse_link(context, record_id, source=source, code=code, needs_code=record_id not in known)
@@ -41,7 +40,7 @@ def refuse_invalid_links(context: Context, given: Mapping[str, Any], held: Mappi
 def _links(profile: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return (list, id, code) of each link; other forms are refused where the profile's fields are read."""
     elements = _member(profile_edits.canonical_members(profile).get(MEMBER), "Data")
-    return [_link(one) for one in elements if isinstance(one, dict)] if isinstance(elements, list) else []
+    return [_link(element) for element in elements if isinstance(element, dict)] if isinstance(elements, list) else []
 
 
 def _link(element: dict[str, Any]) -> tuple[str, str, str]:
@@ -54,8 +53,8 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _member(held: Any, name: str) -> Any:
-    """Return a member in any letter case, the exact spelling first; None where it is no object."""
-    if not isinstance(held, dict):
+def _member(value: Any, name: str) -> Any:
+    """Return a member in any letter case, the exact spelling first; None if the value is not an object."""
+    if not isinstance(value, dict):
         return None
-    return held.get(name, next((value for spelt, value in held.items() if spelt.lower() == name.lower()), None))
+    return value.get(name, next((member for key, member in value.items() if key.lower() == name.lower()), None))

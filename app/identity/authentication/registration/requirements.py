@@ -1,4 +1,4 @@
-"""What a tenant requires of a registration: its form, its address lists, its minimum age (interface user.md section 1)."""
+"""The requirements of a tenant for registrations: its form, address lists and minimum age (user.md section 1)."""
 
 from __future__ import annotations
 
@@ -27,28 +27,26 @@ _MISSING: dict[str, type[ApiError]] = {
 
 
 def refuse_incomplete(
-    settings: TenantSettings, given: RegistrationInput, accepts_terms: bool | None, *, needs_password: bool = True
+    settings: TenantSettings, request: RegistrationInput, accepts_terms: bool | None, *, needs_password: bool = True
 ) -> None:
     """Refuse a registration that lacks a required field of the form, or breaks a rule of a field.
 
     Raises:
-        MalformedEmail, UsernameMissing, PhoneMissing, PasswordMissing, PolicyNotAccepted, BadParameter: a missing
-        field; the last
-            one names it.
+        MalformedEmail, UsernameMissing, PhoneMissing, PasswordMissing, PolicyNotAccepted, BadParameter: a field is missing.
         FieldsRefused: with a message for every field that breaks a rule.
     """
-    said = _form_values(given, accepts_terms)
+    values = _form_values(request, accepts_terms)
     form = registration_form.fields_of(settings)
     for field in form if registration_form.is_configured(settings) else ():
         is_needed = field.required and (needs_password or "password" not in (field.name, field.matches))
-        if is_needed and not _form_value(said, field.name).strip():
+        if is_needed and not _form_value(values, field.name).strip():
             raise _MISSING[field.name] if field.name in _MISSING else e.BadParameter.names(field.wire_name)
-    problems = [(field.wire_name, problem) for field in form if (problem := _problem(field, form, said))]
+    problems = [(field.wire_name, problem) for field in form if (problem := _problem(field, form, values))]
     if problems:
         raise e.FieldsRefused(problems=problems)
 
 
-def refuse_edits(settings: TenantSettings, given: ProfileInput, *, clears: bool) -> None:
+def refuse_edits(settings: TenantSettings, request: ProfileInput, *, clears: bool) -> None:
     """Refuse a change of an account that breaks a rule of the form, or clears a required field.
 
     Args:
@@ -56,15 +54,15 @@ def refuse_edits(settings: TenantSettings, given: ProfileInput, *, clears: bool)
 
     Raises FieldsRefused, with a message for every field.
     """
-    said = _form_values(given, None)
-    nulls = {name for name, value in _stored_members(given).items() if value is None}
+    values = _form_values(request, None)
+    nulls = {name for name, value in _stored_members(request).items() if value is None}
     form = registration_form.fields_of(settings)
-    problems = [(field.wire_name, problem) for field in form if (problem := _problem(field, form, said))]
+    problems = [(field.wire_name, problem) for field in form if (problem := _problem(field, form, values))]
     for field in form:
         name = field.wire_name
-        is_said = bool(field.member or field.is_custom) and name in said and (clears or name not in nulls)
-        is_emptied = (is_said and not said[name].strip()) or (field.is_custom and clears and "customfields" in nulls)
-        if field.required and is_emptied:
+        is_given = bool(field.member or field.is_custom) and name in values and (clears or name not in nulls)
+        is_cleared = (is_given and not values[name].strip()) or (field.is_custom and clears and "customfields" in nulls)
+        if field.required and is_cleared:
             problems.append((name, "This is needed."))
     if problems:
         raise e.FieldsRefused(problems=problems)
@@ -72,15 +70,15 @@ def refuse_edits(settings: TenantSettings, given: ProfileInput, *, clears: bool)
 
 def refuse_age(context: Context, birth_date: object) -> None:
     """Raise TooYoung for a birth date below the tenant's minimum age."""
-    least, born = context.tenant.settings.minimum_age, born_on(birth_date)
-    if least and born is not None and age(born, context.now.date()) < least:
+    minimum, born = context.tenant.settings.minimum_age, born_on(birth_date)
+    if minimum and born is not None and age(born, context.now.date()) < minimum:
         raise e.TooYoung
 
 
 def refuse_registrant(context: Context, draft: Draft) -> None:
     """Refuse a draft by the tenant's address lists, minimum age and phone login.
 
-    Raises EmailRefused, EmailDomainRefused, TooYoung, and PhoneLoginOff where phone numbers are no identifiers.
+    Raises EmailRefused, EmailDomainRefused, TooYoung, and PhoneLoginOff if phone numbers are not identifiers.
     """
     settings = context.tenant.settings
     for form in draft.addresses.forms:
@@ -105,7 +103,7 @@ def refuse_address(access: EmailAccess, form: str) -> None:
 
 
 def _listed(entries: tuple[str, ...], form: str) -> str:
-    """Return how a normalized address is on a list: `address`, `domain`, or empty."""
+    """Return `address` or `domain` if the list has the normalized address or its domain, else an empty text."""
     domain = form.rpartition("@")[2]
     is_domain = False
     for entry in entries:
@@ -119,38 +117,38 @@ def _listed(entries: tuple[str, ...], form: str) -> str:
 
 
 def _domain(entry: str) -> str:
-    """Return a listed domain in the form of normalized addresses: IDNA."""
+    """Return a listed domain as in normalized addresses (IDNA)."""
     listed = entry.strip().lstrip("@*.").lower()
     if listed.isascii():
         return listed
-    form = identifiers.normalize_email(f"a@a.{listed}")  # one label alone is no domain of an address
+    form = identifiers.normalize_email(f"a@a.{listed}")  # a single label is not valid in an address
     return form.removeprefix("a@a.") if form else listed
 
 
-def _form_values(given: ProfileInput, accepts_terms: bool | None) -> dict[str, str]:
-    """Return the given values by the names of the form; only text counts, and only members that are stored."""
-    free = _stored_members(given)
+def _form_values(request: ProfileInput, accepts_terms: bool | None) -> dict[str, str]:
+    """Return the request's values by the form's field names; other types than text and unknown members are empty."""
+    free = _stored_members(request)
     custom = free.get("customfields")
-    said: Mapping[str, Any] = {
+    values: Mapping[str, Any] = {
         **free,
-        "email": next((entry.value for entry in given.email or () if entry.value), ""),
-        "username": given.user_name,
-        "phone": given.phone_id,
-        "password": given.password,
+        "email": next((entry.value for entry in request.email or () if entry.value), ""),
+        "username": request.user_name,
+        "phone": request.phone_id,
+        "password": request.password,
         TERMS: "true" if accepts_terms else "",
         **{f"{CUSTOM}{name}": value for name, value in (custom.items() if isinstance(custom, dict) else ())},
     }
-    return {name: _text(value) for name, value in said.items()}
+    return {name: _text(value) for name, value in values.items()}
 
 
-def _stored_members(given: ProfileInput) -> dict[str, Any]:
+def _stored_members(request: ProfileInput) -> dict[str, Any]:
     """Return the body's profile members by the names of the form, without unknown members and second spellings."""
-    return {name.lower(): value for name, value in profile_edits.canonical_members(given.free).items()}
+    return {name.lower(): value for name, value in profile_edits.canonical_members(request.free).items()}
 
 
-def _form_value(said: Mapping[str, str], name: str) -> str:
+def _form_value(values: Mapping[str, str], name: str) -> str:
     """Return the value of a field: `first_name` is FirstName in a body, in any letter case."""
-    return said.get(name) or said.get(name if name.startswith(CUSTOM) else name.replace("_", ""), "")
+    return values.get(name) or values.get(name if name.startswith(CUSTOM) else name.replace("_", ""), "")
 
 
 def _text(value: Any) -> str:
@@ -159,21 +157,21 @@ def _text(value: Any) -> str:
     return str(value) if isinstance(value, str | int | float) else ""
 
 
-def _problem(field: FormField, form: tuple[FormField, ...], said: Mapping[str, str]) -> str:
-    """Return what is wrong with a given field; the policy checks the password's length."""
-    text = _form_value(said, field.name)
+def _problem(field: FormField, form: tuple[FormField, ...], values: Mapping[str, str]) -> str:
+    """Return the message for an invalid field, else an empty text; the policy checks the password's length."""
+    text = _form_value(values, field.name)
     if not text:
         return ""
     if len(text) < field.min_length:
         return f"At least {field.min_length} characters are needed."
     if len(text) > field.max_length and field.name != "password":
         return f"At most {field.max_length} characters are allowed."
-    if field.options and text not in [one.value for one in field.options]:
+    if field.options and text not in [option.value for option in field.options]:
         return "This is none of the choices."
     if field.rule and not _RULES[field.rule](text):
-        return _SENTENCES[field.rule]
-    if field.matches and text != _form_value(said, field.matches):
-        other = next(one for one in form if one.name == field.matches)
+        return _RULE_MESSAGES[field.rule]
+    if field.matches and text != _form_value(values, field.matches):
+        other = next(option for option in form if option.name == field.matches)
         return f"This does not match {other.wire_name}."
     return ""
 
@@ -185,7 +183,7 @@ _RULES: dict[str, Callable[[str], bool]] = {
     "valid_url": is_web_address,
     "callback_valid_date": lambda text: born_on(text) is not None,
 }
-_SENTENCES = {
+_RULE_MESSAGES = {
     "integer": "This must be a whole number.",
     "numeric": "This must be a number.",
     "alphanumeric_combo": "Only letters and digits are allowed.",

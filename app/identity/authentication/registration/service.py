@@ -37,7 +37,7 @@ _SMS_ERRORS = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedS
 
 @dataclass(frozen=True)
 class RegistrationOptions:
-    """How the account registers, beside the registration model."""
+    """Options of a registration, beside the registration model."""
 
     message_options: VerificationOptions
     source: str = API
@@ -45,19 +45,19 @@ class RegistrationOptions:
     consents: ConsentAnswers | None = None
     sends_mail: bool = True
     suppress_webhook: bool = False  # prevent_webhook
-    has_password: bool = True  # else a passkey or a provider replaces it
+    has_password: bool = True  # otherwise a passkey or a provider replaces it
     federated_identity: ProviderIdentity | None = None  # the provider's identity that replaces the password
-    hides_taken: bool = False  # a taken address is answered as a free one
+    hides_taken: bool = False  # respond for a taken address as for a free one
 
 
 @dataclass(frozen=True)
 class RegistrationResult:
     """The outcome of a registration."""
 
-    account: Account | None  # or the pending account; None where the address is taken
+    account: Account | None  # or the pending account; None if the address is taken
     may_sign_in: bool = False
-    waits_for: str = ""  # email or phone, which must be verified first
-    held: dict[str, Any] = field(default_factory=dict, repr=False)  # the typed data, also for a taken address
+    waits_for: str = ""  # email or phone: it must be verified first
+    held: dict[str, Any] = field(default_factory=dict, repr=False)  # the typed data, even if the address is taken
 
     @property
     def password_hash(self) -> str:
@@ -66,14 +66,13 @@ class RegistrationResult:
 
 
 def require_enabled(context: Context) -> None:
-    """Raise 1190 where the tenant takes no registrations."""
+    """Raise 1190 if the tenant disabled registration."""
     if not context.tenant.settings.registration:
         raise e.RegistrationOff
 
 
-def read_draft(context: Context, given: RegistrationInput, options: RegistrationOptions) -> Draft:
-    """Return the validated draft, which only conflicts with other accounts can still refuse. Spends from the limit of
-    registrations.
+def read_draft(context: Context, request: RegistrationInput, options: RegistrationOptions) -> Draft:
+    """Return the validated draft, which may still conflict with other accounts; counts against the limit of registrations.
 
     Raises:
         TooManyRequests: too many registrations from this address.
@@ -81,63 +80,63 @@ def read_draft(context: Context, given: RegistrationInput, options: Registration
         `registration_data`.
     """
     spend_limit(context)
-    return validate(context, given, options)
+    return validate(context, request, options)
 
 
-def validate(context: Context, given: RegistrationInput, options: RegistrationOptions) -> Draft:
-    """Return the draft as `read_draft` does, without spending from the limit."""
+def validate(context: Context, request: RegistrationInput, options: RegistrationOptions) -> Draft:
+    """Return the draft as `read_draft` does, without counting against the limit."""
     settings = context.tenant.settings
     verification.refuse_url(context, options.message_options.url)
-    has_a_step = context.visit is not None and options.accepts_terms is None  # our pages have a step for it
-    if privacy_policy.is_strict(settings) and not options.accepts_terms and not has_a_step:
+    has_policy_step = context.visit is not None and options.accepts_terms is None  # our pages have a step for it
+    if privacy_policy.is_strict(settings) and not options.accepts_terms and not has_policy_step:
         raise e.PolicyNotAccepted
-    requirements.refuse_incomplete(settings, given, options.accepts_terms, needs_password=options.has_password)
+    requirements.refuse_incomplete(settings, request, options.accepts_terms, needs_password=options.has_password)
     consent_forms.parse_optional(context, options.consents)
     if context.visit is None:  # our pages have a step for it
-        pins.refuse_missing(settings, given.pin_info)
-    drafted = drafts.read(context, given, options.source, needs_password=options.has_password)
-    if len(drafted.addresses.forms) > input_checks.MAX_EMAILS:
+        pins.refuse_missing(settings, request.pin_info)
+    draft = drafts.read(context, request, options.source, needs_password=options.has_password)
+    if len(draft.addresses.forms) > input_checks.MAX_EMAILS:
         raise e.BadParameter(f"An account has at most {input_checks.MAX_EMAILS} addresses.")
-    requirements.refuse_registrant(context, drafted)
-    registration_data.refuse_invalid_links(context, given.free)
-    return drafted
+    requirements.refuse_registrant(context, draft)
+    registration_data.refuse_invalid_links(context, request.free)
+    return draft
 
 
 def spend_limit(context: Context) -> None:
     """Count a registration against the limit. Raises TooManyRequests."""
-    if most := context.tenant.settings.limits.register_per_minute_per_address:
-        context.spend("register", Rate(most, 60), context.network)
+    if limit := context.tenant.settings.limits.register_per_minute_per_address:
+        context.spend("register", Rate(limit, 60), context.network)
 
 
-def register(context: Context, drafted: Draft, options: RegistrationOptions) -> RegistrationResult:
-    """Create the account and send its verification; one hash in every case, also where the address is taken.
+def register(context: Context, draft: Draft, options: RegistrationOptions) -> RegistrationResult:
+    """Create the account and send its verification; costs one hash even if the address is taken.
 
     Raises:
-        EmailRegistered, EmailOfProvider, UsernameTaken, PhoneTaken, UidTaken: another account has it.
+        EmailRegistered, EmailOfProvider, UsernameTaken, PhoneTaken, UidTaken: another account has the identifier.
         MailLimitReached, SmsLimitReached and others of `messaging`: unless taken addresses are hidden.
         FieldsRefused, WeakPassword and other refusals of the password policy.
     """
-    waits_for = _waits_for(context, drafted)
+    waits_for = _waits_for(context, draft)
     if options.hides_taken:
-        refuse_taken_names(context, drafted)
+        refuse_taken_names(context, draft)
     private: dict[str, Any] = {pending_accounts.SELF_REGISTERED: True}
     if options.accepts_terms:
         private["terms_accepted_at"] = context.now.isoformat()
         private |= privacy_policy.first_acceptance(context.tenant.settings.privacy_policy, options.source, context.now)
     private |= consent_forms.at_registration(context, consent_forms.parse_optional(context, options.consents))
     private |= linked_identities.pending_identity(options.federated_identity) if options.federated_identity else {}
-    begun = {} if waits_for else {"logins": 1, "last_login_at": context.now}
-    columns = drafts.to_columns(context, drafted, private=private, emails=drafted.addresses.at_registration, **begun)
+    first_login = {} if waits_for else {"logins": 1, "last_login_at": context.now}
+    columns = drafts.to_columns(context, draft, private=private, emails=draft.addresses.first_held, **first_login)
     try:
-        account = _add(context, drafted, columns)
+        account = _add(context, draft, columns)
     except e.EmailRegistered as refusal:
         if not options.hides_taken:
-            raise _federated_refusal(context, drafted) or refusal from None
-        return _register_hidden(context, drafted, columns, options)
+            raise _federated_refusal(context, draft) or refusal from None
+        return _register_hidden(context, draft, columns, options)
     except e.PhoneTaken:
-        if waits_for != "phone" or not (options.hides_taken or _is_unverified_number(context, drafted.phone or "")):
+        if waits_for != "phone" or not (options.hides_taken or _is_unverified_number(context, draft.phone or "")):
             raise
-        return _register_beside_number(context, drafted.phone or "", columns, options)
+        return _register_beside_number(context, draft.phone or "", columns, options)
     context.audit.record("account.registered", uid=account.uid, source=options.source[:100])
     events.emit(context, "Register", account, options.suppress_webhook)
     if not waits_for:
@@ -146,30 +145,30 @@ def register(context: Context, drafted: Draft, options: RegistrationOptions) -> 
     return RegistrationResult(account, not waits_for, waits_for, pending_accounts.pending_columns(columns))
 
 
-def _add(context: Context, drafted: Draft, columns: dict[str, Any]) -> Account:
-    """Add the account; of two that state a number at the same moment, the second does not hold it."""
+def _add(context: Context, draft: Draft, columns: dict[str, Any]) -> Account:
+    """Add the account; of two concurrent registrations with a number, the second does not get it."""
     try:
-        return drafts.add(context, drafted, columns)
+        return drafts.add(context, draft, columns)
     except e.PhoneTaken:
         context.work.rollback()
-        is_named = bool(drafted.addresses.forms or drafted.username)
-        if not (is_named and pending_accounts.is_phone_claimable(context, drafted.phone or "")):
+        is_named = bool(draft.addresses.forms or draft.username)
+        if not (is_named and pending_accounts.is_phone_claimable(context, draft.phone or "")):
             raise
-    return drafts.add(context, drafted, columns)
+    return drafts.add(context, draft, columns)
 
 
-def refuse_taken_names(context: Context, drafted: Draft) -> None:
+def refuse_taken_names(context: Context, draft: Draft) -> None:
     """Raise UsernameTaken or PhoneTaken before the address is looked up, so that these errors reveal nothing about it."""
-    if drafted.username and accounts.by_username(context, drafted.username) is not None:
+    if draft.username and accounts.by_username(context, draft.username) is not None:
         raise e.UsernameTaken
-    is_told = bool(drafted.addresses.forms or drafted.username)  # a number alone is answered as a free one
-    holder = accounts.by_phone(context, drafted.phone) if is_told and drafted.phone else None
+    has_other_identifier = bool(draft.addresses.forms or draft.username)  # a number alone is treated as a free one
+    holder = accounts.by_phone(context, draft.phone) if has_other_identifier and draft.phone else None
     if holder is not None and not pending_accounts.is_claimable(holder, PHONE):
         raise e.PhoneTaken
 
 
 def registration_source(referer: str | None) -> str:
-    """Return the page of the registration without the parts of its address that may be secret; else `API`."""
+    """Return the address of the registration page without query and credentials; else `API`."""
     try:
         parts = urlsplit((referer or "").strip())
     except ValueError:
@@ -179,30 +178,30 @@ def registration_source(referer: str | None) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"[:_MAX_SOURCE_LENGTH]
 
 
-def _waits_for(context: Context, drafted: Draft) -> str:
-    """Return what must be verified before sign-in: the same as sign-in requires."""
-    if drafted.addresses.forms:
+def _waits_for(context: Context, draft: Draft) -> str:
+    """Return `email` or `phone` if it must be verified before sign-in, else an empty text."""
+    if draft.addresses.forms:
         return "email" if context.tenant.settings.email_verification == "required" else ""
-    return "phone" if drafted.phone and not drafted.username else ""
+    return "phone" if draft.phone and not draft.username else ""
 
 
 def _register_hidden(
-    context: Context, drafted: Draft, columns: dict[str, Any], options: RegistrationOptions
+    context: Context, draft: Draft, columns: dict[str, Any], options: RegistrationOptions
 ) -> RegistrationResult:
-    """Answer for a taken address; only its owner is notified, by mail.
+    """Respond for a taken address, and notify its owner by mail.
 
-    An account that never verified the address does not block it: the new registration waits beside it.
+    An account that never verified the address does not block it: the new registration is pending beside it.
     """
     context.work.rollback()
-    holders = ((form, accounts.by_email(context, form)) for form in drafted.addresses.forms)
+    holders = ((form, accounts.by_email(context, form)) for form in draft.addresses.forms)
     form, holder = next(((form, holder) for form, holder in holders if holder), ("", None))
-    if holder is None:  # removed at this moment: answered as unknown
+    if holder is None:  # removed concurrently
         return RegistrationResult(None, waits_for="email", held=pending_accounts.pending_columns(columns))
     context.audit.record("register.taken", uid=holder.uid)
-    is_open = pending_accounts.is_replaceable(holder) and len(drafted.addresses.forms) == 1 and not drafted.phone
+    is_replaceable = pending_accounts.is_replaceable(holder) and len(draft.addresses.forms) == 1 and not draft.phone
     account = None
     try:
-        if is_open and context.tenant.settings.email_verification != "disabled":
+        if is_replaceable and context.tenant.settings.email_verification != "disabled":
             account = pending_accounts.add(context, form, columns)
             verification.send(context, account, options.message_options)
         elif options.sends_mail:
@@ -210,22 +209,20 @@ def _register_hidden(
     except e.MailLimitReached:
         context.work.rollback()
         account = None
-    _send_sms(context, None, drafted.phone, options)
+    _send_sms(context, None, draft.phone, options)
     return RegistrationResult(account, waits_for="email", held=pending_accounts.pending_columns(columns))
 
 
-def _federated_refusal(context: Context, drafted: Draft) -> e.EmailOfProvider | None:
+def _federated_refusal(context: Context, draft: Draft) -> e.EmailOfProvider | None:
     """Return the refusal of an address whose account signs in by another provider and has no password."""
     context.work.rollback()
-    holders = [accounts.by_email(context, form) for form in drafted.addresses.forms]
-    is_elsewhere = any(one and linked_identities.of(one) and not one.password_hash for one in holders)
+    holders = [accounts.by_email(context, form) for form in draft.addresses.forms]
+    is_elsewhere = any(holder and linked_identities.of(holder) and not holder.password_hash for holder in holders)
     return e.EmailOfProvider() if is_elsewhere else None
 
 
 def _is_unverified_number(context: Context, phone: str) -> bool:
-    """Return whether an account in use only states the number; it does not block it. An unused account is refused (U62,
-    U63).
-    """
+    """Return whether the account with the number never verified it, so that it does not block the number (U62, U63)."""
     context.work.rollback()
     holder = accounts.by_phone(context, phone)
     return holder is not None and pending_accounts.has_unverified_phone(holder)
@@ -234,7 +231,7 @@ def _is_unverified_number(context: Context, phone: str) -> bool:
 def _register_beside_number(
     context: Context, phone: str, columns: dict[str, Any], options: RegistrationOptions
 ) -> RegistrationResult:
-    """Answer for a taken number as `_register_hidden` does for an address."""
+    """Respond for a taken number, as `_register_hidden` does for an address."""
     context.work.rollback()
     holder, account = accounts.by_phone(context, phone), None
     context.audit.record("register.taken", uid=holder.uid if holder else None)
@@ -254,16 +251,15 @@ def _register_beside_number(
 
 def _original_spelling(holder: Account, form: str) -> str:
     """Return the address as its holder wrote it."""
-    written = (str(one["Value"]) for one in holder.emails)
-    return next((one for one in written if identifiers.normalize_email(one) == form), form)
+    spellings = (str(entry["Value"]) for entry in holder.emails)
+    return next((spelling for spelling in spellings if identifiers.normalize_email(spelling) == form), form)
 
 
 def _send(context: Context, account: Account, options: RegistrationOptions) -> None:
     """Send the link that verifies the address and the code that verifies the number.
 
-    Where taken addresses are hidden, a reached limit is silent, and only the first address gets a mail: the others
-    may be the
-    caller's own, and would reveal it.
+    Where taken addresses are hidden, a reached limit is silent, and only the first address gets a mail, because the others may
+    be the caller's own, and would reveal it.
     """
     if account.email and options.sends_mail and context.tenant.settings.email_verification != "disabled":
         try:
@@ -278,17 +274,13 @@ def _send(context: Context, account: Account, options: RegistrationOptions) -> N
 
 
 def _send_sms(context: Context, account: Account | None, phone: str | None, options: RegistrationOptions) -> None:
-    """Send the code that verifies a number; a taken address gets one that verifies nothing, because a missing SMS would
-    reveal it.
-    """
+    """Send the code that verifies a number; for a taken address send a useless code, because a missing SMS would reveal it."""
     if not phone or not options.message_options.sends_sms:
         return
     try:
         phones.send(context, account.uid if account else phones.NOBODY, phone, account, options.message_options)
     except _SMS_ERRORS as reason:
-        if account is not None and not (
-            account.email or options.hides_taken
-        ):  # nothing else proves anything of this account
+        if account is not None and not (account.email or options.hides_taken):  # the number alone identifies it
             raise
         context.audit.record(
             "verification.not_sent", uid=account.uid if account else None, reason=type(reason).__name__

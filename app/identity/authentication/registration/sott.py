@@ -1,8 +1,6 @@
-"""Secured one-time tokens: they prove that a registration comes from the tenant's own code (interface account.md section
-8).
+"""Secured one-time tokens, which authenticate registrations from the tenant's own code (interface account.md section 8).
 
-The interface defines the form; holders of the API secret create them. They are valid for a period, and reusable in
-it.
+The interface defines the format; holders of the API secret create them. A token is valid, and reusable, for a period.
 """
 
 from __future__ import annotations
@@ -38,32 +36,32 @@ _TIME = re.compile(
 
 def create(context: Context, minutes: int) -> tuple[str, datetime]:
     """Return a token that is valid from now on, and its expiry."""
-    ends = context.now + timedelta(minutes=minutes)
-    plain = f"{_format_time(context.now)}#{context.tenant.api_key}#{_format_time(ends)}".encode()
+    expires_at = context.now + timedelta(minutes=minutes)
+    plaintext = f"{_format_time(context.now)}#{context.tenant.api_key}#{_format_time(expires_at)}".encode()
     padder = padding.PKCS7(_BLOCK_BITS).padder()
     encryptor = _cipher(context).encryptor()
-    sealed = encryptor.update(padder.update(plain) + padder.finalize()) + encryptor.finalize()
-    text = base64.b64encode(sealed).decode()
-    return f"{text}*{_checksum(text)}", ends
+    ciphertext = encryptor.update(padder.update(plaintext) + padder.finalize()) + encryptor.finalize()
+    text = base64.b64encode(ciphertext).decode()
+    return f"{text}*{_checksum(text)}", expires_at
 
 
 def check(context: Context, query: str | None) -> None:
-    """Admit a registration; the header takes precedence over the query. Raises SottMissing, WrongSott."""
-    shown = _from_header(context.raw) or query
-    if not shown:
+    """Check the token of a registration; the header takes precedence over the query. Raises SottMissing, WrongSott."""
+    token = _from_header(context.raw) or query
+    if not token:
         raise e.SottMissing
-    if not is_valid(context, shown):
+    if not is_valid(context, token):
         context.audit.record("sott.refused")
         raise e.WrongSott
 
 
-def is_valid(context: Context, shown: str) -> bool:
+def is_valid(context: Context, token: str) -> bool:
     """Return whether the token was created with this tenant's secret for its key, and is valid now."""
-    text, _, mark = shown.replace(" ", "+").rpartition("*")  # an unencoded plus arrives as a space
-    if len(shown) > _MAX_LENGTH or not hmac.compare_digest(_checksum(text).encode(), mark.lower().encode()):
+    text, _, checksum = token.replace(" ", "+").rpartition("*")  # an unencoded plus arrives as a space
+    if len(token) > _MAX_LENGTH or not hmac.compare_digest(_checksum(text).encode(), checksum.lower().encode()):
         return False
-    plain = _decrypt(context, text)
-    parts = plain.split("#") if plain is not None else []
+    plaintext = _decrypt(context, text)
+    parts = plaintext.split("#") if plaintext is not None else []
     if len(parts) != 3 or parts[1].strip().lower() != context.tenant.api_key.lower():
         return False
     return any(start - SKEW <= context.now <= end for start, end in _periods(parts[0], parts[2]))
@@ -75,9 +73,9 @@ def _from_header(raw: RawRequest) -> str | None:
 
 def _decrypt(context: Context, text: str) -> str | None:
     try:
-        sealed = base64.b64decode(text.encode("ascii"), validate=True)
+        ciphertext = base64.b64decode(text.encode("ascii"), validate=True)
         decryptor = _cipher(context).decryptor()
-        padded = decryptor.update(sealed) + decryptor.finalize()
+        padded = decryptor.update(ciphertext) + decryptor.finalize()
         unpadder = padding.PKCS7(_BLOCK_BITS).unpadder()
         return (unpadder.update(padded) + unpadder.finalize()).decode()
     except (ValueError, binascii.Error):  # UnicodeError is a ValueError too
@@ -89,29 +87,31 @@ def _periods(start: str, end: str) -> list[tuple[datetime, datetime]]:
 
     One client library writes 12-hour times without AM or PM; its tokens are short-lived.
     """
-    first, last = _TIME.match(start), _TIME.match(end)
-    begun, over = _instant(first), _instant(last)
-    if first is None or last is None or begun is None or over is None:
+    start_match, end_match = _TIME.match(start), _TIME.match(end)
+    starts_at, ends_at = _instant(start_match), _instant(end_match)
+    if start_match is None or end_match is None or starts_at is None or ends_at is None:
         return []
-    read = [(begun, over)] if over - begun <= MAX_LIFETIME else []
-    if not (first[7] or last[7]) and 1 <= int(first[4]) <= 12 and 1 <= int(last[4]) <= 12:
-        halves = [(_in_half_day(begun, half), _in_half_day(over, other)) for half in (0, 12) for other in (0, 12)]
-        read += [(early, late) for early, late in halves if timedelta() < late - early <= _MAX_AMBIGUOUS_LIFETIME]
-    return read
+    periods = [(starts_at, ends_at)] if ends_at - starts_at <= MAX_LIFETIME else []
+    if not (start_match[7] or end_match[7]) and 1 <= int(start_match[4]) <= 12 and 1 <= int(end_match[4]) <= 12:
+        halves = [
+            (_in_half_day(starts_at, half), _in_half_day(ends_at, other)) for half in (0, 12) for other in (0, 12)
+        ]
+        periods += [(early, late) for early, late in halves if timedelta() < late - early <= _MAX_AMBIGUOUS_LIFETIME]
+    return periods
 
 
 def _in_half_day(at: datetime, half: int) -> datetime:
     return at.replace(hour=at.hour % 12 + half)
 
 
-def _instant(found: re.Match[str] | None) -> datetime | None:
-    if found is None:
+def _instant(match: re.Match[str] | None) -> datetime | None:
+    if match is None:
         return None
-    hour = int(found[4])
-    if found[7]:
-        hour = hour % 12 + (12 if found[7].lower() == "pm" else 0)
+    hour = int(match[4])
+    if match[7]:
+        hour = hour % 12 + (12 if match[7].lower() == "pm" else 0)
     try:
-        return datetime(int(found[1]), int(found[2]), int(found[3]), hour, int(found[5]), int(found[6]), tzinfo=UTC)
+        return datetime(int(match[1]), int(match[2]), int(match[3]), hour, int(match[5]), int(match[6]), tzinfo=UTC)
     except ValueError:
         return None
 

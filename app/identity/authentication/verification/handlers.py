@@ -19,7 +19,7 @@ from app.kit.limits import Rate
 
 @contract.resend.implements
 def resend(context: Context, req: contract.ResendVerification) -> contract.PostedWithId:
-    """Where the tenant hides accounts, an unknown address is answered as one that awaits verification."""
+    """Send the mail again; where accounts are hidden, an unknown address is treated as one that awaits verification."""
     _require_enabled(context)
     _spend_limit(context, "verification_mail", context.tenant.settings.limits.sign_in_per_minute_per_address)
     if not req.email or not accounts.is_email(req.email):
@@ -79,17 +79,17 @@ def username_availability(context: Context, req: contract.UsernameAvailability) 
     _spend_limit(context, "availability", context.tenant.settings.limits.availability_per_minute_per_address)
     if not req.username:
         raise e.UsernameMissing
-    held = accounts.by_username(context, req.username)
-    if held is None or context.tenant.settings.hide_unknown_accounts:
+    holder = accounts.by_username(context, req.username)
+    if holder is None or context.tenant.settings.hide_unknown_accounts:
         input_checks.username(context.tenant.settings, req.username)
-    return _availability(context, held is not None)
+    return _availability(context, holder is not None)
 
 
 def _availability(context: Context, is_taken: bool) -> contract.Exist:
-    """Report whether an identifier is taken. Where accounts are hidden every identifier is reported free.
+    """Report whether an identifier is taken. Where accounts are hidden, every identifier is reported free.
 
-    Registration then answers alike for all, and mails the owner of a taken address. The look-up runs in both cases,
-    for equal timing.
+    Registration then responds the same for all, and mails the owner of a taken address. The look-up runs in both cases, for
+    equal timing.
     """
     return contract.Exist(is_exist=is_taken and not context.tenant.settings.hide_unknown_accounts)
 
@@ -103,7 +103,7 @@ def _send(context: Context, account: Account, email: str, options: VerificationO
 def _send_hidden(
     context: Context, account: Account | None, email: str, options: VerificationOptions
 ) -> contract.PostedWithId:
-    """Send, or simulate it; a reached limit is silent, because it would reveal an earlier message."""
+    """Send the mail or simulate that; a reached limit is silent, because it would reveal an earlier message."""
     try:
         if account is None or service.is_verified(account, email):
             return _response(context, service.send_account_exists(context, email, options))
@@ -123,6 +123,6 @@ def _require_enabled(context: Context) -> None:
         raise e.EmailVerificationOff
 
 
-def _spend_limit(context: Context, what: str, amount: int) -> None:
+def _spend_limit(context: Context, name: str, amount: int) -> None:
     if amount:
-        context.spend(what, Rate(amount, 60), context.network)
+        context.spend(name, Rate(amount, 60), context.network)

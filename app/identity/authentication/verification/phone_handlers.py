@@ -1,4 +1,4 @@
-"""Operations of phone numbers that need no session of their own (user.md rows U62, U65, U66)."""
+"""Operations of phone numbers that begin no session (user.md rows U62, U65, U66)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.kit.limits import Rate
 
 @contract.send_code.implements
 def send_code(context: Context, req: contract.SendPhoneCode) -> PostedSms:
-    """Send to the account that has the number; with an access token, to the number that its account stated last."""
+    """Send to the account with the number; with an access token, to the number that the account requested last."""
     require_enabled(context)
     spend_limit(context, "phone_code")
     phone = parse_phone(req.phone)
@@ -45,8 +45,8 @@ def change(context: Context, req: contract.ChangePhone) -> PostedSms:
     phone = identifiers.normalize_phone(req.phone)
     if phone is None:
         raise e.MalformedPhone
-    hides = context.tenant.settings.hide_unknown_accounts
-    return _response(context, phones.request_change(context, account, phone, req, hides_taken=hides))
+    is_hidden = context.tenant.settings.hide_unknown_accounts
+    return _response(context, phones.request_change(context, account, phone, req, hides_taken=is_hidden))
 
 
 @contract.remove.implements
@@ -63,22 +63,21 @@ def require_enabled(context: Context) -> None:
 
 
 def verifiable_account(context: Context, phone: str) -> Account | None:
-    """Return the account whose number a code alone may verify; None where another account may be using the number.
+    """Return the account whose number a code alone may verify; None if the number may belong to another person.
 
-    The owner of the number need not own the account that states it: the account may be in use, or have a verified
-    address. A code alone would sign them in to another person's account. A registration with the number then waits,
-    and is verified instead; where several wait, none is: only our pages know which registration belongs to the
-    browser.
+    An account with an unverified number may be in use, or have a verified address, and a code alone would sign the owner of
+    the number in to another person's account. Then a single pending registration with the number is verified instead; of
+    several none is, because only our pages know which registration belongs to the browser.
     """
     holder = accounts.by_phone(context, phone)
-    is_stated = holder is not None and not holder.phone_verified
+    is_unverified = holder is not None and not holder.phone_verified
     if holder is not None and pending_accounts.has_unverified_phone(holder):
         return pending_accounts.only_pending(context, phone)
-    hides = context.tenant.settings.hide_unknown_accounts
-    is_contested = (is_stated or hides) and pending_accounts.is_contested(
+    is_hidden = context.tenant.settings.hide_unknown_accounts
+    is_contested = (is_unverified or is_hidden) and pending_accounts.is_contested(
         context, phone
     )  # queried for every number, for equal timing
-    return None if is_stated and is_contested else holder
+    return None if is_unverified and is_contested else holder
 
 
 def parse_phone(typed: str | None) -> str:
@@ -91,10 +90,10 @@ def parse_phone(typed: str | None) -> str:
     return phone
 
 
-def spend_limit(context: Context, what: str) -> None:
+def spend_limit(context: Context, name: str) -> None:
     """Count a request against the address's limit per minute; raises TooManyRequests."""
-    if most := context.tenant.settings.limits.sign_in_per_minute_per_address:
-        context.spend(what, Rate(most, 60), context.network)
+    if limit := context.tenant.settings.limits.sign_in_per_minute_per_address:
+        context.spend(name, Rate(limit, 60), context.network)
 
 
 def _resend(context: Context, phone: str, options: SmsOptions) -> str:
@@ -111,12 +110,10 @@ def _resend(context: Context, phone: str, options: SmsOptions) -> str:
 
 
 def _send_hidden(context: Context, account: Account | None, phone: str, options: SmsOptions) -> str:
-    """Send a code only to a number that awaits verification, and return the message's Sid; a reached limit is answered
-    as sent.
-    """
-    waits = account is not None and not account.phone_verified and account.is_active and not account.is_deleted
+    """Send a code to a number that awaits verification, simulate it for others; a reached limit is silent."""
+    is_pending = account is not None and not account.phone_verified and account.is_active and not account.is_deleted
     try:
-        if account is not None and waits:
+        if account is not None and is_pending:
             return phones.send(context, account.uid, phone, account, options)
         return phones.simulate_send(context, phone, options)
     except e.SmsLimitReached as reason:

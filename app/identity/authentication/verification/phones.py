@@ -1,4 +1,4 @@
-"""Phone numbers as identifiers: the code that is sent to one, and what it changes when it is returned."""
+"""Phone numbers as identifiers: codes that verify them, changes and removal."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def send(
 
 
 def simulate_send(context: Context, phone: str, options: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
-    """Do what `send` does for a number without an account, without a message. Raises as `send` does."""
+    """Do what `send` does for a number without an account, without a message. Raises the errors of `send`."""
     return send(
         context.without_sending(),
         NOBODY,
@@ -49,7 +49,7 @@ def simulate_send(context: Context, phone: str, options: SmsOptions = DEFAULT_SM
 
 
 def send_account_exists(context: Context, phone: str, options: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
-    """Tell a number that it has an account, at the cost of `send`. Raises as `send` does."""
+    """Text to a number that it has an account, at the cost of `send`. Raises the errors of `send`."""
     one_time_tokens.new_code(context, Purpose.PHONE, NOBODY, subject=phone)
     facts = {"url": f"{context.issuer}/login"}
     sid = messaging.sms(context, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts, options=options)
@@ -67,10 +67,10 @@ def request_change(
 ) -> str:
     """Send a code to a new number, which becomes the account's when it is verified; return the message's Sid.
 
-    A number that another account only states is free. With `hides_taken` a verified one is answered as a free one.
+    A number that another account never verified is free. With `hides_taken` a verified number is treated as a free one.
 
     Raises:
-        PhoneRegistered: it is the account's own.
+        PhoneRegistered: the account has this number.
         PhoneTaken: another account verified it.
         NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
     """
@@ -98,16 +98,16 @@ def requested_number(context: Context, account: Account) -> str | None:
 
 
 def is_requested_number_verified(context: Context, uid: str) -> bool:
-    """Return whether the number that the account requested last is its own now."""
+    """Return whether the number that the account requested last is verified now."""
     sent, account = sent_codes.newest_code(context, Purpose.ADD_PHONE, uid, _REQUESTED), store.by_uid(context, uid)
-    is_held = account is not None and account.phone_verified
-    return sent is not None and account is not None and is_held and account.phone == sent.facts["phone"]
+    is_verified = account is not None and account.phone_verified
+    return sent is not None and account is not None and is_verified and account.phone == sent.facts["phone"]
 
 
 def spend_code(
     context: Context, uid: str, phone: str, code: str, *, is_lock_solved: bool = False, name: Identifier | None = None
 ) -> OneTimeToken:
-    """Use the code of a number that the account states. Raises as `one_time_tokens.spend_code` does."""
+    """Use the code of an account's unverified number. Raises the errors of `one_time_tokens.spend_code`."""
     return one_time_tokens.spend_code(
         context,
         Purpose.PHONE,
@@ -121,46 +121,46 @@ def spend_code(
 
 
 def spend_requested_code(context: Context, account: Account, code: str) -> OneTimeToken:
-    """Use the code of the number that the account requested. Raises as `one_time_tokens.spend_code` does."""
+    """Use the code of the number that the account requested. Raises the errors of `one_time_tokens.spend_code`."""
     return one_time_tokens.spend_code(
         context, Purpose.ADD_PHONE, account.uid, code, subject=_REQUESTED, errors=SMS_CODE
     )
 
 
 def confirm(
-    context: Context, proof: OneTimeToken, *, knows_password: bool = False, suppress_webhook: bool = False
+    context: Context, token: OneTimeToken, *, knows_password: bool = False, suppress_webhook: bool = False
 ) -> Account:
     """Make the number a verified one of its account, and return the account.
 
     Args:
-        knows_password: whether the caller also proved that the account is theirs; else unverified credentials of a
+        knows_password: whether the caller also authenticated as the account; otherwise unverified credentials of a
             self-registered account may be an attacker's, and are removed.
 
     Raises:
         ClosedSmsCode: the account is closed, or has another number now.
         PhoneTaken: another account verified it meanwhile.
     """
-    fresh = store.change(context, proof.uid, {}) or pending_accounts.activate(context, proof.uid)
-    if fresh is None or not fresh.is_active or fresh.is_deleted:
+    locked = store.change(context, token.uid, {}) or pending_accounts.activate(context, token.uid)
+    if locked is None or not locked.is_active or locked.is_deleted:
         raise e.ClosedSmsCode
-    is_other = proof.kind is Purpose.ADD_PHONE
-    phone = str(proof.facts["phone"]) if is_other else proof.subject
-    if not is_other and fresh.phone != phone:
+    is_change = token.kind is Purpose.ADD_PHONE
+    phone = str(token.facts["phone"]) if is_change else token.subject
+    if not is_change and locked.phone != phone:
         raise e.ClosedSmsCode
     values: dict[str, Any] = {"phone": phone, "phone_verified": True}
-    if not (is_other or knows_password):
-        values |= first_verification.remove_unverified(context, fresh)
-    _add_identifier(context, fresh, phone)
+    if not (is_change or knows_password):
+        values |= first_verification.remove_unverified(context, locked)
+    _add_identifier(context, locked, phone)
     pending_accounts.remove_pending(context, phone)
-    after = store.change(context, fresh.uid, values) or fresh
+    changed = store.change(context, locked.uid, values) or locked
     for kind in (Purpose.PHONE, Purpose.ADD_PHONE):
-        one_time_tokens.close(context, fresh.uid, kind)
-    if is_other:
-        _revoke_codes(context, fresh)
-        _notify_changed(context, fresh, after)
-    context.audit.record("phone.verified", uid=fresh.uid)
-    events.emit(context, "UpdateProfile", after, suppress_webhook)
-    return after
+        one_time_tokens.close(context, locked.uid, kind)
+    if is_change:
+        _revoke_codes(context, locked)
+        _notify_changed(context, locked, changed)
+    context.audit.record("phone.verified", uid=locked.uid)
+    events.emit(context, "UpdateProfile", changed, suppress_webhook)
+    return changed
 
 
 def remove(context: Context, account: Account, *, suppress_webhook: bool = False) -> Account:
@@ -168,35 +168,35 @@ def remove(context: Context, account: Account, *, suppress_webhook: bool = False
 
     Raises:
         NoPhoneRegistered: the only number awaits verification.
-        NoPhoneOnProfile: there is none.
+        NoPhoneOnProfile: the account has no number.
         NotProcessable: the account has no other identifier.
     """
-    fresh = store.change(context, account.uid, {})
-    if fresh is None or fresh.phone is None:
+    locked = store.change(context, account.uid, {})
+    if locked is None or locked.phone is None:
         raise e.NoPhoneRegistered if requested_number(context, account) else e.NoPhoneOnProfile
-    if not (fresh.username or any(not entry.get("pending") for entry in fresh.emails)):
+    if not (locked.username or any(not entry.get("pending") for entry in locked.emails)):
         raise e.NotProcessable
-    store.remove_identifiers(context, fresh.uid, PHONE)
-    after = store.change(context, fresh.uid, {"phone": None, "phone_verified": False}) or fresh
-    one_time_tokens.close(context, fresh.uid, Purpose.PHONE)
-    _revoke_codes(context, fresh)
-    _notify_changed(context, fresh, after)
-    events.emit(context, "UpdateProfile", after, suppress_webhook)
-    return after
+    store.remove_identifiers(context, locked.uid, PHONE)
+    changed = store.change(context, locked.uid, {"phone": None, "phone_verified": False}) or locked
+    one_time_tokens.close(context, locked.uid, Purpose.PHONE)
+    _revoke_codes(context, locked)
+    _notify_changed(context, locked, changed)
+    events.emit(context, "UpdateProfile", changed, suppress_webhook)
+    return changed
 
 
-def _add_identifier(context: Context, fresh: Account, phone: str) -> None:
-    """Give the number to the account; an account that only stated it loses it."""
+def _add_identifier(context: Context, locked: Account, phone: str) -> None:
+    """Give the number to the account; an account that never verified it loses it."""
     holder = store.by_identifier(context, PHONE, phone)
-    if holder is not None and holder.uid != fresh.uid:
+    if holder is not None and holder.uid != locked.uid:
         other = store.change(context, holder.uid, {})
         if other is not None and other.phone_verified:
             raise e.PhoneTaken
         if other is not None:
-            pending_accounts.release_phone(context, other, fresh.uid)
-    store.remove_identifiers(context, fresh.uid, PHONE)
+            pending_accounts.release_phone(context, other, locked.uid)
+    store.remove_identifiers(context, locked.uid, PHONE)
     try:
-        store.add_identifiers(context, fresh.uid, [(PHONE, phone, True)])
+        store.add_identifiers(context, locked.uid, [(PHONE, phone, True)])
     except store.IdentifierTaken:
         raise e.PhoneTaken from None
 
@@ -207,9 +207,9 @@ def _revoke_codes(context: Context, former: Account) -> None:
     one_time_tokens.close(context, former.uid, Purpose.DELETE_ACCOUNT, subject=former.phone or "")
 
 
-def _notify_changed(context: Context, former: Account, after: Account) -> None:
-    """Notify the mailbox and the former number, because a thief would remove it. A reached limit is silent."""
-    notifications.notify_profile_changes(context, former, after)
+def _notify_changed(context: Context, former: Account, changed: Account) -> None:
+    """Notify the mailbox and the former number, because an attacker would remove it. A reached limit is silent."""
+    notifications.notify_profile_changes(context, former, changed)
     notifications.notify_by_sms(context, SmsKind.PHONE_CHANGED, former)
 
 

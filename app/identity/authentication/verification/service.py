@@ -1,4 +1,4 @@
-"""Sends email verification, and marks an address verified when its link or code is returned."""
+"""Verification of email addresses by a mailed link or code."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ _SEND_ERRORS = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, 
 
 @dataclass(frozen=True)
 class VerificationOptions:
-    """How the caller wants the message."""
+    """The caller's options for the message."""
 
     url: str | None = None  # a page of the relying party; None for ours
     email_template: str | None = None
     sms_template: str | None = None
-    is_voice_otp: bool = False  # the text message is read out in a call
+    is_voice_otp: bool = False  # deliver the text message by a call
     welcome_template: str | None = None  # of the mail after verification
     sends_sms: bool = True
-    interaction_id: str | None = None  # the sign-in that awaits it, in its browser
+    interaction_id: str | None = None  # the interaction that the link continues
 
 
 def refuse_url(context: Context, url: str | None) -> None:
-    """Raise 1249 for a page that the tenant's whitelist does not have."""
+    """Raise 1249 for a page that is not on the tenant's whitelist."""
     if url and not allowed_addresses.is_allowed_in_mail(context, url):
         raise e.VerificationUrlRefused
 
@@ -60,7 +60,7 @@ def send(context: Context, account: Account, options: VerificationOptions, *, em
 def send_to_pending_addresses(context: Context, account: Account, options: VerificationOptions) -> None:
     """Mail a link to each pending address of the account; a reached limit is silent.
 
-    An address that another account verified gets a notice of that account instead.
+    An address that another account verified gets a notice about that account instead.
     """
     for entry in account.emails:
         if not entry.get("pending"):
@@ -97,7 +97,7 @@ def resend(context: Context, uid: str, email: str, options: VerificationOptions)
 
 
 def send_account_exists(context: Context, email: str, options: VerificationOptions) -> str:
-    """Tell an address that needs no verification that it has an account, where it has one, at the cost of `send`.
+    """Mail to an address that it has an account, if it has one, at the cost of `send`.
 
     Raises MailLimitReached.
     """
@@ -107,16 +107,18 @@ def send_account_exists(context: Context, email: str, options: VerificationOptio
 def send_after_refusal(
     context: Context, account: Account, refusal: ApiError, options: VerificationOptions
 ) -> ApiError | None:
-    """Send the verification that the refused sign-in needs, in a separate transaction; return why it could not be sent."""
+    """Send the verification that the refused sign-in needs, in a separate transaction; return the error if it could not be sent."""
     if options.url and not allowed_addresses.is_allowed_in_mail(context, options.url):
         options = replace(options, url=None)
     try:
-        with context.work.separate_transaction() as own:
-            apart = replace(context, work=own, outbox=Outbox(own, context.services.clock, context.services.encryption))
+        with context.work.separate_transaction() as work:
+            separate = replace(
+                context, work=work, outbox=Outbox(work, context.services.clock, context.services.encryption)
+            )
             if isinstance(refusal, e.EmailUnverified):
-                send(apart, account, options)
+                send(separate, account, options)
             elif isinstance(refusal, e.PhoneUnverified) and options.sends_sms and account.phone:
-                phones.send(apart, account.uid, account.phone, account, options)
+                phones.send(separate, account.uid, account.phone, account, options)
     except _SEND_ERRORS as reason:
         context.audit.record("verification.not_sent", uid=account.uid, reason=type(reason).__name__)
         return reason
@@ -124,22 +126,22 @@ def send_after_refusal(
 
 
 def find_account(context: Context, email: str) -> Account | None:
-    """Return the account that holds an address, else the one that requested it last and has not verified it.
+    """Return the account with an address, else the account that requested it last and has not verified it.
 
     Where accounts are hidden, all queries run in every case, for equal timing.
     """
     form = identifiers.normalize(EMAIL, email)
-    held = store.by_identifier(context, EMAIL, form)
-    if held is not None and not context.tenant.settings.hide_unknown_accounts:
-        return held
+    holder = store.by_identifier(context, EMAIL, form)
+    if holder is not None and not context.tenant.settings.hide_unknown_accounts:
+        return holder
     account = store.by_uid(context, one_time_tokens.last_recipient(context, KINDS, form) or one_time_tokens.NOBODY)
-    pending = [one for one in account.emails if one.get("pending")] if account is not None else []
-    asking = account if any(identifiers.normalize_email(one["Value"]) == form for one in pending) else None
-    return held or asking
+    pending = [known for known in account.emails if known.get("pending")] if account is not None else []
+    requester = account if any(identifiers.normalize_email(known["Value"]) == form for known in pending) else None
+    return holder or requester
 
 
 def masked_owner(account: Account, email: str) -> str:
-    """Return the masked identifier of the account that an address would be added to; empty where it claims the account."""
+    """Return the masked identifier of the account that an address would be added to; empty if it claims the account."""
     form = identifiers.normalize_email(email)
     if first_verification.is_first_verification(account) or form == identifiers.normalize_email(account.email or ""):
         return ""
@@ -163,7 +165,7 @@ def find_link(context: Context, token: str) -> OneTimeToken | None:
 
 def confirm(
     context: Context,
-    proof: OneTimeToken,
+    token: OneTimeToken,
     *,
     suppress_webhook: bool = False,
     template: str | None = None,
@@ -172,48 +174,50 @@ def confirm(
     """Mark the verified address on its account, and return the account.
 
     Args:
-        knows_password: whether the caller also presented the account's password; else another person may have set it.
+        knows_password: whether the caller also gave the account's password; otherwise another person may have set it.
 
     Raises:
         ClosedLink: 979, the account is closed or removed the address.
-        EmailVerifiedBefore: 1126, it is verified already.
+        EmailVerifiedBefore: 1126, the address is verified already.
         EmailRegistered: 936, another account verified it meanwhile.
     """
-    fresh = store.change(context, proof.uid, {}) or pending_accounts.activate(context, proof.uid)
-    if fresh is None or not fresh.is_active or fresh.is_deleted:
+    locked = store.change(context, token.uid, {}) or pending_accounts.activate(context, token.uid)
+    if locked is None or not locked.is_active or locked.is_deleted:
         raise e.ClosedLink
-    if is_verified(fresh, proof.subject):
+    if is_verified(locked, token.subject):
         raise e.EmailVerifiedBefore
-    entries = [dict(one) for one in fresh.emails]
-    held = _entry(context, fresh, entries, proof)
-    pending_accounts.remove_pending(context, proof.subject)
-    if fresh.email is None:
-        entries = [held, *(one for one in entries if one is not held)]
+    entries = [dict(known) for known in locked.emails]
+    entry = _entry(context, locked, entries, token)
+    pending_accounts.remove_pending(context, token.subject)
+    if locked.email is None:
+        entries = [entry, *(known for known in entries if known is not entry)]
     values: dict[str, Any] = {"emails": entries}
-    if fresh.email is None:
-        values["email"] = held["Value"]
-    if identifiers.normalize_email(fresh.email or held["Value"]) == proof.subject:
+    if locked.email is None:
+        values["email"] = entry["Value"]
+    if identifiers.normalize_email(locked.email or entry["Value"]) == token.subject:
         values["email_verified"] = True
-    is_first = first_verification.is_first_verification(fresh)
-    if is_first:  # its other data may be another person's
-        values = first_verification.claim(context, fresh, held)
+    is_first = first_verification.is_first_verification(locked)
+    if is_first:  # its other data may be from another person
+        values = first_verification.claim(context, locked, entry)
         if not knows_password:
-            values["private"] = {**fresh.private, first_verification.UNCLAIMED: proof.subject}
-    after = store.change(context, fresh.uid, values) or fresh
+            values["private"] = {**locked.private, first_verification.UNCLAIMED: token.subject}
+    changed = store.change(context, locked.uid, values) or locked
     for kind in KINDS:
-        one_time_tokens.close(context, fresh.uid, kind, subject=None if is_first else proof.subject)
-    if proof.kind is Purpose.ADD_EMAIL:
-        _notify_added(context, fresh.email, after, proof)
-    events.emit(context, "EmailVerification", after, suppress_webhook)
-    template = template or proof.facts.get("welcome")
-    return send_welcome(context, after, template) if values.get("email_verified") else after
+        one_time_tokens.close(context, locked.uid, kind, subject=None if is_first else token.subject)
+    if token.kind is Purpose.ADD_EMAIL:
+        _notify_added(context, locked.email, changed, token)
+    events.emit(context, "EmailVerification", changed, suppress_webhook)
+    template = template or token.facts.get("welcome")
+    return send_welcome(context, changed, template) if values.get("email_verified") else changed
 
 
-def _notify_added(context: Context, to: str | None, after: Account, proof: OneTimeToken) -> None:
-    """Notify the former address, because a thief would add one of their own."""
-    context.audit.record("email.added", uid=after.uid)
-    shown = str(proof.facts.get("email") or proof.subject)
-    notifications.notify_with_alert_link(context, MailKind.EMAIL_CHANGED, to, after, email=shown, change="added")
+def _notify_added(context: Context, recipient: str | None, changed: Account, token: OneTimeToken) -> None:
+    """Notify the former address, because an attacker would add an address."""
+    context.audit.record("email.added", uid=changed.uid)
+    email = str(token.facts.get("email") or token.subject)
+    notifications.notify_with_alert_link(
+        context, MailKind.EMAIL_CHANGED, recipient, changed, email=email, change="added"
+    )
 
 
 def send_welcome(
@@ -221,7 +225,7 @@ def send_welcome(
 ) -> Account:
     """Mail the welcome message, once per account; a reached limit is silent.
 
-    With `is_asked_for` it may be sent again, and raises MailLimitReached.
+    With `is_asked_for` it may be sent again, and a reached limit raises MailLimitReached.
     """
     if not account.email or (account.private.get("is_welcomed") and not is_asked_for):
         return account
@@ -248,29 +252,29 @@ def _kind_of(context: Context, token: str) -> Purpose:
     return next((kind for kind in KINDS if one_time_tokens.find_link(context, kind, token)), Purpose.EMAIL)
 
 
-def _entry(context: Context, fresh: Account, entries: list[dict[str, Any]], proof: OneTimeToken) -> dict[str, Any]:
-    """Return the entry of the verified address, held and marked verified."""
-    held = next((one for one in entries if identifiers.normalize_email(one["Value"]) == proof.subject), None)
-    if held is None:
-        held = _add_entry(context, fresh, entries, proof)
-    elif held.pop("pending", None):
-        _add_identifier(context, fresh, proof.subject)
-        held["Type"] = "Primary" if fresh.email is None else _not_primary(held["Type"])
+def _entry(context: Context, locked: Account, entries: list[dict[str, Any]], token: OneTimeToken) -> dict[str, Any]:
+    """Return the entry of the verified address, added to the account and marked verified."""
+    entry = next((known for known in entries if identifiers.normalize_email(known["Value"]) == token.subject), None)
+    if entry is None:
+        entry = _add_entry(context, locked, entries, token)
+    elif entry.pop("pending", None):
+        _add_identifier(context, locked, token.subject)
+        entry["Type"] = "Primary" if locked.email is None else _not_primary(entry["Type"])
     else:
-        store.set_verified(context, fresh.uid, EMAIL, proof.subject, True)
-    held["verified"] = True
-    return held
+        store.set_verified(context, locked.uid, EMAIL, token.subject, True)
+    entry["verified"] = True
+    return entry
 
 
 def _add_entry(
-    context: Context, account: Account, entries: list[dict[str, Any]], proof: OneTimeToken
+    context: Context, account: Account, entries: list[dict[str, Any]], token: OneTimeToken
 ) -> dict[str, Any]:
-    """Add the requested address to the account; raises ClosedLink where the request was withdrawn."""
-    if proof.kind is not Purpose.ADD_EMAIL:
+    """Add the requested address to the account; raises ClosedLink if the request was withdrawn."""
+    if token.kind is not Purpose.ADD_EMAIL:
         raise e.ClosedLink
-    _add_identifier(context, account, proof.subject)
-    kind = "Primary" if account.email is None else str(proof.facts.get("type") or "Secondary")
-    added = {"Type": kind, "Value": str(proof.facts.get("email") or proof.subject)}
+    _add_identifier(context, account, token.subject)
+    kind = "Primary" if account.email is None else str(token.facts.get("type") or "Secondary")
+    added = {"Type": kind, "Value": str(token.facts.get("email") or token.subject)}
     entries.append(added)
     return added
 
@@ -289,28 +293,28 @@ def _not_primary(kind: str) -> str:
 def _mail(context: Context, uid: str, email: str, options: VerificationOptions, account: Account | None) -> str:
     subject = identifiers.normalize(EMAIL, email)
     language, template = notifications.page_language(context), options.email_template
-    carries = messaging.carries(context, MailKind.VERIFICATION, account=account, template=template, language=language)
+    content = messaging.carries(context, MailKind.VERIFICATION, account=account, template=template, language=language)
     if is_contested := pending_accounts.is_contested(context, subject):
-        options = replace(options, url=None)  # only our page asks which registration it is
-    kept = {"attempt": options.interaction_id, "welcome": options.welcome_template}
+        options = replace(options, url=None)  # only our page can tell the registrations apart
+    link_facts = {"attempt": options.interaction_id, "welcome": options.welcome_template}
     facts: dict[str, str] = {}
-    if carries == "otp":
+    if content == "otp":
         one_time_tokens.close(context, uid, Purpose.EMAIL, subject=subject)  # revokes an earlier link
     else:
-        token = one_time_tokens.new_link(context, Purpose.EMAIL, uid, subject=subject, facts=kept)
+        token = one_time_tokens.new_link(context, Purpose.EMAIL, uid, subject=subject, facts=link_facts)
         facts |= {
             "url": _link(context, token, options, email),
             "token": token,
             "minutes": str(one_time_tokens.LINK_MINUTES),
         }
-    # the waiting page has the code's id
-    code = one_time_tokens.issue_code(context, Purpose.EMAIL, uid, subject=subject, facts=kept)
+    # the page that awaits the code has its id
+    code = one_time_tokens.issue_code(context, Purpose.EMAIL, uid, subject=subject, facts=link_facts)
     is_free = store.by_identifier(context, EMAIL, subject) is None  # queried for every address, for equal timing
-    if uid == NOBODY and is_free:  # there is no account to report
+    if uid == NOBODY and is_free:  # the address has no account
         context = context.without_sending()
     takes_code = options.url is None or context.tenant.settings.email_verification_codes
     has_code = takes_code and (options.interaction_id is not None or not is_contested)
-    if carries in ("otp", "both") or (carries is None and has_code):
+    if content in ("otp", "both") or (content is None and has_code):
         facts |= {"otp": code.text, "otp_minutes": str(one_time_tokens.CODE_MINUTES)}
     messaging.mail(
         context,
@@ -320,19 +324,19 @@ def _mail(context: Context, uid: str, email: str, options: VerificationOptions, 
         facts=facts if uid != NOBODY else {"url": f"{context.issuer}/login"},
         template=template,
         language=language,
-        counted_as=CountedAs(uid=uid if uid != NOBODY else None),  # an account that waits has one, too
+        counted_as=CountedAs(uid=uid if uid != NOBODY else None),  # a pending account has a uid, too
     )
     context.audit.record("verification.sent", uid=account.uid if account else None)
     return code.code_id
 
 
 def _link(context: Context, token: str, options: VerificationOptions, email: str) -> str:
-    asked = {"vtype": VTYPE, "vtoken": token}
+    query = {"vtype": VTYPE, "vtoken": token}
     if options.url is None:
-        asked |= {"attempt": options.interaction_id} if options.interaction_id else {}
-        return f"{context.issuer}/verify?{urlencode(asked)}"
-    asked |= {"email": email} if context.tenant.settings.email_verification_codes else {}
-    return allowed_addresses.with_query(options.url, **asked)
+        query |= {"attempt": options.interaction_id} if options.interaction_id else {}
+        return f"{context.issuer}/verify?{urlencode(query)}"
+    query |= {"email": email} if context.tenant.settings.email_verification_codes else {}
+    return allowed_addresses.with_query(options.url, **query)
 
 
 __all__ = [

@@ -49,7 +49,9 @@ def finish(context: Context, req: contract.SignUpFinish) -> Registered:
     request = req if req.email else req.model_copy(update={"email": [EmailEntry(type="Primary", value=email)]})
     options = replace(registration.options_for(context, req), has_password=False)
     result = register(context, new_passkey, service.read_draft(context, request, options), options)
-    return registration.respond(context, req, result, methods_for(new_passkey), is_two=new_passkey.is_user_verified)
+    return registration.respond(
+        context, req, result, methods_for(new_passkey), counts_as_two_factors=new_passkey.is_user_verified
+    )
 
 
 def register(
