@@ -18,7 +18,8 @@ _DERIVING = {"derive", "derive_key"}
 _SEALING = {"seal", "open", "encrypt", "decrypt"}
 _CONTEXT_FUNCTION = re.compile(r"context$|associated_data$")
 STORED_CLASSES = {
-    "Authorization", "Checking", "ProviderIdentity", "Handing", "Identity", "Manifest", "Recovering", "Waiting", "Authentication",
+    "Authorization", "PendingVerification", "ProviderIdentity", "HandoffRequest", "Identity", "Manifest", "PendingRecovery",
+    "PendingIdentity", "PendingPasswordless", "Authentication",
 }  # fmt: skip
 """The classes whose fields are written as JSON into tables, cookies and backups. Follow a rename of the class here."""
 _EVENT = re.compile(r"\{?\w*\}?[a-z_]*\.[\w{}]+")

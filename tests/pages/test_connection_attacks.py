@@ -201,13 +201,13 @@ def test_claim_during_sign_in_prevents_linking(new_federated_user: NewFederatedU
         before = accounts.by_email(call, ADA["email"])
         assert before is not None
         attempt = Interaction(page.query["attempt"], "return", {}, None, False, call.now, call.now)
-        attempt = identity_linking.note(call, attempt, ProviderIdentity("globex", "eve"), before.uid)
+        attempt = identity_linking.store_pending(call, attempt, ProviderIdentity("globex", "eve"), before.uid)
         private = dict(before.private)
         store.change(
             call,
             before.uid,
             {**first_verification.remove_unverified_credentials(call, before, private), "private": private},
         )
-        identity_linking.settle(call, attempt, before)
+        identity_linking.link_pending(call, attempt, before)
         call.work.commit()
     assert linked_subjects(eve.tenant) == []

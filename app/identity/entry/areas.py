@@ -32,7 +32,6 @@ import app.identity.hosted.account_data
 import app.identity.hosted.account_factors
 import app.identity.hosted.account_identifiers
 import app.identity.hosted.account_identities
-import app.identity.hosted.account_password
 import app.identity.hosted.account_security
 import app.identity.hosted.account_settings
 import app.identity.hosted.change_identifier

@@ -38,11 +38,11 @@ _TOLD: Final = frozenset(
 @contract.export_data.implements
 def own_data(context: Context, req: WithPassword) -> contract.DataView:
     """Raises TooManyRequests: it was read five times within the hour."""
-    known = account_settings.proved(context, req)
+    known = account_settings.reauthenticate(context, req)
     context.spend("own_data", _RATE, known.account.uid)
     context.audit.record("account.data_read", uid=known.account.uid)
     data = document(context, known.session, known.account)
-    return contract.DataView(data=data, session=account_settings.done(context, known).session)
+    return contract.DataView(data=data, session=account_settings.renew_session(context, known).session)
 
 
 def document(context: Context, session: BrowserSession, account: Account) -> dict[str, Any]:

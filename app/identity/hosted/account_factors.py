@@ -18,8 +18,8 @@ from app.identity.credentials.authenticators.protocol import AccountFactors, Cha
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts.account import Account
-from app.identity.hosted import account_settings, freshness
-from app.identity.hosted.freshness import FRESH
+from app.identity.hosted import account_settings, reauthentication
+from app.identity.hosted.reauthentication import REAUTHENTICATION_LIFETIME
 from app.identity.hosted.recovery import label_of
 from app.identity.hosted.second_factor import factor_shown
 from app.identity.platform import continuation_tokens
@@ -37,7 +37,7 @@ APART: Final = frozenset({FactorKind.PASSKEY, FactorKind.BACKUP_CODE})
 @contract.read.implements
 def read(context: Context, req: NoParameters) -> contract.FactorsView:  # noqa: ARG001 - the session says whose
     _refuse_off(context)
-    session, account = account_settings.owner(context)
+    session, account = account_settings.require_account(context)
     return view(context, session, account)
 
 
@@ -54,7 +54,7 @@ def view(context: Context, session: BrowserSession, account: Account) -> contrac
         backup_codes=len(known.enrolled(FactorKind.BACKUP_CODE)) if has_paper else None,
         is_required=settings.two_factor == "required",
         has_password=account.password_hash is not None,
-        must_confirm=freshness.must_confirm(context, session, account),
+        must_confirm=reauthentication.must_confirm(context, session, account),
         needs_password=_is_stale(context, session),
     )
 
@@ -63,7 +63,7 @@ def view(context: Context, session: BrowserSession, account: Account) -> contrac
 def read_one(context: Context, req: contract.OwnFactorRequest) -> contract.OwnFactorView:
     """A seed that somebody reads with an old session would open the account once its owner took it on: first the proof."""
     _refuse_off(context)
-    session, account = account_settings.owner(context)
+    session, account = account_settings.require_account(context)
     return _one(context, session, account, req.kind)
 
 
@@ -71,7 +71,7 @@ def read_one(context: Context, req: contract.OwnFactorRequest) -> contract.OwnFa
 def begin(context: Context, req: contract.EnrolFactorRequest) -> contract.EnrolmentStarted:
     """Send what has to be sent; what went out a moment ago is not sent twice: a second click goes on as the first."""
     _refuse_off(context)
-    known, address = account_settings.proved(context, req), None
+    known, address = account_settings.reauthenticate(context, req), None
     found = _pending(context, second_factors.account_factors(context, known.account), keeps=True)
     options = ChallengeOptions(email=req.target, phone=req.target, is_account_page=True)
     if not second_factors.enabled_authenticator(context, req.kind).is_enrolled(found.person):
@@ -80,13 +80,13 @@ def begin(context: Context, req: contract.EnrolFactorRequest) -> contract.Enrolm
                 address = second_factor.challenge(context, found, req.kind, options)[1].address
         except ApiError as refusal:
             raise _with_view(context, refusal, req.kind) from None
-    return contract.EnrolmentStarted(session=account_settings.done(context, known).session, address=address)
+    return contract.EnrolmentStarted(session=account_settings.renew_session(context, known).session, address=address)
 
 
 @contract.add.implements
 def add(context: Context, req: shared.FactorAnswer) -> contract.FactorEnrolled:
     _refuse_off(context)
-    known = account_settings.proved(context, WithPassword())
+    known = account_settings.reauthenticate(context, WithPassword())
     person = second_factors.account_factors(context, known.account)
     if second_factors.enabled_authenticator(context, req.kind).is_enrolled(person):
         return contract.FactorEnrolled()  # a second click
@@ -103,21 +103,21 @@ def add(context: Context, req: shared.FactorAnswer) -> contract.FactorEnrolled:
 
 @contract.remove.implements
 def remove(context: Context, req: contract.RemoveFactorRequest) -> SessionRenewal:
-    known = account_settings.proved(context, req)
+    known = account_settings.reauthenticate(context, req)
     person = second_factors.account_factors(context, known.account)
     if req.kind not in APART and AUTHENTICATORS[req.kind].is_enrolled(person):
         own_factors.remove(context, known.account, req.kind)
-    return account_settings.done(context, known)
+    return account_settings.renew_session(context, known)
 
 
 @shared.create_backup_codes.implements
 def make_backup_codes(context: Context, req: WithPassword) -> shared.NewBackupCodes:
     """Whoever added a factor in the minutes after a proof is not asked again for its codes."""
-    session, account = account_settings.owner(context)
-    known = account_settings.Known(session, account) if _just_enrolled(context, session, account) else None
-    known = known or account_settings.proved(context, req)
+    session, account = account_settings.require_account(context)
+    known = account_settings.Reauthenticated(session, account) if _just_enrolled(context, session, account) else None
+    known = known or account_settings.reauthenticate(context, req)
     codes = own_factors.renew(context, known.account)
-    done = account_settings.done(context, known)
+    done = account_settings.renew_session(context, known)
     return shared.NewBackupCodes(codes=codes, person=label_of(account), session=done.session)
 
 
@@ -127,12 +127,12 @@ def _refuse_off(context: Context) -> None:
 
 
 def _is_stale(context: Context, session: BrowserSession) -> bool:
-    return context.now - session.authenticated_at > FRESH
+    return context.now - session.authenticated_at > REAUTHENTICATION_LIFETIME
 
 
 def _just_enrolled(context: Context, session: BrowserSession, account: Account) -> bool:
     known = second_factors.account_factors(context, account)
-    if known.enrolled(FactorKind.BACKUP_CODE) or context.now - session.authenticated_at > 2 * FRESH:
+    if known.enrolled(FactorKind.BACKUP_CODE) or context.now - session.authenticated_at > 2 * REAUTHENTICATION_LIFETIME:
         return False
     return any(one.is_enrolled and one.created_at >= session.authenticated_at for one in known.credentials)
 
@@ -158,7 +158,7 @@ def _one(context: Context, session: BrowserSession, account: Account, kind: Fact
         shown=None if hides else factor_shown(context, _pending(context, known), kind, None),
         is_held=is_held,
         has_password=account.password_hash is not None,
-        must_confirm=freshness.must_confirm(context, session, account),
+        must_confirm=reauthentication.must_confirm(context, session, account),
         needs_password=needs_password,
     )
 
@@ -182,7 +182,7 @@ def _pending(context: Context, known: AccountFactors, *, keeps: bool = False) ->
 def _with_view(context: Context, refusal: ApiError, kind: FactorKind) -> ApiError:
     """Return the refusal with the page as its data, so that it can be drawn again without asking."""
     context.work.rollback()
-    session, account = account_settings.owner(context)
+    session, account = account_settings.require_account(context)
     shown = _one(context, session, account, kind)
     refusal.data = {**(refusal.data or {}), "View": shown.model_dump(by_alias=True, mode="json")}
     return refusal

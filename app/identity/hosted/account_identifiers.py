@@ -19,7 +19,7 @@ from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.service import Account
 from app.identity.hosted import pending_verification
-from app.identity.hosted.account_settings import done, owner, proved
+from app.identity.hosted.account_settings import reauthenticate, renew_session, require_account
 from app.identity.messaging import send_limits
 from app.identity.platform.context import Context
 from app.identity.programs.self_service import emails
@@ -42,18 +42,18 @@ def wait_for_number(context: Context, account: Account, phone: str) -> int:
 @contract.add_email.implements
 def add_email(context: Context, req: contract.EmailEdit) -> contract.SessionRenewal:
     """What was mailed to this address a moment ago is not mailed twice: a second click goes on as the first."""
-    known = proved(context, req)
+    known = reauthenticate(context, req)
     if not _wait_for_address(context, known.account, identifiers.normalize_email(req.email)):
         new = NewAddress(req.email, "Secondary" if known.account.email else "Primary")
         emails.ask(context, known.account, new, hides_taken=True)
-    return done(context, known)
+    return renew_session(context, known)
 
 
 @contract.resend_email.implements
 def mail_email_again(context: Context, req: contract.EmailRequest) -> Posted:
     """An address that is the account's own already is counted for the account: what the limits of its mailbox say depends
     on what others asked for, and is kept silently."""
-    account = owner(context)[1]
+    account = require_account(context)[1]
     form = identifiers.normalize_email(req.email)
     entry = next((one for one in account.emails if identifiers.normalize_email(one["Value"]) == form), None)
     if form is None or entry is None:
@@ -68,41 +68,41 @@ def mail_email_again(context: Context, req: contract.EmailRequest) -> Posted:
         else:
             _verify_again(context, account, shown)
     except (e.TooManyRequests, e.MailLimitReached) as refusal:
-        raise pending_verification.with_page(refusal, SentTo(sent_to=shown, resend_in_seconds=left)) from None
+        raise pending_verification.with_page_data(refusal, SentTo(sent_to=shown, resend_in_seconds=left)) from None
     return Posted()
 
 
 @contract.confirm_email.implements
 def confirm_email(context: Context, req: contract.EmailCode) -> Posted:
-    account = owner(context)[1]
+    account = require_account(context)[1]
     try:
         email_verification.end_sessions_if_configured(
             context, emails.confirm_code(context, account, req.email, req.code)
         )
     except ApiError as refusal:
         left = _wait_for_address(context, account, identifiers.normalize_email(req.email))
-        raise pending_verification.with_page(refusal, SentTo(sent_to=req.email, resend_in_seconds=left)) from None
+        raise pending_verification.with_page_data(refusal, SentTo(sent_to=req.email, resend_in_seconds=left)) from None
     return Posted()
 
 
 @contract.remove_email.implements
 def remove_email(context: Context, req: contract.EmailEdit) -> contract.SessionRenewal:
-    known = proved(context, req)
+    known = reauthenticate(context, req)
     emails.remove(context, known.account, req.email)
-    return done(context, known)
+    return renew_session(context, known)
 
 
 @contract.make_primary.implements
 def make_primary(context: Context, req: contract.EmailEdit) -> contract.SessionRenewal:
-    known = proved(context, req)
+    known = reauthenticate(context, req)
     emails.make_primary(context, known.account, req.email)
-    return done(context, known)
+    return renew_session(context, known)
 
 
 @contract.request_phone_change.implements
 def ask_phone(context: Context, req: contract.PhoneEdit) -> contract.SessionRenewal:
     """As `add_email` does of an address."""
-    known = proved(context, req)
+    known = reauthenticate(context, req)
     phone_handlers.require_enabled(context)
     phone = identifiers.normalize_phone(
         identifiers.to_international(req.phone, context.tenant.settings.default_country)
@@ -111,13 +111,13 @@ def ask_phone(context: Context, req: contract.PhoneEdit) -> contract.SessionRene
         raise e.MalformedPhone
     if not wait_for_number(context, known.account, phone):
         phones.request_change(context, known.account, phone, hides_taken=True)
-    return done(context, known)
+    return renew_session(context, known)
 
 
 @contract.resend_phone_code.implements
 def text_phone_again(context: Context, req: contract.PhoneRequest) -> Posted:
     """An account asks for one number at a time: a page that shows another one is out of date."""
-    account = owner(context)[1]
+    account = require_account(context)[1]
     phone_handlers.require_enabled(context)
     phone = phones.requested_number(context, account)
     if phone is None or phone != identifiers.normalize_phone(req.phone):
@@ -134,7 +134,7 @@ def text_phone_again(context: Context, req: contract.PhoneRequest) -> Posted:
 @contract.confirm_phone.implements
 def confirm_phone(context: Context, req: contract.PhoneCode) -> Posted:
     """The second click of two finds its code used, and the number taken on: it is told so."""
-    account = owner(context)[1]
+    account = require_account(context)[1]
     phone_handlers.require_enabled(context)
     asked = phones.requested_number(context, account)
     try:
@@ -150,10 +150,10 @@ def confirm_phone(context: Context, req: contract.PhoneCode) -> Posted:
 
 @contract.remove_phone.implements
 def remove_phone(context: Context, req: contract.WithPassword) -> contract.SessionRenewal:
-    known = proved(context, req)
+    known = reauthenticate(context, req)
     phone_handlers.require_enabled(context)
     phones.remove(context, known.account)
-    return done(context, known)
+    return renew_session(context, known)
 
 
 def _view(account: Account, entry: dict[str, Any], waits: dict[str, int], is_on: bool) -> AddressView:
@@ -189,7 +189,7 @@ def _refuse_too_soon(left: int) -> None:
 
 
 def _with_number(refusal: ApiError, phone: str, left: int) -> ApiError:
-    shown = pending_verification.shown(phone, pending_verification.SMS) if phone else ""
-    return pending_verification.with_page(
+    shown = pending_verification.display(phone, pending_verification.SMS) if phone else ""
+    return pending_verification.with_page_data(
         refusal, SentTo(sent_to=shown, resend_in_seconds=left, by=pending_verification.SMS)
     )

@@ -13,7 +13,7 @@ from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
-from app.identity.hosted import account_settings, federated_login, freshness
+from app.identity.hosted import account_settings, federated_login, reauthentication
 from app.identity.platform.context import Context
 from app.identity.programs.self_service import identities
 from app.identity.protocols.oauth import views as oauth_views
@@ -23,7 +23,7 @@ from app.kit.clock import iso
 
 @contract.read.implements
 def read(context: Context, req: NoParameters) -> contract.OwnIdentities:  # noqa: ARG001 - the session says whose
-    session, account = account_settings.owner(context)
+    session, account = account_settings.require_account(context)
     sessions.touch(context, session)
     titles = {one.name: one.title for one in connections.active_connections(context)}
     return contract.OwnIdentities(
@@ -32,25 +32,27 @@ def read(context: Context, req: NoParameters) -> contract.OwnIdentities:  # noqa
         connections=[
             ConnectionView(name=name, title=title) for name, title in _open_to(context, account, titles).items()
         ],
-        needs_password=not freshness.is_fresh(context, session),
-        must_confirm=freshness.must_confirm(context, session, account),
+        needs_password=not reauthentication.is_fresh(context, session),
+        must_confirm=reauthentication.must_confirm(context, session, account),
     )
 
 
 @contract.connect.implements
 def connect(context: Context, req: contract.LinkIdentityRequest) -> Next:
     """Lead the browser to the provider. Only this browser, with this session, finishes it."""
-    known = account_settings.proved(context, req)
+    known = account_settings.reauthenticate(context, req)
     if not context.tenant.settings.account_linking:
         raise refusals.AccountLinkingOff
     connection = connections.find(context, req.provider)
-    step = federated_login.lead(context, connection, None, **{federated_login.LINKS: known.session.session_id})
-    return step.model_copy(update={"session": account_settings.done(context, known).session})
+    step = federated_login.redirect_to_provider(
+        context, connection, None, **{federated_login.LINKS: known.session.session_id}
+    )
+    return step.model_copy(update={"session": account_settings.renew_session(context, known).session})
 
 
 @contract.disconnect.implements
 def disconnect(context: Context, req: contract.UnlinkIdentityRequest) -> SessionRenewal:
-    known = account_settings.proved(context, req)
+    known = account_settings.reauthenticate(context, req)
     account = accounts.change(context, known.account.uid, {}) or known.account  # its row is locked from here on
     one = next((one for one in linked_identities.of(account) if _id(one) == req.id), None)
     if one is None:
@@ -58,7 +60,7 @@ def disconnect(context: Context, req: contract.UnlinkIdentityRequest) -> Session
     if identities.is_last_way_in(context, account, one):
         raise refusals.NothingToUnlink
     identities.take_away(context, account, one)
-    return account_settings.done(context, known)
+    return account_settings.renew_session(context, known)
 
 
 def _shown(context: Context, account: Account, one: Identity) -> contract.LinkedIdentityView:

@@ -26,7 +26,7 @@ from app.kit.user_agents import parse_user_agent
 
 @contract.read.implements
 def read(context: Context, req: NoParameters) -> contract.SecurityView:  # noqa: ARG001 - the session says whose
-    session, account = account_settings.owner(context)
+    session, account = account_settings.require_account(context)
     settings = context.tenant.settings
     sessions.touch(context, session)
     return contract.SecurityView(
@@ -47,7 +47,7 @@ def read(context: Context, req: NoParameters) -> contract.SecurityView:  # noqa:
 
 @contract.forget_browsers.implements
 def forget_browsers(context: Context, req: contract.ForgetBrowserRequest) -> Posted:
-    _, account = account_settings.owner(context)
+    _, account = account_settings.require_account(context)
     if req.every:
         trusted_browsers.revoke_all(context, account.uid)
         context.audit.record("browser.forgotten", uid=account.uid)
@@ -58,7 +58,7 @@ def forget_browsers(context: Context, req: contract.ForgetBrowserRequest) -> Pos
 
 @contract.applications.implements
 def applications(context: Context, req: NoParameters) -> contract.ApplicationsView:  # noqa: ARG001 - as above
-    _, account = account_settings.owner(context)
+    _, account = account_settings.require_account(context)
     listed = [_application(context, one) for one in _known(context, account)]
     return contract.ApplicationsView(person=oauth_views.person(account), applications=listed)
 
@@ -66,7 +66,7 @@ def applications(context: Context, req: NoParameters) -> contract.ApplicationsVi
 @contract.revoke_application.implements
 def revoke_application(context: Context, req: contract.RevokeApplicationRequest) -> Posted:
     """What ends less than there was needs no proof: whoever steals a session gains nothing by it."""
-    _, account = account_settings.owner(context)
+    _, account = account_settings.require_account(context)
     authorized_applications.revoke(context, account.uid, req.client_id)
     return Posted()
 

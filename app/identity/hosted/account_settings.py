@@ -13,7 +13,11 @@ from app.contract.hub import Next
 from app.contract.hub_models import InteractionOnly, LinkToken
 from app.contract.registration_form import CUSTOM, FormField
 from app.contract.self_service import UpdateOwnAccount
-from app.identity.authentication.sign_in import interactions, required_actions, sessions
+from app.identity.authentication.sign_in import (
+    interactions,
+    required_actions,
+    sessions,
+)
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.directory.accounts import login_records
@@ -21,7 +25,7 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import registration_form
 from app.identity.hosted import next_step, views
-from app.identity.hosted.freshness import is_fresh, must_confirm
+from app.identity.hosted.reauthentication import is_fresh, must_confirm
 from app.identity.platform.context import Context
 from app.identity.programs.self_service import deletion, privacy_policy, profile
 from app.kit.clock import iso
@@ -29,32 +33,32 @@ from app.kit.clock import iso
 
 @contract.edit_profile.implements
 def edit_profile(context: Context, req: contract.ProfileEdit) -> Posted:
-    session, account = owner(context)
+    session, account = require_account(context)
     profile.update(context, account, _changes(context, req.fields), session_id=session.session_id)
     return Posted()
 
 
 @contract.edit_username.implements
 def edit_username(context: Context, req: contract.UsernameEdit) -> contract.SessionRenewal:
-    known = proved(context, req)
+    known = reauthenticate(context, req)
     profile.set_username(context, known.account, req.username.strip())
-    return done(context, known)
+    return renew_session(context, known)
 
 
 @contract.edit_answers.implements
 def edit_answers(context: Context, req: contract.AnswersEdit) -> contract.SessionRenewal:
-    known = proved(context, req)
+    known = reauthenticate(context, req)
     given = {question: text for question, text in req.answers.items() if text.strip()}
     if given:
         profile.update(context, known.account, UpdateOwnAccount(security_question_answer=given))
-    return done(context, known)
+    return renew_session(context, known)
 
 
 @contract.request_deletion.implements
 def ask_deletion(context: Context, req: contract.WithPassword) -> contract.SessionRenewal:
-    known = proved(context, req)
+    known = reauthenticate(context, req)
     deletion.ask(context, known.account)
-    return done(context, known)
+    return renew_session(context, known)
 
 
 @contract.read_deletion.implements
@@ -83,33 +87,33 @@ def keep_account(context: Context, req: contract.KeepRequest) -> Posted:
 
 @contract.accept_policy.implements
 def accept_policy(context: Context, req: InteractionOnly) -> Next:
-    interaction, (session, account) = interactions.find(context, req.attempt), signed_in(context)
+    interaction, (session, account) = interactions.find(context, req.attempt), require_session(context)
     if interaction is None:
         return next_step.START_AGAIN
     with suppress(e.NoPrivacyPolicy, e.PolicyAcceptedAlready):  # a second click, or another tab: onward all the same
         privacy_policy.accept(context, account)
-    return next_step.after_the_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
+    return next_step.after_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
 
 
 @contract.fill_missing.implements
 def fill_missing(context: Context, req: contract.MissingFieldsRequest) -> Next:
-    interaction, (session, account) = interactions.find(context, req.attempt), owner(context)
+    interaction, (session, account) = interactions.find(context, req.attempt), require_account(context)
     if interaction is None:
         return next_step.START_AGAIN
     given = {name: text for name, text in req.fields.items() if text.strip()}
     profile.update(context, account, _changes(context, given), session_id=session.session_id)
-    return next_step.after_the_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
+    return next_step.after_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
 
 
-def owner(context: Context) -> tuple[BrowserSession, Account]:
+def require_account(context: Context) -> tuple[BrowserSession, Account]:
     """Return who may change something: the pages lead everybody else to a sign-in, whose steps ask for the policy."""
-    session, account = signed_in(context)
+    session, account = require_session(context)
     if required_actions.blocks_account_pages(context, session, account):
         raise e.NotAuthenticated
     return session, account
 
 
-def signed_in(context: Context) -> tuple[BrowserSession, Account]:
+def require_session(context: Context) -> tuple[BrowserSession, Account]:
     """Return who is signed in, whatever the tenant still wants of the account. Raises NotAuthenticated."""
     session = sessions.current(context)
     account = accounts.by_uid(context, session.uid) if session is not None else None
@@ -119,7 +123,7 @@ def signed_in(context: Context) -> tuple[BrowserSession, Account]:
 
 
 @dataclass(frozen=True)
-class Known:
+class Reauthenticated:
     """Somebody who proved who they are: a moment ago, or just now (`is_new`)."""
 
     session: BrowserSession
@@ -127,7 +131,7 @@ class Known:
     is_new: bool = False
 
 
-def done(context: Context, known: Known) -> contract.SessionRenewal:
+def renew_session(context: Context, known: Reauthenticated) -> contract.SessionRenewal:
     """Answer a change; a proof that was shown for it counts from here on, under a new cookie (design: at every such rise)."""
     if not known.is_new:
         return contract.SessionRenewal()
@@ -135,15 +139,15 @@ def done(context: Context, known: Known) -> contract.SessionRenewal:
     return contract.SessionRenewal(session=views.cookie(context, known.session, text))
 
 
-def proved(context: Context, req: contract.WithPassword) -> Known:
+def reauthenticate(context: Context, req: contract.WithPassword) -> Reauthenticated:
     """Return the signed-in account of somebody who proved it a moment ago, or does so now. A wrong password counts.
 
     Raises WrongCurrentPassword, and the refusals of a locked account; NotAuthenticated where the password is not enough: the
     page then leads to one that asks for more.
     """
-    session, account = owner(context)
+    session, account = require_account(context)
     if is_fresh(context, session):
-        return Known(session, account)
+        return Reauthenticated(session, account)
     if must_confirm(context, session, account):
         raise e.NotAuthenticated
     one_time_tokens.refuse_locked(context, account)
@@ -157,7 +161,7 @@ def proved(context: Context, req: contract.WithPassword) -> Known:
         raise e.WrongCurrentPassword
     with context.work.separate_transaction() as own:
         login_records.reset_failures(own, account.uid)
-    return Known(session, account, is_new=True)
+    return Reauthenticated(session, account, is_new=True)
 
 
 def _changes(context: Context, typed: dict[str, str]) -> UpdateOwnAccount:

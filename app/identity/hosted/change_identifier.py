@@ -15,7 +15,7 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.directory.accounts import pending_accounts, store
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.hosted import next_step, pending_verification, verification
-from app.identity.hosted.pending_verification import SMS, Checking
+from app.identity.hosted.pending_verification import SMS, PendingVerification
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.errors import ApiError
@@ -29,7 +29,7 @@ def change_address(context: Context, req: contract.ChangeAddressRequest) -> Next
     interaction = next_step.open_interaction(context, req.attempt)
     if isinstance(interaction, Next):
         return interaction
-    state, session = pending_verification.of(interaction), sessions.current(context)
+    state, session = pending_verification.pending_for(interaction), sessions.current(context)
     if state is None or session is not None:
         return next_step.advance(context, interaction, session)
     if not state.held:
@@ -45,7 +45,7 @@ def change_address(context: Context, req: contract.ChangeAddressRequest) -> Next
     return verification.enter_code(context, contract.OptionalCodeRequest(attempt=req.attempt))
 
 
-def _changed(context: Context, interaction: Interaction, state: Checking, typed: str) -> Next:
+def _changed(context: Context, interaction: Interaction, state: PendingVerification, typed: str) -> Next:
     """Change it in one transaction. A second submit, or another tab, finds it done: the page shows which address it is."""
     to = change_identifier.parse(context, PHONE if state.by == SMS else EMAIL, typed)
     if to.form == state.subject:
@@ -57,7 +57,7 @@ def _changed(context: Context, interaction: Interaction, state: Checking, typed:
         context, str(state.held["uid"])
     )  # account, proofs, attempt: whoever proves it in this moment locks them so, too
     latest = interactions.lock(context, interaction)
-    now = pending_verification.of(latest)
+    now = pending_verification.pending_for(latest)
     if now is None or latest.is_done or now.subject != state.subject:
         context.work.rollback()
         return verification.step(context, latest, now or state)
@@ -66,8 +66,8 @@ def _changed(context: Context, interaction: Interaction, state: Checking, typed:
     )
     changed = replace(
         state,
-        email=pending_verification.shown(to.shown, state.by),
+        email=pending_verification.display(to.shown, state.by),
         uid=account.uid if account is not None else one_time_tokens.NOBODY,
         sent_at=int(context.now.timestamp()),
     )
-    return verification.step(context, pending_verification.note(context, latest, changed), changed)
+    return verification.step(context, pending_verification.store_pending(context, latest, changed), changed)

@@ -16,7 +16,7 @@ from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts.service import Account
-from app.identity.hosted import account_settings, first_factor_passed, freshness, next_step
+from app.identity.hosted import account_settings, first_factor_passed, next_step, reauthentication
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import views
 
@@ -25,10 +25,10 @@ from app.identity.protocols.oauth import views
 def begin(context: Context, req: contract.ReauthenticationRequest) -> contract.ReauthenticationStep:
     if req.attempt:
         return _within(context, req.attempt)
-    session, account = account_settings.owner(context)
+    session, account = account_settings.require_account(context)
     told = contract.ReauthenticationStep(
         person=views.person(account),
-        is_needed=not freshness.is_fresh(context, session),
+        is_needed=not reauthentication.is_fresh(context, session),
         has_password=account.password_hash is not None,
     )
     kinds = second_factors.kinds_of_account(context, account, second_factor.channel_for(session.methods))
@@ -41,12 +41,15 @@ def begin(context: Context, req: contract.ReauthenticationRequest) -> contract.R
 
 def _within(context: Context, interaction_id: str) -> contract.ReauthenticationStep:
     """Ask for the second factor on the way to an application; whoever has none goes on."""
-    interaction, (session, account) = interactions.find(context, interaction_id), account_settings.signed_in(context)
+    interaction, (session, account) = (
+        interactions.find(context, interaction_id),
+        account_settings.require_session(context),
+    )
     told = contract.ReauthenticationStep(person=views.person(account), next=next_step.START_AGAIN)
     if interaction is None:
         return told
     if interaction.is_done:
-        return told.model_copy(update={"next": next_step.after_the_end(session)})
+        return told.model_copy(update={"next": next_step.after_end(session)})
     step = next_step.advance(context, interaction, session)
     if step.step is Step.CONFIRM:
         step = _asked(context, session, account, interaction)
@@ -67,7 +70,7 @@ def _asked(context: Context, session: BrowserSession, account: Account, interact
 
 @contract.reauthenticate.implements
 def with_password(context: Context, req: WithPassword) -> SessionRenewal:
-    known = account_settings.proved(context, req)
-    if not known.is_new and not freshness.is_fresh(context, known.session):
+    known = account_settings.reauthenticate(context, req)
+    if not known.is_new and not reauthentication.is_fresh(context, known.session):
         raise e.NotAuthenticated
-    return account_settings.done(context, known)
+    return account_settings.renew_session(context, known)

@@ -15,26 +15,26 @@ from app.identity.authentication.sign_in import interactions
 from app.identity.directory.accounts import consents, privacy_policy
 from app.identity.directory.consents import service
 from app.identity.hosted import next_step
-from app.identity.hosted.account_settings import owner, signed_in
+from app.identity.hosted.account_settings import require_account, require_session
 from app.identity.platform.context import Context
 
 
 @contract.answer_forms.implements
 def answer_forms(context: Context, req: contract.ConsentFormsAnswer) -> Next:
     """A second submit changes nothing: what is answered is not due any more."""
-    interaction, (session, account) = interactions.find(context, req.attempt), signed_in(context)
+    interaction, (session, account) = interactions.find(context, req.attempt), require_session(context)
     if interaction is None:
         return next_step.START_AGAIN
     due = {form.event for form in service.due_forms(context, account, session.authenticated_at)}
     if due & set(req.events):
         answers = service.parse(context.tenant.settings, _given(context, req))
         service.submit(context, account, answers, suppress_webhook=False)
-    return next_step.after_the_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
+    return next_step.after_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
 
 
 @contract.read_consents.implements
 def own_consents(context: Context, req: NoParameters) -> contract.OwnConsents:  # noqa: ARG001 - the session says whose
-    _, account = owner(context)
+    _, account = require_account(context)
     kept = consents.of_account(account)
     return contract.OwnConsents(
         events=[one["Event"] for one in consents.versions(kept)],
@@ -49,7 +49,7 @@ def own_consents(context: Context, req: NoParameters) -> contract.OwnConsents:  
 
 @contract.edit_consents.implements
 def edit_consents(context: Context, req: contract.ConsentsUpdate) -> Posted:
-    _, account = owner(context)
+    _, account = require_account(context)
     service.require_enabled(context)
     wanted = [ConsentAnswer(consent_option_id=option, is_accepted=yes) for option, yes in req.choices.items()]
     service.change(context, account, wanted, suppress_webhook=False)

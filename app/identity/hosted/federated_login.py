@@ -47,21 +47,23 @@ def start(context: Context, req: contract.ConnectionStart) -> Next:
         return interaction
     if interaction is not None and LINKS in interaction.request:
         return next_step.START_AGAIN  # one form, one way there: another provider is asked for anew
-    return lead(context, connection, interaction)
+    return redirect_to_provider(context, connection, interaction)
 
 
-def lead(context: Context, connection: Connection, interaction: Interaction | None, **request: Any) -> Next:
+def redirect_to_provider(
+    context: Context, connection: Connection, interaction: Interaction | None, **request: Any
+) -> Next:
     """Lead the browser to a provider; without an attempt it begins one of that `request`. Whoever is signed in here already, or
     comes from an application that wants a new proof, is to prove it anew there."""
-    drawn, again = interactions.new_ids(), _is_wished_anew(interaction) or sessions.current(context) is not None
+    drawn, again = interactions.new_ids(), _needs_reauthentication(interaction) or sessions.current(context) is not None
     named = interaction.interaction_id if interaction else drawn.interaction_id
     try:
         address = connections.begin(context, connection, named, reauthenticate=again, hint=_hint(interaction))
     except connections.ConnectionBroken:
         return (
-            _back(interaction.request, BROKEN, interaction.interaction_id)
+            _return_with_problem(interaction.request, BROKEN, interaction.interaction_id)
             if interaction is not None
-            else _back(request, BROKEN)
+            else _return_with_problem(request, BROKEN)
         )
     if interaction is not None:
         return Next(step=Step.REDIRECT, address=address, attempt=interaction.interaction_id)
@@ -73,10 +75,10 @@ def lead(context: Context, connection: Connection, interaction: Interaction | No
 def handle(context: Context, req: contract.ConnectionHandler) -> Next:
     context.spend("connection", _STARTS, context.network)
     connection = connections.find(context, req.provider)
-    wish = token_handoff.asked(context, req)
+    wish = token_handoff.parse(context, req)
     if wish is None:
         return Next(step=Step.REFUSED, error="invalid_request", problem="redirect_uri")
-    step = lead(context, connection, None, **token_handoff.kept(wish))
+    step = redirect_to_provider(context, connection, None, **token_handoff.to_facts(wish))
     if wish.guid:
         programs.register_guid(context, wish.guid, links=wish.links)
     return step
@@ -89,7 +91,7 @@ def hand_over(context: Context, req: InteractionDecision) -> Next:
         return next_step.START_AGAIN
     if session is not None and (wanted := required_actions.next_step(context, session)) is not None:
         return wanted.model_copy(update={"attempt": interaction.interaction_id})
-    return token_handoff.answered(context, interaction, session, allow=req.allow)
+    return token_handoff.hand_over(context, interaction, session, allow=req.allow)
 
 
 @contract.finish.implements
@@ -99,30 +101,32 @@ def finish(context: Context, req: contract.ConnectionCallback) -> Next:
     if interaction is None:
         return next_step.START_AGAIN
     if interaction.is_done:
-        return next_step.after_the_end(session)
+        return next_step.after_end(session)
     answer = req.model_dump(include={"code", "error", "iss"}, exclude_defaults=True)
     try:
         claimed, connection = connections.finish(context, req.state, answer)
     except connections.UnknownState:
         return next_step.advance(context, interaction, session)
     except connections.ConnectionRefused:
-        return _back(interaction.request, DENIED, interaction.interaction_id)
+        return _return_with_problem(interaction.request, DENIED, interaction.interaction_id)
     except connections.ConnectionBroken:
-        return _back(interaction.request, BROKEN, interaction.interaction_id)
+        return _return_with_problem(interaction.request, BROKEN, interaction.interaction_id)
     if LINKS in interaction.request:
-        return _linked(context, interaction, claimed)
-    if _is_wished_anew(interaction) and connection.can_reauthenticate and not claimed.is_anew:
-        return _back(interaction.request, SILENT, interaction.interaction_id)
-    wish = token_handoff.of(interaction)
+        return _link(context, interaction, claimed)
+    if _needs_reauthentication(interaction) and connection.can_reauthenticate and not claimed.is_anew:
+        return _return_with_problem(interaction.request, SILENT, interaction.interaction_id)
+    wish = token_handoff.request_for(interaction)
     if wish is not None and wish.links:
         return token_handoff.with_candidate(context, interaction, wish, claimed)
     registers = context.tenant.settings.registration and (wish is None or wish.registers)
-    return _decided(context, identity_linking.forget(context, interaction), connection, claimed, registers=registers)
+    return _sign_in_or_register(
+        context, identity_linking.clear(context, interaction), connection, claimed, registers=registers
+    )
 
 
 @contract.read_profile.implements
 def connected(context: Context, req: contract.ConnectedProfileRequest) -> contract.ConnectedProfile:
-    waits = identity_linking.still_of(context, interactions.find(context, req.attempt))
+    waits = identity_linking.active_for(context, interactions.find(context, req.attempt))
     if waits is None:
         raise e.UnknownAccount
     said = {**waits.claimed.profile, "Email": waits.claimed.email}
@@ -132,31 +136,31 @@ def connected(context: Context, req: contract.ConnectedProfileRequest) -> contra
     return contract.ConnectedProfile(title=connections.title_for(context, waits.claimed.provider), fields=fields)
 
 
-def _asked(interaction: Interaction | None) -> dict[str, Any]:
+def _authorization_request(interaction: Interaction | None) -> dict[str, Any]:
     """Return what an application asked for; nothing where none did."""
     return interaction.request if interaction is not None and interaction.kind == next_step.AUTHORIZE else {}
 
 
 def _hint(interaction: Interaction | None) -> str:
     """Return whom the application expects: the provider fills its form with it."""
-    return str(_asked(interaction).get("login_hint") or "")
+    return str(_authorization_request(interaction).get("login_hint") or "")
 
 
-def _is_wished_anew(interaction: Interaction | None) -> bool:
+def _needs_reauthentication(interaction: Interaction | None) -> bool:
     """Return whether an application wants a new proof, also of whoever is not signed in here: they may just have signed out."""
-    asked = _asked(interaction)
+    asked = _authorization_request(interaction)
     names_anew = asked.get("max_age") is not None or asked.get("acr") is not None
     return names_anew or "login" in asked.get("prompt", ())
 
 
-def _back(request: Mapping[str, Any], problem: str, interaction_id: str | None = None) -> Next:
+def _return_with_problem(request: Mapping[str, Any], problem: str, interaction_id: str | None = None) -> Next:
     """Return to the page that had led to the provider."""
     if LINKS in request:
         return Next(step=Step.REDIRECT, address=f"{LANDING}?problem={problem}")
     return Next(step=Step.LOGIN, attempt=interaction_id, problem=problem)
 
 
-def _linked(context: Context, interaction: Interaction, claimed: ProviderIdentity) -> Next:
+def _link(context: Context, interaction: Interaction, claimed: ProviderIdentity) -> Next:
     """Link to whoever is signed in with the session that asked: nobody else's browser may finish it, nor one whose session its
     owner ended by taking the account back in this very moment.
     """
@@ -174,7 +178,7 @@ def _linked(context: Context, interaction: Interaction, claimed: ProviderIdentit
     return Next(step=Step.REDIRECT, address=f"{LANDING}?done=linked")
 
 
-def _decided(
+def _sign_in_or_register(
     context: Context, interaction: Interaction, connection: Connection, claimed: ProviderIdentity, *, registers: bool
 ) -> Next:
     """Return the step of whoever the provider vouches for.
@@ -183,62 +187,69 @@ def _decided(
     """
     holder = linked_identities.find_account(context, claimed.provider, claimed.subject)
     if holder is not None:
-        return _known(context, interaction, holder, claimed)
+        return _sign_in_linked(context, interaction, holder, claimed)
     if claimed.email and claimed.email_verified and connection.trusts_email and accounts.is_email(claimed.email):
         known = accounts.by_email(context, claimed.email)
         if known is not None and first_verification.is_shared(
             known
         ):  # whoever else may know its password would go on beside them
-            return _unlinked(context, interaction, claimed, registers=False)
+            return _offer_registration(context, interaction, claimed, registers=False)
         if context.tenant.settings.account_linking if known is not None else registers and not _asks_for_terms(context):
-            return _opened(context, interaction, claimed, claimed.email)
-    return _unlinked(context, interaction, claimed, registers=registers)
+            return _sign_in_by_email(context, interaction, claimed, claimed.email)
+    return _offer_registration(context, interaction, claimed, registers=registers)
 
 
 def _asks_for_terms(context: Context) -> bool:
     return any(field.name == TERMS and field.required for field in registration_form.fields_of(context.tenant.settings))
 
 
-def _unlinked(context: Context, interaction: Interaction, claimed: ProviderIdentity, *, registers: bool) -> Next:
+def _offer_registration(
+    context: Context, interaction: Interaction, claimed: ProviderIdentity, *, registers: bool
+) -> Next:
     """Let the identity wait for an account: the page of registration is filled in with it."""
-    interaction = identity_linking.note(context, interaction, claimed)
+    interaction = identity_linking.store_pending(context, interaction, claimed)
     if not registers:
         return Next(step=Step.LOGIN, attempt=interaction.interaction_id, problem=NOBODY_HERE)
     return Next(step=Step.REGISTER, attempt=interaction.interaction_id, problem=claimed.provider)
 
 
-def _known(context: Context, interaction: Interaction, holder: Account, claimed: ProviderIdentity) -> Next:
+def _sign_in_linked(context: Context, interaction: Interaction, holder: Account, claimed: ProviderIdentity) -> Next:
     try:
         account = linked_identities.record_use(context, holder, claimed)
     except linked_identities.NotLinked:
-        return _back(interaction.request, DENIED, interaction.interaction_id)
-    return _entered(
-        context, identity_linking.note(context, interaction, claimed, account.uid), account, is_anew=claimed.is_anew
+        return _return_with_problem(interaction.request, DENIED, interaction.interaction_id)
+    return _complete(
+        context,
+        identity_linking.store_pending(context, interaction, claimed, account.uid),
+        account,
+        is_anew=claimed.is_anew,
     )
 
 
-def _opened(context: Context, interaction: Interaction, claimed: ProviderIdentity, email: str) -> Next:
+def _sign_in_by_email(context: Context, interaction: Interaction, claimed: ProviderIdentity, email: str) -> Next:
     """Let the provider's word be a proof of the mailbox: the account that has the address is its owner's, or is made."""
     facts = {"email": email, "registers": True}
     proof = OneTimeToken(Purpose.SIGN_IN, NOBODY, identifiers.normalize(EMAIL, email), facts, context.now)
     try:
         account = redemption.redeem(context, proof, e.UnknownAccount, identity=claimed)
     except (e.EmailRefused, e.EmailDomainRefused):
-        return _back(interaction.request, UNWANTED, interaction.interaction_id)
+        return _return_with_problem(interaction.request, UNWANTED, interaction.interaction_id)
     except (e.EmailRegistered, e.ClosedLink, e.UnknownAccount):  # it became another's in this very moment
         context.work.rollback()
-        return _back(interaction.request, DENIED, interaction.interaction_id)
-    interaction = identity_linking.note(context, interaction, claimed, account.uid, is_proof=True)
-    return _entered(context, interaction, account, is_anew=claimed.is_anew)
+        return _return_with_problem(interaction.request, DENIED, interaction.interaction_id)
+    interaction = identity_linking.store_pending(context, interaction, claimed, account.uid, is_proof=True)
+    return _complete(context, interaction, account, is_anew=claimed.is_anew)
 
 
-def _entered(context: Context, interaction: Interaction, account: Account, *, is_anew: bool) -> Next:
+def _complete(context: Context, interaction: Interaction, account: Account, *, is_anew: bool) -> Next:
     """Sign in, by a second factor where one is wanted; raises why the account may not, as only its owner sees that."""
     session = sessions.current_of(context, account.uid)
     if session is not None and not is_anew:  # what a browser is let in by again is no proof of who sits there
         step = next_step.advance(context, interaction, session)
         return step.model_copy(update={"problem": SILENT}) if step.step is Step.LOGIN else step
-    after = first_factor_passed.enter(context, interaction, account, Authentication((identity_linking.FEDERATED,)))
+    after = first_factor_passed.try_sign_in(
+        context, interaction, account, Authentication((identity_linking.FEDERATED,))
+    )
     if after is not None:
         return after
     one_time_tokens.refuse_locked(context, account)

@@ -22,7 +22,6 @@ from app.identity.directory.tenants.allowed_addresses import is_allowed
 from app.identity.hosted import (
     account_identifiers,
     first_factor_passed,
-    freshness,
     identity_linking,
     next_step,
     pending_verification,
@@ -61,10 +60,10 @@ def resume(context: Context, req: hub.InteractionRequest) -> Next:
     session = sessions.current(context)
     if session is None and (waits := second_factor.step(context, interaction)) is not None:
         return waits
-    if session is None and (state := pending_verification.of(interaction)) is not None:
+    if session is None and (state := pending_verification.pending_for(interaction)) is not None:
         return verification.step(context, interaction, state)
     step = next_step.advance(context, interaction, session)
-    return reauthentication.told(context, step) if step.must_reauthenticate else step
+    return reauthentication.with_methods(context, step) if step.must_reauthenticate else step
 
 
 @hub.captcha.implements
@@ -84,13 +83,13 @@ def with_password(context: Context, req: hub.SignInRequest) -> Next:
     going_on = interaction if interaction is not None and not interaction.is_done else None
     identifier = identifiers.guess(context.tenant.settings, req.identifier)
     proof = LockSolution(req.security_answer, captcha.from_form(req.captcha))
-    remember = first_factor_passed.remembering(context, req.remember)
-    if (waits := verification.again(context, going_on, identifier, req.password)) is not None:
+    remember = first_factor_passed.can_remember(context, req.remember)
+    if (waits := verification.repeat_sign_in(context, going_on, identifier, req.password)) is not None:
         return waits
     try:
         passed = sign_in.verify(context, identifier, req.password, proof, hides_unknown=True)
     except e.EmailUnverified:
-        going_on = identity_linking.wish(context, going_on, connects=req.connects)
+        going_on = identity_linking.mark_announced(context, going_on, connects=req.connects)
         return verification.after_password(
             context, going_on, account_lookup.find(context, identifier, is_hidden=True).holder, remember
         )
@@ -101,8 +100,8 @@ def with_password(context: Context, req: hub.SignInRequest) -> Next:
     authentication = Authentication(
         (sign_in.PASSWORD,), identifier.kind, opens_lock=passed.opens_lock, remember=remember
     )
-    interaction = identity_linking.wish(context, going_on, connects=req.connects) or interaction
-    return first_factor_passed.onward(context, interaction, passed.account, authentication, passed.required)
+    interaction = identity_linking.mark_announced(context, going_on, connects=req.connects) or interaction
+    return first_factor_passed.continue_sign_in(context, interaction, passed.account, authentication, passed.required)
 
 
 @hub.consent.implements
@@ -111,7 +110,7 @@ def answer_consent(context: Context, req: InteractionDecision) -> Next:
     if interaction is None:
         return next_step.START_AGAIN
     if interaction.kind != next_step.AUTHORIZE:
-        return next_step.after_the_end(session)
+        return next_step.after_end(session)
     return authorize.answer_consent(context, interaction, session, req.allow)
 
 
@@ -153,9 +152,9 @@ def read_profile(context: Context, req: hub.ProfileRequest) -> hub.ProfileRespon
         person=oauth_views.person(account),
         profile=accounts.profile_of(account),
         has_password=account.password_hash is not None,
-        must_confirm=freshness.must_confirm(context, session, account),
+        must_confirm=reauthentication.must_confirm(context, session, account),
         answered=list(account.security_answers),
-        needs_password=context.now - session.authenticated_at > freshness.FRESH,
+        needs_password=context.now - session.authenticated_at > reauthentication.REAUTHENTICATION_LIFETIME,
         phone=display_phone(account.phone) if account.phone else None,
         asked_phone=display_phone(asked) if asked else None,
         resend_in_seconds=account_identifiers.wait_for_number(context, account, asked) if asked else 0,

@@ -21,7 +21,7 @@ _KEY: Final = "connected"
 
 
 @dataclass(frozen=True)
-class Waiting:
+class PendingIdentity:
     """What a provider said, and the account that was registered with it, or came by it, in this attempt.
 
     `is_proof`: its word proved the account's address a moment ago, so that it is to be linked.
@@ -33,7 +33,7 @@ class Waiting:
     is_wished: bool = False  # whoever signs in was told that it is connected
 
 
-def note(
+def store_pending(
     context: Context,
     interaction: Interaction,
     claimed: ProviderIdentity,
@@ -46,56 +46,56 @@ def note(
     return interactions.add_facts(context, interaction, lifetime=interactions.LIFETIME, **{_KEY: held})
 
 
-def wish(context: Context, interaction: Interaction | None, *, connects: bool) -> Interaction | None:
+def mark_announced(context: Context, interaction: Interaction | None, *, connects: bool) -> Interaction | None:
     """Note whether the page on which somebody signs in said that what waits is connected: a browser is left with a page open, and
     whoever sits down at it next must not get somebody else's way in into their account unawares."""
-    waits = of(interaction)
+    waits = pending_for(interaction)
     if interaction is None or waits is None or waits.is_wished == connects:
         return interaction
     held = {**asdict(waits), "is_wished": connects}
     return interactions.add_facts(context, interaction, lifetime=interactions.LIFETIME, **{_KEY: held})
 
 
-def forget(context: Context, interaction: Interaction) -> Interaction:
+def clear(context: Context, interaction: Interaction) -> Interaction:
     """Let none wait any more."""
     return (
         interactions.add_facts(context, interaction, lifetime=interactions.LIFETIME, **{_KEY: None})
-        if of(interaction)
+        if pending_for(interaction)
         else interaction
     )
 
 
-def of(interaction: Interaction | None) -> Waiting | None:
+def pending_for(interaction: Interaction | None) -> PendingIdentity | None:
     """Return what waits in the attempt."""
     held = interaction.request.get(_KEY) if interaction is not None else None
-    return Waiting(**{**held, "claimed": ProviderIdentity(**held["claimed"])}) if held else None
+    return PendingIdentity(**{**held, "claimed": ProviderIdentity(**held["claimed"])}) if held else None
 
 
-def still_of(context: Context, interaction: Interaction | None) -> Waiting | None:
+def active_for(context: Context, interaction: Interaction | None) -> PendingIdentity | None:
     """Return what waits in the attempt, where the tenant has its connection still."""
-    waits = of(interaction)
+    waits = pending_for(interaction)
     is_there = waits is not None and waits.claimed.provider in {
         one.name for one in connections.active_connections(context)
     }
     return waits if is_there else None
 
 
-def waits_for(context: Context, interaction: Interaction | None, uid: str) -> bool:
+def is_proof_for(context: Context, interaction: Interaction | None, uid: str) -> bool:
     """Return whether this attempt's browser came from a provider to this very account, or registered it with what it brought,
     and nobody took that from the account since: one that waits is still its maker's."""
-    waits = of(interaction)
+    waits = pending_for(interaction)
     if waits is None or NO_ACCOUNT in (waits.uid, uid) or waits.uid != uid:
         return False
     account = store.by_uid(context, uid)
     return account is None or linked_identities.is_known(account, waits.claimed)
 
 
-def settle(context: Context, interaction: Interaction | None, account: Account) -> None:
+def link_pending(context: Context, interaction: Interaction | None, account: Account) -> None:
     """Link what waits to the account, whose sign-in is whole: to the one that was registered with it, or that has the address
     which the provider vouches for. What its owner took away meanwhile stays away. Whoever else signs in here may not be who
     brought it; they link it on their own page.
     """
-    waits = still_of(context, interaction)
+    waits = active_for(context, interaction)
     if waits is None:
         return
     fresh = store.change(context, account.uid, {}) or account  # locked: its owner may claim it in this very moment
@@ -108,11 +108,11 @@ def settle(context: Context, interaction: Interaction | None, account: Account) 
         context.audit.record("identity.not_linked", uid=account.uid, reason=type(reason).__name__)
 
 
-def _is_still(account: Account, waits: Waiting) -> bool:
+def _is_still(account: Account, waits: PendingIdentity) -> bool:
     return waits.is_proof or linked_identities.is_known(account, waits.claimed)
 
 
-def _is_theirs(context: Context, account: Account, waits: Waiting) -> bool:
+def _is_theirs(context: Context, account: Account, waits: PendingIdentity) -> bool:
     email = (waits.claimed.email or "") if waits.claimed.email_verified else ""
     may = waits.is_wished and waits.uid == NO_ACCOUNT and context.tenant.settings.account_linking
     return may and bool(email) and verification.is_verified(account, email)

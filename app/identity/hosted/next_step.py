@@ -9,7 +9,7 @@ from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.tenants.allowed_addresses import is_allowed, is_registered_page, with_query
-from app.identity.hosted import freshness, token_handoff
+from app.identity.hosted import reauthentication, token_handoff
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import authorize
 from app.identity.protocols.oauth import views as oauth
@@ -27,7 +27,7 @@ def open_interaction(context: Context, interaction_id: str) -> Interaction | Nex
     interaction = interactions.find(context, interaction_id)
     if interaction is None:
         return START_AGAIN
-    return after_the_end(sessions.current(context)) if interaction.is_done else interaction
+    return after_end(sessions.current(context)) if interaction.is_done else interaction
 
 
 def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next:
@@ -39,7 +39,7 @@ def advance(context: Context, interaction: Interaction, session: BrowserSession 
     if step.step is not Step.PIN or session is None or (step.can_skip and not interaction.request.get(CHOSEN)):
         return step
     account = accounts.by_uid(context, session.uid)
-    if account is None or not freshness.must_confirm(context, session, account):
+    if account is None or not reauthentication.must_confirm(context, session, account):
         return step
     asked = {"step": Step.LOGIN, "person": oauth.person(account), "must_reauthenticate": True}
     return step.model_copy(update=asked)
@@ -52,7 +52,7 @@ def _advance(context: Context, interaction: Interaction, session: BrowserSession
         return Next(step=Step.LOGIN, attempt=interaction.interaction_id)
     if (wanted := required_actions.next_step(context, session)) is not None:
         return wanted.model_copy(update={"attempt": interaction.interaction_id})
-    if (wish := token_handoff.of(interaction)) is not None:
+    if (wish := token_handoff.request_for(interaction)) is not None:
         return token_handoff.with_session(context, interaction, session, wish)
     interactions.finish(context, interaction)
     return to_return_address(context, session, interaction.request.get("return_url"))
@@ -99,6 +99,6 @@ def open_return(
     return Next(step=step, attempt=interaction.interaction_id, binding=binding, relying_party=asking)
 
 
-def after_the_end(session: BrowserSession | None) -> Next:
+def after_end(session: BrowserSession | None) -> Next:
     """Return what Back, refresh and a second submit meet after the attempt ended: the profile where signed in, else start again."""
     return Next(step=Step.PROFILE, address=PROFILE_PATH) if session else START_AGAIN

@@ -41,7 +41,7 @@ def is_due_here(context: Context, account: Account) -> bool:
     return is_on and _asks_again(context, account, _LOCAL)
 
 
-def not_now(context: Context, account: Account, *, is_local: bool) -> None:
+def decline(context: Context, account: Account, *, is_local: bool) -> None:
     """Remember a "not now": it is asked again after as many days as the tenant says."""
     days = context.tenant.settings.passkey_settings.progressive_enrollment_days
     said = {
@@ -52,7 +52,7 @@ def not_now(context: Context, account: Account, *, is_local: bool) -> None:
     _keep(context, account, said)
 
 
-def taken(context: Context, account: Account) -> None:
+def accept(context: Context, account: Account) -> None:
     """Remember that a passkey was made."""
     _keep(context, account, {_PROGRESSIVE: False, _LOCAL: False, _DATE: iso(context.now)})
 

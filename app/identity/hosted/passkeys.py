@@ -28,9 +28,9 @@ from app.identity.directory.tenants import webauthn_origins
 from app.identity.hosted import (
     account_settings,
     first_factor_passed,
-    freshness,
     next_step,
     passkey_offers,
+    reauthentication,
     verification,
 )
 from app.identity.platform.context import Context
@@ -60,7 +60,7 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
             raise
         context.work.rollback()
         return waits
-    authentication = Authentication(methods, remember=first_factor_passed.remembering(context, req.remember))
+    authentication = Authentication(methods, remember=first_factor_passed.can_remember(context, req.remember))
     one_time_tokens.refuse_locked(context, account)
     refusal = eligibility.refusal(context, account, "email")
     if isinstance(refusal, e.EmailUnverified) and account.email:
@@ -74,7 +74,7 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
     is_complete = second_factor.MFA in authentication.methods
     if is_complete and shown.is_elsewhere and passkey_offers.is_due_here(context, account):
         return _offered_here(context, interaction, account, authentication)
-    step = first_factor_passed.enter(context, interaction, account, authentication)
+    step = first_factor_passed.try_sign_in(context, interaction, account, authentication)
     if step is None:
         raise e.AccountBlocked
     return step
@@ -83,7 +83,7 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
 @contract.read_own.implements
 def read_own(context: Context, req: NoParameters) -> contract.OwnPasskeys:  # noqa: ARG001 - the session says whose
     require_enabled(context)
-    session, account = account_settings.owner(context)
+    session, account = account_settings.require_account(context)
     held = store.by_account(context, account.uid)
     owner = user_entity(account)
     sessions.touch(context, session)
@@ -97,8 +97,8 @@ def read_own(context: Context, req: NoParameters) -> contract.OwnPasskeys:  # no
             display_name=owner.display_name or owner.name,
             ids=[one.facts["id"] for one in held],
         ),
-        needs_password=context.now - session.authenticated_at > freshness.FRESH,
-        must_confirm=freshness.must_confirm(context, session, account),
+        needs_password=context.now - session.authenticated_at > reauthentication.REAUTHENTICATION_LIFETIME,
+        must_confirm=reauthentication.must_confirm(context, session, account),
         has_password=account.password_hash is not None,
         can_add=bool(account.email) and len(held) < store.MAX_PASSKEYS and webauthn_origins.supports_passkeys(context),
     )
@@ -107,7 +107,7 @@ def read_own(context: Context, req: NoParameters) -> contract.OwnPasskeys:  # no
 @contract.begin_own.implements
 def begin_own(context: Context, req: contract.BeginOwnRequest) -> contract.PasskeyOptions:
     require_enabled(context)
-    _, account = account_settings.owner(context)
+    _, account = account_settings.require_account(context)
     wanted = DISCOVERABLE_ON_THIS_DEVICE if req.local else DISCOVERABLE
     return contract.PasskeyOptions(options=management.begin_adding(context, account, wanted))
 
@@ -115,32 +115,32 @@ def begin_own(context: Context, req: contract.BeginOwnRequest) -> contract.Passk
 @contract.add.implements
 def add(context: Context, req: contract.AddPasskeyRequest) -> SessionRenewal:
     require_enabled(context)
-    known = account_settings.proved(context, req)
+    known = account_settings.reauthenticate(context, req)
     management.add(context, known.account, req.credential, req.name)
-    passkey_offers.taken(context, known.account)
-    return account_settings.done(context, known)
+    passkey_offers.accept(context, known.account)
+    return account_settings.renew_session(context, known)
 
 
 @contract.rename.implements
 def rename(context: Context, req: contract.RenamePasskeyRequest) -> Posted:
-    _, account = account_settings.owner(context)
+    _, account = account_settings.require_account(context)
     management.rename(context, account, req.id, req.name)
     return Posted()
 
 
 @contract.remove.implements
 def remove(context: Context, req: contract.RemovePasskeyRequest) -> SessionRenewal:
-    known = account_settings.proved(context, req)
+    known = account_settings.reauthenticate(context, req)
     management.remove(context, known.account, req.id)
-    return account_settings.done(context, known)
+    return account_settings.renew_session(context, known)
 
 
 @contract.read_offer.implements
 def read_offer(context: Context, req: contract.OfferRequest) -> contract.Offer:
-    session, account = account_settings.owner(context)
+    session, account = account_settings.require_account(context)
     interaction_id = interactions.find_open(context, req.attempt)
     if req.attempt and interaction_id is None:
-        return contract.Offer(next=next_step.after_the_end(session))
+        return contract.Offer(next=next_step.after_end(session))
     is_local = bool(interaction_id and interaction_id.request.get(LOCAL))
     return contract.Offer(is_local=is_local, person=oauth_views.person(account))
 
@@ -148,17 +148,17 @@ def read_offer(context: Context, req: contract.OfferRequest) -> contract.Offer:
 @contract.answer_offer.implements
 def answer_offer(context: Context, req: contract.OfferAnswer) -> Next:
     """The sign-in was a moment ago, so nothing is asked again: whoever comes back later is led onward without it."""
-    session, account = account_settings.owner(context)
+    session, account = account_settings.require_account(context)
     interaction_id = interactions.find_open(context, req.attempt)
-    is_fresh = context.now - session.authenticated_at <= freshness.FRESH
+    is_fresh = context.now - session.authenticated_at <= reauthentication.REAUTHENTICATION_LIFETIME
     if req.credential is not None and is_fresh:
         require_enabled(context)
         management.add(context, account, req.credential)
-        passkey_offers.taken(context, account)
+        passkey_offers.accept(context, account)
     elif req.credential is None:
-        passkey_offers.not_now(context, account, is_local=bool(interaction_id and interaction_id.request.get(LOCAL)))
+        passkey_offers.decline(context, account, is_local=bool(interaction_id and interaction_id.request.get(LOCAL)))
     if interaction_id is None:
-        return next_step.after_the_end(session)
+        return next_step.after_end(session)
     return next_step.advance(context, interaction_id, session)
 
 
@@ -206,8 +206,8 @@ def _offered_here(
     context: Context, interaction: Interaction | None, account: Account, authentication: Authentication
 ) -> Next:
     if interaction is None or interaction.is_done:
-        return first_factor_passed.enter(context, interaction, account, authentication) or next_step.START_AGAIN
+        return first_factor_passed.try_sign_in(context, interaction, account, authentication) or next_step.START_AGAIN
     if not sign_in_service.try_complete_sign_in(context, account, authentication.kind):
         raise e.AccountBlocked
     interaction = interactions.add_facts(context, interaction, lifetime=second_factor.LIFETIME, **{LOCAL: True})
-    return first_factor_passed.session(context, interaction, account, authentication, step=Step.PASSKEY_OFFER)
+    return first_factor_passed.begin_session(context, interaction, account, authentication, step=Step.PASSKEY_OFFER)

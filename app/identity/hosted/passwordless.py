@@ -36,7 +36,7 @@ from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
 
-WAITS: Final = timedelta(hours=1)
+LIFETIME: Final = timedelta(hours=1)
 _TRIES: Final = Rate(20, 600)  # per attempt, whoever's name it is
 _KEY: Final = "passwordless"
 _SHOWN: Final = {
@@ -45,7 +45,7 @@ _SHOWN: Final = {
 
 
 @dataclass(frozen=True)
-class Waiting:
+class PendingPasswordless:
     """What an attempt waits for."""
 
     name: str  # as it was typed
@@ -59,7 +59,7 @@ class Waiting:
     ticket: str = ""  # the digest of the device that waits
     number: str = ""  # what stands on it
 
-    def is_same(self, other: Waiting) -> bool:
+    def is_same(self, other: PendingPasswordless) -> bool:
         """Return whether both wait for the same."""
         return (self.name, self.by, self.uid, self.subject) == (other.name, other.by, other.uid, other.subject)
 
@@ -104,7 +104,7 @@ def code(context: Context, req: CodeRequest) -> Next:
             context, Purpose.SIGN_IN, state.uid, req.code, subject=state.subject, errors=errors, identifier=name
         )
         account = redemption.redeem(context, proof, errors.closed)
-        return entered(context, interaction_id, account, state.by, remember=state.remember)
+        return complete_sign_in(context, interaction_id, account, state.by, remember=state.remember)
     except ApiError as refusal:
         raise _with_page(context, refusal, state) from None
 
@@ -118,7 +118,7 @@ def go_on(context: Context, req: InteractionOnly) -> Next:
     found = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, state.ticket)
     if found is None or found.is_expired(context.now) or found.state != State.APPROVED:
         return _step(context, interaction_id, state)
-    return entered(context, interaction_id, smart_login.redeem(context, found), MAIL, remember=state.remember)
+    return complete_sign_in(context, interaction_id, smart_login.redeem(context, found), MAIL, remember=state.remember)
 
 
 def begin(context: Context, interaction: Interaction | None, name: str, by: str, *, remember: bool = False) -> Next:
@@ -130,7 +130,7 @@ def begin(context: Context, interaction: Interaction | None, name: str, by: str,
         raise e.PasswordlessOff
     identifier, account, registers = methods.resolve(context, name, by)
     uid, subject = (account.uid, by) if account else (NOBODY, sending.unknown_subject(identifier.value))
-    state = Waiting(name, by, uid, subject, identifier.kind, identifier.value, remember=remember)
+    state = PendingPasswordless(name, by, uid, subject, identifier.kind, identifier.value, remember=remember)
     before = _of(interaction) if interaction is not None else None
     if before is not None and before.is_same(state):
         state = replace(state, sent_at=before.sent_at, ticket=before.ticket, number=before.number)
@@ -139,19 +139,19 @@ def begin(context: Context, interaction: Interaction | None, name: str, by: str,
     )
     if not resend_delay.seconds_left(context, state.sent_at):
         try:
-            state = _sent(context, here, state, account, registers)
+            state = _send(context, here, state, account, registers)
         except (*sending.SEND_ERRORS, e.UnknownAccount) as reason:
             context.work.rollback()
             here, binding = (
                 (interaction, None) if interaction is not None else interactions.begin(context, next_step.RETURN, {})
             )
-            state = _waits_in_vain(context, state)
+            state = _simulate_send(context, state)
             context.audit.record("passwordless.not_sent", reason=type(reason).__name__)
-    here = interactions.add_facts(context, here, lifetime=WAITS, **{_KEY: asdict(state)})
+    here = interactions.add_facts(context, here, lifetime=LIFETIME, **{_KEY: asdict(state)})
     return _step(context, here, state).model_copy(update={"binding": binding})
 
 
-def entered(
+def complete_sign_in(
     context: Context, interaction: Interaction | None, account: Account, by: str, *, remember: bool = False
 ) -> Next:
     """Sign in whoever proved their mailbox or their number; raises why the account may not, as only its owner sees that."""
@@ -160,11 +160,11 @@ def entered(
         if by == SMS
         else Authentication(("otp",), "email", FactorKind.EMAIL)
     )
-    after = first_factor_passed.enter(
+    after = first_factor_passed.try_sign_in(
         context,
         interaction,
         account,
-        replace(authentication, remember=first_factor_passed.remembering(context, remember)),
+        replace(authentication, remember=first_factor_passed.can_remember(context, remember)),
     )
     if after is not None:
         return after
@@ -177,13 +177,13 @@ def entered(
     )  # fmt: skip
 
 
-def remembers(interaction: Interaction | None) -> bool:
+def is_remembered(interaction: Interaction | None) -> bool:
     """Return whether whoever asked in this browser wants to stay signed in."""
     state = _of(interaction) if interaction is not None else None
     return state is not None and state.remember
 
 
-def asking_party(context: Context, interaction_id: str) -> RelyingPartyView | None:
+def relying_party_of(context: Context, interaction_id: str) -> RelyingPartyView | None:
     """Return the application of an attempt, whichever browser began it: to its home alone another one may be led."""
     client = (
         context.application(client_id=interactions.client_id_for(context, interaction_id)) if interaction_id else None
@@ -191,9 +191,9 @@ def asking_party(context: Context, interaction_id: str) -> RelyingPartyView | No
     return oauth.relying_party(client, None) if client is not None else None
 
 
-def _sent(
-    context: Context, interaction: Interaction, state: Waiting, account: Account | None, registers: bool
-) -> Waiting:
+def _send(
+    context: Context, interaction: Interaction, state: PendingPasswordless, account: Account | None, registers: bool
+) -> PendingPasswordless:
     options = SendOptions(interaction_id=interaction.interaction_id, registers=registers)
     if state.by == DEVICE:
         number = smart_login.new_number()
@@ -209,7 +209,7 @@ def _sent(
     return replace(state, sent_at=int(context.now.timestamp()))
 
 
-def _waits_in_vain(context: Context, state: Waiting) -> Waiting:
+def _simulate_send(context: Context, state: PendingPasswordless) -> PendingPasswordless:
     """Wait as everybody does whom nothing was sent: for the next message."""
     state = replace(state, sent_at=int(context.now.timestamp()))
     if state.by != DEVICE or state.ticket:
@@ -218,7 +218,7 @@ def _waits_in_vain(context: Context, state: Waiting) -> Waiting:
     return replace(state, ticket=smart_login.begin(context, None, None, number=number).ticket_hash, number=number)
 
 
-def _step(context: Context, interaction: Interaction, state: Waiting) -> Next:
+def _step(context: Context, interaction: Interaction, state: PendingPasswordless) -> Next:
     return Next(
         step=Step.SIGN_IN_SENT,
         attempt=interaction.interaction_id,
@@ -230,27 +230,27 @@ def _step(context: Context, interaction: Interaction, state: Waiting) -> Next:
     )
 
 
-def _device(context: Context, state: Waiting) -> dict[str, str]:
+def _device(context: Context, state: PendingPasswordless) -> dict[str, str]:
     """Return what stands on the device that waits."""
     found = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, state.ticket)
     stands = found.state if found is not None and not found.is_expired(context.now) else State.USED
     return {"number": state.number, "state": _SHOWN[State(stands)]}
 
 
-def _of(interaction: Interaction, session: BrowserSession | None = None) -> Waiting | None:
+def _of(interaction: Interaction, session: BrowserSession | None = None) -> PendingPasswordless | None:
     """Return what the attempt waits for: nothing any more where the person signed in meanwhile, in another tab."""
     held = interaction.request.get(_KEY)
-    state = Waiting(**held) if held else None
+    state = PendingPasswordless(**held) if held else None
     is_over = state is not None and session is not None and int(session.authenticated_at.timestamp()) >= state.sent_at
     return None if is_over else state
 
 
-def _waiting(context: Context, interaction_id: str) -> tuple[Interaction | None, Waiting | None]:
+def _waiting(context: Context, interaction_id: str) -> tuple[Interaction | None, PendingPasswordless | None]:
     interaction = interactions.find_open(context, interaction_id)
     return interaction, _of(interaction, sessions.current(context)) if interaction is not None else None
 
 
-def _with_page(context: Context, refusal: ApiError, state: Waiting) -> ApiError:
+def _with_page(context: Context, refusal: ApiError, state: PendingPasswordless) -> ApiError:
     """Return the refusal with what the page shows."""
     left = resend_delay.seconds_left(context, state.sent_at)
-    return pending_verification.with_page(refusal, SentTo(sent_to=state.name, resend_in_seconds=left, by=state.by))
+    return pending_verification.with_page_data(refusal, SentTo(sent_to=state.name, resend_in_seconds=left, by=state.by))

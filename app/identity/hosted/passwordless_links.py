@@ -43,12 +43,12 @@ def open_link(context: Context, req: LinkRequest) -> Next:
         return (
             next_step.advance(context, interaction, session)
             if interaction is not None
-            else next_step.after_the_end(session)
+            else next_step.after_end(session)
         )
     proof = one_time_tokens.spend_link(context, Purpose.SIGN_IN, req.token)
     account = redemption.redeem(context, proof, e.ExpiredLink)
-    after = steps.entered(context, interaction, account, MAIL, remember=steps.remembers(interaction))
-    asking = steps.asking_party(context, str(proof.facts.get("attempt") or "")) if interaction is None else None
+    after = steps.complete_sign_in(context, interaction, account, MAIL, remember=steps.is_remembered(interaction))
+    asking = steps.relying_party_of(context, str(proof.facts.get("attempt") or "")) if interaction is None else None
     if after.step is Step.PROFILE and asking is not None and asking.home:
         return after.model_copy(update={"step": Step.REDIRECT, "address": asking.home})
     return after
@@ -61,7 +61,7 @@ def renew_link(context: Context, req: LinkRequest) -> Next:
     if held is None:
         raise e.UnknownLink
     interaction = interactions.find_open(context, req.attempt)
-    return steps.begin(context, interaction, str(held.facts["email"]), MAIL, remember=steps.remembers(interaction))
+    return steps.begin(context, interaction, str(held.facts["email"]), MAIL, remember=steps.is_remembered(interaction))
 
 
 @contract.read_request.implements
@@ -111,7 +111,7 @@ def _view(
     if found is None:
         return contract.DeviceRequestView(state="expired", label=label)
     agent, asking = parse_user_agent(str(found.facts.get("agent") or "")), str(found.facts.get("attempt") or "")
-    party = steps.asking_party(context, asking)
+    party = steps.relying_party_of(context, asking)
     return contract.DeviceRequestView(
         state=_STATES.get(State(found.state)) or _request_state(context, held, token),
         label=label,

@@ -22,14 +22,14 @@ from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.errors import ApiError
 
-WAITS = timedelta(hours=1)
+LIFETIME = timedelta(hours=1)
 MAIL, SMS = "mail", "sms"
-NOT_SENT = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
+SEND_ERRORS = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
 _KEY = "checking"
 
 
 @dataclass(frozen=True)
-class Checking:
+class PendingVerification:
     """What an attempt waits for."""
 
     email: str  # the address as it was typed, or the number
@@ -48,45 +48,47 @@ class Checking:
         return identifiers.normalize(PHONE if self.by == SMS else EMAIL, self.email)
 
 
-def of(interaction: Interaction) -> Checking | None:
+def pending_for(interaction: Interaction) -> PendingVerification | None:
     """Return what the attempt waits for, if it does."""
     held = interaction.request.get(_KEY)
-    known = Checking.__dataclass_fields__  # another version of this program may have kept more
-    return Checking(**{name: value for name, value in held.items() if name in known}) if held else None
+    known = PendingVerification.__dataclass_fields__  # another version of this program may have kept more
+    return PendingVerification(**{name: value for name, value in held.items() if name in known}) if held else None
 
 
-def note(context: Context, interaction: Interaction, state: Checking) -> Interaction:
+def store_pending(context: Context, interaction: Interaction, state: PendingVerification) -> Interaction:
     """Keep what the attempt waits for, and let it live on: mail takes its time."""
-    return interactions.add_facts(context, interaction, lifetime=WAITS, **{_KEY: asdict(state)})
+    return interactions.add_facts(context, interaction, lifetime=LIFETIME, **{_KEY: asdict(state)})
 
 
-def shown(email: str, by: str) -> str:
+def display(email: str, by: str) -> str:
     """Return an address, or a number, as the page shows it."""
     return identifiers.display_phone(email) if by == SMS else email
 
 
-def seconds_left(context: Context, state: Checking) -> int:
+def seconds_left(context: Context, state: PendingVerification) -> int:
     """Return for how long the next mail or message has to wait."""
     return resend_delay.seconds_left(context, state.sent_at)
 
 
-def with_page(refusal: ApiError, shown: SentTo) -> ApiError:
+def with_page_data(refusal: ApiError, shown: SentTo) -> ApiError:
     """Return the refusal with what the page shows, so that it can be drawn again without asking."""
     refusal.data = {**(refusal.data or {}), **shown.model_dump(by_alias=True)}
     return refusal
 
 
-def sent(context: Context, interaction: Interaction, state: Checking, *, is_sent: bool) -> Checking:
+def send_if_due(
+    context: Context, interaction: Interaction, state: PendingVerification, *, is_sent: bool
+) -> PendingVerification:
     """Send the mail where that is still to be done; a limit that is reached is kept silently."""
     if not is_sent:
         try:
             _send(context, interaction, state)
-        except NOT_SENT as reason:
+        except SEND_ERRORS as reason:
             context.audit.record("verification.not_sent", uid=state.uid, reason=type(reason).__name__)
     return replace(state, sent_at=int(context.now.timestamp()))
 
 
-def sent_again(context: Context, interaction: Interaction, state: Checking) -> Checking:
+def resend(context: Context, interaction: Interaction, state: PendingVerification) -> PendingVerification:
     """Send it again, which a limit may refuse.
 
     Mails are counted for the attempt: the limits of the mailbox differ by whose address it is, and are kept silently.
@@ -95,10 +97,10 @@ def sent_again(context: Context, interaction: Interaction, state: Checking) -> C
         send_limits.spend_resend(context, randomness.digest(interaction.interaction_id))
     else:
         _send(context, interaction, state)
-    return sent(context, interaction, state, is_sent=state.by != MAIL)
+    return send_if_due(context, interaction, state, is_sent=state.by != MAIL)
 
 
-def _send(context: Context, interaction: Interaction, state: Checking) -> None:
+def _send(context: Context, interaction: Interaction, state: PendingVerification) -> None:
     """Send link and code, or text a code. Whose number it is already is told so, and nobody else."""
     if state.by == MAIL:
         verification.resend(

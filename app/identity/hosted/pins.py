@@ -13,15 +13,15 @@ from app.identity.authentication.sign_in import identifiers, interactions, passw
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service
 from app.identity.directory.accounts import account_lookup
-from app.identity.hosted import account_settings, freshness, next_step
-from app.identity.hosted.recovery import looked_at
+from app.identity.hosted import account_settings, next_step, reauthentication
+from app.identity.hosted.recovery import link_view
 from app.identity.platform.context import Context
 
 
 @contract.set_at_sign_in.implements
 def set_at_sign_in(context: Context, req: contract.PinStepRequest) -> Next:
     """A second click goes on as the first did. What is offered may be left out; what is required may not."""
-    session, account = account_settings.signed_in(context)
+    session, account = account_settings.require_session(context)
     interaction = next_step.open_interaction(context, req.attempt)
     if isinstance(interaction, Next):
         return interaction
@@ -29,22 +29,22 @@ def set_at_sign_in(context: Context, req: contract.PinStepRequest) -> Next:
         service.skip(context, account)
     if req.skip or account.has_pin or not context.tenant.settings.pin.is_on:
         return next_step.advance(context, interaction, session)
-    if freshness.must_confirm(context, session, account):
+    if reauthentication.must_confirm(context, session, account):
         held = interactions.add_facts(context, interaction, lifetime=interactions.LIFETIME, **{next_step.CHOSEN: True})
         return next_step.advance(context, held, session)
-    known = account_settings.proved(context, req)
+    known = account_settings.reauthenticate(context, req)
     service.set_pin(context, account, service.hash_new_pin(context, req.pin), service.SET)
     after = next_step.advance(context, interaction, session)
-    return after.model_copy(update={"session": account_settings.done(context, known).session})
+    return after.model_copy(update={"session": account_settings.renew_session(context, known).session})
 
 
 @contract.set_own.implements
 def set_own(context: Context, req: contract.SetPinRequest) -> SessionRenewal:
     service.refuse_disabled(context.tenant.settings)
-    known = account_settings.proved(context, req)
+    known = account_settings.reauthenticate(context, req)
     event = service.CHANGED if known.account.has_pin else service.SET
     service.set_pin(context, known.account, service.hash_new_pin(context, req.pin), event)
-    return account_settings.done(context, known)
+    return account_settings.renew_session(context, known)
 
 
 @contract.by_answers.implements
@@ -67,7 +67,7 @@ def by_answers(context: Context, req: contract.PinByAnswers) -> Posted:
 
 @contract.read_link.implements
 def read_link(context: Context, req: LinkLookup) -> RecoveryLinkView:
-    return looked_at(context, Purpose.RESET_PIN, req)
+    return link_view(context, Purpose.RESET_PIN, req)
 
 
 @contract.reset.implements

@@ -1,6 +1,9 @@
-"""Who is signed in and is asked to prove it once more: by which ways they can, and by which name each way knows them."""
+"""Reauthentication of a signed-in user: when it is required, and the methods that the account offers."""
 
 from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
 
 from app.contract import errors as e
 from app.contract.hub import CONNECTION_METHOD, PASSKEY_METHOD, PASSWORD_METHOD, Next
@@ -8,6 +11,8 @@ from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.passwordless import methods
 from app.identity.authentication.passwordless.methods import SMS
+from app.identity.authentication.sign_in import second_factor
+from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.passkeys import store as passkeys
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts import linked_identities
@@ -15,48 +20,67 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 
+REAUTHENTICATION_LIFETIME: Final = timedelta(minutes=5)
 
-def told(context: Context, step: Next) -> Next:
-    """Return the step with the ways of its person. Only whoever holds their session is told."""
+
+def is_fresh(context: Context, session: BrowserSession) -> bool:
+    """Return whether the user authenticated less than five minutes ago."""
+    return context.now - session.authenticated_at <= REAUTHENTICATION_LIFETIME
+
+
+def must_confirm(context: Context, session: BrowserSession, account: Account) -> bool:
+    """Return whether a change requires a reauthentication for which the password alone does not suffice (decisions/0094)."""
+    channel = second_factor.channel_for(session.methods)
+    return not is_fresh(context, session) and (
+        account.password_hash is None or bool(second_factors.kinds_of_account(context, account, channel))
+    )
+
+
+def with_methods(context: Context, step: Next) -> Next:
+    """Return the step with the account's methods and the identifier of each; only a browser with its session gets them."""
     account = accounts.by_uid(context, step.person.uid) if step.person else None
-    return step.model_copy(update={"ways": _ways(context, account)}) if account is not None else step
+    return step.model_copy(update={"ways": _methods(context, account)}) if account is not None else step
 
 
-def _ways(context: Context, account: Account) -> dict[str, str]:
-    found = {}
+def _methods(context: Context, account: Account) -> dict[str, str]:
+    available = {}
     name = _login_name(context, account)
     if account.password_hash is not None and name:
-        found[PASSWORD_METHOD] = name
+        available[PASSWORD_METHOD] = name
     if context.tenant.settings.passkeys and passkeys.by_account(context, account.uid):
-        found[PASSKEY_METHOD] = ""
-    at = {one.provider: one.email or "" for one in linked_identities.of(account)}
-    anew = (one.name for one in connections.active_connections(context) if one.can_reauthenticate) if at else ()
-    found |= {f"{CONNECTION_METHOD}{name}": at[name] for name in anew if name in at}
-    for way in methods.enabled_methods(context):
-        names = (account.phone,) if way == SMS else (name, account.email)
-        known = next((one for one in names if one and _reaches(context, one, way, account)), None)
-        if known is not None and _may_begin(context, account, way):
-            found[way] = known
-    return found
+        available[PASSKEY_METHOD] = ""
+    emails = {identity.provider: identity.email or "" for identity in linked_identities.of(account)}
+    reauthenticating = (
+        (connection.name for connection in connections.active_connections(context) if connection.can_reauthenticate)
+        if emails
+        else ()
+    )
+    available |= {f"{CONNECTION_METHOD}{name}": emails[name] for name in reauthenticating if name in emails}
+    for method in methods.enabled_methods(context):
+        names = (account.phone,) if method == SMS else (name, account.email)
+        identifier = next((text for text in names if text and _resolves_to(context, text, method, account)), None)
+        if identifier is not None and _may_begin(context, account, method):
+            available[method] = identifier
+    return available
 
 
 def _login_name(context: Context, account: Account) -> str | None:
-    """Return a name of the account that the tenant's sign-in takes."""
+    """Return an identifier of the account that the tenant's sign-in accepts."""
     phone = account.phone if account.phone_verified else None
     names = {"email": account.email, "username": account.username, "phone": phone}
     return next((name for kind in context.tenant.settings.login_kinds if (name := names[kind])), None)
 
 
-def _reaches(context: Context, name: str, way: str, account: Account) -> bool:
-    _, reached, _ = methods.resolve(context, name, way)
+def _resolves_to(context: Context, name: str, method: str, account: Account) -> bool:
+    _, reached, _ = methods.resolve(context, name, method)
     return reached is not None and reached.uid == account.uid
 
 
-def _may_begin(context: Context, account: Account, way: str) -> bool:
-    """Return whether a sign-in may begin by it: not where the only second factor is what it would prove."""
+def _may_begin(context: Context, account: Account, method: str) -> bool:
+    """Return whether a sign-in may begin with the method; not if it is the account's only second factor."""
     try:
         second_factors.required_factor(
-            context, account, FactorKind.SMS if way == SMS else FactorKind.EMAIL, is_reauthentication=True
+            context, account, FactorKind.SMS if method == SMS else FactorKind.EMAIL, is_reauthentication=True
         )
     except e.TwoFactorOn:
         return False

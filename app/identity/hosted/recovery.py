@@ -32,13 +32,13 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import allowed_addresses
-from app.identity.hosted import first_factor_passed, next_step, password_expiry, pending_verification
+from app.identity.hosted import first_factor_passed, next_step, pending_verification
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
 
-WAITS = timedelta(hours=1)
+LIFETIME = timedelta(hours=1)
 CODE = "code"
 COMPLETED = "forgotpassword"  # hosted-pages.md section 3
 FORGOTTEN = {one.name: one for one in (PASSWORD, PIN)}
@@ -50,7 +50,7 @@ _NOT_SENT = (
 
 
 @dataclass(frozen=True)
-class Recovering:
+class PendingRecovery:
     """What an attempt waits for."""
 
     name: str  # as it was typed
@@ -129,7 +129,7 @@ def reset_code(context: Context, req: CodeRequest) -> Next:
 
 @contract.read_reset.implements
 def read_reset(context: Context, req: LinkLookup) -> RecoveryLinkView:
-    return looked_at(context, Purpose.RESET_PASSWORD, req)
+    return link_view(context, Purpose.RESET_PASSWORD, req)
 
 
 @contract.reset.implements
@@ -138,7 +138,7 @@ def reset(context: Context, req: contract.ResetPasswordRequest) -> Next:
     password_reset.spend_limit(context)
     interaction = interactions.find_open(context, req.attempt)
     account, proof = password_reset.reset_with_link(context, req.token, req.password)
-    is_step = proof.facts.get("reason") == password_expiry.REASON
+    is_step = proof.facts.get("reason") == first_factor_passed.EXPIRED
     if is_step or context.tenant.settings.login_on_password_reset:
         sent = "sms" if proof.facts.get("phone") else "otp"  # RFC 8176; a mailbox is one factor
         methods = tuple(proof.facts.get("methods") or (sent,))
@@ -146,11 +146,11 @@ def reset(context: Context, req: contract.ResetPasswordRequest) -> Next:
         authentication = Authentication(
             methods, channel=channel, remember=is_step and bool(proof.facts.get("remember"))
         )
-        if (onward := first_factor_passed.enter(context, interaction, account, authentication)) is not None:
+        if (onward := first_factor_passed.try_sign_in(context, interaction, account, authentication)) is not None:
             return onward
     label = str(proof.facts.get("email") or label_of(account))
     if interaction is not None:
-        interactions.add_facts(context, interaction, lifetime=WAITS, **{KEY: None})
+        interactions.add_facts(context, interaction, lifetime=LIFETIME, **{KEY: None})
         return Next(step=Step.LOGIN, attempt=interaction.interaction_id, login_hint=label, ends_session=True)
     opened = next_step.open_return(context, None, None)
     return opened.model_copy(update={"login_hint": label, "ends_session": True})
@@ -191,20 +191,20 @@ def _begin(
         lookup = AccountLookup(context, identifier, account, is_hidden=True)
     account = forgotten_pins.reachable_account(lookup, by) if of is PIN else recipient.reachable_account(lookup, by)
     uid = account.uid if account else one_time_tokens.NOBODY
-    state, before = Recovering(name, uid, by, of=of.name), _of(interaction) if interaction is not None else None
+    state, before = PendingRecovery(name, uid, by, of=of.name), _of(interaction) if interaction is not None else None
     if before is not None and (before.subject, before.uid, before.of) == (state.subject, uid, of.name):
         state = replace(state, sent_at=before.sent_at)
     here, binding = (
         (interaction, None) if interaction is not None else interactions.begin(context, next_step.RETURN, {})
     )
     if not _seconds_left(context, state):
-        if not is_sent(context, here, state, account):
+        if not try_send(context, here, state, account):
             context.work.rollback()
             here, binding = (
                 (interaction, None) if interaction is not None else interactions.begin(context, next_step.RETURN, {})
             )
         state = replace(state, sent_at=int(context.now.timestamp()))
-    here = interactions.add_facts(context, here, lifetime=WAITS, **{KEY: asdict(state)})
+    here = interactions.add_facts(context, here, lifetime=LIFETIME, **{KEY: asdict(state)})
     wanted = here.request.get("return_url")
     if (
         of is PASSWORD
@@ -216,8 +216,12 @@ def _begin(
     return step(context, here, state).model_copy(update={"binding": binding})
 
 
-def is_sent(
-    context: Context, interaction: Interaction, state: Recovering, account: Account | None, kind: MailKind | None = None
+def try_send(
+    context: Context,
+    interaction: Interaction,
+    state: PendingRecovery,
+    account: Account | None,
+    kind: MailKind | None = None,
 ) -> bool:
     """Send what resets it, unless a limit is reached; of nobody's name the same work is done."""
     options, of = ResetOptions(interaction_id=interaction.interaction_id), state.forgotten
@@ -241,7 +245,7 @@ def is_sent(
     return True
 
 
-def step(context: Context, interaction: Interaction, state: Recovering) -> Next:
+def step(context: Context, interaction: Interaction, state: PendingRecovery) -> Next:
     return Next(
         step=Step.PIN_SENT if state.forgotten is PIN else Step.RESET_SENT,
         attempt=interaction.interaction_id,
@@ -252,24 +256,24 @@ def step(context: Context, interaction: Interaction, state: Recovering) -> Next:
     )
 
 
-def _of(interaction: Interaction, session: BrowserSession | None = None) -> Recovering | None:
+def _of(interaction: Interaction, session: BrowserSession | None = None) -> PendingRecovery | None:
     """Return what the attempt waits for: nothing any more where the person signed in meanwhile, in another tab."""
     held = interaction.request.get(KEY)
-    state = Recovering(**held) if held else None
+    state = PendingRecovery(**held) if held else None
     is_over = state is not None and session is not None and int(session.authenticated_at.timestamp()) >= state.sent_at
     return None if is_over else state
 
 
-def _waiting(context: Context, interaction_id: str) -> tuple[Interaction | None, Recovering | None]:
+def _waiting(context: Context, interaction_id: str) -> tuple[Interaction | None, PendingRecovery | None]:
     interaction = interactions.find_open(context, interaction_id)
     return interaction, _of(interaction, sessions.current(context)) if interaction is not None else None
 
 
-def _seconds_left(context: Context, state: Recovering) -> int:
+def _seconds_left(context: Context, state: PendingRecovery) -> int:
     return resend_delay.seconds_left(context, state.sent_at)
 
 
-def looked_at(context: Context, kind: Purpose, req: LinkLookup) -> RecoveryLinkView:
+def link_view(context: Context, kind: Purpose, req: LinkLookup) -> RecoveryLinkView:
     """Return where a link stands, and note that it was looked at."""
     held = one_time_tokens.find_link(context, kind, req.token)
     account = accounts.by_uid(context, held.uid) if held is not None else None
@@ -300,8 +304,8 @@ def _state(context: Context, kind: Purpose, token: str) -> str:
     return "open"
 
 
-def _with_page(context: Context, refusal: ApiError, state: Recovering) -> ApiError:
+def _with_page(context: Context, refusal: ApiError, state: PendingRecovery) -> ApiError:
     """Return the refusal with what the page shows."""
-    return pending_verification.with_page(
+    return pending_verification.with_page_data(
         refusal, SentTo(sent_to=state.name, resend_in_seconds=_seconds_left(context, state))
     )

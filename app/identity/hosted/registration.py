@@ -95,13 +95,13 @@ def submit(context: Context, req: contract.RegisterRequest) -> Next:
     if isinstance(interaction, Next):
         return interaction
     registration.require_enabled(context)
-    wish = token_handoff.of(interaction)
+    wish = token_handoff.request_for(interaction)
     if wish is not None and not wish.registers:
         raise e.RegistrationOff
     own = (
         interactions.new_ids()
     )  # where nobody asked: the mail names this browser all the same, as its proof shows one person
-    made, brought = _made(context, req), identity_linking.still_of(context, interaction) if req.is_connected else None
+    made, brought = _made(context, req), identity_linking.active_for(context, interaction) if req.is_connected else None
     if req.is_connected and brought is None:
         return next_step.START_AGAIN
     has_password = made is None and brought is None
@@ -125,7 +125,7 @@ def submit(context: Context, req: contract.RegisterRequest) -> Next:
             )
         outcome = registration.register(context, drafted, ask)
         if interaction is not None and brought is not None and outcome.account is not None:
-            interaction = identity_linking.note(context, interaction, brought.claimed, outcome.account.uid)
+            interaction = identity_linking.store_pending(context, interaction, brought.claimed, outcome.account.uid)
         return _onward(
             context, interaction or own, typed, outcome, Instead((identity_linking.FEDERATED,)) if brought else None
         )
@@ -213,7 +213,7 @@ def _onward(
     )
     if wanted is None:
         risks.remember_origin(context, outcome.account)
-    return first_factor_passed.onward(context, interaction, outcome.account, authentication, wanted)
+    return first_factor_passed.continue_sign_in(context, interaction, outcome.account, authentication, wanted)
 
 
 def _waiting(

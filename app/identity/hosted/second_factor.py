@@ -92,7 +92,7 @@ def prove(context: Context, req: contract.FactorAnswer) -> Next:
     except ApiError as refusal:
         raise _with_view(context, refusal, interaction, req.kind) from None
     paper = is_new and context.tenant.settings.second_factors.backup_codes
-    after = first_factor_passed.session(
+    after = first_factor_passed.begin_session(
         context, interaction, account, found.authentication, step=Step.BACKUP_CODES if paper else None
     )
     kept = trusted_browsers.trust(context, account) if req.trust and not found.person.fallback_kinds else None
@@ -218,7 +218,7 @@ def _elsewhere(context: Context, interaction: Interaction | None) -> Next:
     session = sessions.current(context)
     if interaction is None:
         return next_step.START_AGAIN
-    return next_step.after_the_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
+    return next_step.after_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
 
 
 def _with_view(context: Context, refusal: ApiError, interaction: Interaction | None, kind: FactorKind) -> ApiError:

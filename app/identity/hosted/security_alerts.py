@@ -22,7 +22,7 @@ from app.kit import randomness
 
 @contract.read_security_alert.implements
 def read_alarm(context: Context, req: LinkLookup) -> RecoveryLinkView:
-    view = recovery.looked_at(context, Purpose.ALARM, req)
+    view = recovery.link_view(context, Purpose.ALARM, req)
     held = one_time_tokens.find_link(context, Purpose.ALARM, req.token)
     account = accounts.by_uid(context, held.uid) if held is not None else None
     if held is None or account is None:
@@ -49,9 +49,9 @@ def alarm(context: Context, req: LinkToken) -> Next:
     account, proof = restoration.restore(context, req.token, context.hashing.hash(randomness.token()))
     password_reset.end_sessions_and_tokens(context, account)
     here, binding = interactions.begin(context, next_step.RETURN, {})
-    state = recovery.Recovering(recovery.label(proof, account), account.uid, MAIL, int(context.now.timestamp()))
-    if account.email and recovery.is_sent(context, here, state, account, MailKind.ALARM):
-        here = interactions.add_facts(context, here, lifetime=recovery.WAITS, **{recovery.KEY: asdict(state)})
+    state = recovery.PendingRecovery(recovery.label(proof, account), account.uid, MAIL, int(context.now.timestamp()))
+    if account.email and recovery.try_send(context, here, state, account, MailKind.ALARM):
+        here = interactions.add_facts(context, here, lifetime=recovery.LIFETIME, **{recovery.KEY: asdict(state)})
         return recovery.step(context, here, state).model_copy(update={"binding": binding, "ends_session": True})
     # No mail may go, and who holds the link of the alarm proved the mailbox already.
     token = sending.create_page_token(

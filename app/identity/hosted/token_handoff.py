@@ -27,7 +27,7 @@ _QUERY, _HASH = "querystring", "hash"
 
 
 @dataclass(frozen=True)
-class Handing:
+class HandoffRequest:
     """What a program's link asks for."""
 
     callback: str = ""
@@ -38,13 +38,13 @@ class Handing:
     guid: str = ""
 
 
-def of(interaction: Interaction | None) -> Handing | None:
+def request_for(interaction: Interaction | None) -> HandoffRequest | None:
     """Return what the attempt ends with, where a program's link began it."""
     held = interaction.request.get(_KEY) if interaction is not None else None
-    return Handing(**held) if held else None
+    return HandoffRequest(**held) if held else None
 
 
-def asked(context: Context, req: contract.ConnectionHandler) -> Handing | None:
+def parse(context: Context, req: contract.ConnectionHandler) -> HandoffRequest | None:
     """Return what a link asks for; None where its callback may not be called. Raises UnknownKey, BadParameter, and 1160.
 
     The access token itself is returned only if the tenant has `token_in_return_url`, and then only to a callback that exactly
@@ -60,7 +60,7 @@ def asked(context: Context, req: contract.ConnectionHandler) -> Handing | None:
         token_handoff.require_enabled(context)
     elif not (is_registered if is_access_token else is_allowed)(context, callback):
         return None
-    return Handing(
+    return HandoffRequest(
         callback="" if req.callback_guid else callback,
         by=req.callback_type.lower(),
         is_access_token=is_access_token,
@@ -70,12 +70,12 @@ def asked(context: Context, req: contract.ConnectionHandler) -> Handing | None:
     )
 
 
-def kept(wish: Handing) -> dict[str, object]:
+def to_facts(wish: HandoffRequest) -> dict[str, object]:
     """Return the member of an attempt's request."""
     return {_KEY: asdict(wish)}
 
 
-def with_session(context: Context, interaction: Interaction, session: BrowserSession, wish: Handing) -> Next:
+def with_session(context: Context, interaction: Interaction, session: BrowserSession, wish: HandoffRequest) -> Next:
     """Return the end of an attempt whose person is signed in: the callback, or the question before another device gets in.
 
     If the provider returned no identity, or another account's, the browser goes to the profile page: a link must not obtain
@@ -87,7 +87,7 @@ def with_session(context: Context, interaction: Interaction, session: BrowserSes
     if (
         account is None
         or wish.links
-        or not _came_back(interaction, account)
+        or not _is_own_identity(interaction, account)
         or not interactions.finish(context, interaction)
     ):
         return Next(step=Step.PROFILE)
@@ -100,46 +100,52 @@ def with_session(context: Context, interaction: Interaction, session: BrowserSes
     return _to_callback(wish, text)
 
 
-def with_candidate(context: Context, interaction: Interaction, wish: Handing, claimed: ProviderIdentity) -> Next:
+def with_candidate(context: Context, interaction: Interaction, wish: HandoffRequest, claimed: ProviderIdentity) -> Next:
     """Return the end of an attempt that brings an identity to be linked: nobody is signed in by it."""
     if wish.guid:
-        identity_linking.note(context, interaction, claimed)
+        identity_linking.store_pending(context, interaction, claimed)
         return Next(step=Step.ELSEWHERE, attempt=interaction.interaction_id)
     interactions.finish(context, interaction)
     return _to_callback(wish, token_handoff.create_candidate(context, claimed))
 
 
-def answered(context: Context, interaction: Interaction, session: BrowserSession | None, *, allow: bool) -> Next:
+def hand_over(context: Context, interaction: Interaction, session: BrowserSession | None, *, allow: bool) -> Next:
     """Let the program that asks by its GUID have what was finished here, once the person said so."""
-    wish, waits = of(interaction), identity_linking.of(interaction)
+    wish, waits = request_for(interaction), identity_linking.pending_for(interaction)
     account = accounts.by_uid(context, session.uid) if session is not None else None
     if wish is None or not wish.guid or not interactions.finish(context, interaction):
         return Next(step=Step.PROFILE if session else Step.START_AGAIN)
     is_given = False
     if allow and wish.links and waits is not None:
         is_given = token_handoff.finish_link(context, wish.guid, waits.claimed)
-    elif allow and not wish.links and session is not None and account is not None and _came_back(interaction, account):
+    elif (
+        allow
+        and not wish.links
+        and session is not None
+        and account is not None
+        and _is_own_identity(interaction, account)
+    ):
         is_given = token_handoff.finish_sign_in(
             context, wish.guid, account, session.methods, _provider(interaction, session)
         )
     return Next(step=Step.ELSEWHERE, attempt=interaction.interaction_id, problem=DONE if is_given else NO)
 
 
-def _came_back(interaction: Interaction, account: Account) -> bool:
+def _is_own_identity(interaction: Interaction, account: Account) -> bool:
     """Return whether the provider sent back an identity of this account."""
-    waits = identity_linking.of(interaction)
+    waits = identity_linking.pending_for(interaction)
     return waits is not None and linked_identities.is_known(account, waits.claimed)
 
 
 def _provider(interaction: Interaction, session: BrowserSession) -> str:
     """Return by whom somebody signed in: who had come back from a provider may have shown a password after all."""
-    waits = identity_linking.of(interaction)
+    waits = identity_linking.pending_for(interaction)
     return (
         waits.claimed.provider if waits is not None and identity_linking.FEDERATED in session.methods else OWN_PROVIDER
     )
 
 
-def _to_callback(wish: Handing, text: str) -> Next:
+def _to_callback(wish: HandoffRequest, text: str) -> Next:
     if wish.by == _QUERY:
         return Next(step=Step.REDIRECT, address=with_query(wish.callback, token=text))
     if wish.by == _HASH:
