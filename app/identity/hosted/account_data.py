@@ -1,4 +1,4 @@
-"""Everything that is kept of a person, as one document for them (docs/own-data.md). It has no secret, and nothing of others."""
+"""The data that are stored about an account, as one document for its owner, without secrets (docs/own-data.md)."""
 
 from __future__ import annotations
 
@@ -27,65 +27,65 @@ from app.kit.clock import iso
 from app.kit.limits import Rate
 
 FORMAT: Final = "gatehouse-own-data/1"
-MOST_EVENTS: Final = 10_000
+MAX_EVENTS: Final = 10_000
 _RATE: Final = Rate(5, 3600)
-_TOLD: Final = frozenset(
+_READABLE_FACTS: Final = frozenset(
     {"kind", "by", "reason", "source", "action", "attempts", "scope", "grant", "version", "count", "lock"}
 )
-"""What of an event's facts says something to the person; the others are ids of ours, or of other people."""
+"""The facts of an event that the owner may read; the others are internal ids, or of other people."""
 
 
 @contract.export_data.implements
 def own_data(context: Context, req: WithPassword) -> contract.DataView:
-    """Raises TooManyRequests: it was read five times within the hour."""
-    known = account_settings.reauthenticate(context, req)
-    context.spend("own_data", _RATE, known.account.uid)
-    context.audit.record("account.data_read", uid=known.account.uid)
-    data = document(context, known.session, known.account)
-    return contract.DataView(data=data, session=account_settings.renew_session(context, known).session)
+    """Return the document; raises TooManyRequests after five reads in an hour."""
+    reauthenticated = account_settings.reauthenticate(context, req)
+    context.spend("own_data", _RATE, reauthenticated.account.uid)
+    context.audit.record("account.data_read", uid=reauthenticated.account.uid)
+    data = document(context, reauthenticated.session, reauthenticated.account)
+    return contract.DataView(data=data, session=account_settings.renew_session(context, reauthenticated).session)
 
 
 def document(context: Context, session: BrowserSession, account: Account) -> dict[str, Any]:
-    """Return what is kept of an account."""
+    """Return the stored data of an account."""
     uid = account.uid
-    live = sessions.of_account(context, uid)
-    events = audit.of_account(context.work, uid, MOST_EVENTS + 1)
+    live_sessions = sessions.of_account(context, uid)
+    events = audit.of_account(context.work, uid, MAX_EVENTS + 1)
     return {
         "format": FORMAT,
         "made_at": iso(context.now),
         "tenant": context.tenant.display_name,
         "profile": accounts.profile_of(account),
         "addresses": [_address(account, entry) for entry in account.emails],
-        "security_questions": [_question(context, one) for one in account.security_answers],
-        "second_factors": [_factor(one) for one in credentials.by_account(context, uid)],
-        "sessions": [views.session(context, one, session).model_dump(mode="json") for one in live],
+        "security_questions": [_question(context, item) for item in account.security_answers],
+        "second_factors": [_factor(item) for item in credentials.by_account(context, uid)],
+        "sessions": [views.session(context, item, session).model_dump(mode="json") for item in live_sessions],
         "trusted_browsers": [
-            {"agent": one.agent, "address": one.address, "since": iso(one.trusted_at), "until": iso(one.ends_at)}
-            for one in trusted_browsers.by_account(context, account)
+            {"agent": item.agent, "address": item.address, "since": iso(item.trusted_at), "until": iso(item.ends_at)}
+            for item in trusted_browsers.by_account(context, account)
         ],
         "applications": [
-            {"client_id": one.client_id, "name": _name(context, one.client_id), "scopes": list(one.scopes), "since": iso(one.since)}
-            for one in authorized_applications.of_account(context, uid)
+            {"client_id": item.client_id, "name": _name(context, item.client_id), "scopes": list(item.scopes), "since": iso(item.since)}
+            for item in authorized_applications.of_account(context, uid)
         ],
         "tokens": [
-            {"client_id": one.client_id, "scope": one.scope, "issued_at": iso(one.issued_at), "expires_at": iso(one.expires_at)}
-            for one in tokens.by_account(context, uid)
+            {"client_id": item.client_id, "scope": item.scope, "issued_at": iso(item.issued_at), "expires_at": iso(item.expires_at)}
+            for item in tokens.by_account(context, uid)
         ],
         "privacy_policy": privacy_policy.history_of(account),
         "consents": consent_forms.history(context, account),
         "custom_objects": [_record(row._asdict()) for row in custom_objects.all_of_account(context, uid)],
-        "events": [_event(one) for one in events[:MOST_EVENTS]],
-        "has_older_events": len(events) > MOST_EVENTS,
+        "events": [_event(item) for item in events[:MAX_EVENTS]],
+        "has_older_events": len(events) > MAX_EVENTS,
     }  # fmt: skip
 
 
 def _address(account: Account, entry: Mapping[str, Any]) -> dict[str, Any]:
-    is_asked = bool(entry.get("pending"))
+    is_pending = bool(entry.get("pending"))
     return {
         "type": entry["Type"],
         "value": entry["Value"],
         "is_confirmed": is_verified(account, str(entry["Value"])),
-        "is_asked_for": is_asked,
+        "is_asked_for": is_pending,
     }
 
 
@@ -93,12 +93,14 @@ def _question(context: Context, question: str) -> dict[str, Any]:
     return {"id": question, "question": context.tenant.settings.security_questions.get(question)}
 
 
-def _factor(one: Credential) -> dict[str, Any]:
-    """A number and a name are the person's own; seeds, keys, answers and codes are not told to anybody."""
-    told: dict[str, Any] = {"kind": one.kind, "is_set_up": one.is_enrolled, "since": iso(one.created_at)}
-    if one.used_at is not None and one.kind != FactorKind.BACKUP_CODE:
-        told["last_used_at"] = iso(one.used_at)
-    return told | {name: one.facts[name] for name in ("phone", "name") if isinstance(one.facts.get(name), str)}
+def _factor(item: Credential) -> dict[str, Any]:
+    """Return a factor with its number or name, without seeds, keys, answers and codes."""
+    document_entry: dict[str, Any] = {"kind": item.kind, "is_set_up": item.is_enrolled, "since": iso(item.created_at)}
+    if item.used_at is not None and item.kind != FactorKind.BACKUP_CODE:
+        document_entry["last_used_at"] = iso(item.used_at)
+    return document_entry | {
+        name: item.facts[name] for name in ("phone", "name") if isinstance(item.facts.get(name), str)
+    }
 
 
 def _name(context: Context, client_id: str) -> str | None:
@@ -116,6 +118,12 @@ def _record(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _event(one: audit.Entry) -> dict[str, Any]:
-    told = {name: value for name, value in one.facts.items() if name in _TOLD}
-    return {"at": iso(one.at), "event": one.event, "client_id": one.client_id, "address": one.address, **told}
+def _event(item: audit.Entry) -> dict[str, Any]:
+    document_entry = {name: value for name, value in item.facts.items() if name in _READABLE_FACTS}
+    return {
+        "at": iso(item.at),
+        "event": item.event,
+        "client_id": item.client_id,
+        "address": item.address,
+        **document_entry,
+    }

@@ -1,4 +1,4 @@
-"""What people do to their own second factors on our pages. Every change asks for a proof that is a few minutes old at most."""
+"""The account page of second factors. Every change requires an authentication less than a few minutes old."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def read(context: Context, req: NoParameters) -> contract.FactorsView:  # noqa: 
 
 
 def view(context: Context, session: BrowserSession, account: Account) -> contract.FactorsView:
-    """Return the second factors of an account, and those that it could have."""
-    settings, known = context.tenant.settings, second_factors.account_factors(context, account)
-    usable = [kind for kind in second_factors.enrolled_kinds(settings, known) if kind not in APART]
+    """Return the account's second factors, and those that it can enrol."""
+    settings, factors = context.tenant.settings, second_factors.account_factors(context, account)
+    usable = [kind for kind in second_factors.enrolled_kinds(settings, factors) if kind not in APART]
     others = [kind for kind in second_factors.available_kinds(settings) if kind not in APART and kind not in usable]
-    has_paper = settings.second_factors.backup_codes
+    has_backup_codes = settings.second_factors.backup_codes
     return contract.FactorsView(
         person=views.person(account),
-        held=[_held(known, kind) for kind in usable],
-        offered=[shared.FactorChoice(kind=kind, hint=AUTHENTICATORS[kind].hint(known)) for kind in others],
-        backup_codes=len(known.enrolled(FactorKind.BACKUP_CODE)) if has_paper else None,
+        held=[_held(factors, kind) for kind in usable],
+        offered=[shared.FactorChoice(kind=kind, hint=AUTHENTICATORS[kind].hint(factors)) for kind in others],
+        backup_codes=len(factors.enrolled(FactorKind.BACKUP_CODE)) if has_backup_codes else None,
         is_required=settings.two_factor == "required",
         has_password=account.password_hash is not None,
         must_confirm=reauthentication.must_confirm(context, session, account),
@@ -61,7 +61,7 @@ def view(context: Context, session: BrowserSession, account: Account) -> contrac
 
 @contract.read_one.implements
 def read_one(context: Context, req: contract.OwnFactorRequest) -> contract.OwnFactorView:
-    """A seed that somebody reads with an old session would open the account once its owner took it on: first the proof."""
+    """Return a factor, or its enrolment after a reauthentication: an attacker with an old session must not read a seed."""
     _refuse_off(context)
     session, account = account_settings.require_account(context)
     return _one(context, session, account, req.kind)
@@ -69,25 +69,27 @@ def read_one(context: Context, req: contract.OwnFactorRequest) -> contract.OwnFa
 
 @contract.begin.implements
 def begin(context: Context, req: contract.EnrolFactorRequest) -> contract.EnrolmentStarted:
-    """Send what has to be sent; what went out a moment ago is not sent twice: a second click goes on as the first."""
+    """Begin to enrol a factor, and send its code unless it was just sent; a second click gets the same response."""
     _refuse_off(context)
-    known, address = account_settings.reauthenticate(context, req), None
-    found = _pending(context, second_factors.account_factors(context, known.account), keeps=True)
+    confirmed, address = account_settings.reauthenticate(context, req), None
+    pending = _pending(context, second_factors.account_factors(context, confirmed.account), keeps=True)
     options = ChallengeOptions(email=req.target, phone=req.target, is_account_page=True)
-    if not second_factors.enabled_authenticator(context, req.kind).is_enrolled(found.person):
+    if not second_factors.enabled_authenticator(context, req.kind).is_enrolled(pending.person):
         try:
             with suppress(e.TooManyRequests):
-                address = second_factor.challenge(context, found, req.kind, options)[1].address
+                address = second_factor.challenge(context, pending, req.kind, options)[1].address
         except ApiError as refusal:
             raise _with_view(context, refusal, req.kind) from None
-    return contract.EnrolmentStarted(session=account_settings.renew_session(context, known).session, address=address)
+    return contract.EnrolmentStarted(
+        session=account_settings.renew_session(context, confirmed).session, address=address
+    )
 
 
 @contract.add.implements
 def add(context: Context, req: shared.FactorAnswer) -> contract.FactorEnrolled:
     _refuse_off(context)
-    known = account_settings.reauthenticate(context, WithPassword())
-    person = second_factors.account_factors(context, known.account)
+    confirmed = account_settings.reauthenticate(context, WithPassword())
+    person = second_factors.account_factors(context, confirmed.account)
     if second_factors.enabled_authenticator(context, req.kind).is_enrolled(person):
         return contract.FactorEnrolled()  # a second click
     try:
@@ -96,28 +98,32 @@ def add(context: Context, req: shared.FactorAnswer) -> contract.FactorEnrolled:
         )
     except ApiError as refusal:
         raise _with_view(context, refusal, req.kind) from None
-    continuation_tokens.revoke_all(context, known.account.uid, ContinuationPurpose.OWN_FACTOR)
-    wants = context.tenant.settings.second_factors.backup_codes and not person.enrolled(FactorKind.BACKUP_CODE)
-    return contract.FactorEnrolled(wants_codes=wants)
+    continuation_tokens.revoke_all(context, confirmed.account.uid, ContinuationPurpose.OWN_FACTOR)
+    needs_backup_codes = context.tenant.settings.second_factors.backup_codes and not person.enrolled(
+        FactorKind.BACKUP_CODE
+    )
+    return contract.FactorEnrolled(wants_codes=needs_backup_codes)
 
 
 @contract.remove.implements
 def remove(context: Context, req: contract.RemoveFactorRequest) -> SessionRenewal:
-    known = account_settings.reauthenticate(context, req)
-    person = second_factors.account_factors(context, known.account)
+    confirmed = account_settings.reauthenticate(context, req)
+    person = second_factors.account_factors(context, confirmed.account)
     if req.kind not in APART and AUTHENTICATORS[req.kind].is_enrolled(person):
-        own_factors.remove(context, known.account, req.kind)
-    return account_settings.renew_session(context, known)
+        own_factors.remove(context, confirmed.account, req.kind)
+    return account_settings.renew_session(context, confirmed)
 
 
 @shared.create_backup_codes.implements
 def make_backup_codes(context: Context, req: WithPassword) -> shared.NewBackupCodes:
-    """Whoever added a factor in the minutes after a proof is not asked again for its codes."""
+    """Create backup codes; just after the enrolment of a factor this needs no other reauthentication."""
     session, account = account_settings.require_account(context)
-    known = account_settings.Reauthenticated(session, account) if _just_enrolled(context, session, account) else None
-    known = known or account_settings.reauthenticate(context, req)
-    codes = own_factors.renew(context, known.account)
-    done = account_settings.renew_session(context, known)
+    confirmed = (
+        account_settings.Reauthenticated(session, account) if _just_enrolled(context, session, account) else None
+    )
+    confirmed = confirmed or account_settings.reauthenticate(context, req)
+    codes = own_factors.renew(context, confirmed.account)
+    done = account_settings.renew_session(context, confirmed)
     return shared.NewBackupCodes(codes=codes, person=label_of(account), session=done.session)
 
 
@@ -131,58 +137,61 @@ def _is_stale(context: Context, session: BrowserSession) -> bool:
 
 
 def _just_enrolled(context: Context, session: BrowserSession, account: Account) -> bool:
-    known = second_factors.account_factors(context, account)
-    if known.enrolled(FactorKind.BACKUP_CODE) or context.now - session.authenticated_at > 2 * REAUTHENTICATION_LIFETIME:
+    factors = second_factors.account_factors(context, account)
+    if (
+        factors.enrolled(FactorKind.BACKUP_CODE)
+        or context.now - session.authenticated_at > 2 * REAUTHENTICATION_LIFETIME
+    ):
         return False
-    return any(one.is_enrolled and one.created_at >= session.authenticated_at for one in known.credentials)
+    return any(one.is_enrolled and one.created_at >= session.authenticated_at for one in factors.credentials)
 
 
-def _held(known: AccountFactors, kind: FactorKind) -> contract.EnrolledFactor:
-    mine = known.enrolled(kind)
-    used = [one.used_at for one in mine if one.used_at is not None]
+def _held(factors: AccountFactors, kind: FactorKind) -> contract.EnrolledFactor:
+    credentials = factors.enrolled(kind)
+    used_at = [one.used_at for one in credentials if one.used_at is not None]
     return contract.EnrolledFactor(
         kind=kind,
-        hint=AUTHENTICATORS[kind].hint(known),
-        since=iso(mine[0].created_at) if mine else None,
-        used_at=iso(max(used)) if used else None,
+        hint=AUTHENTICATORS[kind].hint(factors),
+        since=iso(credentials[0].created_at) if credentials else None,
+        used_at=iso(max(used_at)) if used_at else None,
     )
 
 
 def _one(context: Context, session: BrowserSession, account: Account, kind: FactorKind) -> contract.OwnFactorView:
-    known = second_factors.account_factors(context, account)
-    is_held = second_factors.enabled_authenticator(context, kind).is_enrolled(known)
+    factors = second_factors.account_factors(context, account)
+    is_enrolled = second_factors.enabled_authenticator(context, kind).is_enrolled(factors)
     needs_password = _is_stale(context, session)
-    hides = is_held or needs_password or kind in APART
+    hides = is_enrolled or needs_password or kind in APART
     return contract.OwnFactorView(
         person=views.person(account),
-        shown=None if hides else factor_shown(context, _pending(context, known), kind, None),
-        is_held=is_held,
+        shown=None if hides else factor_shown(context, _pending(context, factors), kind, None),
+        is_held=is_enrolled,
         has_password=account.password_hash is not None,
         must_confirm=reauthentication.must_confirm(context, session, account),
         needs_password=needs_password,
     )
 
 
-def _pending(context: Context, known: AccountFactors, *, keeps: bool = False) -> PendingSignIn:
-    """Return what was begun; `keeps` begins it."""
-    uid = known.account.uid
-    begun = continuation_tokens.of_account(context, ContinuationPurpose.OWN_FACTOR, uid)
-    if begun:
-        return PendingSignIn(begun[0], known, Authentication(()))
+def _pending(context: Context, factors: AccountFactors, *, keeps: bool = False) -> PendingSignIn:
+    """Return the begun enrolment; `keeps` stores a new one."""
+    uid = factors.account.uid
+    tokens = continuation_tokens.of_account(context, ContinuationPurpose.OWN_FACTOR, uid)
+    if tokens:
+        return PendingSignIn(tokens[0], factors, Authentication(()))
     if keeps:
-        made = continuation_tokens.issue(context, ContinuationPurpose.OWN_FACTOR, uid, lifetime=second_factor.LIFETIME)
-        return PendingSignIn(made, known, Authentication(()))
+        token = continuation_tokens.issue(context, ContinuationPurpose.OWN_FACTOR, uid, lifetime=second_factor.LIFETIME)
+        return PendingSignIn(token, factors, Authentication(()))
     return PendingSignIn(
         ContinuationToken(ContinuationPurpose.OWN_FACTOR, "", uid, {}, OPEN, context.now, context.now),
-        known,
+        factors,
         Authentication(()),
     )
 
 
 def _with_view(context: Context, refusal: ApiError, kind: FactorKind) -> ApiError:
-    """Return the refusal with the page as its data, so that it can be drawn again without asking."""
+    """Return the refusal with the page as its data, so that the hub can render it without another call."""
     context.work.rollback()
     session, account = account_settings.require_account(context)
-    shown = _one(context, session, account, kind)
-    refusal.data = {**(refusal.data or {}), "View": shown.model_dump(by_alias=True, mode="json")}
+    page = _one(context, session, account, kind)
+    refusal.data = {**(refusal.data or {}), "View": page.model_dump(by_alias=True, mode="json")}
     return refusal

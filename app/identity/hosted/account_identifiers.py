@@ -1,4 +1,4 @@
-"""What people do on our pages to the addresses and the number that name their account."""
+"""The account pages of email addresses and the phone number."""
 
 from __future__ import annotations
 
@@ -28,31 +28,32 @@ from app.kit.errors import ApiError
 
 
 def addresses(context: Context, account: Account) -> list[AddressView]:
-    """Return the addresses of an account as its owner sees them, those that wait for a proof among them."""
-    waits = resend_delay.of_account(context, verification.KINDS, account.uid)
-    is_on = context.tenant.settings.email_verification != "disabled"
-    return [_view(account, entry, waits, is_on) for entry in account.emails]
+    """Return the addresses of an account for its owner, unverified ones included."""
+    delays = resend_delay.of_account(context, verification.KINDS, account.uid)
+    can_verify = context.tenant.settings.email_verification != "disabled"
+    return [_view(account, entry, delays, can_verify) for entry in account.emails]
 
 
 def wait_for_number(context: Context, account: Account, phone: str) -> int:
-    """Return for how many seconds the next code to the number that the account asked for has to wait."""
+    """Return the seconds until another code may be sent to the requested number."""
     return resend_delay.of_account(context, (Purpose.ADD_PHONE,), account.uid).get(phone, 0)
 
 
 @contract.add_email.implements
 def add_email(context: Context, req: contract.EmailEdit) -> contract.SessionRenewal:
-    """What was mailed to this address a moment ago is not mailed twice: a second click goes on as the first."""
-    known = reauthenticate(context, req)
-    if not _wait_for_address(context, known.account, identifiers.normalize_email(req.email)):
-        new = NewAddress(req.email, "Secondary" if known.account.email else "Primary")
-        emails.ask(context, known.account, new, hides_taken=True)
-    return renew_session(context, known)
+    """Add an address, and mail to it unless that was just done; a second click gets the same response."""
+    confirmed = reauthenticate(context, req)
+    if not _wait_for_address(context, confirmed.account, identifiers.normalize_email(req.email)):
+        new = NewAddress(req.email, "Secondary" if confirmed.account.email else "Primary")
+        emails.ask(context, confirmed.account, new, hides_taken=True)
+    return renew_session(context, confirmed)
 
 
 @contract.resend_email.implements
 def mail_email_again(context: Context, req: contract.EmailRequest) -> Posted:
-    """An address that is the account's own already is counted for the account: what the limits of its mailbox say depends
-    on what others asked for, and is kept silently."""
+    """Mail again. A resend to the account's own address counts for the account, because a limit of the mailbox depends on other
+    requests, and is silent.
+    """
     account = require_account(context)[1]
     form = identifiers.normalize_email(req.email)
     entry = next((one for one in account.emails if identifiers.normalize_email(one["Value"]) == form), None)
@@ -60,15 +61,15 @@ def mail_email_again(context: Context, req: contract.EmailRequest) -> Posted:
         raise e.EmailNotOnProfile
     if verification.is_verified(account, form):
         raise e.EmailVerifiedBefore
-    shown, left = str(entry["Value"]), _wait_for_address(context, account, form)
+    address, seconds = str(entry["Value"]), _wait_for_address(context, account, form)
     try:
-        _refuse_too_soon(left)
+        _refuse_too_soon(seconds)
         if entry.get("pending"):
-            emails.ask(context, account, NewAddress(shown, str(entry["Type"])), hides_taken=True)
+            emails.ask(context, account, NewAddress(address, str(entry["Type"])), hides_taken=True)
         else:
-            _verify_again(context, account, shown)
+            _verify_again(context, account, address)
     except (e.TooManyRequests, e.MailLimitReached) as refusal:
-        raise pending_verification.with_page_data(refusal, SentTo(sent_to=shown, resend_in_seconds=left)) from None
+        raise pending_verification.with_page_data(refusal, SentTo(sent_to=address, resend_in_seconds=seconds)) from None
     return Posted()
 
 
@@ -80,83 +81,85 @@ def confirm_email(context: Context, req: contract.EmailCode) -> Posted:
             context, emails.confirm_code(context, account, req.email, req.code)
         )
     except ApiError as refusal:
-        left = _wait_for_address(context, account, identifiers.normalize_email(req.email))
-        raise pending_verification.with_page_data(refusal, SentTo(sent_to=req.email, resend_in_seconds=left)) from None
+        seconds = _wait_for_address(context, account, identifiers.normalize_email(req.email))
+        raise pending_verification.with_page_data(
+            refusal, SentTo(sent_to=req.email, resend_in_seconds=seconds)
+        ) from None
     return Posted()
 
 
 @contract.remove_email.implements
 def remove_email(context: Context, req: contract.EmailEdit) -> contract.SessionRenewal:
-    known = reauthenticate(context, req)
-    emails.remove(context, known.account, req.email)
-    return renew_session(context, known)
+    confirmed = reauthenticate(context, req)
+    emails.remove(context, confirmed.account, req.email)
+    return renew_session(context, confirmed)
 
 
 @contract.make_primary.implements
 def make_primary(context: Context, req: contract.EmailEdit) -> contract.SessionRenewal:
-    known = reauthenticate(context, req)
-    emails.make_primary(context, known.account, req.email)
-    return renew_session(context, known)
+    confirmed = reauthenticate(context, req)
+    emails.make_primary(context, confirmed.account, req.email)
+    return renew_session(context, confirmed)
 
 
 @contract.request_phone_change.implements
 def ask_phone(context: Context, req: contract.PhoneEdit) -> contract.SessionRenewal:
-    """As `add_email` does of an address."""
-    known = reauthenticate(context, req)
+    """Request a new number, as `add_email` does an address."""
+    confirmed = reauthenticate(context, req)
     phone_handlers.require_enabled(context)
     phone = identifiers.normalize_phone(
         identifiers.to_international(req.phone, context.tenant.settings.default_country)
     )
     if phone is None:
         raise e.MalformedPhone
-    if not wait_for_number(context, known.account, phone):
-        phones.request_change(context, known.account, phone, hides_taken=True)
-    return renew_session(context, known)
+    if not wait_for_number(context, confirmed.account, phone):
+        phones.request_change(context, confirmed.account, phone, hides_taken=True)
+    return renew_session(context, confirmed)
 
 
 @contract.resend_phone_code.implements
 def text_phone_again(context: Context, req: contract.PhoneRequest) -> Posted:
-    """An account asks for one number at a time: a page that shows another one is out of date."""
+    """Text again. An account requests one number at a time, so a page with another number is out of date."""
     account = require_account(context)[1]
     phone_handlers.require_enabled(context)
     phone = phones.requested_number(context, account)
     if phone is None or phone != identifiers.normalize_phone(req.phone):
         raise e.NoPhoneOnProfile
-    left = wait_for_number(context, account, phone)
+    seconds = wait_for_number(context, account, phone)
     try:
-        _refuse_too_soon(left)
+        _refuse_too_soon(seconds)
         phones.request_change(context, account, phone, hides_taken=True)
     except (e.TooManyRequests, *SMS_SENDING) as refusal:
-        raise _with_number(refusal, phone, left) from None
+        raise _with_number(refusal, phone, seconds) from None
     return Posted()
 
 
 @contract.confirm_phone.implements
 def confirm_phone(context: Context, req: contract.PhoneCode) -> Posted:
-    """The second click of two finds its code used, and the number taken on: it is told so."""
+    """Verify the number; a second click, whose code is used, succeeds too."""
     account = require_account(context)[1]
     phone_handlers.require_enabled(context)
-    asked = phones.requested_number(context, account)
+    requested = phones.requested_number(context, account)
     try:
         proof = phones.spend_requested_code(context, account, req.code)
     except ApiError as refusal:
         if isinstance(refusal, e.UsedSmsCode) and phones.is_requested_number_verified(context, account.uid):
             return Posted()
-        left = wait_for_number(context, account, asked) if asked else 0
-        raise _with_number(refusal, asked or "", left) from None
+        seconds = wait_for_number(context, account, requested) if requested else 0
+        raise _with_number(refusal, requested or "", seconds) from None
     phones.confirm(context, proof)
     return Posted()
 
 
 @contract.remove_phone.implements
 def remove_phone(context: Context, req: contract.WithPassword) -> contract.SessionRenewal:
-    known = reauthenticate(context, req)
+    confirmed = reauthenticate(context, req)
     phone_handlers.require_enabled(context)
-    phones.remove(context, known.account)
-    return renew_session(context, known)
+    phones.remove(context, confirmed.account)
+    return renew_session(context, confirmed)
 
 
-def _view(account: Account, entry: dict[str, Any], waits: dict[str, int], is_on: bool) -> AddressView:
+def _view(account: Account, entry: dict[str, Any], delays: dict[str, int], can_verify: bool) -> AddressView:
     form = identifiers.normalize_email(entry["Value"])
     is_asked, is_confirmed = bool(entry.get("pending")), verification.is_verified(account, entry["Value"])
     return AddressView(
@@ -164,17 +167,17 @@ def _view(account: Account, entry: dict[str, Any], waits: dict[str, int], is_on:
         is_first=not is_asked and form == identifiers.normalize_email(account.email or ""),
         is_confirmed=is_confirmed,
         is_asked=is_asked,
-        can_resend=not is_confirmed and (is_asked or is_on),
-        resend_in_seconds=waits.get(form or "", 0),
+        can_resend=not is_confirmed and (is_asked or can_verify),
+        resend_in_seconds=delays.get(form or "", 0),
     )
 
 
-def _verify_again(context: Context, account: Account, shown: str) -> None:
+def _verify_again(context: Context, account: Account, address: str) -> None:
     if context.tenant.settings.email_verification == "disabled":
         raise e.EmailVerificationOff
     send_limits.spend_resend(context, account.uid)
     try:
-        verification.send(context, account, VerificationOptions(), email=shown)
+        verification.send(context, account, VerificationOptions(), email=address)
     except e.MailLimitReached:
         context.audit.record("verification.not_sent", uid=account.uid, reason="MailLimitReached")
 
@@ -183,13 +186,13 @@ def _wait_for_address(context: Context, account: Account, form: str | None) -> i
     return resend_delay.of_account(context, verification.KINDS, account.uid).get(form or "", 0)
 
 
-def _refuse_too_soon(left: int) -> None:
-    if left:
-        raise e.TooManyRequests(retry_after_seconds=left)
+def _refuse_too_soon(seconds: int) -> None:
+    if seconds:
+        raise e.TooManyRequests(retry_after_seconds=seconds)
 
 
-def _with_number(refusal: ApiError, phone: str, left: int) -> ApiError:
-    shown = pending_verification.display(phone, pending_verification.SMS) if phone else ""
+def _with_number(refusal: ApiError, phone: str, seconds: int) -> ApiError:
+    address = pending_verification.display(phone, pending_verification.SMS) if phone else ""
     return pending_verification.with_page_data(
-        refusal, SentTo(sent_to=shown, resend_in_seconds=left, by=pending_verification.SMS)
+        refusal, SentTo(sent_to=address, resend_in_seconds=seconds, by=pending_verification.SMS)
     )

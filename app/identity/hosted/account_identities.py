@@ -1,4 +1,4 @@
-"""Linked identities on our own pages: which there are, one more, one less. A change asks for a proof that is minutes old."""
+"""The account page of linked identities. Every change requires a recent authentication."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def read(context: Context, req: NoParameters) -> contract.OwnIdentities:  # noqa
         person=oauth_views.person(account),
         identities=[_shown(context, account, one) for one in linked_identities.of(account)],
         connections=[
-            ConnectionView(name=name, title=title) for name, title in _open_to(context, account, titles).items()
+            ConnectionView(name=name, title=title) for name, title in _linkable(context, account, titles).items()
         ],
         needs_password=not reauthentication.is_fresh(context, session),
         must_confirm=reauthentication.must_confirm(context, session, account),
@@ -39,28 +39,28 @@ def read(context: Context, req: NoParameters) -> contract.OwnIdentities:  # noqa
 
 @contract.connect.implements
 def connect(context: Context, req: contract.LinkIdentityRequest) -> Next:
-    """Lead the browser to the provider. Only this browser, with this session, finishes it."""
-    known = account_settings.reauthenticate(context, req)
+    """Redirect the browser to the provider; only this browser, with this session, can finish the link."""
+    confirmed = account_settings.reauthenticate(context, req)
     if not context.tenant.settings.account_linking:
         raise refusals.AccountLinkingOff
     connection = connections.find(context, req.provider)
     step = federated_login.redirect_to_provider(
-        context, connection, None, **{federated_login.LINKS: known.session.session_id}
+        context, connection, None, **{federated_login.LINKS: confirmed.session.session_id}
     )
-    return step.model_copy(update={"session": account_settings.renew_session(context, known).session})
+    return step.model_copy(update={"session": account_settings.renew_session(context, confirmed).session})
 
 
 @contract.disconnect.implements
 def disconnect(context: Context, req: contract.UnlinkIdentityRequest) -> SessionRenewal:
-    known = account_settings.reauthenticate(context, req)
-    account = accounts.change(context, known.account.uid, {}) or known.account  # its row is locked from here on
+    confirmed = account_settings.reauthenticate(context, req)
+    account = accounts.change(context, confirmed.account.uid, {}) or confirmed.account  # locks the account
     one = next((one for one in linked_identities.of(account) if _id(one) == req.id), None)
     if one is None:
         raise refusals.UnknownIdentity
     if identities.is_last_way_in(context, account, one):
         raise refusals.NothingToUnlink
     identities.take_away(context, account, one)
-    return account_settings.renew_session(context, known)
+    return account_settings.renew_session(context, confirmed)
 
 
 def _shown(context: Context, account: Account, one: Identity) -> contract.LinkedIdentityView:
@@ -76,14 +76,14 @@ def _shown(context: Context, account: Account, one: Identity) -> contract.Linked
     )
 
 
-def _open_to(context: Context, account: Account, titles: dict[str, str]) -> dict[str, str]:
-    """Return the connections where the account may have one more identity: none where it has one already."""
-    held = linked_identities.of(account)
-    if not context.tenant.settings.account_linking or len(held) >= linked_identities.MAX_IDENTITIES:
+def _linkable(context: Context, account: Account, titles: dict[str, str]) -> dict[str, str]:
+    """Return the connections without an identity of this account, if it may link more."""
+    linked = linked_identities.of(account)
+    if not context.tenant.settings.account_linking or len(linked) >= linked_identities.MAX_IDENTITIES:
         return {}
-    return {name: title for name, title in titles.items() if name not in {one.provider for one in held}}
+    return {name: title for name, title in titles.items() if name not in {one.provider for one in linked}}
 
 
 def _id(one: Identity) -> str:
-    """Return the name of an identity in our addresses: its subject is nobody's to read there."""
+    """Return the id of an identity in our addresses, which must not reveal its subject."""
     return randomness.digest(f"{one.provider} {one.subject}")[:32]

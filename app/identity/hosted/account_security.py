@@ -1,4 +1,4 @@
-"""The overview of an account's security on our pages: what opens it, where it is signed in, who else may read it."""
+"""The account page of security: credentials, sessions, trusted browsers and applications with access."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read(context: Context, req: NoParameters) -> contract.SecurityView:  # noqa:
         identities=_identities(context, account),
         phone=display_phone(account.phone) if account.phone else None,
         answered=len(account.security_answers),
-        sessions=[views.session(context, held, session) for held in sessions.of_account(context, session.uid)],
+        sessions=[views.session(context, other, session) for other in sessions.of_account(context, session.uid)],
         browsers=[_browser(one) for one in trusted_browsers.by_account(context, account)],
         applications=len(_known(context, account)),
     )
@@ -65,14 +65,14 @@ def applications(context: Context, req: NoParameters) -> contract.ApplicationsVi
 
 @contract.revoke_application.implements
 def revoke_application(context: Context, req: contract.RevokeApplicationRequest) -> Posted:
-    """What ends less than there was needs no proof: whoever steals a session gains nothing by it."""
+    """Revoke an application's access; that needs no reauthentication, because it gives an attacker nothing."""
     _, account = account_settings.require_account(context)
     authorized_applications.revoke(context, account.uid, req.client_id)
     return Posted()
 
 
 def _known(context: Context, account: Account) -> list[Access]:
-    """The applications that are still there: of one that the tenant removed nothing is left that works."""
+    """Return the applications with access that the tenant still has."""
     return [
         one
         for one in authorized_applications.of_account(context, account.uid)
@@ -82,11 +82,11 @@ def _known(context: Context, account: Account) -> list[Access]:
 
 def _application(context: Context, one: Access) -> contract.ApplicationView:
     client = context.application(client_id=one.client_id)
-    shown = oauth_views.relying_party(client, None) if client is not None else None
+    relying_party = oauth_views.relying_party(client, None) if client is not None else None
     return contract.ApplicationView(
         client_id=one.client_id,
-        name=(shown.name if shown else "") or one.client_id,
-        home=shown.home if shown else None,
+        name=(relying_party.name if relying_party else "") or one.client_id,
+        home=relying_party.home if relying_party else None,
         scopes=[ScopeView(name=name) for name in one.scopes],
         since=iso(one.since) or "",
     )

@@ -1,4 +1,4 @@
-"""What people do to their own account on our pages."""
+"""The account pages: profile, username, password, security answers, deletion; and the reauthentication before changes."""
 
 from __future__ import annotations
 
@@ -40,25 +40,25 @@ def edit_profile(context: Context, req: contract.ProfileEdit) -> Posted:
 
 @contract.edit_username.implements
 def edit_username(context: Context, req: contract.UsernameEdit) -> contract.SessionRenewal:
-    known = reauthenticate(context, req)
-    profile.set_username(context, known.account, req.username.strip())
-    return renew_session(context, known)
+    confirmed = reauthenticate(context, req)
+    profile.set_username(context, confirmed.account, req.username.strip())
+    return renew_session(context, confirmed)
 
 
 @contract.edit_answers.implements
 def edit_answers(context: Context, req: contract.AnswersEdit) -> contract.SessionRenewal:
-    known = reauthenticate(context, req)
+    confirmed = reauthenticate(context, req)
     given = {question: text for question, text in req.answers.items() if text.strip()}
     if given:
-        profile.update(context, known.account, UpdateOwnAccount(security_question_answer=given))
-    return renew_session(context, known)
+        profile.update(context, confirmed.account, UpdateOwnAccount(security_question_answer=given))
+    return renew_session(context, confirmed)
 
 
 @contract.request_deletion.implements
 def ask_deletion(context: Context, req: contract.WithPassword) -> contract.SessionRenewal:
-    known = reauthenticate(context, req)
-    deletion.ask(context, known.account)
-    return renew_session(context, known)
+    confirmed = reauthenticate(context, req)
+    deletion.ask(context, confirmed.account)
+    return renew_session(context, confirmed)
 
 
 @contract.read_deletion.implements
@@ -90,7 +90,7 @@ def accept_policy(context: Context, req: InteractionOnly) -> Next:
     interaction, (session, account) = interactions.find(context, req.attempt), require_session(context)
     if interaction is None:
         return next_step.START_AGAIN
-    with suppress(e.NoPrivacyPolicy, e.PolicyAcceptedAlready):  # a second click, or another tab: onward all the same
+    with suppress(e.NoPrivacyPolicy, e.PolicyAcceptedAlready):  # a second click or another tab continues too
         privacy_policy.accept(context, account)
     return next_step.after_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
 
@@ -106,7 +106,10 @@ def fill_missing(context: Context, req: contract.MissingFieldsRequest) -> Next:
 
 
 def require_account(context: Context) -> tuple[BrowserSession, Account]:
-    """Return who may change something: the pages lead everybody else to a sign-in, whose steps ask for the policy."""
+    """Return the session and account of a user who meets the tenant's requirements; raises NotAuthenticated.
+
+    The pages lead other visitors to a sign-in, whose steps ask for the missing ones.
+    """
     session, account = require_session(context)
     if required_actions.blocks_account_pages(context, session, account):
         raise e.NotAuthenticated
@@ -114,7 +117,7 @@ def require_account(context: Context) -> tuple[BrowserSession, Account]:
 
 
 def require_session(context: Context) -> tuple[BrowserSession, Account]:
-    """Return who is signed in, whatever the tenant still wants of the account. Raises NotAuthenticated."""
+    """Return the session and account of a signed-in user, even with unmet requirements; raises NotAuthenticated."""
     session = sessions.current(context)
     account = accounts.by_uid(context, session.uid) if session is not None else None
     if session is None or account is None or not account.is_active or account.is_deleted:
@@ -124,26 +127,27 @@ def require_session(context: Context) -> tuple[BrowserSession, Account]:
 
 @dataclass(frozen=True)
 class Reauthenticated:
-    """Somebody who proved who they are: a moment ago, or just now (`is_new`)."""
+    """A user who authenticated recently, or by the request itself (`is_new`)."""
 
     session: BrowserSession
     account: Account
     is_new: bool = False
 
 
-def renew_session(context: Context, known: Reauthenticated) -> contract.SessionRenewal:
-    """Answer a change; a proof that was shown for it counts from here on, under a new cookie (design: at every such rise)."""
-    if not known.is_new:
+def renew_session(context: Context, confirmed: Reauthenticated) -> contract.SessionRenewal:
+    """Return the response of a change; after a reauthentication by the request, the session gets a new cookie."""
+    if not confirmed.is_new:
         return contract.SessionRenewal()
-    text = sessions.mark_reauthenticated(context, known.session)
-    return contract.SessionRenewal(session=views.cookie(context, known.session, text))
+    text = sessions.mark_reauthenticated(context, confirmed.session)
+    return contract.SessionRenewal(session=views.cookie(context, confirmed.session, text))
 
 
 def reauthenticate(context: Context, req: contract.WithPassword) -> Reauthenticated:
-    """Return the signed-in account of somebody who proved it a moment ago, or does so now. A wrong password counts.
+    """Return the signed-in account if the user authenticated recently, or gives the password now. A wrong password counts.
 
-    Raises WrongCurrentPassword, and the refusals of a locked account; NotAuthenticated where the password is not enough: the
-    page then leads to one that asks for more.
+    Raises:
+        WrongCurrentPassword, and the refusals of a locked account.
+        NotAuthenticated: the password does not suffice; the page then leads to a full reauthentication.
     """
     session, account = require_account(context)
     if is_fresh(context, session):
@@ -155,21 +159,21 @@ def reauthenticate(context: Context, req: contract.WithPassword) -> Reauthentica
         raise e.WrongCurrentPassword("The password is asked again.")
     context.work.release_connection()
     if not context.hashing.is_match(account.password_hash, req.password):
-        with context.work.separate_transaction() as own:
-            failure = login_records.count_failure(own, account, context.tenant.settings, context.now)
+        with context.work.separate_transaction() as work:
+            failure = login_records.count_failure(work, account, context.tenant.settings, context.now)
         context.audit.record("password.refused", uid=account.uid, attempts=failure.attempts)
         raise e.WrongCurrentPassword
-    with context.work.separate_transaction() as own:
-        login_records.reset_failures(own, account.uid)
+    with context.work.separate_transaction() as work:
+        login_records.reset_failures(work, account.uid)
     return Reauthenticated(session, account, is_new=True)
 
 
 def _changes(context: Context, typed: dict[str, str]) -> UpdateOwnAccount:
-    """Return what was typed as an update of the profile: only what the tenant's form lets people change."""
+    """Return the typed values as an update of the profile, limited to the fields of the tenant's form."""
     form = contract.editable(registration_form.fields_of(context.tenant.settings))
-    asked = [(field, typed[field.name].strip()) for field in form if field.name in typed]
-    body: dict[str, Any] = {field.member: _said(field, text) for field, text in asked if field.member}
-    custom = {field.name.removeprefix(CUSTOM): text or None for field, text in asked if field.is_custom}
+    edited = [(field, typed[field.name].strip()) for field in form if field.name in typed]
+    body: dict[str, Any] = {field.member: _said(field, text) for field, text in edited if field.member}
+    custom = {field.name.removeprefix(CUSTOM): text or None for field, text in edited if field.is_custom}
     return UpdateOwnAccount.model_validate(
         {**body, **({"CustomFields": custom} if custom else {}), "null_support": True}
     )

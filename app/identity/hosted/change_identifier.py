@@ -1,4 +1,4 @@
-"""Change it: the browser that registered names another address, or number, while the first is not proved."""
+"""Change the address or number of a pending registration, in the browser that registered."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
 
-_CHANGES = Rate(5, 3600)  # per attempt: a registration may not be a way to write to everybody
+_CHANGES = Rate(5, 3600)  # per interaction, so that a registration cannot mail to many addresses
 
 
 @contract.change_address.implements
@@ -46,27 +46,27 @@ def change_address(context: Context, req: contract.ChangeAddressRequest) -> Next
 
 
 def _changed(context: Context, interaction: Interaction, state: PendingVerification, typed: str) -> Next:
-    """Change it in one transaction. A second submit, or another tab, finds it done: the page shows which address it is."""
-    to = change_identifier.parse(context, PHONE if state.by == SMS else EMAIL, typed)
-    if to.form == state.subject:
+    """Change the destination in one transaction; a second submit or another tab gets the page with the new one."""
+    destination = change_identifier.parse(context, PHONE if state.by == SMS else EMAIL, typed)
+    if destination.form == state.subject:
         return verification.step(context, interaction, state)
     registration.spend_limit(context)
     context.spend("address_changed", _CHANGES, randomness.digest(interaction.interaction_id))
     store.change(context, str(state.held["uid"]), {})
     one_time_tokens.close(
         context, str(state.held["uid"])
-    )  # account, proofs, attempt: whoever proves it in this moment locks them so, too
+    )  # locks account, tokens, interaction in this order, as a concurrent verification does
     latest = interactions.lock(context, interaction)
-    now = pending_verification.pending_for(latest)
-    if now is None or latest.is_done or now.subject != state.subject:
+    current = pending_verification.pending_for(latest)
+    if current is None or latest.is_done or current.subject != state.subject:
         context.work.rollback()
-        return verification.step(context, latest, now or state)
+        return verification.step(context, latest, current or state)
     account = change_identifier.change(
-        context, state.held, to, VerificationOptions(interaction_id=interaction.interaction_id)
+        context, state.held, destination, VerificationOptions(interaction_id=interaction.interaction_id)
     )
     changed = replace(
         state,
-        email=pending_verification.display(to.shown, state.by),
+        email=pending_verification.display(destination.shown, state.by),
         uid=account.uid if account is not None else one_time_tokens.NOBODY,
         sent_at=int(context.now.timestamp()),
     )

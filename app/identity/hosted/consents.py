@@ -1,4 +1,4 @@
-"""The tenant's consent forms on our pages: answered during a sign-in, looked at and changed afterwards."""
+"""Consent forms on our pages: answered during a sign-in, shown and changed on the account page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from app.identity.platform.context import Context
 
 @contract.answer_forms.implements
 def answer_forms(context: Context, req: contract.ConsentFormsAnswer) -> Next:
-    """A second submit changes nothing: what is answered is not due any more."""
+    """Store the answers; a second submit changes nothing, because the forms are no longer due."""
     interaction, (session, account) = interactions.find(context, req.attempt), require_session(context)
     if interaction is None:
         return next_step.START_AGAIN
@@ -35,12 +35,12 @@ def answer_forms(context: Context, req: contract.ConsentFormsAnswer) -> Next:
 @contract.read_consents.implements
 def own_consents(context: Context, req: NoParameters) -> contract.OwnConsents:  # noqa: ARG001 - the session says whose
     _, account = require_account(context)
-    kept = consents.of_account(account)
+    stored = consents.of_account(account)
     return contract.OwnConsents(
-        events=[one["Event"] for one in consents.versions(kept)],
+        events=[one["Event"] for one in consents.versions(stored)],
         agreed=[
             contract.AcceptedOption(option=one["ConsentOptionId"], at=one["AcceptOnDate"])
-            for one in kept.get("options") or ()
+            for one in stored.get("options") or ()
         ],
         history=[_entry(one) for one in service.history(context, account)],
         policies=[AcceptedPolicy.model_validate(entry) for entry in privacy_policy.history_of(account)],
@@ -51,8 +51,8 @@ def own_consents(context: Context, req: NoParameters) -> contract.OwnConsents:  
 def edit_consents(context: Context, req: contract.ConsentsUpdate) -> Posted:
     _, account = require_account(context)
     service.require_enabled(context)
-    wanted = [ConsentAnswer(consent_option_id=option, is_accepted=yes) for option, yes in req.choices.items()]
-    service.change(context, account, wanted, suppress_webhook=False)
+    answers = [ConsentAnswer(consent_option_id=option, is_accepted=yes) for option, yes in req.choices.items()]
+    service.change(context, account, answers, suppress_webhook=False)
     return Posted()
 
 
@@ -67,6 +67,6 @@ def _given(context: Context, req: contract.ConsentFormsAnswer) -> ConsentAnswers
     )
 
 
-def _entry(logged: dict[str, Any]) -> contract.ConsentEntry:
-    choices = [contract.Choice(option=one["ConsentId"], change=one["Event"]) for one in logged["ConsentLogs"]]
-    return contract.ConsentEntry(at=logged["LoggedOnDate"], choices=choices)
+def _entry(entry: dict[str, Any]) -> contract.ConsentEntry:
+    choices = [contract.Choice(option=one["ConsentId"], change=one["Event"]) for one in entry["ConsentLogs"]]
+    return contract.ConsentEntry(at=entry["LoggedOnDate"], choices=choices)

@@ -1,4 +1,4 @@
-"""Sign-in through another provider on our own pages: to it, back from it, and whose account it opens (decisions/0130)."""
+"""Federated sign-in on our pages: the redirect to the provider, the callback, and the account (decisions/0130)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from app.identity.platform.context import Context
 from app.kit.limits import Rate
 
 LINKS: Final = "links"
-"""The member of an attempt's request that names the session whose person links an identity."""
+"""The member of an interaction's request that names the session that links an identity."""
 LANDING: Final = "/identities"
 _STARTS: Final = Rate(60, 60)
 DENIED, BROKEN, NOBODY_HERE, OTHERS, SILENT, UNWANTED = "denied", "broken", "nobody", "taken", "silent", "address"
@@ -46,19 +46,26 @@ def start(context: Context, req: contract.ConnectionStart) -> Next:
     if isinstance(interaction, Next):
         return interaction
     if interaction is not None and LINKS in interaction.request:
-        return next_step.START_AGAIN  # one form, one way there: another provider is asked for anew
+        return next_step.START_AGAIN  # linking another provider begins again at its form
     return redirect_to_provider(context, connection, interaction)
 
 
 def redirect_to_provider(
     context: Context, connection: Connection, interaction: Interaction | None, **request: Any
 ) -> Next:
-    """Lead the browser to a provider; without an attempt it begins one of that `request`. Whoever is signed in here already, or
-    comes from an application that wants a new proof, is to prove it anew there."""
-    drawn, again = interactions.new_ids(), _needs_reauthentication(interaction) or sessions.current(context) is not None
-    named = interaction.interaction_id if interaction else drawn.interaction_id
+    """Redirect the browser to a provider; without an interaction, begin one with `request`.
+
+    The provider must reauthenticate a signed-in user, and a user whose application requests it.
+    """
+    ids, reauthenticate = (
+        interactions.new_ids(),
+        _needs_reauthentication(interaction) or sessions.current(context) is not None,
+    )
+    interaction_id = interaction.interaction_id if interaction else ids.interaction_id
     try:
-        address = connections.begin(context, connection, named, reauthenticate=again, hint=_hint(interaction))
+        address = connections.begin(
+            context, connection, interaction_id, reauthenticate=reauthenticate, hint=_hint(interaction)
+        )
     except connections.ConnectionBroken:
         return (
             _return_with_problem(interaction.request, BROKEN, interaction.interaction_id)
@@ -67,20 +74,20 @@ def redirect_to_provider(
         )
     if interaction is not None:
         return Next(step=Step.REDIRECT, address=address, attempt=interaction.interaction_id)
-    begun, binding = interactions.begin(context, next_step.RETURN, request, drawn)
-    return Next(step=Step.REDIRECT, address=address, attempt=begun.interaction_id, binding=binding)
+    started, binding = interactions.begin(context, next_step.RETURN, request, ids)
+    return Next(step=Step.REDIRECT, address=address, attempt=started.interaction_id, binding=binding)
 
 
 @contract.handle.implements
 def handle(context: Context, req: contract.ConnectionHandler) -> Next:
     context.spend("connection", _STARTS, context.network)
     connection = connections.find(context, req.provider)
-    wish = token_handoff.parse(context, req)
-    if wish is None:
+    handoff = token_handoff.parse(context, req)
+    if handoff is None:
         return Next(step=Step.REFUSED, error="invalid_request", problem="redirect_uri")
-    step = redirect_to_provider(context, connection, None, **token_handoff.to_facts(wish))
-    if wish.guid:
-        programs.register_guid(context, wish.guid, links=wish.links)
+    step = redirect_to_provider(context, connection, None, **token_handoff.to_facts(handoff))
+    if handoff.guid:
+        programs.register_guid(context, handoff.guid, links=handoff.links)
     return step
 
 
@@ -96,15 +103,15 @@ def hand_over(context: Context, req: InteractionDecision) -> Next:
 
 @contract.finish.implements
 def finish(context: Context, req: contract.ConnectionCallback) -> Next:
-    """Of many answers with one state one is taken; the page of the attempt says what became of it."""
+    """Handle the callback. Of several callbacks with one state one succeeds; the others get the interaction's next step."""
     interaction, session = interactions.find(context, req.state.rpartition(".")[0]), sessions.current(context)
     if interaction is None:
         return next_step.START_AGAIN
     if interaction.is_done:
         return next_step.after_end(session)
-    answer = req.model_dump(include={"code", "error", "iss"}, exclude_defaults=True)
+    parameters = req.model_dump(include={"code", "error", "iss"}, exclude_defaults=True)
     try:
-        claimed, connection = connections.finish(context, req.state, answer)
+        identity, connection = connections.finish(context, req.state, parameters)
     except connections.UnknownState:
         return next_step.advance(context, interaction, session)
     except connections.ConnectionRefused:
@@ -112,91 +119,93 @@ def finish(context: Context, req: contract.ConnectionCallback) -> Next:
     except connections.ConnectionBroken:
         return _return_with_problem(interaction.request, BROKEN, interaction.interaction_id)
     if LINKS in interaction.request:
-        return _link(context, interaction, claimed)
-    if _needs_reauthentication(interaction) and connection.can_reauthenticate and not claimed.is_anew:
+        return _link(context, interaction, identity)
+    if _needs_reauthentication(interaction) and connection.can_reauthenticate and not identity.is_anew:
         return _return_with_problem(interaction.request, SILENT, interaction.interaction_id)
-    wish = token_handoff.request_for(interaction)
-    if wish is not None and wish.links:
-        return token_handoff.with_candidate(context, interaction, wish, claimed)
-    registers = context.tenant.settings.registration and (wish is None or wish.registers)
+    handoff = token_handoff.request_for(interaction)
+    if handoff is not None and handoff.links:
+        return token_handoff.with_candidate(context, interaction, handoff, identity)
+    registers = context.tenant.settings.registration and (handoff is None or handoff.registers)
     return _sign_in_or_register(
-        context, identity_linking.clear(context, interaction), connection, claimed, registers=registers
+        context, identity_linking.clear(context, interaction), connection, identity, registers=registers
     )
 
 
 @contract.read_profile.implements
 def connected(context: Context, req: contract.ConnectedProfileRequest) -> contract.ConnectedProfile:
-    waits = identity_linking.active_for(context, interactions.find(context, req.attempt))
-    if waits is None:
+    pending = identity_linking.active_for(context, interactions.find(context, req.attempt))
+    if pending is None:
         raise e.UnknownAccount
-    said = {**waits.claimed.profile, "Email": waits.claimed.email}
+    claims = {**pending.claimed.profile, "Email": pending.claimed.email}
     form = registration_form.fields_of(context.tenant.settings)
     members = {field.name: "Email" if field.name == "email" else field.member for field in form}
-    fields = {name: text for name, member in members.items() if member and (text := said.get(member))}
-    return contract.ConnectedProfile(title=connections.title_for(context, waits.claimed.provider), fields=fields)
+    fields = {name: text for name, member in members.items() if member and (text := claims.get(member))}
+    return contract.ConnectedProfile(title=connections.title_for(context, pending.claimed.provider), fields=fields)
 
 
 def _authorization_request(interaction: Interaction | None) -> dict[str, Any]:
-    """Return what an application asked for; nothing where none did."""
+    """Return the authorization request of the interaction; empty if no application made one."""
     return interaction.request if interaction is not None and interaction.kind == next_step.AUTHORIZE else {}
 
 
 def _hint(interaction: Interaction | None) -> str:
-    """Return whom the application expects: the provider fills its form with it."""
+    """Return the application's login_hint, which the provider's form shows."""
     return str(_authorization_request(interaction).get("login_hint") or "")
 
 
 def _needs_reauthentication(interaction: Interaction | None) -> bool:
-    """Return whether an application wants a new proof, also of whoever is not signed in here: they may just have signed out."""
+    """Return whether an application requests reauthentication, even without a session here, which may just have ended."""
     asked = _authorization_request(interaction)
     names_anew = asked.get("max_age") is not None or asked.get("acr") is not None
     return names_anew or "login" in asked.get("prompt", ())
 
 
 def _return_with_problem(request: Mapping[str, Any], problem: str, interaction_id: str | None = None) -> Next:
-    """Return to the page that had led to the provider."""
+    """Return to the page that led to the provider, with a problem."""
     if LINKS in request:
         return Next(step=Step.REDIRECT, address=f"{LANDING}?problem={problem}")
     return Next(step=Step.LOGIN, attempt=interaction_id, problem=problem)
 
 
-def _link(context: Context, interaction: Interaction, claimed: ProviderIdentity) -> Next:
-    """Link to whoever is signed in with the session that asked: nobody else's browser may finish it, nor one whose session its
-    owner ended by taking the account back in this very moment.
-    """
-    asking = sessions.current(context)
-    account = account_store.change(context, asking.uid, {}) if asking is not None else None  # locked from here on
+def _link(context: Context, interaction: Interaction, identity: ProviderIdentity) -> Next:
+    """Link the identity to the account of the session that began it; another browser or an ended session is refused."""
+    asking_session = sessions.current(context)
+    account = (
+        account_store.change(context, asking_session.uid, {}) if asking_session is not None else None
+    )  # locks the account
     session = sessions.current(context)
     is_same = session is not None and account is not None and session.session_id == interaction.request[LINKS]
     if account is None or not is_same or not context.tenant.settings.account_linking:
         return Next(step=Step.REDIRECT, address=LANDING)
     interactions.finish(context, interaction)
     try:
-        connections.link(context, account, claimed)
+        connections.link(context, account, identity)
     except IdentifierTaken:
         return Next(step=Step.REDIRECT, address=f"{LANDING}?problem={OTHERS}")
     return Next(step=Step.REDIRECT, address=f"{LANDING}?done=linked")
 
 
 def _sign_in_or_register(
-    context: Context, interaction: Interaction, connection: Connection, claimed: ProviderIdentity, *, registers: bool
+    context: Context, interaction: Interaction, connection: Connection, identity: ProviderIdentity, *, registers: bool
 ) -> Next:
-    """Return the step of whoever the provider vouches for.
+    """Return the next step for an identity: sign-in to its account, linking by address, or registration.
 
-    Whose address it names is looked at only where the tenant trusts the provider's word for it: nobody learns it otherwise.
+    The address is looked up only if the tenant trusts the provider's claim, so that other claims reveal no account.
     """
-    holder = linked_identities.find_account(context, claimed.provider, claimed.subject)
+    holder = linked_identities.find_account(context, identity.provider, identity.subject)
     if holder is not None:
-        return _sign_in_linked(context, interaction, holder, claimed)
-    if claimed.email and claimed.email_verified and connection.trusts_email and accounts.is_email(claimed.email):
-        known = accounts.by_email(context, claimed.email)
-        if known is not None and first_verification.is_shared(
-            known
-        ):  # whoever else may know its password would go on beside them
-            return _offer_registration(context, interaction, claimed, registers=False)
-        if context.tenant.settings.account_linking if known is not None else registers and not _asks_for_terms(context):
-            return _sign_in_by_email(context, interaction, claimed, claimed.email)
-    return _offer_registration(context, interaction, claimed, registers=registers)
+        return _sign_in_linked(context, interaction, holder, identity)
+    if identity.email and identity.email_verified and connection.trusts_email and accounts.is_email(identity.email):
+        account = accounts.by_email(context, identity.email)
+        if account is not None and first_verification.is_shared(account):  # another person may know its password
+            return _offer_registration(context, interaction, identity, registers=False)
+        if (
+            context.tenant.settings.account_linking
+            if account is not None
+            else registers and not _asks_for_terms(context)
+        ):
+            return _sign_in_by_email(context, interaction, identity, identity.email)
+    return _offer_registration(context, interaction, identity, registers=registers)
 
 
 def _asks_for_terms(context: Context) -> bool:
@@ -204,57 +213,57 @@ def _asks_for_terms(context: Context) -> bool:
 
 
 def _offer_registration(
-    context: Context, interaction: Interaction, claimed: ProviderIdentity, *, registers: bool
+    context: Context, interaction: Interaction, identity: ProviderIdentity, *, registers: bool
 ) -> Next:
-    """Let the identity wait for an account: the page of registration is filled in with it."""
-    interaction = identity_linking.store_pending(context, interaction, claimed)
+    """Store the identity until an account is linked, and fill the registration page with it."""
+    interaction = identity_linking.store_pending(context, interaction, identity)
     if not registers:
         return Next(step=Step.LOGIN, attempt=interaction.interaction_id, problem=NOBODY_HERE)
-    return Next(step=Step.REGISTER, attempt=interaction.interaction_id, problem=claimed.provider)
+    return Next(step=Step.REGISTER, attempt=interaction.interaction_id, problem=identity.provider)
 
 
-def _sign_in_linked(context: Context, interaction: Interaction, holder: Account, claimed: ProviderIdentity) -> Next:
+def _sign_in_linked(context: Context, interaction: Interaction, holder: Account, identity: ProviderIdentity) -> Next:
     try:
-        account = linked_identities.record_use(context, holder, claimed)
+        account = linked_identities.record_use(context, holder, identity)
     except linked_identities.NotLinked:
         return _return_with_problem(interaction.request, DENIED, interaction.interaction_id)
     return _complete(
         context,
-        identity_linking.store_pending(context, interaction, claimed, account.uid),
+        identity_linking.store_pending(context, interaction, identity, account.uid),
         account,
-        is_anew=claimed.is_anew,
+        is_anew=identity.is_anew,
     )
 
 
-def _sign_in_by_email(context: Context, interaction: Interaction, claimed: ProviderIdentity, email: str) -> Next:
-    """Let the provider's word be a proof of the mailbox: the account that has the address is its owner's, or is made."""
+def _sign_in_by_email(context: Context, interaction: Interaction, identity: ProviderIdentity, email: str) -> Next:
+    """Sign in to the account with the address that the provider verified; create it if there is none."""
     facts = {"email": email, "registers": True}
     proof = OneTimeToken(Purpose.SIGN_IN, NOBODY, identifiers.normalize(EMAIL, email), facts, context.now)
     try:
-        account = redemption.redeem(context, proof, e.UnknownAccount, identity=claimed)
+        account = redemption.redeem(context, proof, e.UnknownAccount, identity=identity)
     except (e.EmailRefused, e.EmailDomainRefused):
         return _return_with_problem(interaction.request, UNWANTED, interaction.interaction_id)
-    except (e.EmailRegistered, e.ClosedLink, e.UnknownAccount):  # it became another's in this very moment
+    except (e.EmailRegistered, e.ClosedLink, e.UnknownAccount):  # another account took it concurrently
         context.work.rollback()
         return _return_with_problem(interaction.request, DENIED, interaction.interaction_id)
-    interaction = identity_linking.store_pending(context, interaction, claimed, account.uid, is_proof=True)
-    return _complete(context, interaction, account, is_anew=claimed.is_anew)
+    interaction = identity_linking.store_pending(context, interaction, identity, account.uid, is_proof=True)
+    return _complete(context, interaction, account, is_anew=identity.is_anew)
 
 
 def _complete(context: Context, interaction: Interaction, account: Account, *, is_anew: bool) -> Next:
-    """Sign in, by a second factor where one is wanted; raises why the account may not, as only its owner sees that."""
+    """Sign in, with a second factor if one is required; raises the reason why the account may not, which only its owner sees."""
     session = sessions.current_of(context, account.uid)
-    if session is not None and not is_anew:  # what a browser is let in by again is no proof of who sits there
+    if session is not None and not is_anew:  # a provider's silent sign-in does not reauthenticate the user
         step = next_step.advance(context, interaction, session)
         return step.model_copy(update={"problem": SILENT}) if step.step is Step.LOGIN else step
-    after = first_factor_passed.try_sign_in(
+    next_page = first_factor_passed.try_sign_in(
         context, interaction, account, Authentication((identity_linking.FEDERATED,))
     )
-    if after is not None:
-        return after
+    if next_page is not None:
+        return next_page
     one_time_tokens.refuse_locked(context, account)
     refusal = eligibility.refusal(context, account, "email")
     if isinstance(refusal, e.EmailUnverified):
-        shown = (identity_linking.FEDERATED,)
-        return verification.begin(context, interaction, account.email or "", account, is_sent=False, methods=shown)
+        methods = (identity_linking.FEDERATED,)
+        return verification.begin(context, interaction, account.email or "", account, is_sent=False, methods=methods)
     raise refusal or e.AccountBlocked

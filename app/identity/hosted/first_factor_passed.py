@@ -1,4 +1,4 @@
-"""The end of every sign-in on our pages: the session, or the second factor first. Whoever proved a first factor comes through here."""
+"""The end of every sign-in on our pages after the first factor: a second factor, a new password, or the session."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from app.identity.platform.context import Context
 EXPIRED = "expired"
 """The reason of a token that replaces an expired password."""
 KEY = "second_factor"
-"""The member of an attempt's request that names the ticket."""
+"""The member of an interaction's request with the hash of the continuation token."""
 STEP_UP = "step_up"
-"""The member that names the session whose person proves a second factor alone."""
+"""The member with the session that only needs a second factor."""
 
 
 def try_sign_in(
     context: Context, interaction: Interaction | None, account: Account, authentication: Authentication
 ) -> Next | None:
-    """Sign in somebody who proved one factor that is no password; None where the account may not sign in by it."""
+    """Sign in after one factor other than a password; None if the account may not sign in by it."""
     try:
-        wanted = (
+        required = (
             None
             if second_factor.MFA in authentication.methods
             else risks.required_factor(context, account, authentication.channel)
         )
     except e.TwoFactorOn:
         return None
-    may = sign_in.try_complete_sign_in if wanted is None else eligibility.can_sign_in
-    if not may(context, account, authentication.kind):
+    can_proceed = sign_in.try_complete_sign_in if required is None else eligibility.can_sign_in
+    if not can_proceed(context, account, authentication.kind):
         return None
-    return continue_sign_in(context, interaction, account, authentication, wanted)
+    return continue_sign_in(context, interaction, account, authentication, required)
 
 
 def continue_sign_in(
@@ -48,18 +48,18 @@ def continue_sign_in(
     authentication: Authentication,
     required: RequiredFactor | None,
 ) -> Next:
-    """Go on after a first factor: to the second one where it is `wanted`, else as somebody whose sign-in is recorded."""
+    """Continue after the first factor: with the second factor if it is `required`, else with a session."""
     if required is None:
         return begin_session(context, interaction, account, authentication)
     binding = None
     if interaction is None or interaction.is_done:
         interaction, binding = interactions.begin(context, next_step.RETURN, {})
     options = ChallengeOptions(interaction_id=interaction.interaction_id)
-    found = second_factor.send_preferred(
+    pending = second_factor.send_preferred(
         context, second_factor.begin(context, required, authentication), required.kinds, options
     )
-    held = {KEY: found.token.ticket_hash, STEP_UP: None}
-    interactions.add_facts(context, interaction, lifetime=second_factor.LIFETIME, **held)
+    facts = {KEY: pending.token.ticket_hash, STEP_UP: None}
+    interactions.add_facts(context, interaction, lifetime=second_factor.LIFETIME, **facts)
     return Next(step=Step.SECOND_FACTOR, attempt=interaction.interaction_id, binding=binding)
 
 
@@ -71,29 +71,31 @@ def begin_session(
     *,
     step: Step | None = None,
 ) -> Next:
-    """Begin the session, and go on with the attempt, by `step` first; all in one transaction.
+    """Begin the session and continue the interaction, with `step` first; in one transaction.
 
-    Whoever is signed in with this browser already, and proved it once more, goes on in the same session under another cookie.
+    A reauthentication in this browser continues the same session under a new cookie.
     """
-    if (too_old := _new_password_step(context, account, interaction, authentication)) is not None:
-        return too_old
+    if (new_password := _new_password_step(context, account, interaction, authentication)) is not None:
+        return new_password
     identity_linking.link_pending(context, interaction, account)
-    held = sessions.current_of(context, account.uid)
+    current = sessions.current_of(context, account.uid)
     renewed = (
-        sessions.renew(context, held, authentication.methods, authentication.remember) if held is not None else None
+        sessions.renew(context, current, authentication.methods, authentication.remember)
+        if current is not None
+        else None
     )
     if renewed is not None:
         context.audit.record("step_up.passed", uid=account.uid, by="sign-in")
-    begun, text = renewed or sessions.start(context, account.uid, authentication.methods, authentication.remember)
-    cookie = {"session": views.cookie(context, begun, text)}
-    is_new = held is None and interaction is not None and not interaction.is_done
+    session, text = renewed or sessions.start(context, account.uid, authentication.methods, authentication.remember)
+    cookie = {"session": views.cookie(context, session, text)}
+    is_new = current is None and interaction is not None and not interaction.is_done
     if step is None and is_new and passkey_offers.is_due(context, account, authentication):
         step = Step.PASSKEY_OFFER
     if step is not None and interaction is not None:
         return Next(step=step, attempt=interaction.interaction_id).model_copy(update=cookie)
     if interaction is None:
-        return next_step.to_return_address(context, begun, None).model_copy(update=cookie)
-    return next_step.advance(context, interaction, begun).model_copy(update=cookie)
+        return next_step.to_return_address(context, session, None).model_copy(update=cookie)
+    return next_step.advance(context, interaction, session).model_copy(update=cookie)
 
 
 def _new_password_step(
@@ -109,9 +111,9 @@ def _new_password_step(
     return Next(step=Step.NEW_PASSWORD, attempt=interaction.interaction_id if interaction else None, address=token)
 
 
-def can_remember(context: Context, wish: bool) -> bool:
-    """Return whether a session outlives the browser: where it is wished and the tenant has it."""
-    return wish and context.tenant.settings.remember_me
+def can_remember(context: Context, is_wished: bool) -> bool:
+    """Return whether the session outlives the browser: if the user wishes and the tenant allows it."""
+    return is_wished and context.tenant.settings.remember_me
 
 
 __all__ = [

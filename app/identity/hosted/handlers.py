@@ -1,4 +1,4 @@
-"""The hub's operations: each is one use case, each answer the visitor's next step."""
+"""Operations of the hosted pages: sign-in, consent, sign-out, sessions; each response is the visitor's next step."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def resume(context: Context, req: hub.InteractionRequest) -> Next:
     if isinstance(interaction, Next):
         return interaction
     session = sessions.current(context)
-    if session is None and (waits := second_factor.step(context, interaction)) is not None:
-        return waits
+    if session is None and (pending := second_factor.step(context, interaction)) is not None:
+        return pending
     if session is None and (state := pending_verification.pending_for(interaction)) is not None:
         return verification.step(context, interaction, state)
     step = next_step.advance(context, interaction, session)
@@ -73,35 +73,37 @@ def read_captcha(context: Context, req: NoParameters) -> Challenge:
 
 @hub.sign_in.implements
 def with_password(context: Context, req: hub.SignInRequest) -> Next:
-    """Verify, begin the session under a new id, and go on with the attempt; all in one transaction.
+    """Verify the password, begin a session and continue the interaction, in one transaction.
 
-    A second submit of the form is answered as the first was: a browser follows the last answer alone.
+    A second submit of the form gets the same response, because a browser follows only the last one.
     """
     interaction = interactions.find(context, req.attempt) if req.attempt else None
     if req.attempt and interaction is None:
         return next_step.START_AGAIN
-    going_on = interaction if interaction is not None and not interaction.is_done else None
+    unfinished = interaction if interaction is not None and not interaction.is_done else None
     identifier = identifiers.guess(context.tenant.settings, req.identifier)
-    proof = LockSolution(req.security_answer, captcha.from_form(req.captcha))
+    solution = LockSolution(req.security_answer, captcha.from_form(req.captcha))
     remember = first_factor_passed.can_remember(context, req.remember)
-    if (waits := verification.repeat_sign_in(context, going_on, identifier, req.password)) is not None:
-        return waits
+    if (pending := verification.repeat_sign_in(context, unfinished, identifier, req.password)) is not None:
+        return pending
     try:
-        passed = sign_in.verify(context, identifier, req.password, proof, hides_unknown=True)
+        verified = sign_in.verify(context, identifier, req.password, solution, hides_unknown=True)
     except e.EmailUnverified:
-        going_on = identity_linking.mark_announced(context, going_on, connects=req.connects)
+        unfinished = identity_linking.mark_announced(context, unfinished, connects=req.connects)
         return verification.after_password(
-            context, going_on, account_lookup.find(context, identifier, is_hidden=True).holder, remember
+            context, unfinished, account_lookup.find(context, identifier, is_hidden=True).holder, remember
         )
     except e.PhoneUnverified:
         return verification.after_password_by_phone(
-            context, going_on, account_lookup.find(context, identifier, is_hidden=True).holder, remember
+            context, unfinished, account_lookup.find(context, identifier, is_hidden=True).holder, remember
         )
     authentication = Authentication(
-        (sign_in.PASSWORD,), identifier.kind, opens_lock=passed.opens_lock, remember=remember
+        (sign_in.PASSWORD,), identifier.kind, opens_lock=verified.opens_lock, remember=remember
     )
-    interaction = identity_linking.mark_announced(context, going_on, connects=req.connects) or interaction
-    return first_factor_passed.continue_sign_in(context, interaction, passed.account, authentication, passed.required)
+    interaction = identity_linking.mark_announced(context, unfinished, connects=req.connects) or interaction
+    return first_factor_passed.continue_sign_in(
+        context, interaction, verified.account, authentication, verified.required
+    )
 
 
 @hub.consent.implements
@@ -145,8 +147,8 @@ def read_profile(context: Context, req: hub.ProfileRequest) -> hub.ProfileRespon
     if account is None or not account.is_active:
         raise e.NotAuthenticated
     if required_actions.blocks_account_pages(context, session, account):
-        raise e.NotAuthenticated  # the sign-in that the page then leads to asks for it
-    asked = phones.requested_number(context, account) if req.with_asked_phone else None
+        raise e.NotAuthenticated  # the page then leads to a sign-in, which asks for them
+    requested_number = phones.requested_number(context, account) if req.with_asked_phone else None
     sessions.touch(context, session)
     return hub.ProfileResponse(
         person=oauth_views.person(account),
@@ -156,8 +158,10 @@ def read_profile(context: Context, req: hub.ProfileRequest) -> hub.ProfileRespon
         answered=list(account.security_answers),
         needs_password=context.now - session.authenticated_at > reauthentication.REAUTHENTICATION_LIFETIME,
         phone=display_phone(account.phone) if account.phone else None,
-        asked_phone=display_phone(asked) if asked else None,
-        resend_in_seconds=account_identifiers.wait_for_number(context, account, asked) if asked else 0,
+        asked_phone=display_phone(requested_number) if requested_number else None,
+        resend_in_seconds=account_identifiers.wait_for_number(context, account, requested_number)
+        if requested_number
+        else 0,
         addresses=account_identifiers.addresses(context, account) if req.with_addresses else [],
     )
 
@@ -166,9 +170,11 @@ def read_profile(context: Context, req: hub.ProfileRequest) -> hub.ProfileRespon
 def end_session(context: Context, req: hub.EndSessionRequest) -> Next:
     session = _signed_in(context)
     if req.others:
-        for held in sessions.of_account(context, session.uid):
-            if held.session_id != session.session_id and sessions.end(context, session.uid, held.session_id):
-                _revoke(context, session.uid, held.session_id)
+        for other_session in sessions.of_account(context, session.uid):
+            if other_session.session_id != session.session_id and sessions.end(
+                context, session.uid, other_session.session_id
+            ):
+                _revoke(context, session.uid, other_session.session_id)
     elif req.id is None:
         raise e.BadParameter.names("id")
     elif not sessions.end(context, session.uid, req.id):
@@ -192,7 +198,7 @@ def _signed_in(context: Context) -> BrowserSession:
 
 
 def _revoke(context: Context, uid: str, session_id: str) -> None:
-    """End what a session gave out, access while the person is away included: they do not know it, or not any more."""
+    """Revoke the tokens of a session that its user no longer recognises, offline access included."""
     tokens.revoke_session(context, uid, session_id)
     context.audit.record("session.ended", uid=uid, session=session_id, reason="revoked")
 

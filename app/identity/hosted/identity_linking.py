@@ -1,4 +1,4 @@
-"""An identity of another provider that waits in an attempt for the one account it is to be linked to."""
+"""Pending identities: an interaction keeps a provider's identity until the sign-in links it to an account."""
 
 from __future__ import annotations
 
@@ -22,42 +22,44 @@ _KEY: Final = "connected"
 
 @dataclass(frozen=True)
 class PendingIdentity:
-    """What a provider said, and the account that was registered with it, or came by it, in this attempt.
+    """A provider's identity, and the account that this interaction registered with it or signed in by it.
 
-    `is_proof`: its word proved the account's address a moment ago, so that it is to be linked.
+    `is_proof`: the provider's claim verified the account's address, so that the identity is linked.
     """
 
     claimed: ProviderIdentity
     uid: str = NO_ACCOUNT
     is_proof: bool = False
-    is_wished: bool = False  # whoever signs in was told that it is connected
+    is_wished: bool = False  # the sign-in page announced the link
 
 
 def store_pending(
     context: Context,
     interaction: Interaction,
-    claimed: ProviderIdentity,
+    identity: ProviderIdentity,
     uid: str = NO_ACCOUNT,
     *,
     is_proof: bool = False,
 ) -> Interaction:
-    """Let an identity wait for the end of a sign-in."""
-    held: dict[str, Any] = {"claimed": asdict(claimed), "uid": uid, "is_proof": is_proof}
-    return interactions.add_facts(context, interaction, lifetime=interactions.LIFETIME, **{_KEY: held})
+    """Store an identity until the end of the sign-in."""
+    stored: dict[str, Any] = {"claimed": asdict(identity), "uid": uid, "is_proof": is_proof}
+    return interactions.add_facts(context, interaction, lifetime=interactions.LIFETIME, **{_KEY: stored})
 
 
 def mark_announced(context: Context, interaction: Interaction | None, *, connects: bool) -> Interaction | None:
-    """Note whether the page on which somebody signs in said that what waits is connected: a browser is left with a page open, and
-    whoever sits down at it next must not get somebody else's way in into their account unawares."""
-    waits = pending_for(interaction)
-    if interaction is None or waits is None or waits.is_wished == connects:
+    """Record whether the sign-in page announced that the pending identity will be linked.
+
+    An identity that another visitor of the browser left behind must not be linked without notice.
+    """
+    pending = pending_for(interaction)
+    if interaction is None or pending is None or pending.is_wished == connects:
         return interaction
-    held = {**asdict(waits), "is_wished": connects}
-    return interactions.add_facts(context, interaction, lifetime=interactions.LIFETIME, **{_KEY: held})
+    stored = {**asdict(pending), "is_wished": connects}
+    return interactions.add_facts(context, interaction, lifetime=interactions.LIFETIME, **{_KEY: stored})
 
 
 def clear(context: Context, interaction: Interaction) -> Interaction:
-    """Let none wait any more."""
+    """Remove the pending identity."""
     return (
         interactions.add_facts(context, interaction, lifetime=interactions.LIFETIME, **{_KEY: None})
         if pending_for(interaction)
@@ -66,53 +68,53 @@ def clear(context: Context, interaction: Interaction) -> Interaction:
 
 
 def pending_for(interaction: Interaction | None) -> PendingIdentity | None:
-    """Return what waits in the attempt."""
-    held = interaction.request.get(_KEY) if interaction is not None else None
-    return PendingIdentity(**{**held, "claimed": ProviderIdentity(**held["claimed"])}) if held else None
+    """Return the pending identity of the interaction."""
+    stored = interaction.request.get(_KEY) if interaction is not None else None
+    return PendingIdentity(**{**stored, "claimed": ProviderIdentity(**stored["claimed"])}) if stored else None
 
 
 def active_for(context: Context, interaction: Interaction | None) -> PendingIdentity | None:
-    """Return what waits in the attempt, where the tenant has its connection still."""
-    waits = pending_for(interaction)
-    is_there = waits is not None and waits.claimed.provider in {
+    """Return the pending identity if its connection is still active."""
+    pending = pending_for(interaction)
+    is_active = pending is not None and pending.claimed.provider in {
         one.name for one in connections.active_connections(context)
     }
-    return waits if is_there else None
+    return pending if is_active else None
 
 
 def is_proof_for(context: Context, interaction: Interaction | None, uid: str) -> bool:
-    """Return whether this attempt's browser came from a provider to this very account, or registered it with what it brought,
-    and nobody took that from the account since: one that waits is still its maker's."""
-    waits = pending_for(interaction)
-    if waits is None or NO_ACCOUNT in (waits.uid, uid) or waits.uid != uid:
+    """Return whether this browser came from a provider to this account, or registered it, and the identity is still known there."""
+    pending = pending_for(interaction)
+    if pending is None or NO_ACCOUNT in (pending.uid, uid) or pending.uid != uid:
         return False
     account = store.by_uid(context, uid)
-    return account is None or linked_identities.is_known(account, waits.claimed)
+    return account is None or linked_identities.is_known(account, pending.claimed)
 
 
 def link_pending(context: Context, interaction: Interaction | None, account: Account) -> None:
-    """Link what waits to the account, whose sign-in is whole: to the one that was registered with it, or that has the address
-    which the provider vouches for. What its owner took away meanwhile stays away. Whoever else signs in here may not be who
-    brought it; they link it on their own page.
+    """Link the pending identity to the account after its complete sign-in.
+
+    Only to the account that was registered with it, or that has the address which the provider verified; another account may
+    be another person's, who can link it on the account page. An identity that the owner removed meanwhile stays removed.
     """
-    waits = active_for(context, interaction)
-    if waits is None:
+    pending = active_for(context, interaction)
+    if pending is None:
         return
-    fresh = store.change(context, account.uid, {}) or account  # locked: its owner may claim it in this very moment
-    is_its = waits.uid == account.uid
-    if not (_is_still(fresh, waits) if is_its else _is_theirs(context, fresh, waits)):
+    locked = store.change(context, account.uid, {}) or account  # lock it, because its owner may claim it concurrently
+    is_registered_with_it = pending.uid == account.uid
+    if not (_is_still(locked, pending) if is_registered_with_it else _is_theirs(context, locked, pending)):
         return
     try:
-        connections.link(context, fresh, waits.claimed)
+        connections.link(context, locked, pending.claimed)
     except IdentifierTaken as reason:
         context.audit.record("identity.not_linked", uid=account.uid, reason=type(reason).__name__)
 
 
-def _is_still(account: Account, waits: PendingIdentity) -> bool:
-    return waits.is_proof or linked_identities.is_known(account, waits.claimed)
+def _is_still(account: Account, pending: PendingIdentity) -> bool:
+    return pending.is_proof or linked_identities.is_known(account, pending.claimed)
 
 
-def _is_theirs(context: Context, account: Account, waits: PendingIdentity) -> bool:
-    email = (waits.claimed.email or "") if waits.claimed.email_verified else ""
-    may = waits.is_wished and waits.uid == NO_ACCOUNT and context.tenant.settings.account_linking
-    return may and bool(email) and verification.is_verified(account, email)
+def _is_theirs(context: Context, account: Account, pending: PendingIdentity) -> bool:
+    email = (pending.claimed.email or "") if pending.claimed.email_verified else ""
+    can_link = pending.is_wished and pending.uid == NO_ACCOUNT and context.tenant.settings.account_linking
+    return can_link and bool(email) and verification.is_verified(account, email)

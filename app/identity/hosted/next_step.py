@@ -1,4 +1,4 @@
-"""What is next for a visitor: the identity service decides, the hub shows."""
+"""The next step of a visitor: the identity service decides it, the hub shows the page."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from app.identity.protocols.oauth.views import redirect_origin
 
 AUTHORIZE, RETURN = "authorize", "return"
 CHOSEN = "pin_chosen"
-"""The member of an attempt's request that says that its person wants the PIN which is offered."""
+"""The member of an interaction's request that records that the user wants the offered PIN."""
 PROFILE_PATH = "/profile"
-START_AGAIN = Next(step=Step.START_AGAIN)  # the attempt is gone; the hub knows the relying party from its cookie
+START_AGAIN = Next(step=Step.START_AGAIN)  # the interaction is gone; the hub knows the relying party from its cookie
 
 
 def open_interaction(context: Context, interaction_id: str) -> Interaction | Next:
-    """Return the interaction of this tab, or the step that answers a request which comes after its end."""
+    """Return the interaction of this tab, or the step for a request after its end."""
     interaction = interactions.find(context, interaction_id)
     if interaction is None:
         return START_AGAIN
@@ -31,9 +31,9 @@ def open_interaction(context: Context, interaction_id: str) -> Interaction | Nex
 
 
 def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next:
-    """Return the attempt's next step for this session.
+    """Return the interaction's next step for this session.
 
-    A PIN opens doors: whoever is to set one and has to prove who they are, by more than a password, does so before it.
+    A PIN is a credential, so an account that must confirm changes by more than a password does so before setting one.
     """
     step = _advance(context, interaction, session)
     if step.step is not Step.PIN or session is None or (step.can_skip and not interaction.request.get(CHOSEN)):
@@ -41,8 +41,8 @@ def advance(context: Context, interaction: Interaction, session: BrowserSession 
     account = accounts.by_uid(context, session.uid)
     if account is None or not reauthentication.must_confirm(context, session, account):
         return step
-    asked = {"step": Step.LOGIN, "person": oauth.person(account), "must_reauthenticate": True}
-    return step.model_copy(update=asked)
+    request = {"step": Step.LOGIN, "person": oauth.person(account), "must_reauthenticate": True}
+    return step.model_copy(update=request)
 
 
 def _advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next:
@@ -50,26 +50,26 @@ def _advance(context: Context, interaction: Interaction, session: BrowserSession
         return authorize.advance(context, interaction, session)
     if session is None:
         return Next(step=Step.LOGIN, attempt=interaction.interaction_id)
-    if (wanted := required_actions.next_step(context, session)) is not None:
-        return wanted.model_copy(update={"attempt": interaction.interaction_id})
-    if (wish := token_handoff.request_for(interaction)) is not None:
-        return token_handoff.with_session(context, interaction, session, wish)
+    if (required := required_actions.next_step(context, session)) is not None:
+        return required.model_copy(update={"attempt": interaction.interaction_id})
+    if (handoff := token_handoff.request_for(interaction)) is not None:
+        return token_handoff.with_session(context, interaction, session, handoff)
     interactions.finish(context, interaction)
     return to_return_address(context, session, interaction.request.get("return_url"))
 
 
 def to_return_address(context: Context, session: BrowserSession, return_url: str | None) -> Next:
-    """Return the landing of a plain visit: an allowed return address, else the profile, which then says so."""
+    """Return the end of a visit without an application: an allowed return address, else the profile page."""
     if return_url and is_allowed(context, return_url):
         return Next(step=Step.REDIRECT, address=_with_token(context, session, return_url))
     return Next(step=Step.PROFILE, address=PROFILE_PATH, problem="return_url" if return_url else None)
 
 
 def _with_token(context: Context, session: BrowserSession, return_url: str) -> str:
-    """Return the address with an access token, where the tenant asks for that (interface hosted-pages.md section 3).
+    """Return the address with an access token, if the tenant configured that (interface hosted-pages.md section 3).
 
-    The token ends with the browser session. Only a page that the whitelist names receives one: below an origin there may be an
-    open redirect. Our own pages receive none: they know the session.
+    The token ends with the browser session. Only an exact whitelist entry gets one, because an origin may have an open redirect;
+    our own pages know the session.
     """
     is_own = redirect_origin(return_url).lower() == redirect_origin(context.issuer)
     if is_own or not context.tenant.settings.token_in_return_url or not is_registered_page(context, return_url):
@@ -83,22 +83,22 @@ def _with_token(context: Context, session: BrowserSession, return_url: str) -> s
 def open_return(
     context: Context, return_url: str | None, session: BrowserSession | None, *, action: str = "login"
 ) -> Next:
-    """Begin a plain visit at the page of the action; a signed-in person of whom nothing is wanted goes straight on."""
-    wanted = required_actions.next_step(context, session) if session is not None else None
-    if session is not None and wanted is None:
+    """Begin a visit at the page of the action; a signed-in user without required actions is redirected at once."""
+    required = required_actions.next_step(context, session) if session is not None else None
+    if session is not None and required is None:
         sessions.touch(context, session)
         return to_return_address(context, session, return_url)
-    asked = {"return_url": return_url} if return_url else {}
-    interaction, binding = interactions.begin(context, RETURN, {**asked, "action": action})
+    request = {"return_url": return_url} if return_url else {}
+    interaction, binding = interactions.begin(context, RETURN, {**request, "action": action})
     origin = redirect_origin(return_url) if return_url and is_allowed(context, return_url) else None
-    asking = RelyingPartyView(name="", client_id="", redirect_origin=origin) if origin else None
-    if wanted is not None:
-        held = {"attempt": interaction.interaction_id, "binding": binding, "relying_party": asking}
-        return wanted.model_copy(update=held)
+    relying_party = RelyingPartyView(name="", client_id="", redirect_origin=origin) if origin else None
+    if required is not None:
+        update = {"attempt": interaction.interaction_id, "binding": binding, "relying_party": relying_party}
+        return required.model_copy(update=update)
     step = {"register": Step.REGISTER, "forgotpassword": Step.FORGOT}.get(action, Step.LOGIN)
-    return Next(step=step, attempt=interaction.interaction_id, binding=binding, relying_party=asking)
+    return Next(step=step, attempt=interaction.interaction_id, binding=binding, relying_party=relying_party)
 
 
 def after_end(session: BrowserSession | None) -> Next:
-    """Return what Back, refresh and a second submit meet after the attempt ended: the profile where signed in, else start again."""
+    """Return the step for Back, reload and a second submit after the end: the profile if signed in, else start again."""
     return Next(step=Step.PROFILE, address=PROFILE_PATH) if session else START_AGAIN

@@ -1,6 +1,6 @@
-"""A passkey is offered after a sign-in: to whoever typed a password, and to whoever used another device's passkey.
+"""Offers of a passkey after a sign-in by password, or by the passkey of another device.
 
-The profile's PasskeyLogin remembers a "not now" (interface mfa.md section 6.1): which offer it was, and when to ask again.
+The profile's PasskeyLogin stores a "not now" (interface mfa.md section 6.1): the kind of offer, and when to ask again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PROGRESSIVE, _LOCAL, _DATE = "ProgressiveFlag", "LocalEnrollmentFlag", "Progres
 
 
 def is_due(context: Context, account: Account, authentication: Authentication) -> bool:
-    """Return whether a passkey is offered after a sign-in by password. One statement, where the tenant offers any."""
+    """Return whether a passkey is offered after a sign-in by password. Costs one query if the tenant offers passkeys."""
     settings = context.tenant.settings
     is_on = settings.passkeys and settings.passkey_settings.progressive_enrollment
     if (
@@ -36,43 +36,43 @@ def is_due(context: Context, account: Account, authentication: Authentication) -
 
 
 def is_due_here(context: Context, account: Account) -> bool:
-    """Return whether a passkey of this device is offered after one of another device."""
+    """Return whether a passkey of this device is offered after a sign-in by another device's."""
     is_on = context.tenant.settings.passkey_settings.local_enrollment and bool(account.email)
     return is_on and _asks_again(context, account, _LOCAL)
 
 
 def decline(context: Context, account: Account, *, is_local: bool) -> None:
-    """Remember a "not now": it is asked again after as many days as the tenant says."""
+    """Store a "not now" for the number of days that the tenant configured."""
     days = context.tenant.settings.passkey_settings.progressive_enrollment_days
-    said = {
-        **_held(account),
+    member = {
+        **_stored(account),
         (_LOCAL if is_local else _PROGRESSIVE): True,
         _DATE: iso(context.now + timedelta(days=days)),
     }
-    _keep(context, account, said)
+    _store(context, account, member)
 
 
 def accept(context: Context, account: Account) -> None:
-    """Remember that a passkey was made."""
-    _keep(context, account, {_PROGRESSIVE: False, _LOCAL: False, _DATE: iso(context.now)})
+    """Store that a passkey was created."""
+    _store(context, account, {_PROGRESSIVE: False, _LOCAL: False, _DATE: iso(context.now)})
 
 
-def _held(account: Account) -> dict[str, Any]:
-    kept = account.profile.get(MEMBER)
-    return {_PROGRESSIVE: False, _LOCAL: False, _DATE: None, **(kept if isinstance(kept, dict) else {})}
+def _stored(account: Account) -> dict[str, Any]:
+    stored = account.profile.get(MEMBER)
+    return {_PROGRESSIVE: False, _LOCAL: False, _DATE: None, **(stored if isinstance(stored, dict) else {})}
 
 
-def _keep(context: Context, account: Account, said: dict[str, Any]) -> None:
-    fresh = accounts.change(context, account.uid, {}) or account
-    accounts.change(context, account.uid, {"profile": {**fresh.profile, MEMBER: said}})
+def _store(context: Context, account: Account, member: dict[str, Any]) -> None:
+    locked = accounts.change(context, account.uid, {}) or account
+    accounts.change(context, account.uid, {"profile": {**locked.profile, MEMBER: member}})
 
 
 def _asks_again(context: Context, account: Account, flag: str) -> bool:
-    held = _held(account)
-    if not held.get(flag):
+    stored = _stored(account)
+    if not stored.get(flag):
         return True
     try:
-        until = datetime.fromisoformat(str(held.get(_DATE)))
+        until = datetime.fromisoformat(str(stored.get(_DATE)))
     except ValueError:
         return True
     return until.tzinfo is None or until <= context.now

@@ -1,4 +1,4 @@
-"""Passkeys on our pages: sign-in by button and by autofill, one's own list, the offer after a sign-in, a lost one."""
+"""Passkeys on our pages: sign-in by button and autofill, the account page, the offer after a sign-in, recovery."""
 
 from __future__ import annotations
 
@@ -37,43 +37,43 @@ from app.identity.platform.context import Context
 from app.identity.protocols.oauth import views as oauth_views
 
 LOCAL = "passkey_here"
-"""The member of an attempt's request that says which offer was made."""
+"""The member of an interaction's request that records a local offer."""
 
 
 @contract.begin_sign_in.implements
-def begin_sign_in(context: Context, req: NoParameters) -> contract.PasskeyOptions:  # noqa: ARG001 - it asks nothing
+def begin_sign_in(context: Context, req: NoParameters) -> contract.PasskeyOptions:  # noqa: ARG001 - it has no parameters
     require_enabled(context)
     return contract.PasskeyOptions(options=ceremonies.begin_authentication(context, CeremonyUse.AUTOFILL))
 
 
 @contract.sign_in.implements
 def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
-    """Sign in, unless the account may not; whoever used another device's passkey is offered one of this device."""
+    """Sign in, unless the account may not; after another device's passkey, offer one of this device."""
     require_enabled(context)
     interaction = interactions.find(context, req.attempt) if req.attempt else None
     if req.attempt and interaction is None:
         return next_step.START_AGAIN
     try:
-        account, shown, methods = signing_in.verify(context, CeremonyUse.AUTOFILL, req.credential)
+        account, assertion, methods = signing_in.verify(context, CeremonyUse.AUTOFILL, req.credential)
     except e.PasskeyRefused:
-        if (waits := verification.by_passkey(context, interaction, req.credential.raw_id)) is None:
+        if (pending := verification.by_passkey(context, interaction, req.credential.raw_id)) is None:
             raise
         context.work.rollback()
-        return waits
+        return pending
     authentication = Authentication(methods, remember=first_factor_passed.can_remember(context, req.remember))
     one_time_tokens.refuse_locked(context, account)
     refusal = eligibility.refusal(context, account, "email")
     if isinstance(refusal, e.EmailUnverified) and account.email:
-        going_on = interaction if interaction is not None and not interaction.is_done else None
+        unfinished = interaction if interaction is not None and not interaction.is_done else None
         return verification.begin(
-            context, going_on, account.email, account, is_sent=False, remember=authentication.remember,
-            passkey=shown.credential.facts["id"], methods=authentication.methods,
+            context, unfinished, account.email, account, is_sent=False, remember=authentication.remember,
+            passkey=assertion.credential.facts["id"], methods=authentication.methods,
         )  # fmt: skip
     if refusal is not None:
         raise refusal
     is_complete = second_factor.MFA in authentication.methods
-    if is_complete and shown.is_elsewhere and passkey_offers.is_due_here(context, account):
-        return _offered_here(context, interaction, account, authentication)
+    if is_complete and assertion.is_elsewhere and passkey_offers.is_due_here(context, account):
+        return _offer_local(context, interaction, account, authentication)
     step = first_factor_passed.try_sign_in(context, interaction, account, authentication)
     if step is None:
         raise e.AccountBlocked
@@ -81,26 +81,28 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
 
 
 @contract.read_own.implements
-def read_own(context: Context, req: NoParameters) -> contract.OwnPasskeys:  # noqa: ARG001 - the session says whose
+def read_own(context: Context, req: NoParameters) -> contract.OwnPasskeys:  # noqa: ARG001 - the session identifies the account
     require_enabled(context)
     session, account = account_settings.require_account(context)
-    held = store.by_account(context, account.uid)
+    stored = store.by_account(context, account.uid)
     owner = user_entity(account)
     sessions.touch(context, session)
     return contract.OwnPasskeys(
         person=oauth_views.person(account),
-        passkeys=[store.to_listed(one) for one in held],
+        passkeys=[store.to_listed(one) for one in stored],
         accepted=contract.AcceptedCredentials(
             rp_id=webauthn_origins.rp_id(context),
             user_id=options.user_handle(account.uid),
             name=owner.name,
             display_name=owner.display_name or owner.name,
-            ids=[one.facts["id"] for one in held],
+            ids=[one.facts["id"] for one in stored],
         ),
         needs_password=context.now - session.authenticated_at > reauthentication.REAUTHENTICATION_LIFETIME,
         must_confirm=reauthentication.must_confirm(context, session, account),
         has_password=account.password_hash is not None,
-        can_add=bool(account.email) and len(held) < store.MAX_PASSKEYS and webauthn_origins.supports_passkeys(context),
+        can_add=bool(account.email)
+        and len(stored) < store.MAX_PASSKEYS
+        and webauthn_origins.supports_passkeys(context),
     )
 
 
@@ -108,17 +110,17 @@ def read_own(context: Context, req: NoParameters) -> contract.OwnPasskeys:  # no
 def begin_own(context: Context, req: contract.BeginOwnRequest) -> contract.PasskeyOptions:
     require_enabled(context)
     _, account = account_settings.require_account(context)
-    wanted = DISCOVERABLE_ON_THIS_DEVICE if req.local else DISCOVERABLE
-    return contract.PasskeyOptions(options=management.begin_adding(context, account, wanted))
+    preferences = DISCOVERABLE_ON_THIS_DEVICE if req.local else DISCOVERABLE
+    return contract.PasskeyOptions(options=management.begin_adding(context, account, preferences))
 
 
 @contract.add.implements
 def add(context: Context, req: contract.AddPasskeyRequest) -> SessionRenewal:
     require_enabled(context)
-    known = account_settings.reauthenticate(context, req)
-    management.add(context, known.account, req.credential, req.name)
-    passkey_offers.accept(context, known.account)
-    return account_settings.renew_session(context, known)
+    confirmed = account_settings.reauthenticate(context, req)
+    management.add(context, confirmed.account, req.credential, req.name)
+    passkey_offers.accept(context, confirmed.account)
+    return account_settings.renew_session(context, confirmed)
 
 
 @contract.rename.implements
@@ -130,41 +132,41 @@ def rename(context: Context, req: contract.RenamePasskeyRequest) -> Posted:
 
 @contract.remove.implements
 def remove(context: Context, req: contract.RemovePasskeyRequest) -> SessionRenewal:
-    known = account_settings.reauthenticate(context, req)
-    management.remove(context, known.account, req.id)
-    return account_settings.renew_session(context, known)
+    confirmed = account_settings.reauthenticate(context, req)
+    management.remove(context, confirmed.account, req.id)
+    return account_settings.renew_session(context, confirmed)
 
 
 @contract.read_offer.implements
 def read_offer(context: Context, req: contract.OfferRequest) -> contract.Offer:
     session, account = account_settings.require_account(context)
-    interaction_id = interactions.find_open(context, req.attempt)
-    if req.attempt and interaction_id is None:
+    interaction = interactions.find_open(context, req.attempt)
+    if req.attempt and interaction is None:
         return contract.Offer(next=next_step.after_end(session))
-    is_local = bool(interaction_id and interaction_id.request.get(LOCAL))
+    is_local = bool(interaction and interaction.request.get(LOCAL))
     return contract.Offer(is_local=is_local, person=oauth_views.person(account))
 
 
 @contract.answer_offer.implements
 def answer_offer(context: Context, req: contract.OfferAnswer) -> Next:
-    """The sign-in was a moment ago, so nothing is asked again: whoever comes back later is led onward without it."""
+    """Add the offered passkey without a reauthentication, if the sign-in is recent; later the offer is skipped."""
     session, account = account_settings.require_account(context)
-    interaction_id = interactions.find_open(context, req.attempt)
+    interaction = interactions.find_open(context, req.attempt)
     is_fresh = context.now - session.authenticated_at <= reauthentication.REAUTHENTICATION_LIFETIME
     if req.credential is not None and is_fresh:
         require_enabled(context)
         management.add(context, account, req.credential)
         passkey_offers.accept(context, account)
     elif req.credential is None:
-        passkey_offers.decline(context, account, is_local=bool(interaction_id and interaction_id.request.get(LOCAL)))
-    if interaction_id is None:
+        passkey_offers.decline(context, account, is_local=bool(interaction and interaction.request.get(LOCAL)))
+    if interaction is None:
         return next_step.after_end(session)
-    return next_step.advance(context, interaction_id, session)
+    return next_step.advance(context, interaction, session)
 
 
 @contract.lost.implements
 def forgot(context: Context, req: contract.LostPasskeyRequest) -> Posted:
-    """Nothing differs between a name that has passkeys and one that nobody has."""
+    """Mail a link, with the same response for identifiers with and without passkeys."""
     require_enabled(context)
     spend_limits(context)
     identifier = identifiers.guess(context.tenant.settings, req.identifier)
@@ -175,12 +177,12 @@ def forgot(context: Context, req: contract.LostPasskeyRequest) -> Posted:
 
 @contract.read_lost.implements
 def read_lost(context: Context, req: LinkLookup) -> LinkView:
-    held = one_time_tokens.find_link(context, recovery.KIND, req.token)
-    account = accounts.by_uid(context, held.uid) if held is not None else None
-    if held is None or account is None:
+    stored = one_time_tokens.find_link(context, recovery.KIND, req.token)
+    account = accounts.by_uid(context, stored.uid) if stored is not None else None
+    if stored is None or account is None:
         return LinkView(state="unknown")
-    context.audit.record("passkey.link_looked_at", uid=held.uid, by="machine" if req.is_machine else "browser")
-    label = str(held.facts.get("email") or "")
+    context.audit.record("passkey.link_looked_at", uid=stored.uid, by="machine" if req.is_machine else "browser")
+    label = str(stored.facts.get("email") or "")
     try:
         recovery.peek(context, req.token)
     except e.UsedLink:
@@ -197,12 +199,12 @@ def begin_lost(context: Context, req: LinkToken) -> contract.PasskeyOptions:
 
 @contract.finish_lost.implements
 def finish_lost(context: Context, req: contract.FinishReplacementRequest) -> Next:
-    """Nobody is signed in by it: the new passkey does that in a moment, and shows that it works."""
+    """Store the new passkey without a session; the user signs in with it next."""
     recovery.finish_with_link(context, req.token, req.credential)
     return next_step.open_return(context, None, None).model_copy(update={"ends_session": True})
 
 
-def _offered_here(
+def _offer_local(
     context: Context, interaction: Interaction | None, account: Account, authentication: Authentication
 ) -> Next:
     if interaction is None or interaction.is_done:
