@@ -1,6 +1,6 @@
-"""Sign-in without a password on our own pages: what is sent, what comes back here or in another browser, and on.
+"""Passwordless sign-in on our pages: send a link, a code or a device request, and sign in by it.
 
-Nothing differs between a name that somebody has and one that nobody has: not the step, not the work, not the refusal.
+Step, cost and refusals are the same for identifiers with and without an account.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from app.kit.errors import ApiError
 from app.kit.limits import Rate
 
 LIFETIME: Final = timedelta(hours=1)
-_TRIES: Final = Rate(20, 600)  # per attempt, whoever's name it is
+_TRIES: Final = Rate(20, 600)  # per interaction
 _KEY: Final = "passwordless"
 _SHOWN: Final = {
     State.PENDING: "waits", State.APPROVED: "approved", State.DENIED: "denied", State.USED: "over",
@@ -46,21 +46,21 @@ _SHOWN: Final = {
 
 @dataclass(frozen=True)
 class PendingPasswordless:
-    """What an attempt waits for."""
+    """A message that the interaction awaits."""
 
-    name: str  # as it was typed
+    name: str  # as typed
     by: str
     uid: str = NOBODY
-    subject: str = ""  # what the code is kept under
-    kind: str = "email"  # by what the account is named
+    subject: str = ""  # the subject of the code
+    kind: str = "email"  # of the identifier
     value: str = ""
     sent_at: int = 0  # seconds since 1970
     remember: bool = False
-    ticket: str = ""  # the digest of the device that waits
-    number: str = ""  # what stands on it
+    ticket: str = ""  # the hash of the pending device
+    number: str = ""  # shown on the pending device
 
     def is_same(self, other: PendingPasswordless) -> bool:
-        """Return whether both wait for the same."""
+        """Return whether both await the same message."""
         return (self.name, self.by, self.uid, self.subject) == (other.name, other.by, other.uid, other.subject)
 
 
@@ -82,47 +82,47 @@ def waiting(context: Context, req: InteractionOnly) -> Next:
 
 @contract.resend.implements
 def again(context: Context, req: InteractionOnly) -> Next:
-    interaction_id, state = _waiting(context, req.attempt)
-    if interaction_id is None or state is None:
+    interaction, state = _waiting(context, req.attempt)
+    if interaction is None or state is None:
         return waiting(context, req)
     sending.spend_limit(context)
-    if left := resend_delay.seconds_left(context, state.sent_at):
-        raise _with_page(context, e.TooManyRequests(retry_after_seconds=left), state)
-    return begin(context, interaction_id, state.name, state.by, remember=state.remember)
+    if seconds := resend_delay.seconds_left(context, state.sent_at):
+        raise _with_page(context, e.TooManyRequests(retry_after_seconds=seconds), state)
+    return begin(context, interaction, state.name, state.by, remember=state.remember)
 
 
 @contract.verify_code.implements
 def code(context: Context, req: CodeRequest) -> Next:
-    interaction_id, state = _waiting(context, req.attempt)
-    if interaction_id is None or state is None or state.by == DEVICE:
+    interaction, state = _waiting(context, req.attempt)
+    if interaction is None or state is None or state.by == DEVICE:
         return waiting(context, InteractionOnly(attempt=req.attempt))
     errors = SMS_CODE if state.by == SMS else MAIL_CODE
     name = Identifier(state.kind, state.value)
     try:
-        context.spend("sign_in_code", _TRIES, randomness.digest(interaction_id.interaction_id))
-        proof = one_time_tokens.spend_code(
+        context.spend("sign_in_code", _TRIES, randomness.digest(interaction.interaction_id))
+        one_time_token = one_time_tokens.spend_code(
             context, Purpose.SIGN_IN, state.uid, req.code, subject=state.subject, errors=errors, identifier=name
         )
-        account = redemption.redeem(context, proof, errors.closed)
-        return complete_sign_in(context, interaction_id, account, state.by, remember=state.remember)
+        account = redemption.redeem(context, one_time_token, errors.closed)
+        return complete_sign_in(context, interaction, account, state.by, remember=state.remember)
     except ApiError as refusal:
         raise _with_page(context, refusal, state) from None
 
 
 @contract.continue_approved.implements
 def go_on(context: Context, req: InteractionOnly) -> Next:
-    """Of many at once one begins the session; the page tells the others that it is over."""
-    interaction_id, state = _waiting(context, req.attempt)
-    if interaction_id is None or state is None:
+    """Continue on an approved device; of concurrent calls one begins the session."""
+    interaction, state = _waiting(context, req.attempt)
+    if interaction is None or state is None:
         return waiting(context, req)
-    found = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, state.ticket)
-    if found is None or found.is_expired(context.now) or found.state != State.APPROVED:
-        return _step(context, interaction_id, state)
-    return complete_sign_in(context, interaction_id, smart_login.redeem(context, found), MAIL, remember=state.remember)
+    device = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, state.ticket)
+    if device is None or device.is_expired(context.now) or device.state != State.APPROVED:
+        return _step(context, interaction, state)
+    return complete_sign_in(context, interaction, smart_login.redeem(context, device), MAIL, remember=state.remember)
 
 
 def begin(context: Context, interaction: Interaction | None, name: str, by: str, *, remember: bool = False) -> Next:
-    """Send, unless that was done for this name a moment ago; a limit that is reached is kept silently.
+    """Send the message, unless it was just sent for this identifier; a reached limit is silent.
 
     Raises PasswordlessOff.
     """
@@ -131,60 +131,60 @@ def begin(context: Context, interaction: Interaction | None, name: str, by: str,
     identifier, account, registers = methods.resolve(context, name, by)
     uid, subject = (account.uid, by) if account else (NOBODY, sending.unknown_subject(identifier.value))
     state = PendingPasswordless(name, by, uid, subject, identifier.kind, identifier.value, remember=remember)
-    before = _of(interaction) if interaction is not None else None
-    if before is not None and before.is_same(state):
-        state = replace(state, sent_at=before.sent_at, ticket=before.ticket, number=before.number)
-    here, binding = (
+    previous = _of(interaction) if interaction is not None else None
+    if previous is not None and previous.is_same(state):
+        state = replace(state, sent_at=previous.sent_at, ticket=previous.ticket, number=previous.number)
+    current, binding = (
         (interaction, None) if interaction is not None else interactions.begin(context, next_step.RETURN, {})
     )
     if not resend_delay.seconds_left(context, state.sent_at):
         try:
-            state = _send(context, here, state, account, registers)
+            state = _send(context, current, state, account, registers)
         except (*sending.SEND_ERRORS, e.UnknownAccount) as reason:
             context.work.rollback()
-            here, binding = (
+            current, binding = (
                 (interaction, None) if interaction is not None else interactions.begin(context, next_step.RETURN, {})
             )
             state = _simulate_send(context, state)
             context.audit.record("passwordless.not_sent", reason=type(reason).__name__)
-    here = interactions.add_facts(context, here, lifetime=LIFETIME, **{_KEY: asdict(state)})
-    return _step(context, here, state).model_copy(update={"binding": binding})
+    current = interactions.add_facts(context, current, lifetime=LIFETIME, **{_KEY: asdict(state)})
+    return _step(context, current, state).model_copy(update={"binding": binding})
 
 
 def complete_sign_in(
     context: Context, interaction: Interaction | None, account: Account, by: str, *, remember: bool = False
 ) -> Next:
-    """Sign in whoever proved their mailbox or their number; raises why the account may not, as only its owner sees that."""
+    """Sign in after the verification of a mailbox or number; raises the reason why not, which only the owner sees."""
     authentication = (
         Authentication(("sms",), "phone", FactorKind.SMS)
         if by == SMS
         else Authentication(("otp",), "email", FactorKind.EMAIL)
     )
-    after = first_factor_passed.try_sign_in(
+    next_page = first_factor_passed.try_sign_in(
         context,
         interaction,
         account,
         replace(authentication, remember=first_factor_passed.can_remember(context, remember)),
     )
-    if after is not None:
-        return after
+    if next_page is not None:
+        return next_page
     one_time_tokens.refuse_locked(context, account)
     if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:
         raise refusal
-    known = account.email or account.username or account.phone
+    login_hint = account.email or account.username or account.phone
     return Next(
-        step=Step.LOGIN, attempt=interaction.interaction_id if interaction else None, login_hint=known, problem="password"
+        step=Step.LOGIN, attempt=interaction.interaction_id if interaction else None, login_hint=login_hint, problem="password"
     )  # fmt: skip
 
 
 def is_remembered(interaction: Interaction | None) -> bool:
-    """Return whether whoever asked in this browser wants to stay signed in."""
+    """Return whether the request in this browser asked for a remembered session."""
     state = _of(interaction) if interaction is not None else None
     return state is not None and state.remember
 
 
 def relying_party_of(context: Context, interaction_id: str) -> RelyingPartyView | None:
-    """Return the application of an attempt, whichever browser began it: to its home alone another one may be led."""
+    """Return the application of an interaction of any browser; another browser may be redirected only to its home."""
     client = (
         context.application(client_id=interactions.client_id_for(context, interaction_id)) if interaction_id else None
     )
@@ -197,9 +197,9 @@ def _send(
     options = SendOptions(interaction_id=interaction.interaction_id, registers=registers)
     if state.by == DEVICE:
         number = smart_login.new_number()
-        found = smart_login.begin(context, None, account, number=number, attempt=interaction.interaction_id)
-        sending.send_mail(context, SMART_LOGIN, account, state.value, options, device_hash=found.ticket_hash)
-        state = replace(state, ticket=found.ticket_hash, number=number)
+        device = smart_login.begin(context, None, account, number=number, attempt=interaction.interaction_id)
+        sending.send_mail(context, SMART_LOGIN, account, state.value, options, device_hash=device.ticket_hash)
+        state = replace(state, ticket=device.ticket_hash, number=number)
     elif state.by == MAIL:
         sending.send_mail(context, SIGN_IN, account, state.value, options)
     elif registers:
@@ -210,7 +210,7 @@ def _send(
 
 
 def _simulate_send(context: Context, state: PendingPasswordless) -> PendingPasswordless:
-    """Wait as everybody does whom nothing was sent: for the next message."""
+    """Return the state as if the message had been sent."""
     state = replace(state, sent_at=int(context.now.timestamp()))
     if state.by != DEVICE or state.ticket:
         return state
@@ -231,16 +231,16 @@ def _step(context: Context, interaction: Interaction, state: PendingPasswordless
 
 
 def _device(context: Context, state: PendingPasswordless) -> dict[str, str]:
-    """Return what stands on the device that waits."""
-    found = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, state.ticket)
-    stands = found.state if found is not None and not found.is_expired(context.now) else State.USED
-    return {"number": state.number, "state": _SHOWN[State(stands)]}
+    """Return the number and state that the pending device shows."""
+    device = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, state.ticket)
+    device_state = device.state if device is not None and not device.is_expired(context.now) else State.USED
+    return {"number": state.number, "state": _SHOWN[State(device_state)]}
 
 
 def _of(interaction: Interaction, session: BrowserSession | None = None) -> PendingPasswordless | None:
-    """Return what the attempt waits for: nothing any more where the person signed in meanwhile, in another tab."""
-    held = interaction.request.get(_KEY)
-    state = PendingPasswordless(**held) if held else None
+    """Return the awaited message; None if the user signed in meanwhile in another tab."""
+    stored = interaction.request.get(_KEY)
+    state = PendingPasswordless(**stored) if stored else None
     is_over = state is not None and session is not None and int(session.authenticated_at.timestamp()) >= state.sent_at
     return None if is_over else state
 
@@ -251,6 +251,8 @@ def _waiting(context: Context, interaction_id: str) -> tuple[Interaction | None,
 
 
 def _with_page(context: Context, refusal: ApiError, state: PendingPasswordless) -> ApiError:
-    """Return the refusal with what the page shows."""
-    left = resend_delay.seconds_left(context, state.sent_at)
-    return pending_verification.with_page_data(refusal, SentTo(sent_to=state.name, resend_in_seconds=left, by=state.by))
+    """Return the refusal with the page's data."""
+    seconds = resend_delay.seconds_left(context, state.sent_at)
+    return pending_verification.with_page_data(
+        refusal, SentTo(sent_to=state.name, resend_in_seconds=seconds, by=state.by)
+    )

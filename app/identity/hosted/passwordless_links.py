@@ -1,4 +1,4 @@
-"""Links of mails that sign in: one signs in the browser in which it is opened, the other says yes to a device that waits."""
+"""Mailed sign-in links: one kind signs in the browser that opens it, the other approves a pending device."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _STATES: Final = {State.APPROVED: "approved", State.USED: "approved", State.DENI
 
 @contract.read_link.implements
 def read_link(context: Context, req: LinkLookup) -> contract.SignInLinkView:
-    held = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
-    if held is None:
+    link = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
+    if link is None:
         return contract.SignInLinkView(state="unknown")
-    context.audit.record("passwordless.link_looked_at", uid=held.uid, by="machine" if req.is_machine else "browser")
-    label, registers = str(held.facts.get("email") or ""), bool(held.facts.get("registers"))
+    context.audit.record("passwordless.link_looked_at", uid=link.uid, by="machine" if req.is_machine else "browser")
+    label, registers = str(link.facts.get("email") or ""), bool(link.facts.get("registers"))
     return contract.SignInLinkView(state=_link_state(context, req.token), label=label, registers=registers)
 
 
 @contract.open_link.implements
 def open_link(context: Context, req: LinkRequest) -> Next:
-    """A link that was used leads on as well where its person is signed in: pages are reloaded."""
+    """Sign in by a link; a used link continues too if its account is signed in, because pages are reloaded."""
     sending.spend_attempt(context)
     interaction, session = interactions.find_open(context, req.attempt), sessions.current(context)
     used = one_time_tokens.find_used_link(context, Purpose.SIGN_IN, req.token)
@@ -45,87 +45,90 @@ def open_link(context: Context, req: LinkRequest) -> Next:
             if interaction is not None
             else next_step.after_end(session)
         )
-    proof = one_time_tokens.spend_link(context, Purpose.SIGN_IN, req.token)
-    account = redemption.redeem(context, proof, e.ExpiredLink)
-    after = steps.complete_sign_in(context, interaction, account, MAIL, remember=steps.is_remembered(interaction))
-    asking = steps.relying_party_of(context, str(proof.facts.get("attempt") or "")) if interaction is None else None
-    if after.step is Step.PROFILE and asking is not None and asking.home:
-        return after.model_copy(update={"step": Step.REDIRECT, "address": asking.home})
-    return after
+    one_time_token = one_time_tokens.spend_link(context, Purpose.SIGN_IN, req.token)
+    account = redemption.redeem(context, one_time_token, e.ExpiredLink)
+    next_page = steps.complete_sign_in(context, interaction, account, MAIL, remember=steps.is_remembered(interaction))
+    relying_party = (
+        steps.relying_party_of(context, str(one_time_token.facts.get("attempt") or "")) if interaction is None else None
+    )
+    if next_page.step is Step.PROFILE and relying_party is not None and relying_party.home:
+        return next_page.model_copy(update={"step": Step.REDIRECT, "address": relying_party.home})
+    return next_page
 
 
 @contract.renew_link.implements
 def renew_link(context: Context, req: LinkRequest) -> Next:
     sending.spend_limit(context)
-    held = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
-    if held is None:
+    link = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
+    if link is None:
         raise e.UnknownLink
     interaction = interactions.find_open(context, req.attempt)
-    return steps.begin(context, interaction, str(held.facts["email"]), MAIL, remember=steps.is_remembered(interaction))
+    return steps.begin(context, interaction, str(link.facts["email"]), MAIL, remember=steps.is_remembered(interaction))
 
 
 @contract.read_request.implements
 def read_request(context: Context, req: LinkLookup) -> contract.DeviceRequestView:
-    _, held, found = _request(context, req.token)
-    if held is not None:
-        context.audit.record("smart_login.looked_at", uid=held.uid, by="machine" if req.is_machine else "browser")
-    return _view(context, req.token, held, found)
+    _, link, device = _request(context, req.token)
+    if link is not None:
+        context.audit.record("smart_login.looked_at", uid=link.uid, by="machine" if req.is_machine else "browser")
+    return _view(context, req.token, link, device)
 
 
 @contract.decide.implements
 def decide(context: Context, req: contract.DeviceDecision) -> contract.DeviceRequestView:
-    """After three numbers that are not the device's it waits in vain."""
+    """Approve or deny a device; three wrong numbers deny it."""
     sending.spend_attempt(context)
-    kind, held, found = _request(context, req.token)
-    view = _view(context, req.token, held, found)
-    if view.state != "open" or held is None or found is None:
+    kind, link, device = _request(context, req.token)
+    view = _view(context, req.token, link, device)
+    if view.state != "open" or link is None or device is None:
         return view
-    is_no = not req.is_yes
+    is_denied = not req.is_yes
     if view.needs_number and req.is_yes:
         try:
-            if not smart_login.number_matches(context, found, req.number):
+            if not smart_login.number_matches(context, device, req.number):
                 return view.model_copy(update={"is_wrong": True})
         except e.TooManyRequests:
-            is_no = True
-    proof = one_time_tokens.spend_link(context, kind, req.token)
-    if is_no:
-        smart_login.deny(context, found)
+            is_denied = True
+    one_time_token = one_time_tokens.spend_link(context, kind, req.token)
+    if is_denied:
+        smart_login.deny(context, device)
     else:
-        smart_login.approve(context, proof)
-    return view.model_copy(update={"state": "denied" if is_no else "approved"})
+        smart_login.approve(context, one_time_token)
+    return view.model_copy(update={"state": "denied" if is_denied else "approved"})
 
 
 def _request(context: Context, token: str) -> tuple[Purpose, OneTimeToken | None, ContinuationToken | None]:
     for kind in smart_login.KINDS:
-        if (held := one_time_tokens.find_link(context, kind, token)) is not None:
-            return kind, held, smart_login.find_device(context, held)
+        if (link := one_time_tokens.find_link(context, kind, token)) is not None:
+            return kind, link, smart_login.find_device(context, link)
     return Purpose.SMART_LOGIN, None, None
 
 
 def _view(
-    context: Context, token: str, held: OneTimeToken | None, found: ContinuationToken | None
+    context: Context, token: str, link: OneTimeToken | None, device: ContinuationToken | None
 ) -> contract.DeviceRequestView:
-    if held is None:
+    if link is None:
         return contract.DeviceRequestView(state="unknown")
-    label = str(held.facts.get("email") or "")
-    if found is None:
+    label = str(link.facts.get("email") or "")
+    if device is None:
         return contract.DeviceRequestView(state="expired", label=label)
-    agent, asking = parse_user_agent(str(found.facts.get("agent") or "")), str(found.facts.get("attempt") or "")
-    party = steps.relying_party_of(context, asking)
+    agent = parse_user_agent(str(device.facts.get("agent") or ""))
+    interaction_id = str(device.facts.get("attempt") or "")
+    application = steps.relying_party_of(context, interaction_id)
     return contract.DeviceRequestView(
-        state=_STATES.get(State(found.state)) or _request_state(context, held, token),
+        state=_STATES.get(State(device.state)) or _request_state(context, link, token),
         label=label,
         browser=agent.browser or "",
         system=agent.system or "",
-        address=str(found.facts.get("address") or ""),
-        relying_party=party.name if party is not None else "",
-        needs_number=bool(found.facts.get("number")),
+        address=str(device.facts.get("address") or ""),
+        relying_party=application.name if application is not None else "",
+        needs_number=bool(device.facts.get("number")),
     )
 
 
-def _request_state(context: Context, held: OneTimeToken, token: str) -> str:
+def _request_state(context: Context, link: OneTimeToken, token: str) -> str:
     try:
-        one_time_tokens.peek_link(context, held.kind, token)
+        one_time_tokens.peek_link(context, link.kind, token)
     except (e.UsedLink, e.ExpiredLink):
         return "expired"
     return "open"

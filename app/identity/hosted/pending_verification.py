@@ -1,4 +1,4 @@
-"""What an attempt waits for until an address or a number is proved: kept with it, sent, and sent again."""
+"""Pending verifications: an interaction that awaits the verification of an address or a number, and its messages."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ _KEY = "checking"
 
 @dataclass(frozen=True)
 class PendingVerification:
-    """What an attempt waits for."""
+    """The address or number that the interaction awaits."""
 
-    email: str  # the address as it was typed, or the number
-    uid: str  # `proofs.NOBODY` where there is nothing to verify
+    email: str  # the address as typed, or the number
+    uid: str  # NOBODY where there is nothing to verify
     sent_at: int = 0  # seconds since 1970
-    password_hash: str = ""  # of the password that was typed in this browser: it need not be typed again
+    password_hash: str = ""  # of the password that was typed in this browser, so that it need not be typed again
     remember: bool = False
     by: str = MAIL
     held: dict[str, Any] = field(default_factory=dict, repr=False)
-    """What was registered here: it may be named another address."""
-    passkey: str = ""  # the WebAuthn id of the one that was made or shown in this browser
+    """The registration of this browser, whose address may be changed."""
+    passkey: str = ""  # the WebAuthn id of the passkey that was created or used in this browser
     methods: list[str] = field(default_factory=list)  # its `amr`
 
     @property
@@ -49,29 +49,29 @@ class PendingVerification:
 
 
 def pending_for(interaction: Interaction) -> PendingVerification | None:
-    """Return what the attempt waits for, if it does."""
-    held = interaction.request.get(_KEY)
-    known = PendingVerification.__dataclass_fields__  # another version of this program may have kept more
-    return PendingVerification(**{name: value for name, value in held.items() if name in known}) if held else None
+    """Return the pending verification of the interaction."""
+    stored = interaction.request.get(_KEY)
+    fields = PendingVerification.__dataclass_fields__  # a newer version may have stored more
+    return PendingVerification(**{name: value for name, value in stored.items() if name in fields}) if stored else None
 
 
 def store_pending(context: Context, interaction: Interaction, state: PendingVerification) -> Interaction:
-    """Keep what the attempt waits for, and let it live on: mail takes its time."""
+    """Store the pending verification, and extend the interaction, because mail takes time."""
     return interactions.add_facts(context, interaction, lifetime=LIFETIME, **{_KEY: asdict(state)})
 
 
 def display(email: str, by: str) -> str:
-    """Return an address, or a number, as the page shows it."""
+    """Return the address or number as the page shows it."""
     return identifiers.display_phone(email) if by == SMS else email
 
 
 def seconds_left(context: Context, state: PendingVerification) -> int:
-    """Return for how long the next mail or message has to wait."""
+    """Return the seconds until another message may be sent."""
     return resend_delay.seconds_left(context, state.sent_at)
 
 
 def with_page_data(refusal: ApiError, shown: SentTo) -> ApiError:
-    """Return the refusal with what the page shows, so that it can be drawn again without asking."""
+    """Return the refusal with the page's data, so that the hub can render it without another call."""
     refusal.data = {**(refusal.data or {}), **shown.model_dump(by_alias=True)}
     return refusal
 
@@ -79,7 +79,7 @@ def with_page_data(refusal: ApiError, shown: SentTo) -> ApiError:
 def send_if_due(
     context: Context, interaction: Interaction, state: PendingVerification, *, is_sent: bool
 ) -> PendingVerification:
-    """Send the mail where that is still to be done; a limit that is reached is kept silently."""
+    """Send the message unless it `is_sent`; a reached limit is silent."""
     if not is_sent:
         try:
             _send(context, interaction, state)
@@ -89,9 +89,9 @@ def send_if_due(
 
 
 def resend(context: Context, interaction: Interaction, state: PendingVerification) -> PendingVerification:
-    """Send it again, which a limit may refuse.
+    """Send the message again; raises the error of a reached limit.
 
-    Mails are counted for the attempt: the limits of the mailbox differ by whose address it is, and are kept silently.
+    Mails are counted for the interaction, because the limits of a mailbox reveal whether it has an account, and are silent.
     """
     if state.by == MAIL:
         send_limits.spend_resend(context, randomness.digest(interaction.interaction_id))
@@ -101,7 +101,7 @@ def resend(context: Context, interaction: Interaction, state: PendingVerificatio
 
 
 def _send(context: Context, interaction: Interaction, state: PendingVerification) -> None:
-    """Send link and code, or text a code. Whose number it is already is told so, and nobody else."""
+    """Mail a link and a code, or text a code; the owner of a taken number is notified instead."""
     if state.by == MAIL:
         verification.resend(
             context, state.uid, state.email, VerificationOptions(interaction_id=interaction.interaction_id)

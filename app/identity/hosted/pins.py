@@ -1,4 +1,4 @@
-"""PINs on our pages: set at sign-in where the tenant asks for one, set or changed later, reset by the link of a mail."""
+"""PINs on our pages: set at sign-in, set or changed on the account page, reset by a mailed link."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.identity.platform.context import Context
 
 @contract.set_at_sign_in.implements
 def set_at_sign_in(context: Context, req: contract.PinStepRequest) -> Next:
-    """A second click goes on as the first did. What is offered may be left out; what is required may not."""
+    """Set or skip the PIN of a sign-in; only an offered PIN may be skipped. A second click gets the same response."""
     session, account = account_settings.require_session(context)
     interaction = next_step.open_interaction(context, req.attempt)
     if isinstance(interaction, Next):
@@ -30,36 +30,38 @@ def set_at_sign_in(context: Context, req: contract.PinStepRequest) -> Next:
     if req.skip or account.has_pin or not context.tenant.settings.pin.is_on:
         return next_step.advance(context, interaction, session)
     if reauthentication.must_confirm(context, session, account):
-        held = interactions.add_facts(context, interaction, lifetime=interactions.LIFETIME, **{next_step.CHOSEN: True})
-        return next_step.advance(context, held, session)
-    known = account_settings.reauthenticate(context, req)
+        chosen = interactions.add_facts(
+            context, interaction, lifetime=interactions.LIFETIME, **{next_step.CHOSEN: True}
+        )
+        return next_step.advance(context, chosen, session)
+    confirmed = account_settings.reauthenticate(context, req)
     service.set_pin(context, account, service.hash_new_pin(context, req.pin), service.SET)
-    after = next_step.advance(context, interaction, session)
-    return after.model_copy(update={"session": account_settings.renew_session(context, known).session})
+    next_page = next_step.advance(context, interaction, session)
+    return next_page.model_copy(update={"session": account_settings.renew_session(context, confirmed).session})
 
 
 @contract.set_own.implements
 def set_own(context: Context, req: contract.SetPinRequest) -> SessionRenewal:
     service.refuse_disabled(context.tenant.settings)
-    known = account_settings.reauthenticate(context, req)
-    event = service.CHANGED if known.account.has_pin else service.SET
-    service.set_pin(context, known.account, service.hash_new_pin(context, req.pin), event)
-    return account_settings.renew_session(context, known)
+    confirmed = account_settings.reauthenticate(context, req)
+    event = service.CHANGED if confirmed.account.has_pin else service.SET
+    service.set_pin(context, confirmed.account, service.hash_new_pin(context, req.pin), event)
+    return account_settings.renew_session(context, confirmed)
 
 
 @contract.by_answers.implements
 def by_answers(context: Context, req: contract.PinByAnswers) -> Posted:
-    """Nothing differs between a name that somebody has and one that nobody has, but for right answers."""
+    """Reset the PIN by security answers; wrong answers get the same response with and without an account."""
     service.refuse_disabled(context.tenant.settings)
-    shown = {question: text for question, text in req.answers.items() if text.strip()}
+    answers = {question: text for question, text in req.answers.items() if text.strip()}
     if not context.tenant.settings.security_questions:
         raise e.SecurityQuestionsOff
     password_reset.spend_limit(context)
     identifier = identifiers.guess(context.tenant.settings, req.identifier)
     lookup = account_lookup.find(context, identifier, is_hidden=True)
-    hashed = service.hash_new_pin(context, req.pin)
+    pin_hash = service.hash_new_pin(context, req.pin)
     try:
-        pin_handlers.reset_with_answers(context, lookup, shown, hashed)
+        pin_handlers.reset_with_answers(context, lookup, answers, pin_hash)
     except (e.WrongSecurityAnswer, e.AccountBlocked, e.NoPin):
         raise e.WrongQuestionOrAnswer from None
     return Posted()

@@ -1,6 +1,6 @@
-"""A forgotten password or PIN on our own pages: what is sent, the code or the link that comes back, and on with the sign-in.
+"""Recovery of a password or PIN on our pages: send a code or link, set the new one, and continue the sign-in.
 
-Nothing differs between a name that somebody has and one that nobody has: not the step, not the work, not the refusal.
+Step, cost and refusals are the same for identifiers with and without an account.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LIFETIME = timedelta(hours=1)
 CODE = "code"
 COMPLETED = "forgotpassword"  # hosted-pages.md section 3
 FORGOTTEN = {one.name: one for one in (PASSWORD, PIN)}
-_TRIES = Rate(20, 600)  # per attempt, whoever's name it is
+_TRIES = Rate(20, 600)  # per interaction
 KEY = "recovering"
 _NOT_SENT = (
     e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration, e.UnknownAccount,
@@ -51,10 +51,10 @@ _NOT_SENT = (
 
 @dataclass(frozen=True)
 class PendingRecovery:
-    """What an attempt waits for."""
+    """A recovery message that the interaction awaits."""
 
-    name: str  # as it was typed
-    uid: str  # `proofs.NOBODY` where no account has it
+    name: str  # as typed
+    uid: str  # NOBODY if no account has the identifier
     by: str = MAIL
     sent_at: int = 0  # seconds since 1970
     of: str = PASSWORD.name
@@ -88,41 +88,41 @@ def recovery(context: Context, req: InteractionOnly) -> Next:
 
 @contract.resend.implements
 def again(context: Context, req: InteractionOnly) -> Next:
-    interaction_id, state = _waiting(context, req.attempt)
-    if interaction_id is None or state is None:
+    interaction, state = _waiting(context, req.attempt)
+    if interaction is None or state is None:
         return recovery(context, req)
     spend_limits(context)
-    if left := _seconds_left(context, state):
-        raise _with_page(context, e.TooManyRequests(retry_after_seconds=left), state)
-    return _begin(context, interaction_id, state.name, of=state.forgotten)
+    if seconds := _seconds_left(context, state):
+        raise _with_page(context, e.TooManyRequests(retry_after_seconds=seconds), state)
+    return _begin(context, interaction, state.name, of=state.forgotten)
 
 
 @contract.reset_code.implements
 def reset_code(context: Context, req: CodeRequest) -> Next:
-    """A good code is used up for a token of the page that sets the new one: what is refused there needs no other code."""
-    interaction_id, state = _waiting(context, req.attempt)
-    if interaction_id is None or state is None:
+    """Exchange the code for a token of the page that sets the new one, so that a refusal there needs no other code."""
+    interaction, state = _waiting(context, req.attempt)
+    if interaction is None or state is None:
         return recovery(context, InteractionOnly(attempt=req.attempt))
     errors = SMS_CODE if state.by == SMS else MAIL_CODE
     try:
-        context.spend("reset_try", _TRIES, randomness.digest(interaction_id.interaction_id))
+        context.spend("reset_try", _TRIES, randomness.digest(interaction.interaction_id))
         kind = state.forgotten.purpose
         name = identifiers.guess(context.tenant.settings, state.name)
-        proof = one_time_tokens.spend_code(
+        one_time_token = one_time_tokens.spend_code(
             context, kind, state.uid, req.code, subject=state.subject, errors=errors, identifier=name
         )
     except ApiError as refusal:
         raise _with_page(context, refusal, state) from None
-    account = accounts.by_uid(context, proof.uid)
-    if account is None or not sending.is_still_recipient(account, proof):
+    account = accounts.by_uid(context, one_time_token.uid)
+    if account is None or not sending.is_still_recipient(account, one_time_token):
         raise _with_page(context, errors.closed(), state)
-    email, phone = proof.facts.get("email"), proof.facts.get("phone")
+    email, phone = one_time_token.facts.get("email"), one_time_token.facts.get("phone")
     token = sending.create_page_token(
         context, account, reset_kind=state.forgotten, reason=CODE, email=email, phone=phone
     )
     return Next(
         step=Step.NEW_PIN if state.forgotten is PIN else Step.NEW_PASSWORD,
-        attempt=interaction_id.interaction_id,
+        attempt=interaction.interaction_id,
         address=token,
     )
 
@@ -134,41 +134,41 @@ def read_reset(context: Context, req: LinkLookup) -> RecoveryLinkView:
 
 @contract.reset.implements
 def reset(context: Context, req: contract.ResetPasswordRequest) -> Next:
-    """Set the password, then sign in where the tenant wants it, or where the old password was right and only too old."""
+    """Set the password, and sign in if the tenant configured that or the right old password had expired."""
     password_reset.spend_limit(context)
     interaction = interactions.find_open(context, req.attempt)
-    account, proof = password_reset.reset_with_link(context, req.token, req.password)
-    is_step = proof.facts.get("reason") == first_factor_passed.EXPIRED
+    account, one_time_token = password_reset.reset_with_link(context, req.token, req.password)
+    is_step = one_time_token.facts.get("reason") == first_factor_passed.EXPIRED
     if is_step or context.tenant.settings.login_on_password_reset:
-        sent = "sms" if proof.facts.get("phone") else "otp"  # RFC 8176; a mailbox is one factor
-        methods = tuple(proof.facts.get("methods") or (sent,))
-        channel = None if is_step else FactorKind.SMS if proof.facts.get("phone") else FactorKind.EMAIL
+        method = "sms" if one_time_token.facts.get("phone") else "otp"  # RFC 8176; a mailbox is one factor
+        methods = tuple(one_time_token.facts.get("methods") or (method,))
+        channel = None if is_step else FactorKind.SMS if one_time_token.facts.get("phone") else FactorKind.EMAIL
         authentication = Authentication(
-            methods, channel=channel, remember=is_step and bool(proof.facts.get("remember"))
+            methods, channel=channel, remember=is_step and bool(one_time_token.facts.get("remember"))
         )
         if (onward := first_factor_passed.try_sign_in(context, interaction, account, authentication)) is not None:
             return onward
-    label = str(proof.facts.get("email") or label_of(account))
+    label = str(one_time_token.facts.get("email") or label_of(account))
     if interaction is not None:
         interactions.add_facts(context, interaction, lifetime=LIFETIME, **{KEY: None})
         return Next(step=Step.LOGIN, attempt=interaction.interaction_id, login_hint=label, ends_session=True)
-    opened = next_step.open_return(context, None, None)
-    return opened.model_copy(update={"login_hint": label, "ends_session": True})
+    next_page = next_step.open_return(context, None, None)
+    return next_page.model_copy(update={"login_hint": label, "ends_session": True})
 
 
 @contract.renew_reset.implements
 def renew_reset(context: Context, req: LinkRequest) -> Next:
     spend_limits(context)
-    held = one_time_tokens.find_link(context, Purpose.RESET_PASSWORD, req.token)
-    account = accounts.by_uid(context, held.uid) if held is not None else None
-    if held is None or account is None:
+    stored = one_time_tokens.find_link(context, Purpose.RESET_PASSWORD, req.token)
+    account = accounts.by_uid(context, stored.uid) if stored is not None else None
+    if stored is None or account is None:
         raise e.UnknownLink
-    name = str(held.facts.get("email") or label_of(account))
+    name = str(stored.facts.get("email") or label_of(account))
     return _begin(context, interactions.find_open(context, req.attempt), name, account)
 
 
 def label_of(account: Account) -> str:
-    """Return by what an account is named to its owner."""
+    """Return the identifier that an account's owner sees."""
     return account.email or account.username or account.phone or ""
 
 
@@ -179,9 +179,9 @@ def _begin(
     account: Account | None = None,
     of: ResetKind = PASSWORD,
 ) -> Next:
-    """Send, unless that was done for this name a moment ago; a limit that is reached is kept silently.
+    """Send the message, unless it was just sent for this identifier; a reached limit is silent.
 
-    Nothing is left of what was not sent: the link of the mail before still works.
+    A message that was not sent is rolled back, so that the link of the previous mail still works.
     """
     identifier = identifiers.guess(context.tenant.settings, name)
     by = SMS if identifier.kind == "phone" else MAIL
@@ -191,29 +191,31 @@ def _begin(
         lookup = AccountLookup(context, identifier, account, is_hidden=True)
     account = forgotten_pins.reachable_account(lookup, by) if of is PIN else recipient.reachable_account(lookup, by)
     uid = account.uid if account else one_time_tokens.NOBODY
-    state, before = PendingRecovery(name, uid, by, of=of.name), _of(interaction) if interaction is not None else None
-    if before is not None and (before.subject, before.uid, before.of) == (state.subject, uid, of.name):
-        state = replace(state, sent_at=before.sent_at)
-    here, binding = (
+    state, previous = PendingRecovery(name, uid, by, of=of.name), _of(interaction) if interaction is not None else None
+    if previous is not None and (previous.subject, previous.uid, previous.of) == (state.subject, uid, of.name):
+        state = replace(state, sent_at=previous.sent_at)
+    current, binding = (
         (interaction, None) if interaction is not None else interactions.begin(context, next_step.RETURN, {})
     )
     if not _seconds_left(context, state):
-        if not try_send(context, here, state, account):
+        if not try_send(context, current, state, account):
             context.work.rollback()
-            here, binding = (
+            current, binding = (
                 (interaction, None) if interaction is not None else interactions.begin(context, next_step.RETURN, {})
             )
         state = replace(state, sent_at=int(context.now.timestamp()))
-    here = interactions.add_facts(context, here, lifetime=LIFETIME, **{KEY: asdict(state)})
-    wanted = here.request.get("return_url")
+    current = interactions.add_facts(context, current, lifetime=LIFETIME, **{KEY: asdict(state)})
+    return_url = current.request.get("return_url")
     if (
         of is PASSWORD
-        and here.request.get("action") == COMPLETED
-        and wanted
-        and allowed_addresses.is_allowed(context, str(wanted))
+        and current.request.get("action") == COMPLETED
+        and return_url
+        and allowed_addresses.is_allowed(context, str(return_url))
     ):
-        return Next(step=Step.REDIRECT, address=allowed_addresses.with_query(str(wanted), action_completed=COMPLETED))
-    return step(context, here, state).model_copy(update={"binding": binding})
+        return Next(
+            step=Step.REDIRECT, address=allowed_addresses.with_query(str(return_url), action_completed=COMPLETED)
+        )
+    return step(context, current, state).model_copy(update={"binding": binding})
 
 
 def try_send(
@@ -223,7 +225,7 @@ def try_send(
     account: Account | None,
     kind: MailKind | None = None,
 ) -> bool:
-    """Send what resets it, unless a limit is reached; of nobody's name the same work is done."""
+    """Send the reset message and return True, unless a limit is reached; simulate it for an unknown identifier."""
     options, of = ResetOptions(interaction_id=interaction.interaction_id), state.forgotten
     try:
         if state.by == SMS:
@@ -257,9 +259,9 @@ def step(context: Context, interaction: Interaction, state: PendingRecovery) -> 
 
 
 def _of(interaction: Interaction, session: BrowserSession | None = None) -> PendingRecovery | None:
-    """Return what the attempt waits for: nothing any more where the person signed in meanwhile, in another tab."""
-    held = interaction.request.get(KEY)
-    state = PendingRecovery(**held) if held else None
+    """Return the awaited message; None if the user signed in meanwhile in another tab."""
+    stored = interaction.request.get(KEY)
+    state = PendingRecovery(**stored) if stored else None
     is_over = state is not None and session is not None and int(session.authenticated_at.timestamp()) >= state.sent_at
     return None if is_over else state
 
@@ -274,24 +276,24 @@ def _seconds_left(context: Context, state: PendingRecovery) -> int:
 
 
 def link_view(context: Context, kind: Purpose, req: LinkLookup) -> RecoveryLinkView:
-    """Return where a link stands, and note that it was looked at."""
-    held = one_time_tokens.find_link(context, kind, req.token)
-    account = accounts.by_uid(context, held.uid) if held is not None else None
-    if held is None or account is None:
+    """Return the state of a link, and audit the view."""
+    stored = one_time_tokens.find_link(context, kind, req.token)
+    account = accounts.by_uid(context, stored.uid) if stored is not None else None
+    if stored is None or account is None:
         return RecoveryLinkView(state="unknown")
-    context.audit.record("password.link_looked_at", uid=held.uid, by="machine" if req.is_machine else "browser")
+    context.audit.record("password.link_looked_at", uid=stored.uid, by="machine" if req.is_machine else "browser")
     state = _state(context, kind, req.token)
     if (
         kind in (Purpose.RESET_PASSWORD, Purpose.RESET_PIN)
         and state == "open"
-        and not sending.is_still_recipient(account, held)
+        and not sending.is_still_recipient(account, stored)
     ):
         state = "expired"
-    return RecoveryLinkView(state=state, label=label(held, account), reason=str(held.facts.get("reason") or ""))
+    return RecoveryLinkView(state=state, label=label(stored, account), reason=str(stored.facts.get("reason") or ""))
 
 
-def label(held: OneTimeToken, account: Account) -> str:
-    return str(held.facts.get("email") or label_of(account))
+def label(stored: OneTimeToken, account: Account) -> str:
+    return str(stored.facts.get("email") or label_of(account))
 
 
 def _state(context: Context, kind: Purpose, token: str) -> str:
@@ -305,7 +307,7 @@ def _state(context: Context, kind: Purpose, token: str) -> str:
 
 
 def _with_page(context: Context, refusal: ApiError, state: PendingRecovery) -> ApiError:
-    """Return the refusal with what the page shows."""
+    """Return the refusal with the page's data."""
     return pending_verification.with_page_data(
         refusal, SentTo(sent_to=state.name, resend_in_seconds=_seconds_left(context, state))
     )

@@ -1,4 +1,4 @@
-"""Registration on our page: the same rules as by the operations, but the answer never tells who has an account."""
+"""Registration on our page: the rules of the API operations, without revealing which accounts exist."""
 
 from __future__ import annotations
 
@@ -45,44 +45,44 @@ COMPLETED = "register"
 
 
 @dataclass
-class Typed:
-    """What was typed into the form of a page, as the registration model."""
+class RegistrationForm:
+    """The typed form, as a registration model."""
 
     form: tuple[FormField, ...]
     fields: dict[str, str]
     country: str | None
-    names: dict[str, str] = field(default_factory=dict)  # that another provider said
+    names: dict[str, str] = field(default_factory=dict)  # from a provider's identity
     email: list[EmailEntry] | None = None
     user_name: str | None = None
     phone_id: str | None = None
     uid: str | None = None
     password: str | None = None
     security_question_answer: dict[str, str] | None = None
-    pin_info: PinInfo | None = None  # a step of its own
+    pin_info: PinInfo | None = None  # set in a later step
 
     def __post_init__(self) -> None:
-        address = self.said("email")
+        address = self.value_of("email")
         self.email = [EmailEntry(type="Primary", value=address)] if address else None
-        self.user_name = self.said("username") or None
-        self.phone_id = identifiers.to_international(self.said("phone"), self.country) or None
+        self.user_name = self.value_of("username") or None
+        self.phone_id = identifiers.to_international(self.value_of("phone"), self.country) or None
         self.password = self.fields.get("password") or None
 
-    def said(self, name: str) -> str:
-        """Return what stands in a field, without the spaces around it."""
+    def value_of(self, name: str) -> str:
+        """Return the value of a field, stripped."""
         return self.fields.get(name, "").strip()
 
     @property
     def free(self) -> dict[str, Any]:
-        """What fills the free profile: only what the form has, and only where something was typed."""
-        given = [(one, text) for one in self.form if (text := self.said(one.name))]
-        free: dict[str, Any] = {one.member: text for one, text in given if one.member}
-        custom = {one.name.removeprefix(CUSTOM): text for one, text in given if one.is_custom}
+        """The profile members of the form's fields that have a value."""
+        given = [(item, text) for item in self.form if (text := self.value_of(item.name))]
+        free: dict[str, Any] = {item.member: text for item, text in given if item.member}
+        custom = {item.name.removeprefix(CUSTOM): text for item, text in given if item.is_custom}
         return {**self.names, **free, **({"CustomFields": custom} if custom else {})}
 
 
 @dataclass(frozen=True)
-class Instead:
-    """What stands in the place of a password: a passkey, or the identity of another provider that waits in the attempt."""
+class PasswordReplacement:
+    """The credential instead of a password: a passkey, or the pending identity of a provider."""
 
     methods: tuple[str, ...]
     passkey: str = ""  # its WebAuthn id
@@ -90,68 +90,87 @@ class Instead:
 
 @contract.register.implements
 def submit(context: Context, req: contract.RegisterRequest) -> Next:
-    """Register within an attempt or without one: onward with a session, or to the page that says to look into the mail."""
+    """Register, in an interaction or without one; the next step is the sign-in, or the verification of the address."""
     interaction = next_step.open_interaction(context, req.attempt) if req.attempt else None
     if isinstance(interaction, Next):
         return interaction
     registration.require_enabled(context)
-    wish = token_handoff.request_for(interaction)
-    if wish is not None and not wish.registers:
+    handoff = token_handoff.request_for(interaction)
+    if handoff is not None and not handoff.registers:
         raise e.RegistrationOff
-    own = (
-        interactions.new_ids()
-    )  # where nobody asked: the mail names this browser all the same, as its proof shows one person
-    made, brought = _made(context, req), identity_linking.active_for(context, interaction) if req.is_connected else None
-    if req.is_connected and brought is None:
-        return next_step.START_AGAIN
-    has_password = made is None and brought is None
-    typed, ask = _read(
-        context, req, interaction.interaction_id if interaction else own.interaction_id, has_password=has_password
+    ids = interactions.new_ids()  # without an interaction, the mail must name this browser too
+    new_passkey, pending_identity = (
+        _new_passkey(context, req),
+        identity_linking.active_for(context, interaction) if req.is_connected else None,
     )
-    if brought is not None:
-        typed.names, ask = (
-            linked_identities.profile_names(brought.claimed),
-            replace(ask, federated_identity=brought.claimed),
+    if req.is_connected and pending_identity is None:
+        return next_step.START_AGAIN
+    has_password = new_passkey is None and pending_identity is None
+    typed, options = _read(
+        context, req, interaction.interaction_id if interaction else ids.interaction_id, has_password=has_password
+    )
+    if pending_identity is not None:
+        typed.names, options = (
+            linked_identities.profile_names(pending_identity.claimed),
+            replace(options, federated_identity=pending_identity.claimed),
         )
-    drafted = registration.read_draft(context, typed, ask)
-    if made is not None and made.challenge_token.facts.get("is_ours"):  # the captcha was answered when it began
-        return _onward(
-            context, interaction or own, typed, sign_up.register(context, made, drafted, ask), _of_passkey(made)
+    draft = registration.read_draft(context, typed, options)
+    if new_passkey is not None and new_passkey.challenge_token.facts.get(
+        "is_ours"
+    ):  # the captcha was verified at the beginning
+        return _continue(
+            context,
+            interaction or ids,
+            typed,
+            sign_up.register(context, new_passkey, draft, options),
+            _replacement_of(new_passkey),
         )
     with _captcha_first(context, req):
-        if made is not None:
-            return _onward(
-                context, interaction or own, typed, sign_up.register(context, made, drafted, ask), _of_passkey(made)
+        if new_passkey is not None:
+            return _continue(
+                context,
+                interaction or ids,
+                typed,
+                sign_up.register(context, new_passkey, draft, options),
+                _replacement_of(new_passkey),
             )
-        outcome = registration.register(context, drafted, ask)
-        if interaction is not None and brought is not None and outcome.account is not None:
-            interaction = identity_linking.store_pending(context, interaction, brought.claimed, outcome.account.uid)
-        return _onward(
-            context, interaction or own, typed, outcome, Instead((identity_linking.FEDERATED,)) if brought else None
+        result = registration.register(context, draft, options)
+        if interaction is not None and pending_identity is not None and result.account is not None:
+            interaction = identity_linking.store_pending(
+                context, interaction, pending_identity.claimed, result.account.uid
+            )
+        return _continue(
+            context,
+            interaction or ids,
+            typed,
+            result,
+            PasswordReplacement((identity_linking.FEDERATED,)) if pending_identity else None,
         )
 
 
 @contract.begin_with_passkey.implements
 def begin_with_passkey(context: Context, req: contract.RegisterRequest) -> PasskeyOptions:
-    """Whatever is wrong is said before there is a passkey that no account has; whose the address is, is not looked at."""
+    """Validate the form before the browser creates a passkey; whether the address is taken is not checked here."""
     sign_up.require_enabled(context)
     registration.require_enabled(context)
     ceremonies.refuse_misconfigured(context)
     ceremonies.spend_lookup(context)
-    typed, ask = _read(context, req, "", has_password=False)
-    drafted = registration.validate(context, typed, ask)
-    if not drafted.addresses.primary or "email" not in context.tenant.settings.login_kinds:
+    typed, options = _read(context, req, "", has_password=False)
+    draft = registration.validate(context, typed, options)
+    if not draft.addresses.primary or "email" not in context.tenant.settings.login_kinds:
         raise e.PasskeyNeedsEmail
-    registration.refuse_taken_names(context, drafted)
-    owner = UserEntity(drafted.uid, drafted.addresses.primary, name_in(drafted.profile) or "")
+    registration.refuse_taken_names(context, draft)
+    owner = UserEntity(draft.uid, draft.addresses.primary, name_in(draft.profile) or "")
     with _captcha_first(context, req):
-        told = ceremonies.begin_registration(context, CeremonyUse.SIGN_UP, owner, wanted=DISCOVERABLE, is_ours=True)
-    return PasskeyOptions(options=told)
+        creation_options = ceremonies.begin_registration(
+            context, CeremonyUse.SIGN_UP, owner, required=DISCOVERABLE, is_ours=True
+        )
+    return PasskeyOptions(options=creation_options)
 
 
 @contextmanager
 def _captcha_first(context: Context, req: contract.RegisterRequest) -> Iterator[None]:
-    """Demand the captcha, where the tenant asks for one; with a refusal after it goes another one, as this one is used up."""
+    """Verify the captcha if the tenant requires one; a later refusal contains another one, because this one is used up."""
     if not context.tenant.settings.registration_captcha:
         yield
         return
@@ -163,91 +182,89 @@ def _captcha_first(context: Context, req: contract.RegisterRequest) -> Iterator[
         raise
 
 
-def _made(context: Context, req: contract.RegisterRequest) -> NewPasskey | None:
-    """Return the passkey that stands in the place of the password, if one does."""
+def _new_passkey(context: Context, req: contract.RegisterRequest) -> NewPasskey | None:
+    """Return the new passkey, if it replaces the password."""
     if req.credential is None:
         return None
     sign_up.require_enabled(context)
     return ceremonies.verify_registration(context, CeremonyUse.SIGN_UP, req.credential)
 
 
-def _of_passkey(made: NewPasskey) -> Instead:
-    return Instead(sign_up.methods_for(made), made.facts["id"])
+def _replacement_of(new_passkey: NewPasskey) -> PasswordReplacement:
+    return PasswordReplacement(sign_up.methods_for(new_passkey), new_passkey.facts["id"])
 
 
 def _read(
     context: Context, req: contract.RegisterRequest, interaction_id: str, *, has_password: bool
-) -> tuple[Typed, RegistrationOptions]:
+) -> tuple[RegistrationForm, RegistrationOptions]:
     form = registration_form.fields_of(context.tenant.settings)
-    asked = {one.name for one in form if has_password or "password" not in (one.name, one.matches)}
-    given = {name: text for name, text in req.fields.items() if name in asked}
-    typed = Typed(form, given, context.tenant.settings.default_country)
+    field_names = {item.name for item in form if has_password or "password" not in (item.name, item.matches)}
+    given = {name: text for name, text in req.fields.items() if name in field_names}
+    typed = RegistrationForm(form, given, context.tenant.settings.default_country)
     options = RegistrationOptions(
         VerificationOptions(interaction_id=interaction_id),
         source=f"{context.issuer}/register",
-        accepts_terms=bool(given.get(TERMS)) if TERMS in asked else None,
+        accepts_terms=bool(given.get(TERMS)) if TERMS in field_names else None,
         has_password=has_password,
         hides_taken=True,
     )
     return typed, options
 
 
-def _onward(
+def _continue(
     context: Context,
-    begun: Interaction | InteractionIds,
-    typed: Typed,
-    outcome: RegistrationResult,
-    instead: Instead | None,
+    started: Interaction | InteractionIds,
+    typed: RegistrationForm,
+    result: RegistrationResult,
+    replacement: PasswordReplacement | None,
 ) -> Next:
-    interaction = begun if isinstance(begun, Interaction) else None
-    if outcome.account is None or not outcome.may_sign_in:
-        if isinstance(begun, Interaction) or not outcome.waits_for:
-            return _waiting(context, interaction, typed, outcome, instead)
-        own, binding = interactions.begin(context, next_step.RETURN, {}, begun)
-        return _waiting(context, own, typed, outcome, instead).model_copy(update={"binding": binding})
-    authentication = Authentication(instead.methods if instead else (sign_in.PASSWORD,))
-    wanted = (
-        None
-        if second_factor.MFA in authentication.methods
-        else second_factors.required_factor(context, outcome.account)
+    interaction = started if isinstance(started, Interaction) else None
+    if result.account is None or not result.may_sign_in:
+        if isinstance(started, Interaction) or not result.waits_for:
+            return _await_verification(context, interaction, typed, result, replacement)
+        ids, binding = interactions.begin(context, next_step.RETURN, {}, started)
+        return _await_verification(context, ids, typed, result, replacement).model_copy(update={"binding": binding})
+    authentication = Authentication(replacement.methods if replacement else (sign_in.PASSWORD,))
+    required = (
+        None if second_factor.MFA in authentication.methods else second_factors.required_factor(context, result.account)
     )
-    if wanted is None:
-        risks.remember_origin(context, outcome.account)
-    return first_factor_passed.continue_sign_in(context, interaction, outcome.account, authentication, wanted)
+    if required is None:
+        risks.remember_origin(context, result.account)
+    return first_factor_passed.continue_sign_in(context, interaction, result.account, authentication, required)
 
 
-def _waiting(
+def _await_verification(
     context: Context,
     interaction: Interaction | None,
-    typed: Typed,
-    outcome: RegistrationResult,
-    instead: Instead | None,
+    typed: RegistrationForm,
+    result: RegistrationResult,
+    replacement: PasswordReplacement | None,
 ) -> Next:
-    """Where nobody is signed in yet: back to a return address that says so itself (hosted-pages.md section 3), else our page."""
-    wanted = (
+    """Return the step of a registration without a session: an allowed return address (hosted-pages.md section 3), or our page."""
+    required = (
         interaction.request.get("return_url")
         if interaction is not None and interaction.kind == next_step.RETURN
         else None
     )
-    if interaction is not None and wanted and allowed_addresses.is_allowed(context, wanted):
+    if interaction is not None and required and allowed_addresses.is_allowed(context, required):
         interactions.finish(context, interaction)
-        return Next(step=Step.REDIRECT, address=allowed_addresses.with_query(wanted, action_completed=COMPLETED))
-    if outcome.waits_for == "email":
-        shown = instead or Instead(())
-        known, held = outcome.password_hash, outcome.held
+        return Next(step=Step.REDIRECT, address=allowed_addresses.with_query(required, action_completed=COMPLETED))
+    if result.waits_for == "email":
+        credential = replacement or PasswordReplacement(())
+        password_hash, held = result.password_hash, result.held
         return verification.begin(
-            context, interaction, typed.said("email"), outcome.account, is_sent=True, password_hash=known, held=held,
-            passkey=shown.passkey, methods=shown.methods,
+            context, interaction, typed.value_of("email"), result.account, is_sent=True, password_hash=password_hash, held=held,
+            passkey=credential.passkey, methods=credential.methods,
         )  # fmt: skip
-    if outcome.waits_for == "phone":
-        number, account, known, held = typed.phone_id or "", outcome.account, outcome.password_hash, outcome.held
+    if result.waits_for == "phone":
+        number, account, password_hash, held = typed.phone_id or "", result.account, result.password_hash, result.held
         return verification.begin(
             context,
             interaction,
             number,
             account,
             is_sent=True,
-            password_hash=known,
+            password_hash=password_hash,
             by=pending_verification.SMS,
             held=held,
         )
