@@ -21,7 +21,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.hosted import account_settings, reauthentication
 from app.identity.hosted.reauthentication import REAUTHENTICATION_LIFETIME
 from app.identity.hosted.recovery import label_of
-from app.identity.hosted.second_factor import factor_shown
+from app.identity.hosted.second_factor import factor_prompt
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose, ContinuationToken
@@ -164,7 +164,7 @@ def _one(context: Context, session: BrowserSession, account: Account, kind: Fact
     hides = is_enrolled or needs_password or kind in APART
     return contract.OwnFactorView(
         person=views.person(account),
-        shown=None if hides else factor_shown(context, _pending(context, factors), kind, None),
+        shown=None if hides else factor_prompt(context, _pending(context, factors), kind, None),
         is_held=is_enrolled,
         has_password=account.password_hash is not None,
         must_confirm=reauthentication.must_confirm(context, session, account),

@@ -1,4 +1,4 @@
-"""The second factor on our pages, for every authenticator: what is shown, what is sent, what is proved."""
+"""The second factor on our pages, for every authenticator: choice, sending, verification and enrolment."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from app.kit import randomness
 from app.kit.errors import ApiError
 
 KEYS: Final = {"hwk", "swk", second_factor.MFA}
-"""What a session says that a passkey opened."""
+"""The `amr` values of a session that a passkey began."""
 OVER: Final = (e.UnknownFactorToken, e.ExpiredFactorToken)
 
 
 def step(context: Context, interaction: Interaction) -> Next | None:
-    """Return the step of an attempt whose first factor is passed; None where that is not so, or over."""
+    """Return the step of an interaction whose first factor is passed; None if it is not, or expired."""
     if not interaction.request.get(first_factor_passed.KEY):
         return None
     try:
@@ -45,77 +45,77 @@ def step(context: Context, interaction: Interaction) -> Next | None:
 def read(context: Context, req: contract.FactorRequest) -> contract.FactorStep:
     interaction = interactions.find(context, req.attempt)
     try:
-        found = _found(context, interaction)
-        return contract.FactorStep(view=view(context, interaction, found, req.kind))
+        pending = _require_pending(context, interaction)
+        return contract.FactorStep(view=view(context, interaction, pending, req.kind))
     except OVER:
-        return contract.FactorStep(next=_elsewhere(context, interaction))
+        return contract.FactorStep(next=_next_or_start(context, interaction))
 
 
 @contract.choose_factor.implements
 def choose(context: Context, req: contract.ChooseFactorRequest) -> contract.FactorStep:
-    """Send what has to be sent, at most once in half a minute, or begin to enrol."""
+    """Send the code of a factor, at most once in 30 seconds, or begin to enrol it."""
     interaction = interactions.find(context, req.attempt)
     try:
-        found = _found(context, interaction)
+        pending = _require_pending(context, interaction)
     except OVER:
-        return contract.FactorStep(next=_elsewhere(context, interaction))
+        return contract.FactorStep(next=_next_or_start(context, interaction))
     try:
-        found, shown = _begun(
-            context, found, req.kind, ChallengeOptions(email=req.target, phone=req.target, interaction_id=req.attempt)
+        pending, challenge = _begin(
+            context, pending, req.kind, ChallengeOptions(email=req.target, phone=req.target, interaction_id=req.attempt)
         )
     except ApiError as refusal:
         raise _with_view(context, refusal, interaction, req.kind) from None
-    return contract.FactorStep(view=view(context, interaction, found, req.kind, shown))
+    return contract.FactorStep(view=view(context, interaction, pending, req.kind, challenge))
 
 
 @contract.verify_factor.implements
-def prove(context: Context, req: contract.FactorAnswer) -> Next:
-    """Prove, or enrol by the first proof; then the session begins."""
+def verify(context: Context, req: contract.FactorAnswer) -> Next:
+    """Verify the factor, or enrol it by its first verification, and begin the session."""
     interaction = interactions.find(context, req.attempt)
     try:
-        found = _found(context, interaction)
+        pending = _require_pending(context, interaction)
     except OVER:
-        return _elsewhere(context, interaction)
-    answer = FactorResponse(
-        req.code, None, req.answers, req.credential, req.state, is_only_factor=_is_alone(interaction, found)
+        return _next_or_start(context, interaction)
+    response = FactorResponse(
+        req.code, None, req.answers, req.credential, req.state, is_only_factor=_is_only_factor(interaction, pending)
     )
-    is_new = not second_factors.enrolled_kinds(context.tenant.settings, found.person)
+    is_new = not second_factors.enrolled_kinds(context.tenant.settings, pending.person)
     try:
-        found = second_factor.verify(context, found, req.kind, answer)
+        pending = second_factor.verify(context, pending, req.kind, response)
         if interaction is not None and _is_step_up(interaction):
-            return _confirmed(context, interaction, found)
-        account = second_factor.finish(context, found)
+            return _confirmed(context, interaction, pending)
+        account = second_factor.finish(context, pending)
     except OVER:
-        return _elsewhere(context, interaction)
+        return _next_or_start(context, interaction)
     except e.LockedDuringStep:
         raise
     except ApiError as refusal:
         raise _with_view(context, refusal, interaction, req.kind) from None
-    paper = is_new and context.tenant.settings.second_factors.backup_codes
-    after = first_factor_passed.begin_session(
-        context, interaction, account, found.authentication, step=Step.BACKUP_CODES if paper else None
+    needs_backup_codes = is_new and context.tenant.settings.second_factors.backup_codes
+    next_page = first_factor_passed.begin_session(
+        context, interaction, account, pending.authentication, step=Step.BACKUP_CODES if needs_backup_codes else None
     )
-    kept = trusted_browsers.trust(context, account) if req.trust and not found.person.fallback_kinds else None
-    cookie = Session(token=kept[0], lifetime_seconds=kept[1]) if kept else None
-    return after.model_copy(update={"trusted": cookie})
+    trust = trusted_browsers.trust(context, account) if req.trust and not pending.person.fallback_kinds else None
+    cookie = Session(token=trust[0], lifetime_seconds=trust[1]) if trust else None
+    return next_page.model_copy(update={"trusted": cookie})
 
 
-def _is_alone(interaction: Interaction | None, found: PendingSignIn) -> bool:
-    """Return whether a second factor is all that is shown: at /confirm, or beside a passkey that opened the session."""
+def _is_only_factor(interaction: Interaction | None, pending: PendingSignIn) -> bool:
+    """Return whether only a second factor is given: at /confirm, or in a session that a passkey began."""
     if interaction is None or not _is_step_up(interaction):
         return False
-    return "landing" in interaction.request or not set(found.authentication.methods) - KEYS
+    return "landing" in interaction.request or not set(pending.authentication.methods) - KEYS
 
 
-def _confirmed(context: Context, interaction: Interaction, found: PendingSignIn) -> Next:
-    """Go on in the session of whoever proved once more who they are. Of many at once one does."""
+def _confirmed(context: Context, interaction: Interaction, pending: PendingSignIn) -> Next:
+    """Continue the session after its reauthentication; of concurrent calls one succeeds."""
     session = sessions.current(context)
     is_same = session is not None and session.session_id == interaction.request[STEP_UP]
-    if session is None or not is_same or session.uid != found.account.uid:
+    if session is None or not is_same or session.uid != pending.account.uid:
         raise e.UnknownFactorToken
-    if not continuation_tokens.spend(context, found.token):
+    if not continuation_tokens.spend(context, pending.token):
         raise e.UnknownFactorToken
-    text = sessions.mark_reauthenticated(context, session, found.authentication.methods)
+    text = sessions.mark_reauthenticated(context, session, pending.authentication.methods)
     context.audit.record("step_up.passed", uid=session.uid, by="page")
     cookie = {"session": views.cookie(context, session, text)}
     if (landing := interaction.request.get("landing")) is not None:
@@ -125,7 +125,7 @@ def _confirmed(context: Context, interaction: Interaction, found: PendingSignIn)
         session,
         session_hash=randomness.digest(text),
         authenticated_at=context.now,
-        methods=found.authentication.methods,
+        methods=pending.authentication.methods,
     )
     return next_step.advance(context, interaction, renewed).model_copy(update=cookie)
 
@@ -133,88 +133,88 @@ def _confirmed(context: Context, interaction: Interaction, found: PendingSignIn)
 def view(
     context: Context,
     interaction: Interaction | None,
-    found: PendingSignIn,
+    pending: PendingSignIn,
     kind: FactorKind | None = None,
-    shown: FactorChallenge | None = None,
+    challenge: FactorChallenge | None = None,
 ) -> contract.FactorView:
-    """Return the page: the factor that was asked for, else the preferred one; the others are choices."""
-    settings, known = context.tenant.settings, found.person
-    held = second_factors.enrolled_kinds(settings, known)
-    usable = held or second_factors.available_kinds(settings, known)
-    chosen = kind if kind in usable else (usable[0] if held or len(usable) == 1 else None)
+    """Return the page with the requested or preferred factor; the others are choices."""
+    settings, factors = context.tenant.settings, pending.person
+    enrolled = second_factors.enrolled_kinds(settings, factors)
+    usable = enrolled or second_factors.available_kinds(settings, factors)
+    chosen = kind if kind in usable else (usable[0] if enrolled or len(usable) == 1 else None)
     others = [one for one in usable if one != chosen]
     is_step_up = interaction is not None and _is_step_up(interaction)
-    can_trust = bool(held) and not known.fallback_kinds and not is_step_up
+    can_trust = bool(enrolled) and not factors.fallback_kinds and not is_step_up
     return contract.FactorView(
-        shown=factor_shown(context, found, chosen, shown) if chosen is not None else None,
-        choices=[contract.FactorChoice(kind=one, hint=AUTHENTICATORS[one].hint(known)) for one in others],
-        must_enrol=not held,
-        is_elsewhere=found.is_risk_based,
+        shown=factor_prompt(context, pending, chosen, challenge) if chosen is not None else None,
+        choices=[contract.FactorChoice(kind=one, hint=AUTHENTICATORS[one].hint(factors)) for one in others],
+        must_enrol=not enrolled,
+        is_elsewhere=pending.is_risk_based,
         trust_days=settings.second_factors.trusted_browser_days if can_trust else 0,
         landing=str(interaction.request.get("landing") or "") if interaction is not None and is_step_up else "",
     )
 
 
-def factor_shown(
-    context: Context, found: PendingSignIn, kind: FactorKind, shown: FactorChallenge | None
+def factor_prompt(
+    context: Context, pending: PendingSignIn, kind: FactorKind, challenge: FactorChallenge | None
 ) -> contract.FactorPrompt:
-    """Return what it takes to prove a factor, or to enrol it: `shown`, or what is known without asking for anything."""
-    authenticator, known = AUTHENTICATORS[kind], found.person
-    is_enrolled = authenticator.is_enrolled(known)
-    told = shown or authenticator.describe(context, known)
-    sent = found.token.facts.get("sent", {}).get(kind.value) or second_factor._NEVER_SENT
+    """Return the prompt to verify or enrol a factor: from the `challenge`, or described without one."""
+    authenticator, factors = AUTHENTICATORS[kind], pending.person
+    is_enrolled = authenticator.is_enrolled(factors)
+    prompt = challenge or authenticator.describe(context, factors)
+    sent = pending.token.facts.get("sent", {}).get(kind.value) or second_factor._NEVER_SENT
     texts = context.tenant.settings.security_questions
     return contract.FactorPrompt(
         kind=kind,
         is_enrolled=is_enrolled,
-        secret=told.secret,
-        uri=told.uri,
-        sent_to=told.sent_to if shown else sent.get("to"),
-        targets=list(told.targets),
+        secret=prompt.secret,
+        uri=prompt.uri,
+        sent_to=prompt.sent_to if challenge else sent.get("to"),
+        targets=list(prompt.targets),
         resend_in_seconds=resend_delay.seconds_left(context, sent["at"]),
-        questions=[Question(question_id=one, question=texts.get(one, one)) for one in told.questions],
-        answers_needed=min(len(told.questions), context.tenant.settings.second_factors.minimum_questions),
-        options=dict(told.options) if told.options is not None else None,
-        address=told.address,
-        number=told.number,
-        state=told.state,
-        app=told.app,
-        stores=dict(told.stores),
+        questions=[Question(question_id=one, question=texts.get(one, one)) for one in prompt.questions],
+        answers_needed=min(len(prompt.questions), context.tenant.settings.second_factors.minimum_questions),
+        options=dict(prompt.options) if prompt.options is not None else None,
+        address=prompt.address,
+        number=prompt.number,
+        state=prompt.state,
+        app=prompt.app,
+        stores=dict(prompt.stores),
     )
 
 
-def _begun(
-    context: Context, found: PendingSignIn, kind: FactorKind, options: ChallengeOptions
+def _begin(
+    context: Context, pending: PendingSignIn, kind: FactorKind, options: ChallengeOptions
 ) -> tuple[PendingSignIn, FactorChallenge]:
     authenticator = second_factors.enabled_authenticator(context, kind)
-    held = second_factors.enrolled_kinds(context.tenant.settings, found.person)
-    if held and kind not in held:
+    enrolled = second_factors.enrolled_kinds(context.tenant.settings, pending.person)
+    if enrolled and kind not in enrolled:
         raise authenticator.not_enrolled_error
-    return second_factor.challenge(context, found, kind, options)
+    return second_factor.challenge(context, pending, kind, options)
 
 
-def _found(context: Context, interaction: Interaction | None) -> PendingSignIn:
+def _require_pending(context: Context, interaction: Interaction | None) -> PendingSignIn:
     if interaction is None or interaction.is_done:
         raise e.UnknownFactorToken
     return _pending(context, interaction)
 
 
 def _pending(context: Context, interaction: Interaction) -> PendingSignIn:
-    named = str(interaction.request.get(first_factor_passed.KEY) or "")
-    found = second_factor.resume(
-        context, continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, named)
+    token_hash = str(interaction.request.get(first_factor_passed.KEY) or "")
+    pending = second_factor.resume(
+        context, continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, token_hash)
     )
-    if _is_step_up(interaction) and not second_factors.enrolled_kinds(context.tenant.settings, found.person):
-        raise e.UnknownFactorToken  # removed meanwhile: whoever proves it once more enrols nothing
-    return found
+    if _is_step_up(interaction) and not second_factors.enrolled_kinds(context.tenant.settings, pending.person):
+        raise e.UnknownFactorToken  # removed meanwhile; a reauthentication enrols nothing
+    return pending
 
 
 def _is_step_up(interaction: Interaction) -> bool:
     return interaction.request.get(STEP_UP) is not None
 
 
-def _elsewhere(context: Context, interaction: Interaction | None) -> Next:
-    """Where somebody belongs who has nothing to prove here: onward, or back to the beginning."""
+def _next_or_start(context: Context, interaction: Interaction | None) -> Next:
+    """Return the step of a visitor without a pending second factor: the next one, or the start."""
     session = sessions.current(context)
     if interaction is None:
         return next_step.START_AGAIN
@@ -222,14 +222,14 @@ def _elsewhere(context: Context, interaction: Interaction | None) -> Next:
 
 
 def _with_view(context: Context, refusal: ApiError, interaction: Interaction | None, kind: FactorKind) -> ApiError:
-    """Return the refusal with the page as its data, so that it can be drawn again without asking."""
+    """Return the refusal with the page as its data, so that the hub can render it without another call."""
     context.work.rollback()
     try:
-        shown = view(context, interaction, _found(context, interaction), kind)
+        challenge = view(context, interaction, _require_pending(context, interaction), kind)
     except OVER:
         return refusal
-    refusal.data = {**(refusal.data or {}), "View": shown.model_dump(by_alias=True, mode="json")}
+    refusal.data = {**(refusal.data or {}), "View": challenge.model_dump(by_alias=True, mode="json")}
     return refusal
 
 
-__all__ = ["factor_shown", "step"]
+__all__ = ["factor_prompt", "step"]

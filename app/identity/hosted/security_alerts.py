@@ -1,4 +1,4 @@
-"""The link of a mail about a change: "this was not me", and "it was me"."""
+"""The links of a security alert: "this was not me" and "it was me"."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from app.kit import randomness
 @contract.read_security_alert.implements
 def read_alarm(context: Context, req: LinkLookup) -> RecoveryLinkView:
     view = recovery.link_view(context, Purpose.ALARM, req)
-    held = one_time_tokens.find_link(context, Purpose.ALARM, req.token)
-    account = accounts.by_uid(context, held.uid) if held is not None else None
-    if held is None or account is None:
+    link = one_time_tokens.find_link(context, Purpose.ALARM, req.token)
+    account = accounts.by_uid(context, link.uid) if link is not None else None
+    if link is None or account is None:
         return view
     if view.state == "open" and restoration.is_closed(context, account):
         return view.model_copy(update={"state": "closed"})
-    is_over = view.state == "expired" and not sending.is_still_recipient(account, held)
-    return view.model_copy(update={"state": "moved"}) if is_over else view
+    is_removed = view.state == "expired" and not sending.is_still_recipient(account, link)
+    return view.model_copy(update={"state": "moved"}) if is_removed else view
 
 
 @contract.confirm_change.implements
@@ -42,23 +42,25 @@ def own_doing(context: Context, req: LinkToken) -> RecoveryLinkView:
 
 @contract.revert_change.implements
 def alarm(context: Context, req: LinkToken) -> Next:
-    """Nobody gets in with the password that the other one set; whoever holds the mailbox sets the next."""
+    """Revert the change: lock out the password that the attacker set, and let the owner of the mailbox set a new one."""
     password_reset.spend_limit(context)
     one_time_tokens.peek_link(context, Purpose.ALARM, req.token)
     context.work.release_connection()
     account, proof = restoration.restore(context, req.token, context.hashing.hash(randomness.token()))
     password_reset.end_sessions_and_tokens(context, account)
-    here, binding = interactions.begin(context, next_step.RETURN, {})
+    interaction, binding = interactions.begin(context, next_step.RETURN, {})
     state = recovery.PendingRecovery(recovery.label(proof, account), account.uid, MAIL, int(context.now.timestamp()))
-    if account.email and recovery.try_send(context, here, state, account, MailKind.ALARM):
-        here = interactions.add_facts(context, here, lifetime=recovery.LIFETIME, **{recovery.KEY: asdict(state)})
-        return recovery.step(context, here, state).model_copy(update={"binding": binding, "ends_session": True})
-    # No mail may go, and who holds the link of the alarm proved the mailbox already.
+    if account.email and recovery.try_send(context, interaction, state, account, MailKind.ALARM):
+        interaction = interactions.add_facts(
+            context, interaction, lifetime=recovery.LIFETIME, **{recovery.KEY: asdict(state)}
+        )
+        return recovery.step(context, interaction, state).model_copy(update={"binding": binding, "ends_session": True})
+    # No mail can be sent, and the link of the alert already verified the mailbox.
     token = sending.create_page_token(
         context, account, one_time_tokens.RESET_MINUTES, reason=recovery.CODE, email=account.email
     )
-    lasts = max(1, int((here.expires_at - context.now).total_seconds()))
+    lifetime_seconds = max(1, int((interaction.expires_at - context.now).total_seconds()))
     return Next(
-        step=Step.NEW_PASSWORD, attempt=here.interaction_id, binding=binding, address=token, ends_session=True,
-        attempt_lifetime_seconds=lasts,
+        step=Step.NEW_PASSWORD, attempt=interaction.interaction_id, binding=binding, address=token, ends_session=True,
+        attempt_lifetime_seconds=lifetime_seconds,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A program's visitor goes to another provider, and afterwards back to the program (interface user.md rows U13, U14, U30)."""
+"""Sign-in at a provider for a program, and the return to the program (interface user.md rows U13, U14, U30)."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _QUERY, _HASH = "querystring", "hash"
 
 @dataclass(frozen=True)
 class HandoffRequest:
-    """What a program's link asks for."""
+    """The parameters of a program's link."""
 
     callback: str = ""
-    by: str = ""  # how the callback gets it: posted, unless it is `querystring` or `hash`
+    by: str = ""  # how the callback gets the token: posted, unless `querystring` or `hash`
     is_access_token: bool = False
     links: bool = False
     registers: bool = True
@@ -39,13 +39,13 @@ class HandoffRequest:
 
 
 def request_for(interaction: Interaction | None) -> HandoffRequest | None:
-    """Return what the attempt ends with, where a program's link began it."""
-    held = interaction.request.get(_KEY) if interaction is not None else None
-    return HandoffRequest(**held) if held else None
+    """Return the handoff that ends the interaction, if a program's link began it."""
+    stored = interaction.request.get(_KEY) if interaction is not None else None
+    return HandoffRequest(**stored) if stored else None
 
 
 def parse(context: Context, req: contract.ConnectionHandler) -> HandoffRequest | None:
-    """Return what a link asks for; None where its callback may not be called. Raises UnknownKey, BadParameter, and 1160.
+    """Return the parameters of a link; None if its callback is not allowed. Raises UnknownKey, BadParameter, NoCallbackLoginOff.
 
     The access token itself is returned only if the tenant has `token_in_return_url`, and then only to a callback that exactly
     matches an entry of the whitelist; with the setting off the one-time request token is returned.
@@ -70,84 +70,88 @@ def parse(context: Context, req: contract.ConnectionHandler) -> HandoffRequest |
     )
 
 
-def to_facts(wish: HandoffRequest) -> dict[str, object]:
-    """Return the member of an attempt's request."""
-    return {_KEY: asdict(wish)}
+def to_facts(handoff: HandoffRequest) -> dict[str, object]:
+    """Return the handoff as a member of the interaction's request."""
+    return {_KEY: asdict(handoff)}
 
 
-def with_session(context: Context, interaction: Interaction, session: BrowserSession, wish: HandoffRequest) -> Next:
-    """Return the end of an attempt whose person is signed in: the callback, or the question before another device gets in.
+def with_session(context: Context, interaction: Interaction, session: BrowserSession, handoff: HandoffRequest) -> Next:
+    """End an interaction with a session: redirect to the callback, or ask before another device gets the sign-in.
 
     If the provider returned no identity, or another account's, the browser goes to the profile page: a link must not obtain
     the tokens of the account that is signed in to the browser.
     """
-    if wish.guid:
+    if handoff.guid:
         return Next(step=Step.ELSEWHERE, attempt=interaction.interaction_id)
     account = accounts.by_uid(context, session.uid)
     if (
         account is None
-        or wish.links
+        or handoff.links
         or not _is_own_identity(interaction, account)
         or not interactions.finish(context, interaction)
     ):
         return Next(step=Step.PROFILE)
     provider = _provider(interaction, session)
-    if wish.is_access_token and context.tenant.settings.token_in_return_url:
+    if handoff.is_access_token and context.tenant.settings.token_in_return_url:
         ends_with = (session.session_id, session.expires_at)
         text = token_handoff.access_token(context, account, session.methods, provider, ends_with).access_token
     else:
         text = token_handoff.request_token(context, account, session.methods, provider)
-    return _to_callback(wish, text)
+    return _to_callback(handoff, text)
 
 
-def with_candidate(context: Context, interaction: Interaction, wish: HandoffRequest, claimed: ProviderIdentity) -> Next:
-    """Return the end of an attempt that brings an identity to be linked: nobody is signed in by it."""
-    if wish.guid:
-        identity_linking.store_pending(context, interaction, claimed)
+def with_candidate(
+    context: Context, interaction: Interaction, handoff: HandoffRequest, identity: ProviderIdentity
+) -> Next:
+    """End an interaction with an identity to link, without a sign-in."""
+    if handoff.guid:
+        identity_linking.store_pending(context, interaction, identity)
         return Next(step=Step.ELSEWHERE, attempt=interaction.interaction_id)
     interactions.finish(context, interaction)
-    return _to_callback(wish, token_handoff.create_candidate(context, claimed))
+    return _to_callback(handoff, token_handoff.create_candidate(context, identity))
 
 
 def hand_over(context: Context, interaction: Interaction, session: BrowserSession | None, *, allow: bool) -> Next:
-    """Let the program that asks by its GUID have what was finished here, once the person said so."""
-    wish, waits = request_for(interaction), identity_linking.pending_for(interaction)
+    """Give the program that polls by its GUID the sign-in or identity, once the user allowed it."""
+    handoff, pending = request_for(interaction), identity_linking.pending_for(interaction)
     account = accounts.by_uid(context, session.uid) if session is not None else None
-    if wish is None or not wish.guid or not interactions.finish(context, interaction):
+    if handoff is None or not handoff.guid or not interactions.finish(context, interaction):
         return Next(step=Step.PROFILE if session else Step.START_AGAIN)
     is_given = False
-    if allow and wish.links and waits is not None:
-        is_given = token_handoff.finish_link(context, wish.guid, waits.claimed)
+    if allow and handoff.links and pending is not None:
+        is_given = token_handoff.finish_link(context, handoff.guid, pending.claimed)
     elif (
         allow
-        and not wish.links
+        and not handoff.links
         and session is not None
         and account is not None
         and _is_own_identity(interaction, account)
     ):
         is_given = token_handoff.finish_sign_in(
-            context, wish.guid, account, session.methods, _provider(interaction, session)
+            context, handoff.guid, account, session.methods, _provider(interaction, session)
         )
     return Next(step=Step.ELSEWHERE, attempt=interaction.interaction_id, problem=DONE if is_given else NO)
 
 
 def _is_own_identity(interaction: Interaction, account: Account) -> bool:
-    """Return whether the provider sent back an identity of this account."""
-    waits = identity_linking.pending_for(interaction)
-    return waits is not None and linked_identities.is_known(account, waits.claimed)
+    """Return whether the provider returned an identity of this account."""
+    pending = identity_linking.pending_for(interaction)
+    return pending is not None and linked_identities.is_known(account, pending.claimed)
 
 
 def _provider(interaction: Interaction, session: BrowserSession) -> str:
-    """Return by whom somebody signed in: who had come back from a provider may have shown a password after all."""
-    waits = identity_linking.pending_for(interaction)
+    """Return the provider of the sign-in; a user who returned from a provider may still have used a password."""
+    pending = identity_linking.pending_for(interaction)
     return (
-        waits.claimed.provider if waits is not None and identity_linking.FEDERATED in session.methods else OWN_PROVIDER
+        pending.claimed.provider
+        if pending is not None and identity_linking.FEDERATED in session.methods
+        else OWN_PROVIDER
     )
 
 
-def _to_callback(wish: HandoffRequest, text: str) -> Next:
-    if wish.by == _QUERY:
-        return Next(step=Step.REDIRECT, address=with_query(wish.callback, token=text))
-    if wish.by == _HASH:
-        return Next(step=Step.REDIRECT, address=f"{wish.callback.partition('#')[0]}#lr-token={text}")
-    return Next(step=Step.FORM_POST, address=wish.callback, fields={"token": text})
+def _to_callback(handoff: HandoffRequest, text: str) -> Next:
+    if handoff.by == _QUERY:
+        return Next(step=Step.REDIRECT, address=with_query(handoff.callback, token=text))
+    if handoff.by == _HASH:
+        return Next(step=Step.REDIRECT, address=f"{handoff.callback.partition('#')[0]}#lr-token={text}")
+    return Next(step=Step.FORM_POST, address=handoff.callback, fields={"token": text})

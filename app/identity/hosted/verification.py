@@ -1,6 +1,6 @@
-"""Check your mail, or your phone: an attempt that waits until an address or a number is proved, and what a link or a code does for it.
+"""Verification of an address or number on our pages, by a link or a code, and the sign-in that it continues.
 
-What the attempt keeps is the same for every address, whoever has it: pages and answers tell nobody who has an account.
+The interaction stores the same for every address, so that pages and responses do not reveal which accounts exist.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
 
-_TRIES = Rate(20, 600)  # per attempt, whoever's address it is
+_TRIES = Rate(20, 600)  # per interaction
 _BY_MAIL, _SMS = "otp", "sms"  # RFC 8176
 
 
@@ -53,14 +53,14 @@ def begin(
     passkey: str = "",
     methods: Sequence[str] = (),
 ) -> Next:
-    """Let the attempt wait for the proof of an address or a number, and return the step that says so.
+    """Store that the interaction awaits the verification of an address or number, and return the step that asks for it.
 
     Args:
-        account: whose address it is, or whose it will be; None where there is nothing to verify.
-        is_sent: whether the mail is on its way already; else it is sent, unless one went out a moment ago.
-        password_hash: of the password that was shown in this browser: the account's, or the one it would have had.
-        held: what was registered in this browser just now.
-        passkey: the WebAuthn id of what was made or shown in this browser in the place of a password, `methods` its `amr`.
+        account: the account that has or will have the address; None where there is nothing to verify.
+        is_sent: whether the message was sent already; otherwise it is sent, unless one was just sent.
+        password_hash: of the password that was typed in this browser, even if it belongs to no account.
+        held: the registration of this browser.
+        passkey: the WebAuthn id of the passkey that was created or used instead of a password; `methods` is its `amr`.
     """
     binding = None
     if interaction is None:
@@ -69,12 +69,12 @@ def begin(
     state = PendingVerification(
         pending_verification.display(email, by), uid, 0, password_hash, remember, by, held or {}, passkey, list(methods)
     )
-    before = pending_verification.pending_for(interaction)
-    if before is not None and before.subject == state.subject:
-        state = replace(state, sent_at=before.sent_at)
-        if before.uid == uid:
-            own = (passkey, state.methods) if methods else (before.passkey, before.methods)
-            state = replace(state, held=held or before.held, passkey=own[0], methods=own[1])
+    previous = pending_verification.pending_for(interaction)
+    if previous is not None and previous.subject == state.subject:
+        state = replace(state, sent_at=previous.sent_at)
+        if previous.uid == uid:
+            credentials = (passkey, state.methods) if methods else (previous.passkey, previous.methods)
+            state = replace(state, held=held or previous.held, passkey=credentials[0], methods=credentials[1])
     if is_sent or not pending_verification.seconds_left(context, state):
         state = pending_verification.send_if_due(context, interaction, state, is_sent=is_sent)
     return step(context, pending_verification.store_pending(context, interaction, state), state).model_copy(
@@ -83,9 +83,9 @@ def begin(
 
 
 def by_passkey(context: Context, interaction: Interaction | None, raw_id: str) -> Next | None:
-    """Return the step of somebody who shows the passkey that they just registered with in this browser; else None.
+    """Return the verification step for the passkey that was just registered in this browser; else None.
 
-    It is the same whether the account is there, waits, or is another's.
+    The step is the same whether the account exists, is pending, or is another person's.
     """
     state = pending_verification.pending_for(interaction) if interaction is not None else None
     if interaction is None or interaction.is_done or state is None or not state.passkey or state.passkey != raw_id:
@@ -94,20 +94,22 @@ def by_passkey(context: Context, interaction: Interaction | None, raw_id: str) -
 
 
 def after_password(context: Context, interaction: Interaction | None, account: Account | None, remember: bool) -> Next:
-    """Return the step of somebody whose password is right and whose address is not verified; raises 970 without one."""
+    """Return the verification step after a right password for an unverified address; raises 970 without an address."""
     if account is None or not account.email:
         raise e.EmailUnverified
-    known = account.password_hash or ""
-    return begin(context, interaction, account.email, account, is_sent=False, password_hash=known, remember=remember)
+    password_hash = account.password_hash or ""
+    return begin(
+        context, interaction, account.email, account, is_sent=False, password_hash=password_hash, remember=remember
+    )
 
 
 def repeat_sign_in(
     context: Context, interaction: Interaction | None, identifier: Identifier, password: str
 ) -> Next | None:
-    """Return the step of somebody who signs in where they just registered, with what they typed there; else None.
+    """Return the verification step for a sign-in with the password just typed at registration in this browser; else None.
 
-    It is the same whether the account is there, waits, or is another's: only this browser learns that it waits, and
-    nothing more. Costs one hash where the attempt waits for this address.
+    The step is the same whether the account exists, is pending, or is another person's. Costs one hash if the interaction
+    awaits this address.
     """
     state = pending_verification.pending_for(interaction) if interaction is not None else None
     if interaction is None or state is None or identifier.kind != EMAIL or not state.password_hash:
@@ -125,17 +127,24 @@ def repeat_sign_in(
 def after_password_by_phone(
     context: Context, interaction: Interaction | None, account: Account | None, remember: bool
 ) -> Next:
-    """Return the step of somebody whose password is right and whose number is not verified; raises 1066 without one."""
+    """Return the verification step after a right password for an unverified number; raises 1066 without a number."""
     if account is None or not account.phone:
         raise e.PhoneUnverified
-    known = account.password_hash or ""
+    password_hash = account.password_hash or ""
     return begin(
-        context, interaction, account.phone, account, is_sent=False, password_hash=known, remember=remember, by=SMS
+        context,
+        interaction,
+        account.phone,
+        account,
+        is_sent=False,
+        password_hash=password_hash,
+        remember=remember,
+        by=SMS,
     )
 
 
 def step(context: Context, interaction: Interaction, state: PendingVerification) -> Next:
-    """Return the step of an attempt that waits."""
+    """Return the step of a pending verification."""
     return Next(
         step=Step.CHECK_MAIL,
         attempt=interaction.interaction_id,
@@ -149,24 +158,24 @@ def step(context: Context, interaction: Interaction, state: PendingVerification)
 
 @contract.read_link.implements
 def read_link(context: Context, req: LinkLookup) -> contract.VerificationLinkView:
-    proof = verification.find_link(context, req.token)
-    if proof is None:
+    token = verification.find_link(context, req.token)
+    if token is None:
         return contract.VerificationLinkView(state="unknown")
-    context.audit.record("verification.link_looked_at", uid=proof.uid, by="machine" if req.is_machine else "browser")
-    account = store.by_uid(context, proof.uid)
-    if account is not None and verification.is_verified(account, proof.subject):
-        return contract.VerificationLinkView(state="used", sent_to=proof.subject)
+    context.audit.record("verification.link_looked_at", uid=token.uid, by="machine" if req.is_machine else "browser")
+    account = store.by_uid(context, token.uid)
+    if account is not None and verification.is_verified(account, token.subject):
+        return contract.VerificationLinkView(state="used", sent_to=token.subject)
     try:
         verification.peek(context, req.token)
     except (e.ExpiredLink, e.UsedLink):
-        return contract.VerificationLinkView(state="expired", sent_to=proof.subject)
-    added_by = verification.masked_owner(account, proof.subject) if account is not None else ""
-    return contract.VerificationLinkView(state="open", sent_to=proof.subject, added_by=added_by)
+        return contract.VerificationLinkView(state="expired", sent_to=token.subject)
+    added_by = verification.masked_owner(account, token.subject) if account is not None else ""
+    return contract.VerificationLinkView(state="open", sent_to=token.subject, added_by=added_by)
 
 
 @contract.open_link.implements
 def open_link(context: Context, req: contract.VerifyLinkRequest) -> Next:
-    """A link that was used leads on as well, for as long as its address is confirmed: pages are reloaded."""
+    """Verify by a link; a used link continues too while its address is verified, because pages are reloaded."""
     interaction = interactions.find_open(context, req.attempt)
     held = verification.find_link(context, req.token)
     if held is None:
@@ -177,11 +186,11 @@ def open_link(context: Context, req: contract.VerifyLinkRequest) -> Next:
     try:
         verification.peek(context, req.token)
         is_shown = _is_password_given(context, interaction, account, held, req.password)
-        proof = verification.spend_link(context, req.token)
+        token = verification.spend_link(context, req.token)
     except e.UsedLink:
         raise e.ExpiredLink from None
-    after = _confirmed(context, interaction, account, proof, is_shown=is_shown)
-    return _continue(context, interaction, after, proof, is_new=True)
+    verified = _confirmed(context, interaction, account, token, is_shown=is_shown)
+    return _continue(context, interaction, verified, token, is_new=True)
 
 
 @contract.renew_link.implements
@@ -197,10 +206,12 @@ def renew_link(context: Context, req: contract.VerifyLinkRequest) -> Next:
         raise e.ClosedLink
     if verification.is_verified(account, held.subject):
         return _continue(context, interaction, account, held, is_new=False)
-    typed = [str(one["Value"]) for one in account.emails if identifiers.normalize_email(one["Value"]) == held.subject]
-    if not typed:
+    spellings = [
+        str(entry["Value"]) for entry in account.emails if identifiers.normalize_email(entry["Value"]) == held.subject
+    ]
+    if not spellings:
         raise e.ClosedLink
-    return begin(context, interaction, typed[0], account, is_sent=False)
+    return begin(context, interaction, spellings[0], account, is_sent=False)
 
 
 @contract.enter_code.implements
@@ -217,14 +228,14 @@ def enter_code(context: Context, req: contract.OptionalCodeRequest) -> Next:
             return _verify_by_sms(context, interaction, state, req.code)
         if not req.code:
             return _verified_elsewhere(context, interaction, state)
-        proof = one_time_tokens.spend_code(
+        token = one_time_tokens.spend_code(
             context, Purpose.EMAIL, state.uid, req.code, subject=state.subject, errors=MAIL_CODE,
             identifier=Identifier(EMAIL, state.email),
         )  # fmt: skip
-        account = store.by_uid(context, proof.uid)
-        if _is_contested(context, interaction, account, proof):
+        account = store.by_uid(context, token.uid)
+        if _is_contested(context, interaction, account, token):
             raise e.ClosedLink
-        return _continue(context, interaction, _confirmed(context, interaction, account, proof), proof, is_new=True)
+        return _continue(context, interaction, _confirmed(context, interaction, account, token), token, is_new=True)
     except ApiError as refusal:
         raise with_page(context, refusal, state) from None
 
@@ -237,8 +248,8 @@ def mail_again(context: Context, req: InteractionOnly) -> Next:
     state, session = pending_verification.pending_for(interaction), sessions.current(context)
     if state is None:
         return next_step.advance(context, interaction, session)
-    if left := pending_verification.seconds_left(context, state):
-        raise with_page(context, e.TooManyRequests(retry_after_seconds=left), state)
+    if seconds := pending_verification.seconds_left(context, state):
+        raise with_page(context, e.TooManyRequests(retry_after_seconds=seconds), state)
     try:
         state = pending_verification.resend(context, interaction, state)
     except pending_verification.SEND_ERRORS as refusal:
@@ -247,55 +258,56 @@ def mail_again(context: Context, req: InteractionOnly) -> Next:
 
 
 def _verify_by_sms(context: Context, interaction: Interaction, state: PendingVerification, code: str) -> Next:
-    """Prove the number by the code, and sign in where the password was shown in this browser."""
-    proof = phones.spend_code(context, state.uid, state.subject, code, name=Identifier("phone", state.subject))
+    """Verify the number by the code, and sign in if the password was typed in this browser."""
+    token = phones.spend_code(context, state.uid, state.subject, code, name=Identifier("phone", state.subject))
     account = phones.confirm(
         context,
-        proof,
+        token,
         knows_password=_has_first_factor(
-            context, interaction, proof, _hash_of(context, store.by_uid(context, state.uid), state.uid)
+            context, interaction, token, _hash_of(context, store.by_uid(context, state.uid), state.uid)
         ),
     )
-    known = _has_first_factor(context, interaction, proof, account.password_hash)
+    has_password = _has_first_factor(context, interaction, token, account.password_hash)
     authentication = Authentication(
         (sign_in.PASSWORD, _SMS), "phone", remember=first_factor_passed.can_remember(context, state.remember)
     )
-    entered = first_factor_passed.try_sign_in(context, interaction, account, authentication) if known else None
-    return entered or Next(step=Step.LOGIN, attempt=interaction.interaction_id)
+    next_page = first_factor_passed.try_sign_in(context, interaction, account, authentication) if has_password else None
+    return next_page or Next(step=Step.LOGIN, attempt=interaction.interaction_id)
 
 
 def _confirmed(
     context: Context,
     interaction: Interaction | None,
     account: Account | None,
-    proof: OneTimeToken,
+    token: OneTimeToken,
     *,
     is_shown: bool = False,
 ) -> Account:
-    """Confirm, and say whether who holds the mailbox is known to have the password, too: shown here, or signed in here."""
+    """Verify the address; the credentials stay if this browser has the password or a session of the account."""
     session = sessions.current(context)
-    is_own = session is not None and session.uid == proof.uid
-    knows = is_shown or is_own or _has_first_factor(context, interaction, proof, _hash_of(context, account, proof.uid))
-    after = verification.confirm(context, proof, knows_password=knows)
-    email_verification.end_sessions_if_configured(context, after)
-    return after
+    is_own = session is not None and session.uid == token.uid
+    has_first_factor = (
+        is_shown or is_own or _has_first_factor(context, interaction, token, _hash_of(context, account, token.uid))
+    )
+    verified = verification.confirm(context, token, knows_password=has_first_factor)
+    email_verification.end_sessions_if_configured(context, verified)
+    return verified
 
 
 def _has_first_factor(
-    context: Context, interaction: Interaction | None, proof: OneTimeToken, password_hash: str | None
+    context: Context, interaction: Interaction | None, token: OneTimeToken, password_hash: str | None
 ) -> bool:
-    """Return whether the account's password was shown in the browser of this attempt, which waits for the proof, or what
-    stands in its place: a passkey that was made there, a provider that it came from."""
+    """Return whether this browser gave the account's first factor: its password, a new passkey, or a provider's identity."""
     state = pending_verification.pending_for(interaction) if interaction is not None else None
-    if state is None or (state.uid, state.subject) != (proof.uid, proof.subject):
+    if state is None or (state.uid, state.subject) != (token.uid, token.subject):
         return False
     is_typed = bool(password_hash) and state.password_hash == password_hash
-    return is_typed or _has_passkey(context, state) or identity_linking.is_proof_for(context, interaction, proof.uid)
+    return is_typed or _has_passkey(context, state) or identity_linking.is_proof_for(context, interaction, token.uid)
 
 
 def _has_passkey(context: Context, state: PendingVerification) -> bool:
     held = passkeys.by_account(context, state.uid) if state.passkey else ()
-    return any(one.facts["id"] == state.passkey for one in held)
+    return any(entry.facts["id"] == state.passkey for entry in held)
 
 
 def _hash_of(context: Context, account: Account | None, uid: str) -> str | None:
@@ -303,28 +315,30 @@ def _hash_of(context: Context, account: Account | None, uid: str) -> str | None:
 
 
 def _is_contested(
-    context: Context, interaction: Interaction | None, account: Account | None, proof: OneTimeToken
+    context: Context, interaction: Interaction | None, account: Account | None, token: OneTimeToken
 ) -> bool:
-    """Return whether more than one registered with the address, and this browser may have been neither of them."""
-    if proof.kind is not Purpose.EMAIL or not pending_accounts.is_contested(context, proof.subject):
+    """Return whether several accounts registered with the address, and this browser may belong to neither."""
+    if token.kind is not Purpose.EMAIL or not pending_accounts.is_contested(context, token.subject):
         return False
-    return not _has_first_factor(context, interaction, proof, _hash_of(context, account, proof.uid))
+    return not _has_first_factor(context, interaction, token, _hash_of(context, account, token.uid))
 
 
 def _is_password_given(
-    context: Context, interaction: Interaction | None, account: Account | None, proof: OneTimeToken, password: str
+    context: Context, interaction: Interaction | None, account: Account | None, token: OneTimeToken, password: str
 ) -> bool:
-    """Return whether the password was typed with the link, which it must be where the link does not tell whose account its
-    click would make real: PasswordMissing, WrongCredentials."""
-    if not _is_contested(context, interaction, account, proof):
+    """Return whether the password was typed with the link, which a contested address requires.
+
+    Raises PasswordMissing, WrongCredentials.
+    """
+    if not _is_contested(context, interaction, account, token):
         return False
     if not password:
         raise e.PasswordMissing
-    context.spend("verification_try", _TRIES, randomness.digest(f"{proof.uid} {proof.subject}"))
-    password_hash = _hash_of(context, account, proof.uid)
+    context.spend("verification_try", _TRIES, randomness.digest(f"{token.uid} {token.subject}"))
+    password_hash = _hash_of(context, account, token.uid)
     context.work.release_connection()
     if not context.hashing.is_match(password_hash, password):
-        context.audit.record("verification.refused", uid=proof.uid, reason="password")
+        context.audit.record("verification.refused", uid=token.uid, reason="password")
         raise e.WrongCredentials
     return True
 
@@ -340,43 +354,43 @@ def _verified_elsewhere(context: Context, interaction: Interaction, state: Pendi
 
 
 def _continue(
-    context: Context, interaction: Interaction | None, account: Account, proof: OneTimeToken, *, is_new: bool
+    context: Context, interaction: Interaction | None, account: Account, token: OneTimeToken, *, is_new: bool
 ) -> Next:
-    """Sign in where the password was shown in this browser, or where the tenant wants it; else say that it is done."""
+    """Sign in if this browser gave the first factor, or the tenant configured it; else return the confirmation page."""
     state = pending_verification.pending_for(interaction) if interaction is not None else None
     if identity_linking.pending_for(interaction) is not None:
-        store.lock(
-            context, account.uid
-        )  # of two who come at once, who claims the account and who made it, the second sees the first
-    knows = _has_first_factor(context, interaction, proof, account.password_hash)
-    may_enter = knows or (is_new and context.tenant.settings.login_on_email_verification)
-    remember = first_factor_passed.can_remember(context, knows and state is not None and state.remember)
-    known = tuple(state.methods) if state is not None and state.methods else (sign_in.PASSWORD,)
+        store.lock(context, account.uid)  # serializes a claim of the account with its registration
+    has_first_factor = _has_first_factor(context, interaction, token, account.password_hash)
+    can_sign_in = has_first_factor or (is_new and context.tenant.settings.login_on_email_verification)
+    remember = first_factor_passed.can_remember(context, has_first_factor and state is not None and state.remember)
+    methods = tuple(state.methods) if state is not None and state.methods else (sign_in.PASSWORD,)
     authentication = (
-        Authentication(known, remember=remember) if knows else Authentication((_BY_MAIL,), channel=FactorKind.EMAIL)
+        Authentication(methods, remember=remember)
+        if has_first_factor
+        else Authentication((_BY_MAIL,), channel=FactorKind.EMAIL)
     )
     if (
-        may_enter
-        and (entered := first_factor_passed.try_sign_in(context, interaction, account, authentication)) is not None
+        can_sign_in
+        and (next_page := first_factor_passed.try_sign_in(context, interaction, account, authentication)) is not None
     ):
-        return entered
-    asked = str(proof.facts.get("attempt") or "")
+        return next_page
+    interaction_id = str(token.facts.get("attempt") or "")
     return Next(
         step=Step.EMAIL_CONFIRMED,
-        attempt=interaction.interaction_id if interaction is not None else asked or None,
-        relying_party=_relying_party_of(context, asked) if interaction is None and asked else None,
+        attempt=interaction.interaction_id if interaction is not None else interaction_id or None,
+        relying_party=_relying_party_of(context, interaction_id) if interaction is None and interaction_id else None,
         problem=None if is_new else "before",
     )
 
 
 def _relying_party_of(context: Context, interaction_id: str) -> RelyingPartyView | None:
-    """Return the application of an attempt that another browser began: to its home alone this one may be led."""
+    """Return the application of another browser's interaction; this browser may be redirected only to its home."""
     client = context.application(client_id=interactions.client_id_for(context, interaction_id))
     return oauth.relying_party(client, None) if client is not None else None
 
 
 def with_page(context: Context, refusal: ApiError, state: PendingVerification) -> ApiError:
-    """Return the refusal with what the page shows."""
-    left = pending_verification.seconds_left(context, state)
-    shown = SentTo(sent_to=state.email, resend_in_seconds=left, by=state.by, can_change=bool(state.held))
-    return pending_verification.with_page_data(refusal, shown)
+    """Return the refusal with the page's data."""
+    seconds = pending_verification.seconds_left(context, state)
+    page = SentTo(sent_to=state.email, resend_in_seconds=seconds, by=state.by, can_change=bool(state.held))
+    return pending_verification.with_page_data(refusal, page)

@@ -1,4 +1,4 @@
-"""What the hub's pages are shown of a tenant and of a session."""
+"""Views of a tenant and of a session for the hub's pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.kit.user_agents import parse_user_agent
 
 
 def tenant(context: Context) -> hub.TenantView:
-    """Return what pages need of the tenant's configuration."""
+    """Return the tenant's configuration for the pages."""
     settings, brand = context.tenant.settings, context.tenant.brand
     return hub.TenantView(
         name=context.tenant.name,
@@ -34,7 +34,8 @@ def tenant(context: Context) -> hub.TenantView:
         identifiers=list(settings.login_kinds),
         remember_me=settings.remember_me,
         connections=[
-            hub.ConnectionView(name=one.name, title=one.title) for one in connections.active_connections(context)
+            hub.ConnectionView(name=connection.name, title=connection.title)
+            for connection in connections.active_connections(context)
         ],
         ways=methods.enabled_methods(context),
         one_touch=settings.one_touch and settings.registration and not settings.registration_captcha,
@@ -61,27 +62,29 @@ def _widget(captcha: Captcha) -> Widget | None:
 
 
 def cookie(context: Context, session: BrowserSession, text: str) -> hub.Session:
-    """Return the session for the hub's cookie: it stays after the browser closes only where remembered."""
-    life = int((session.expires_at - context.now).total_seconds()) if session.is_remembered else None
-    return hub.Session(token=text, lifetime_seconds=life)
+    """Return the session for the hub's cookie: it outlives the browser only if the session is remembered."""
+    lifetime_seconds = int((session.expires_at - context.now).total_seconds()) if session.is_remembered else None
+    return hub.Session(token=text, lifetime_seconds=lifetime_seconds)
 
 
-def session(context: Context, held: BrowserSession, current: BrowserSession) -> hub.SessionView:
-    """Return one row of the list of devices."""
+def session(context: Context, shown: BrowserSession, current: BrowserSession) -> hub.SessionView:
+    """Return an entry of the list of sessions."""
     names = [
-        found.display_name for client_id in held.relying_parties if (found := context.application(client_id=client_id))
+        application.display_name
+        for client_id in shown.relying_parties
+        if (application := context.application(client_id=client_id))
     ]
-    agent = parse_user_agent(held.agent)
-    own = context.application(client_id=held.client_id) if held.client_id else None
+    agent = parse_user_agent(shown.agent)
+    grant_client = context.application(client_id=shown.client_id) if shown.client_id else None
     return hub.SessionView(
-        id=held.session_id,
-        application=own.display_name if own else held.client_id,
-        is_current=held.session_id == current.session_id,
+        id=shown.session_id,
+        application=grant_client.display_name if grant_client else shown.client_id,
+        is_current=shown.session_id == current.session_id,
         browser=agent.browser,
         os=agent.system,
         device_type=agent.device_type,
-        address=held.address or None,
-        signed_in_at=iso(held.authenticated_at) or "",
-        last_seen_at=iso(held.seen_at) or "",
+        address=shown.address or None,
+        signed_in_at=iso(shown.authenticated_at) or "",
+        last_seen_at=iso(shown.seen_at) or "",
         relying_parties=names,
     )
