@@ -126,7 +126,7 @@ def register(context: Context, draft: Draft, options: RegistrationOptions) -> Re
     private |= consent_forms.at_registration(context, consent_forms.parse_optional(context, options.consents))
     private |= linked_identities.pending_identity(options.federated_identity) if options.federated_identity else {}
     first_login = {} if waits_for else {"logins": 1, "last_login_at": context.now}
-    columns = drafts.to_columns(context, draft, private=private, emails=draft.addresses.first_held, **first_login)
+    columns = drafts.to_columns(context, draft, private=private, emails=draft.addresses.at_registration, **first_login)
     try:
         account = _add(context, draft, columns)
     except e.EmailRegistered as refusal:

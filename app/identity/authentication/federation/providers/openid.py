@@ -62,7 +62,9 @@ class OpenIdProvider:
         self, request: AuthenticationRequest, *, hint: str, is_reauthentication: bool, language: str
     ) -> str:
         reauthentication = (
-            {"prompt": "login", "max_age": "0"} if is_reauthentication and supports_reauthentication(self.issuer) else {}
+            {"prompt": "login", "max_age": "0"}
+            if is_reauthentication and supports_reauthentication(self.issuer)
+            else {}
         )
         optional = {"login_hint": hint, "ui_locales": language, **reauthentication}
         present = {name: value for name, value in optional.items() if value}
