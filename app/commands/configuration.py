@@ -23,7 +23,7 @@ def apply(file: Path, dry_run: bool, prune: bool) -> None:
     printed once. A server that runs meanwhile sees the change within 5 seconds.
     """
     from app.identity.administration.configuration import apply as configuration  # noqa: PLC0415 - only this command needs it
-    from app.identity.administration.configuration.problems import ConfigurationError  # noqa: PLC0415 - as above
+    from app.identity.administration.configuration.document import ConfigurationError  # noqa: PLC0415 - as above
     from app.identity.administration.configuration.reading import read_file  # noqa: PLC0415 - as above
 
     try:

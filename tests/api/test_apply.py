@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import select
 
 from app.identity.administration.configuration import apply as configuration
+from app.identity.administration.configuration.document import ConfigurationError
 from app.identity.administration.configuration.export import export
 from app.identity.administration.configuration.plan import Plan
-from app.identity.administration.configuration.problems import ConfigurationError
 from app.identity.administration.configuration.reading import read
 from app.identity.administration.reencryption import reencrypt
 from app.identity.directory.tenants import changes, directory

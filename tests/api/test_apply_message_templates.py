@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from app.identity.administration.configuration import apply as configuration
+from app.identity.administration.configuration.document import ConfigurationError
 from app.identity.administration.configuration.export import export
 from app.identity.administration.configuration.plan import Plan
-from app.identity.administration.configuration.problems import ConfigurationError
 from app.identity.administration.configuration.reading import read
 from app.identity.directory.tenants import changes
 from app.identity.messaging import store as templates

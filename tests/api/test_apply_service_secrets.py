@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.identity.administration.configuration import apply as applying
+from app.identity.administration.configuration.document import ConfigurationError
 from app.identity.administration.configuration.export import export
-from app.identity.administration.configuration.problems import ConfigurationError
 from app.identity.administration.configuration.reading import read
 from app.identity.administration.reencryption import reencrypt
 from app.identity.directory.tenants import tenant_secrets

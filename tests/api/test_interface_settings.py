@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.identity.administration.configuration import apply as applying
-from app.identity.administration.configuration.problems import ConfigurationError
+from app.identity.administration.configuration.document import ConfigurationError
 from app.identity.administration.configuration.reading import read
 from app.identity.directory.tenants import changes
 from app.identity.platform.services import Services

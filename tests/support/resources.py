@@ -18,7 +18,7 @@ from app.identity.administration.configuration.export import export
 from app.identity.administration.configuration.plan import Plan
 from app.identity.administration.configuration.reading import read
 from app.identity.administration.resources import handlers
-from app.identity.administration.resources.stores import store_of
+from app.identity.administration.resources.settings_store import store_of
 from app.identity.entry import callers
 from app.identity.entry.server import IdentityLifecycle
 from app.identity.platform.audit import audit

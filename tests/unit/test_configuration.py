@@ -7,7 +7,7 @@ import pytest
 
 from app.contract.tenant_file import json_schema
 from app.identity.administration.configuration import document
-from app.identity.administration.configuration.problems import ConfigurationError
+from app.identity.administration.configuration.document import ConfigurationError
 from app.identity.administration.configuration.reading import read, read_file
 
 ACME = "tenants:\n  - name: acme\n"

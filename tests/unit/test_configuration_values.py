@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.identity.administration.configuration.problems import ConfigurationError
+from app.identity.administration.configuration.document import ConfigurationError
 from app.identity.administration.configuration.reading import read
 
 HOUSE_LANGUAGES = "a language of the pages: en, de, ar"

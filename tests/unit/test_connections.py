@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from app.contract.configuration import TenantSettings
 from app.contract.connections import PRESETS, resolved
-from app.identity.administration.configuration.problems import ConfigurationError
+from app.identity.administration.configuration.document import ConfigurationError
 from app.identity.administration.configuration.reading import read
 from app.identity.platform.openid_metadata import is_allowed_endpoint
 

@@ -1,4 +1,4 @@
-"""The operation that shows the service's clock, and those of the tenant's second factors."""
+"""The operation that returns the service's clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Withdraws a leaked signing key: what is signed by it is believed no more, and another key signs at once."""
+"""Revocation of a leaked signing key: its tokens are no longer valid, and another key signs at once."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ from app.identity.platform.store.unit import UnitOfWork
 
 @dataclass(frozen=True)
 class Revoked:
-    """What was withdrawn."""
+    """The revoked key."""
 
     kid: str
     signs: str
-    """The id of the key that signs from now on."""
+    """The id of the key that replaces it."""
     tokens: int
-    """How many access tokens ended with it."""
+    """The number of access tokens that were revoked."""
 
 
 def revoke(services: Services, work: UnitOfWork, kid: str | None = None) -> Revoked:
-    """Withdraw a key of the tenant, the one that signs where none is named, and every access token that is a JWT.
+    """Revoke a key of the tenant, by default the signing one, and every JWT access token.
 
-    The tenant's version goes up with it, by which every process learns of it. Raises LookupError where the tenant publishes
-    no such key.
+    The tenant's version is incremented, so that every process reloads the keys. Raises LookupError for an unknown key.
     """
-    gone, signs = services.signing_keys.revoke(work, kid)
+    revoked, signs = services.signing_keys.revoke(work, kid)
     signed = [
-        one.client_id for one in changes.applications_of(work) if one.settings.get("access_token_format") == "jwt"
+        application.client_id
+        for application in changes.applications_of(work)
+        if application.settings.get("access_token_format") == "jwt"
     ]
     ended = tokens.delete_signed(work, signed)
     changes.change(work)
     audit = AuditLog(services.clock)
-    audit.record("signing_key.revoked", kid=gone, signs=signs, tokens=ended)
+    audit.record("signing_key.revoked", kid=revoked, signs=signs, tokens=ended)
     audit.write(work)
-    return Revoked(gone, signs, ended)
+    return Revoked(revoked, signs, ended)

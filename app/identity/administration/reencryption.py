@@ -1,4 +1,4 @@
-"""Seals anew what lies under an older secret, so that the older secret can be thrown away."""
+"""Re-encryption of stored values under the current secret, so that older secrets can be removed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from app.identity.platform.store.unit import UnitOfWork
 
 
 def reencrypt(services: Services) -> int:
-    """Return how many values were sealed anew. Raises DecryptionError where no known secret opens one."""
+    """Re-encrypt all values and return their number. Raises DecryptionError if no known secret decrypts one."""
     work = UnitOfWork(services.database, LOOKUP_TENANT)
     try:
-        held = changes.all_tenants(work)
+        tenants = changes.all_tenants(work)
     finally:
         work.rollback()
-    return sum(_of_tenant(services, tenant) for tenant in held) + claims.reencrypt(
+    return sum(_of_tenant(services, tenant) for tenant in tenants) + claims.reencrypt(
         services.database, services.encryption
     )
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from app.contract import errors as e
 from app.contract.configuration import TenantSettings
 from app.contract.second_factors import managed_settings as contract
-from app.identity.administration import second_factor_rules
 from app.identity.platform.context import Context
 from app.identity.platform.resources.hooks import rules_of
 from app.identity.platform.resources.items import Item
 from app.kit.resource_values import ItemInput
 
+NEEDED = "second factors need email_verification: required"
 push, config = rules_of(contract.PUSH), rules_of(contract.CONFIG)
 
 
@@ -47,5 +48,15 @@ def show_mode(context: Context, settings: TenantSettings, values: dict[str, Any]
 
 @config.before_update
 def refuse_unverified_addresses(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
-    if before is not None and second_factor_rules.is_refused(before.content, after.content):
-        raise e.BadField(f"The IsSecondFactorAuthenticatorEnabled is refused: {second_factor_rules.NEEDED}.")
+    if before is not None and is_unsafe_change(before.content, after.content):
+        raise e.BadField(f"The IsSecondFactorAuthenticatorEnabled is refused: {NEEDED}.")
+
+
+def is_unsafe_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Return whether a change of the stored settings enables second factors without verified addresses (decisions/0164)."""
+    return _is_unsafe(after) and not _is_unsafe(before)
+
+
+def _is_unsafe(settings: Mapping[str, Any]) -> bool:
+    parsed = TenantSettings.model_validate(settings)
+    return parsed.two_factor != "disabled" and parsed.email_verification != "required"

@@ -53,7 +53,6 @@ import app.identity.messaging.template_rules
 import app.identity.programs.management.handlers
 import app.identity.programs.management.presented_tokens
 import app.identity.programs.management.second_factors
-import app.identity.programs.management.step_up
 import app.identity.programs.self_service.handlers
 import app.identity.programs.self_service.identities
 import app.identity.programs.self_service.passkeys

@@ -9,9 +9,8 @@ from typing import Any
 from app.contract.configuration import Brand, TenantSettings
 from app.contract.profile import Write
 from app.contract.tenant_file import AccountFile, TenantFile
-from app.identity.administration.configuration.plan import Action, Change, differences
-from app.identity.administration.configuration.problems import Path
-from app.identity.administration.configuration.run import Run
+from app.identity.administration.configuration.document import Path
+from app.identity.administration.configuration.plan import Action, Change, Run, differences
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials import notifications

@@ -20,14 +20,13 @@ from sqlalchemy.exc import IntegrityError
 from app.contract.configuration import ApplicationSettings, Argon2, TenantSettings
 from app.contract.services_settings import SECRETS_IN_FILE
 from app.contract.tenant_file import BESIDE_SETTINGS, ApplicationFile, TenantFile
-from app.identity.administration import second_factor_rules
+from app.identity.administration import second_factor_settings
 from app.identity.administration.configuration import resources
 from app.identity.administration.configuration.accounts import People
+from app.identity.administration.configuration.document import ConfigurationError, Path, Problem
 from app.identity.administration.configuration.origins import Marks, differences, marks, merged, of_files, unnamed
-from app.identity.administration.configuration.plan import Action, Made, Plan
-from app.identity.administration.configuration.problems import ConfigurationError, Path, Problem
+from app.identity.administration.configuration.plan import Action, Made, Plan, Run
 from app.identity.administration.configuration.reading import Configuration
-from app.identity.administration.configuration.run import Run
 from app.identity.directory.tenants import changes, tenant_secrets
 from app.identity.directory.tenants.changes import ApplicationRow, TenantRow
 from app.identity.directory.tenants.store import LOOKUP_TENANT
@@ -255,8 +254,10 @@ class _OneTenant:
         empty = [key for key in BESIDE_SETTINGS if kept.get(key, ()) in (None, [])]
         kept = {key: value for key, value in kept.items() if key not in empty}  # what stands by default
         self._checked(kept)
-        if second_factor_rules.is_refused(held, kept):
-            self.run.refuse((*self.path, "settings", "two_factor"), f"expected disabled: {second_factor_rules.NEEDED}")
+        if second_factor_settings.is_unsafe_change(held, kept):
+            self.run.refuse(
+                (*self.path, "settings", "two_factor"), f"expected disabled: {second_factor_settings.NEEDED}"
+            )
         return kept
 
     def _managed(self, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,20 +1,18 @@
-"""YAML with the line of every key.
+"""A YAML document with the line of every key, and its problems.
 
-Read from the parser's events: nothing of YAML but maps, lists, texts, numbers, true, false and null. No tag makes an object,
-no alias multiplies a part (so a small file stays small), no key stands twice, and `no` is a text, not false.
+Only maps, lists, texts, numbers, true, false and null are read, from the parser's events. Tags, aliases and repeated keys are
+refused, and `no` is a text, not false.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 from yaml import events
-
-from app.identity.administration.configuration.problems import ConfigurationError, Path, Problem, key_of
 
 MOST_BYTES = 4 * 1024 * 1024
 MOST_DEPTH = 20
@@ -24,9 +22,41 @@ _WORDS: dict[str, Any] = {"": None, "~": None, "null": None, "true": True, "fals
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A problem of the file: its line, its key, and the expected value."""
+
+    file: str
+    line: int
+    key: str
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.key + ': ' if self.key else ''}{self.sentence}"
+
+
+class ConfigurationError(Exception):
+    """The file cannot be applied, and nothing was."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(sorted(set(problems), key=lambda problem: (problem.file, problem.line, problem.key)))
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def key_of(path: Path) -> str:
+    """Return a path as text, such as `tenants[0].settings.two_factor`."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text
+
+
 @dataclass
 class Document:
-    """The plain value of a file, and where each key stood."""
+    """The plain value of a file, and the line of each key."""
 
     file: str
     value: Any = None

@@ -1,16 +1,22 @@
-"""What applying a file does, said before it is done. A plan never shows a secret."""
+"""The plan of a configuration file, which never shows a secret, and the run that plans or writes it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NoReturn
+
+from app.identity.administration.configuration.document import ConfigurationError, Path
+from app.identity.administration.configuration.reading import Configuration
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
 
 
 class Action(StrEnum):
-    """What happens to one part."""
+    """The change of one item."""
 
     CREATE = "create"
     CHANGE = "change"
@@ -90,3 +96,30 @@ def shown(value: Any) -> str:
         return "[" + ", ".join(map(shown, value)) + "]"
     text = str(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+@dataclass
+class Run:
+    """One pass over a configuration file; with `writes` each difference is written when it is found, else only planned."""
+
+    services: Services
+    work: UnitOfWork
+    configuration: Configuration
+    prune: bool
+    writes: bool
+    hashes: Mapping[tuple[str, str], str] = field(default_factory=dict)  # of passwords, by tenant and account
+    plan: Plan = field(default_factory=Plan)
+
+    @property
+    def now(self) -> datetime:
+        return self.services.clock.now()
+
+    def note(self, action: Action, tenant: str, kind: str, name: str, *details: str) -> None:
+        """Add a line to the plan."""
+        self.plan.changes.append(Change(action, tenant, kind, name, details))
+
+    def refuse(self, path: Path, sentence: str) -> NoReturn:
+        """Raise ConfigurationError with a problem at a key of the file."""
+        document = self.configuration.document
+        document.problem(path, sentence)
+        raise ConfigurationError(document.problems)

@@ -22,8 +22,7 @@ from app.contract.tenant_file import (
 )
 from app.identity.administration.configuration import declared_resources, theme
 from app.identity.administration.configuration import document as documents
-from app.identity.administration.configuration.document import Document
-from app.identity.administration.configuration.problems import ConfigurationError, Path, Problem
+from app.identity.administration.configuration.document import ConfigurationError, Document, Path, Problem
 from app.identity.administration.configuration.validation_messages import sentence_of
 from app.identity.directory.accounts import identifiers
 from app.kit.resource import Resource

@@ -10,12 +10,11 @@ from pydantic import BaseModel
 
 from app.contract.configuration import TenantSettings
 from app.identity.administration.configuration.declared_resources import id_of, listed, wrong
+from app.identity.administration.configuration.document import Path
 from app.identity.administration.configuration.origins import Marks, differences, marks, merged, unnamed
-from app.identity.administration.configuration.plan import Action
-from app.identity.administration.configuration.problems import Path
-from app.identity.administration.configuration.run import Run
+from app.identity.administration.configuration.plan import Action, Run
 from app.identity.administration.resources.service import unique_key
-from app.identity.administration.resources.stores import store_of
+from app.identity.administration.resources.settings_store import store_of
 from app.identity.platform.resources.items import API, FILE, Item, StoreAccess
 from app.kit import randomness
 from app.kit.resource import MASKED, SECRET, Resource

@@ -11,8 +11,7 @@ from pydantic import ValidationError
 
 from app.contract.configuration import Brand
 from app.identity.administration.configuration import document as documents
-from app.identity.administration.configuration.document import Document
-from app.identity.administration.configuration.problems import ConfigurationError, Path
+from app.identity.administration.configuration.document import ConfigurationError, Document, Path
 from app.identity.administration.configuration.validation_messages import sentence_of
 
 _KINDS = {

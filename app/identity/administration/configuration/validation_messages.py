@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from app.contract.resources import file_resources
 from app.contract.tenant_file import configuration_file
-from app.identity.administration.configuration.problems import Path
+from app.identity.administration.configuration.document import Path
 
 _SECRET = frozenset(
     {"password", "client_secret", "api_secret", "captcha_secret", "access_key_id", "secret_access_key"}

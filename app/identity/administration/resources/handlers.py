@@ -1,4 +1,4 @@
-"""Serves the operations of every resource."""
+"""Registers the handlers of all resource operations."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ def _handle(
 
 
 def implement_all() -> None:
-    """Register the handlers of every resource that a module of the contract states."""
+    """Register the handlers of every resource that the contract declares."""
     import_contract()
     implement(BOUND)

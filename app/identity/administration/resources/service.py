@@ -11,8 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors as e
 from app.contract.operations import CATALOGUE
-from app.identity.administration.resources.settings_store import SettingsRefused
-from app.identity.administration.resources.stores import access_of, store_of
+from app.identity.administration.resources.settings_store import SettingsRefused, access_of, store_of
 from app.identity.directory.tenants import changes
 from app.identity.platform.context import Context
 from app.identity.platform.resources.hooks import rules_of

@@ -1,16 +1,19 @@
-"""The operations by which the tenant's servers write accounts."""
+"""Operations of the tenant's servers that create, update and delete accounts."""
 
 from __future__ import annotations
 
 from app.contract import accounts as contract
 from app.contract import errors as e
 from app.contract.profile import Profile
+from app.identity.authentication.registration import drafts
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import limit_column
+from app.identity.directory.accounts.input_checks import refuse_policy_version
 from app.identity.directory.accounts.service import Account
+from app.identity.directory.consents import service as consent_forms
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.identity.platform.store import removal
-from app.identity.programs.management.account_creation import create
 from app.identity.programs.management.account_update import change
 
 
@@ -18,7 +21,7 @@ from app.identity.programs.management.account_update import change
 def create_account(context: Context, req: contract.CreateAccount) -> Profile:
     if not context.raw.body.strip():
         raise e.BadPostBody("The body is empty.")
-    return _answer(create(context, req), req.fields_)
+    return _answer(_create(context, req), req.fields_)
 
 
 @contract.update.implements
@@ -61,3 +64,26 @@ def _refuse_empty(context: Context) -> None:
 
 def _answer(account: Account, fields: str | None) -> Profile:
     return Profile.of(accounts.project(accounts.profile_of(account), fields))
+
+
+def _create(context: Context, req: contract.CreateAccount) -> Account:
+    """Create an account from the request, without sending an email (interface account.md row A01).
+
+    Raises:
+        UnknownPolicyVersion, NoConsentForm, ConsentRefused, and the refusals of `drafts`.
+    """
+    refuse_policy_version(context.tenant.settings, req.privacy_policy)
+    answers = consent_forms.parse_optional(context, req.consents)
+    draft = drafts.read(context, req, req.registration_source or "API")
+    columns = drafts.to_columns(
+        context,
+        draft,
+        email_verified=bool(req.email_verified and draft.addresses.forms),
+        phone_verified=bool(req.phone_id_verified and draft.phone),
+        login_disabled=bool(req.disable_login),
+        session_limit=limit_column(req.session_limit),
+        private=consent_forms.at_registration(context, answers, is_own=False),
+    )
+    account = drafts.add(context, draft, columns)
+    events.emit(context, "CreateTraditionalAccount", account, req.suppress_webhook)
+    return account

@@ -1,7 +1,11 @@
-"""The operations by which the tenant's servers see and remove an account's second factors (interface mfa.md section 4)."""
+"""Operations of the tenant's servers on second factors (interface mfa.md section 4) and step-up tokens (rows M75 to M77)."""
 
 from __future__ import annotations
 
+import re
+
+from app.contract import errors as e
+from app.contract import step_up as step_up_contract
 from app.contract.groups import Deleted, Uid
 from app.contract.passkeys import account as own_passkeys
 from app.contract.passkeys import second_factor as passkeys
@@ -9,14 +13,17 @@ from app.contract.passkeys.shapes import ListedPasskeys
 from app.contract.second_factors import account as contract
 from app.contract.second_factors import duo, email, push, questions, sms
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.step_up import StepUpMethod
 from app.identity.authentication.sign_in.passkeys import management
 from app.identity.credentials.second_factors import service as second_factors
-from app.identity.credentials.second_factors import views
+from app.identity.credentials.second_factors import step_up, views
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
 from app.identity.programs.self_service import second_factors as own_factors
 from app.identity.programs.self_service.passkeys import some_of
 from app.identity.programs.self_service.second_factors import older
+
+_TOKEN_FORM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
 
 
 @contract.managed_read.implements
@@ -95,3 +102,30 @@ def removed(context: Context, uid: str, kind: FactorKind) -> Deleted:
     """Remove a factor of an account."""
     own_factors.remove(context, accounts.require(context, uid), kind)
     return Deleted()
+
+
+@step_up_contract.check_factor.implements
+def check_factor(context: Context, req: step_up_contract.CheckValidationToken) -> step_up_contract.TokenIsValid:
+    return _check_validation_token(context, req, StepUpMethod.FACTOR, refuses=True)
+
+
+@step_up_contract.check_password.implements
+def check_password(context: Context, req: step_up_contract.CheckValidationToken) -> step_up_contract.TokenIsValid:
+    return _check_validation_token(context, req, StepUpMethod.PASSWORD, refuses=True)
+
+
+@step_up_contract.check_pin.implements
+def check_pin(context: Context, req: step_up_contract.CheckValidationToken) -> step_up_contract.TokenIsValid:
+    return _check_validation_token(context, req, StepUpMethod.PIN)
+
+
+def _check_validation_token(
+    context: Context, req: step_up_contract.CheckValidationToken, method: StepUpMethod, *, refuses: bool = False
+) -> step_up_contract.TokenIsValid:
+    """Check a validation token; `refuses` raises WrongValidationToken for a malformed one (decisions/0090)."""
+    account = accounts.require(context, req.uid)
+    if refuses and not _TOKEN_FORM.match(req.second_factor_validation_token):
+        raise e.WrongValidationToken
+    return step_up_contract.TokenIsValid(
+        is_valid=step_up.spend(context, account, req.second_factor_validation_token, method)
+    )
