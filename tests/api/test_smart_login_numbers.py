@@ -24,7 +24,7 @@ def other_than(number: str) -> str:
 
 
 @pytest.mark.parametrize(("begin", "operation_id", "settings"), BY_PROGRAM)
-def test_click_without_number_signs_nobody_in(
+def test_click_without_number_completes_no_login(
     new_tenant_server: NewTenantServer, begin: Begin, operation_id: str, settings: dict[str, bool]
 ) -> None:
     """An attacker asks in the account holder's name, the account holder opens the link, the attacker polls."""
