@@ -1,5 +1,5 @@
-"""What holds for every authenticator, whichever it is. Each has a driver in tests/support/authenticators; what is special to
-one stands in a test of its own.
+"""Rules of every authenticator. Each has a driver in tests/support/authenticators; rules of a single authenticator have
+tests of their own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ alone = pytest.mark.parametrize("driver", [one for one in DRIVERS if one.stands_
 counted = pytest.mark.parametrize("driver", [one for one in DRIVERS if one.counts], ids=str)
 NO_LOCK = {"type": "none"}
 BLOCK = {"type": "block", "maximum_failed_attempts": 3}
-# Without a lock all of many are weighed; with one those that come meanwhile must not lock the owner out.
+# Without a lockout every response is checked; with one, concurrent responses must not lock the owner out.
 in_both = pytest.mark.parametrize("lockout", [NO_LOCK, {}], ids=["no lock", "the usual lock"])
 in_the_strictest = pytest.mark.parametrize("lockout", [NO_LOCK, BLOCK], ids=["no lock", "block"])
 
@@ -34,20 +34,20 @@ def elsewhere(driver: Driver, services: Services) -> Iterator[None]:
         yield
 
 
-def somebody_new(make: NewTenantServer, driver: Driver, **settings: Any) -> SecondFactorHolder:
-    """Return somebody who could have it."""
+def without_factor(make: NewTenantServer, driver: Driver, **settings: Any) -> SecondFactorHolder:
+    """Return an account that may enrol this authenticator."""
     return driver.equipped(second_factor_holder(make, **driver.tenant_settings(**settings)))
 
 
 def enrolled(make: NewTenantServer, driver: Driver, **settings: Any) -> SecondFactorHolder:
-    """Return somebody who has it."""
-    who = somebody_new(make, driver, **settings)
+    """Return an account that has enrolled it."""
+    who = without_factor(make, driver, **settings)
     driver.enrol(who)
     return who
 
 
 def neighbour(who: SecondFactorHolder, driver: Driver) -> SecondFactorHolder:
-    """Return somebody else at the same tenant who has it."""
+    """Return another account of the tenant that has enrolled it."""
     made = who.tenant.create(Password=OLD, EmailVerified=True)
     other = driver.equipped(SecondFactorHolder(who.tenant, made["Uid"], made["Email"][0]["Value"], ""))
     driver.enrol(other)
@@ -103,11 +103,11 @@ def test_response_of_another_account_is_refused(new_tenant_server: NewTenantServ
 
 @every
 def test_challenge_and_response_are_bound_to_tenant(new_tenant_server: NewTenantServer, driver: Driver) -> None:
-    who, stranger = enrolled(new_tenant_server, driver), enrolled(new_tenant_server, driver)
-    token, foreign = who.token(), stranger.token()
+    who, outsider = enrolled(new_tenant_server, driver), enrolled(new_tenant_server, driver)
+    token, foreign = who.token(), outsider.token()
     response = driver.response(who, token)
-    assert is_over(driver, driver.show(stranger, token, response))
-    assert is_wrong(driver, driver.show(stranger, foreign, response))
+    assert is_over(driver, driver.show(outsider, token, response))
+    assert is_wrong(driver, driver.show(outsider, foreign, response))
     assert answered(driver.show(who, token, response))["Profile"]["Uid"] == who.uid
 
 
@@ -126,7 +126,7 @@ def test_wrong_responses_lock_account(new_tenant_server: NewTenantServer, driver
 
 @pytest.mark.parametrize("driver", [one for one in DRIVERS if not one.counts], ids=str)
 def test_response_during_lockout_is_refused(new_tenant_server: NewTenantServer, driver: Driver) -> None:
-    """Where wrong proofs do not count, wrong passwords do."""
+    """Wrong responses of these authenticators do not count, so wrong passwords lock the account."""
     who = enrolled(new_tenant_server, driver, lockout={"type": "suspend", "maximum_failed_attempts": 1})
     token = who.token()
     response = driver.response(who, token)
@@ -176,7 +176,7 @@ def test_response_wins_once_across_concurrent_challenges(
 
 @alone
 def test_first_response_enrols_where_required(new_tenant_server: NewTenantServer, driver: Driver) -> None:
-    who = somebody_new(new_tenant_server, driver, two_factor="required")
+    who = without_factor(new_tenant_server, driver, two_factor="required")
     challenge = who.challenged()
     token = str(challenge["SecondFactorAuthenticationToken"])
     begun = driver.begin(who, token)
@@ -189,7 +189,7 @@ def test_first_response_enrols_where_required(new_tenant_server: NewTenantServer
 
 @alone
 def test_concurrent_first_responses_enrol_once(new_tenant_server: NewTenantServer, driver: Driver) -> None:
-    who = somebody_new(new_tenant_server, driver, two_factor="required", lockout=NO_LOCK)
+    who = without_factor(new_tenant_server, driver, two_factor="required", lockout=NO_LOCK)
     challenge = who.challenged()
     token = str(challenge["SecondFactorAuthenticationToken"])
     driver.begin(who, token)
@@ -201,7 +201,7 @@ def test_concurrent_first_responses_enrol_once(new_tenant_server: NewTenantServe
 
 @alone
 def test_password_alone_enrols_no_additional_factor(new_tenant_server: NewTenantServer, driver: Driver) -> None:
-    """A thief who has the password may not add a factor of their own to the one that they do not have."""
+    """An attacker who has the password cannot add a factor of their own."""
     held: Driver = SmsDriver() if isinstance(driver, AppDriver) else AppDriver()
     tenant_settings = driver.tenant_settings(two_factor="required")
     tenant_settings["second_factors"][held.kind.value] = True

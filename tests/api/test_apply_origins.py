@@ -104,10 +104,10 @@ def test_values_set_by_operations_survive_repeated_apply(acme: Managed) -> None:
         assert acme.apply().is_empty
         assert acme.configuration() == before
     assert planned.is_empty
-    told = str(planned)
-    assert "settings.second_factors.push: true stays, set by an operation" in told
-    assert "sender_name: Acme stays, set by an operation" in told
-    assert "--prune removes it (an operation made it)" in told
+    plan_text = str(planned)
+    assert "settings.second_factors.push: true stays, set by an operation" in plan_text
+    assert "sender_name: Acme stays, set by an operation" in plan_text
+    assert "--prune removes it (an operation made it)" in plan_text
 
 
 def test_default_push_settings_are_kept(acme: Managed) -> None:

@@ -252,9 +252,9 @@ def test_google_is_trusted_for_its_own_mailboxes_only(
 
 
 def test_auth_time_decides_reauthentication(acme: TenantServer, fake_provider: FakeProvider) -> None:
-    for proved_at in (fake_provider.now - 600, None, "now", True, float("nan")):
-        claimed, _ = finished(acme, fake_provider.signs_in(led(acme, reauthenticate=True), auth_time=proved_at))
-        assert not claimed.is_anew, proved_at
+    for authenticated_at in (fake_provider.now - 600, None, "now", True, float("nan")):
+        claimed, _ = finished(acme, fake_provider.signs_in(led(acme, reauthenticate=True), auth_time=authenticated_at))
+        assert not claimed.is_anew, authenticated_at
     claimed, _ = finished(acme, fake_provider.signs_in(led(acme, reauthenticate=True), auth_time=fake_provider.now))
     assert claimed.is_anew
     claimed, _ = finished(acme, fake_provider.signs_in(led(acme), auth_time=fake_provider.now))
@@ -282,9 +282,9 @@ def test_client_authentication_follows_discovery(
 ) -> None:
     fake_provider.says = {"token_endpoint_auth_methods_supported": methods}
     finished(acme, fake_provider.signs_in(led(acme)))
-    (heard,) = [one for one in fake_provider.received if one.path == "/token"]
-    as_form = heard.form.get("client_secret") == SECRET and heard.form["client_id"] == CLIENT
-    basic = heard.headers.get("Authorization", "")
+    (token_request,) = [one for one in fake_provider.received if one.path == "/token"]
+    as_form = token_request.form.get("client_secret") == SECRET and token_request.form["client_id"] == CLIENT
+    basic = token_request.headers.get("Authorization", "")
     # RFC 6749 section 2.3.1, with the secret form-encoded
     as_basic = basic == "Basic Z2F0ZWhvdXNlLW9mLWFjbWU6dGhlK3Byb3ZpZGVyJTI3cytvd24rc2VjcmV0JTNBKzEwMCUyNSslMjYrbW9yZQ=="
     assert (as_form, as_basic) == (shown == "post", shown == "basic")
@@ -294,9 +294,9 @@ def test_public_client_sends_no_secret(new_tenant_server: NewTenantServer, fake_
     open_one = new_tenant_server(connections={NAME: fake_provider.openid()})
     claimed, _ = finished(open_one, fake_provider.signs_in(led(open_one)))
     assert claimed.subject == "ada-1815"
-    (heard,) = [one for one in fake_provider.received if one.path == "/token"]
-    assert heard.form["client_id"] == CLIENT
-    assert "Authorization" not in heard.headers
+    (token_request,) = [one for one in fake_provider.received if one.path == "/token"]
+    assert token_request.form["client_id"] == CLIENT
+    assert "Authorization" not in token_request.headers
 
 
 def test_only_active_connections_are_offered(new_tenant_server: NewTenantServer) -> None:

@@ -1,4 +1,4 @@
-"""A tenant's consent forms stand before the session, whichever way somebody comes in: row U83, and 1226 everywhere."""
+"""Every sign-in method asks for the tenant's consent forms before it issues a session: operation U83, and error 1226 everywhere."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FIRST, POLICY = (
 
 
 def token(answer: TestResponse) -> str:
-    """The token of a sign-in that waits for consent."""
+    """Return the consent token in the refusal of a sign-in."""
     assert refused(answer) == (403, 1226)
     data = answer.get_json()["Data"]
     assert set(data) == {"ConsentToken"}
@@ -79,7 +79,7 @@ def test_response_has_expected_shape(new_tenant_server: NewTenantServer, way: st
 
 
 def test_every_sign_in_operation_declares_required_actions() -> None:
-    """A way that is added later, and does not, would answer 500 where something stands."""
+    """A new sign-in operation without these errors would answer 500 for a required action."""
     ways = [one for one in CATALOGUE if issubclass(one.response, Login)]
     assert len(ways) > 10
     assert [one.name for one in ways if not set(REQUIRED_ACTIONS) <= set(one.every_error)] == []
@@ -121,8 +121,8 @@ def test_every_requested_form_must_be_answered(new_tenant_server: NewTenantServe
 
 
 def test_consent_token_of_another_tenant_is_refused(new_tenant_server: NewTenantServer) -> None:
-    who, stranger = account_holder(new_tenant_server, **FIRST), account_holder(new_tenant_server, **FIRST)
-    assert refused(submit(stranger, waits(who))) == (403, 1229)
+    who, other = account_holder(new_tenant_server, **FIRST), account_holder(new_tenant_server, **FIRST)
+    assert refused(submit(other, waits(who))) == (403, 1229)
 
 
 def test_new_password_revokes_consent_token(new_tenant_server: NewTenantServer) -> None:
@@ -168,11 +168,11 @@ def test_consent_is_asked_after_second_factor(new_tenant_server: NewTenantServer
     assert (
         answered(who.tenant.send("GET", "/identity/v2/auth/account", bearer=session["access_token"]))["NoOfLogins"] == 1
     )
-    assert set(held["amr"]) >= {"pwd", "mfa"}, "how somebody came in is not forgotten on the way"
+    assert set(held["amr"]) >= {"pwd", "mfa"}, "the consent step keeps the authentication methods"
 
 
 def introspected(who: AccountHolder, access_token: str) -> dict[str, Any]:
-    """What is kept of an access token."""
+    """Return the stored facts of an access token."""
     with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).separate_transaction() as work:
         held = tokens.access(work, randomness.digest(access_token))
     assert held is not None

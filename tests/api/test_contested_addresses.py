@@ -1,4 +1,4 @@
-"""An address with which two registered: no operation settles whose it is, only our page, which asks for a password."""
+"""Two pending registrations with one email: no operation verifies it; only our page does, which asks for a password."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, a
 from tests.support.visitor import VisitedPage, Visitor
 
 VERIFY, LOGIN, SHOP = "/identity/v2/auth/email", "/identity/v2/auth/login", "https://shop.example/verify"
-HERS, STRANGERS = "Teapot-zebra-17", "Kettle-zebra-91"
+OWNERS, ATTACKERS = "Teapot-zebra-17", "Kettle-zebra-91"
 ORDERS = pytest.mark.parametrize(
-    "order", [(HERS, STRANGERS), (STRANGERS, HERS)], ids=["she first", "the stranger first"]
+    "order", [(OWNERS, ATTACKERS), (ATTACKERS, OWNERS)], ids=["owner first", "attacker first"]
 )
 
 
 class Contest:
-    """Both registered over the interface, and each was answered as the first; the mails all lie in her mailbox."""
+    """The owner and an attacker both registered through the API; all mails are in the owner's mailbox."""
 
     def __init__(self, tenant: TenantServer, hub: Flask, order: tuple[str, ...]) -> None:
         self.tenant, self.hub, self.order = tenant, hub, order
@@ -39,7 +39,7 @@ class Contest:
     def ask(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
         return self.tenant.send(method, path, body, with_secret=False, **query)
 
-    def proves(self, code: str) -> Any:
+    def verify_code(self, code: str) -> Any:
         return self.ask("PUT", VERIFY, {"email": ADA, "otp": code})
 
     def signed_in(self) -> dict[str, int]:
@@ -50,7 +50,7 @@ class Contest:
         return visitor.open("{0.path}?{0.query}".format(urlsplit(link))).press("Confirm")
 
     @property
-    def is_proved(self) -> bool:
+    def is_verified(self) -> bool:
         held = answered(self.tenant.send("GET", MANAGE, email=ADA))
         return bool(held["EmailVerified"])
 
@@ -69,59 +69,59 @@ def test_link_does_not_verify_contested_email(tenant: TenantServer, hub_app: Fla
     for mail in contest.mails:
         for _ in range(2):
             assert refused(contest.ask("GET", VERIFY, verificationtoken=token_in(mail))) == (403, 979)
-    assert not contest.is_proved
+    assert not contest.is_verified
     assert set(contest.signed_in().values()) == {401}
 
 
 @ORDERS
 def test_code_does_not_verify_contested_email(tenant: TenantServer, hub_app: Flask, order: tuple[str, ...]) -> None:
-    """That of the first registration was mailed while there was one; the mails after it have none."""
+    """The first mail has a code because only one registration existed; later mails have none."""
     contest = Contest(tenant, hub_app, order)
     first, second = contest.mails
-    assert refused(contest.proves(code_in(first))) == (403, 1188)
+    assert refused(contest.verify_code(code_in(first))) == (403, 1188)
     assert refused(contest.ask("GET", VERIFY, email=ADA, otp=code_in(first))) == (403, 1188)
     with pytest.raises(IndexError):
         code_in(second)
     named = answered(contest.ask("PUT", REGISTER, {"email": ADA}))["UUID"]
     assert refused(contest.ask("PUT", VERIFY, {"uuid": named, "otp": "000000"})) == (403, 1185)
-    assert not contest.is_proved
+    assert not contest.is_verified
 
 
 @ORDERS
 def test_owner_claims_email_on_page_with_password(tenant: TenantServer, hub_app: Flask, order: tuple[str, ...]) -> None:
-    """The mail of whoever came first led to the relying party; a new one of it leads to us."""
+    """The first registration's mail links to the relying party; a new mail links to our page."""
     contest = Contest(tenant, hub_app, order)
-    link = link_in(contest.mail_of(HERS))
-    if order[0] == HERS:
+    link = link_in(contest.mail_of(OWNERS))
+    if order[0] == OWNERS:
         assert link.startswith(SHOP)
         answered(contest.ask("PUT", REGISTER, {"email": ADA}, verificationurl=SHOP))
         link = link_in(contest.mails[-1])
     assert link.startswith(tenant.services.settings.hub_url(tenant.name))
     page = contest.opens(link)
     assert page.heading == "Which registration is yours?"
-    assert page.press("Confirm", password=STRANGERS).status == 401
-    assert not contest.is_proved
-    page.press("Confirm", password=HERS)
-    assert contest.signed_in() == {HERS: 200, STRANGERS: 401}
+    assert page.press("Confirm", password=ATTACKERS).status == 401
+    assert not contest.is_verified
+    page.press("Confirm", password=OWNERS)
+    assert contest.signed_in() == {OWNERS: 200, ATTACKERS: 401}
 
 
 @ORDERS
 def test_attackers_link_needs_attackers_password(tenant: TenantServer, hub_app: Flask, order: tuple[str, ...]) -> None:
     contest = Contest(tenant, hub_app, order)
-    token = token_in(contest.mail_of(STRANGERS))
+    token = token_in(contest.mail_of(ATTACKERS))
     page = contest.opens(f"/verify?vtype=emailverification&vtoken={token}")
-    assert page.press("Confirm", password=HERS).status == 401
-    assert not contest.is_proved
+    assert page.press("Confirm", password=OWNERS).status == 401
+    assert not contest.is_verified
 
 
 def test_operation_verifies_again_after_claim(tenant: TenantServer, hub_app: Flask) -> None:
-    """Her account was the first; what waited beside it is gone."""
-    contest = Contest(tenant, hub_app, (HERS, STRANGERS))
-    token = token_in(contest.mail_of(HERS))
-    contest.opens(f"/verify?vtoken={token}").press("Confirm", password=HERS)
+    """The owner registered first; the other pending account is removed."""
+    contest = Contest(tenant, hub_app, (OWNERS, ATTACKERS))
+    token = token_in(contest.mail_of(OWNERS))
+    contest.opens(f"/verify?vtoken={token}").press("Confirm", password=OWNERS)
     held = answered(tenant.send("GET", MANAGE, email=ADA))
     tenant.update(held["Uid"], {"EmailVerified": False})
     answered(contest.ask("PUT", REGISTER, {"email": ADA}, verificationurl=SHOP))
     assert link_in(contest.mails[-1]).startswith(SHOP)
     answered(contest.ask("GET", VERIFY, verificationtoken=token_in(contest.mails[-1])))
-    assert contest.signed_in() == {HERS: 200, STRANGERS: 401}
+    assert contest.signed_in() == {OWNERS: 200, ATTACKERS: 401}

@@ -1,4 +1,4 @@
-"""`gatehouse demo` as people start it: one command, and a sign-in from the shop to its token."""
+"""`gatehouse demo` as a process: one command, and a sign-in at the shop."""
 
 import html
 import re
@@ -22,20 +22,20 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass
 class Demo:
-    """The running command, and a browser of sorts: it follows redirects across hosts, one jar of cookies for each."""
+    """The running command and a simple browser, which follows redirects across hosts with one cookie jar per host."""
 
     process: subprocess.Popen[str]
-    said: str
+    output: str
     jars: dict[str, httpx.Client] = field(default_factory=dict)
 
     @property
     def port(self) -> int:
-        found = re.search(r"http://shop\.localhost:(\d+)", self.said)
-        assert found, self.said
+        found = re.search(r"http://shop\.localhost:(\d+)", self.output)
+        assert found, self.output
         return int(found[1])
 
     def forget(self) -> None:
-        """Be another browser."""
+        """Drop all cookies, like another browser."""
         for jar in self.jars.values():
             jar.close()
         self.jars.clear()
@@ -68,7 +68,7 @@ class Demo:
         return answer, url
 
     def submit(self, page: httpx.Response, url: str, **typed: str) -> tuple[httpx.Response, str]:
-        """Send the form of a page with what somebody typed."""
+        """Submit the form of a page with the typed values."""
         form = re.search(r'<form[^>]*method="post"[^>]*>', page.text)
         assert form
         action = re.search(r'action="([^"]*)"', form[0])
@@ -100,9 +100,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
 
 def test_output_lists_addresses_and_accounts(demo: Demo) -> None:
     for host in ("shop", "acme", "globex", "inbox"):
-        assert demo.at(host, "") in demo.said
-    assert demo.at("api", "/docs") in demo.said
-    assert re.search(r"ada@example\.com +password: \S+", demo.said)
+        assert demo.at(host, "") in demo.output
+    assert demo.at("api", "/docs") in demo.output
+    assert re.search(r"ada@example\.com +password: \S+", demo.output)
 
 
 def test_account_signs_in_and_out_at_shop(demo: Demo) -> None:

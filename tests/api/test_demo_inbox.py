@@ -1,4 +1,4 @@
-"""The demo's inbox shows what was sent, and trusts nothing of it."""
+"""The demo's inbox shows sent messages and treats their content as untrusted."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -71,9 +71,9 @@ def test_unknown_host_gets_default_application() -> None:
     def says(word: str) -> Any:
         return lambda _environ, start: (start("200 OK", []), [word.encode()])[1]
 
-    hosts = Client(Hosts(says("house"), {"inbox.localhost:8000": says("inbox")}))
+    hosts = Client(Hosts(says("default"), {"inbox.localhost:8000": says("inbox")}))
     assert [hosts.get("/", base_url=f"http://{name}.localhost:8000").text for name in ("acme", "INBOX")] == [
-        "house",
+        "default",
         "inbox",
     ]
 

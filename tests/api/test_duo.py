@@ -1,4 +1,4 @@
-"""Duo as a second factor: led away and back, proved once, for one person and one sign-in (interface mfa.md rows M12, M26, M35)."""
+"""Duo as a second factor: redirect, callback and single use for one account and one sign-in (interface mfa.md operations M12, M26, M35)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def enrolled(make: NewTenantServer, there: FakeDuo, **settings: Any) -> Led:
 
 
 def led(who: Led) -> tuple[str, str]:
-    """Show the password; return the challenge's token, and where the browser is led."""
+    """Sign in with the password; return the challenge's token and the redirect address."""
     token = who.token()
     return token, who.addresses[token]
 
@@ -74,29 +74,29 @@ def test_id_token_signed_with_other_secret_is_refused(new_tenant_server: NewTena
 def test_state_is_bound_to_one_sign_in(new_tenant_server: NewTenantServer, there: FakeDuo) -> None:
     ada = enrolled(new_tenant_server, there)
     mine, address = led(ada)
-    assert "duo_uname" not in address  # it travels signed
+    assert "duo_uname" not in address  # it is inside the signed request
     other, _ = led(ada)
-    proof = there.passed(address)
-    assert refused(ada.proves("duo", proof, other)) == (403, 1333)
-    assert refused(ada.proves("duo", {**proof, "state": "none"}, mine)) == (403, 1333)
-    assert refused(ada.own("PUT", "duo", proof)) == (403, 1333)
-    assert answered(ada.proves("duo", proof, mine))["Profile"]
+    response = there.passed(address)
+    assert refused(ada.proves("duo", response, other)) == (403, 1333)
+    assert refused(ada.proves("duo", {**response, "state": "none"}, mine)) == (403, 1333)
+    assert refused(ada.own("PUT", "duo", response)) == (403, 1333)
+    assert answered(ada.proves("duo", response, mine))["Profile"]
 
 
 def test_unknown_code_consumes_state(new_tenant_server: NewTenantServer, there: FakeDuo) -> None:
     ada = enrolled(new_tenant_server, there)
     token, address = led(ada)
-    proof = there.passed(address)
-    assert refused(ada.proves("duo", {**proof, "code": "guessed"}, token)) == (403, 1332)
-    assert refused(ada.proves("duo", proof, token)) == (403, 1333)
+    response = there.passed(address)
+    assert refused(ada.proves("duo", {**response, "code": "guessed"}, token)) == (403, 1332)
+    assert refused(ada.proves("duo", response, token)) == (403, 1333)
 
 
 def test_prompt_expires_after_ten_minutes(new_tenant_server: NewTenantServer, there: FakeDuo) -> None:
-    """Where it enrols: at a sign-in the challenge is over by then as well."""
+    """At enrolment: at a sign-in the challenge has expired by then as well."""
     ada = with_duo(new_tenant_server)
-    proof = there.passed(ada.begins())
+    response = there.passed(ada.begins())
     ada.waits(minutes=10)
-    assert refused(ada.own("PUT", "duo", proof)) == (403, 1333)
+    assert refused(ada.own("PUT", "duo", response)) == (403, 1333)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_foreign_redirect_uri_is_refused(
     ada = enrolled(new_tenant_server, there)
     assert refused(ada.signs_in(duoredirecturi=back)) == (403, code)
     shown = ada.tenant.send("GET", "/identity/v2/auth/account/2fa", bearer=ada.bearer, duoredirecturi=back)
-    assert shown.status_code == 200  # it is enrolled: nothing leads anywhere
+    assert shown.status_code == 200  # already enrolled: no redirect is offered
 
 
 def test_missing_duo_settings_are_refused(new_tenant_server: NewTenantServer, there: FakeDuo) -> None:
@@ -130,10 +130,10 @@ def test_unreachable_duo_is_refused(new_tenant_server: NewTenantServer, services
     with duo(services) as running:
         ada = enrolled(new_tenant_server, running)
         token, address = led(ada)
-        proof = running.passed(address)
+        response = running.passed(address)
     kept = services.settings
     services.settings = type(kept)(**{**vars(kept), "duo_url": "http://127.0.0.1:9"})
     try:
-        assert refused(ada.proves("duo", proof, token)) == (403, 1331)
+        assert refused(ada.proves("duo", response, token)) == (403, 1331)
     finally:
         services.settings = kept

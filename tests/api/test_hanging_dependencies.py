@@ -1,4 +1,4 @@
-"""A database or a Redis that hangs (SIGSTOP), a SQLite file that another process holds: every request is answered, and service recovers.
+"""A hanging database or Redis (SIGSTOP), or a locked SQLite file: every request is answered, and the service recovers.
 
 GATEHOUSE_TESTS_OUTAGE_SECONDS lengthens the hang.
 """
@@ -34,8 +34,8 @@ ADA = "ada@example.test"
 
 
 @dataclass
-class VisitedPage:
-    """What one kind of request got during the hang."""
+class Responses:
+    """The responses to one kind of request during the hang."""
 
     seconds: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
@@ -82,10 +82,10 @@ def kinds(ours: Installation) -> dict[str, Ask]:
     }
 
 
-def ask_during(asks: dict[str, Ask], seconds: float) -> dict[str, VisitedPage]:
-    """Ask each kind again and again, from four clients each, and return what they got."""
+def ask_during(asks: dict[str, Ask], seconds: float) -> dict[str, Responses]:
+    """Send each kind of request repeatedly from four clients, and return the responses."""
     ends_at = time.monotonic() + seconds
-    seen = {kind: VisitedPage() for kind in asks}
+    seen = {kind: Responses() for kind in asks}
     lock = threading.Lock()
 
     def client(kind: str) -> None:
@@ -111,7 +111,7 @@ def register(ours: Installation) -> None:
 
 @contextmanager
 def serving(folder: Path, postgres: Postgres | None, redis: Redis | None = None) -> Iterator[Installation]:
-    """An installation with one account that has answered each kind of request once."""
+    """Run an installation with one account, after one request of each kind."""
     with installed(folder, postgres.database("gatehouse") if postgres else None) as made:
         if redis:
             made.environ["GATEHOUSE_REDIS_URL"] = redis.url()
@@ -125,7 +125,7 @@ def serving(folder: Path, postgres: Postgres | None, redis: Redis | None = None)
 
 @contextmanager
 def frozen(server: Server) -> Iterator[None]:
-    """Let a server hang for `HANG_SECONDS`, whatever the block does meanwhile."""
+    """Let a server hang for `HANG_SECONDS`, while the block runs."""
     server.freeze()
     timer = threading.Timer(HANG_SECONDS, server.thaw)
     timer.start()
@@ -137,7 +137,7 @@ def frozen(server: Server) -> Iterator[None]:
 
 @contextmanager
 def wings_apart(folder: Path) -> Iterator[tuple[Installation, Server]]:
-    """The hub and the identity service as processes of their own; the latter may be frozen."""
+    """Run the hub and the identity service as separate processes; the latter can be frozen."""
     port = free_port()
     with installed(folder) as ours:
         ours.environ["GATEHOUSE_API_URL"] = f"http://127.0.0.1:{port}"
@@ -149,14 +149,14 @@ def wings_apart(folder: Path) -> Iterator[tuple[Installation, Server]]:
         yield ours, Server(folder, port, ours.running[0].pid)
 
 
-def told(what: str, seen: dict[str, VisitedPage], recovered: float, capsys: pytest.CaptureFixture[str]) -> None:
+def print_results(what: str, seen: dict[str, Responses], recovered: float, capsys: pytest.CaptureFixture[str]) -> None:
     with capsys.disabled():
         print(f"\n  {what} hangs for {HANG_SECONDS:.0f} s; whole again {recovered:.2f} s after")
         for kind, one in seen.items():
             print(f"    {kind:15} {one}")
 
 
-def whole_again(ours: Installation) -> float:
+def wait_for_recovery(ours: Installation) -> float:
     """Wait until everything is answered as before, ten times in a row, and return how long that took."""
     begun = time.monotonic()
     asks = {kind: ask for kind, ask in kinds(ours).items() if kind in {"sign-in", "ready", "page", "jwks"}}
@@ -174,7 +174,7 @@ def test_hanging_database_answers_503(
     with serving(tmp_path, own_postgres) as ours:
         with frozen(own_postgres):
             seen = ask_during(kinds(ours), ASKING_SECONDS)
-        told("PostgreSQL", seen, whole_again(ours), capsys)
+        print_results("PostgreSQL", seen, wait_for_recovery(ours), capsys)
     assert all(one.has_retry_after for one in seen.values())
     assert {kind: set(one.statuses) for kind, one in seen.items()} == {
         **dict.fromkeys(("sign-in", "authorize", "unknown tenant", "ready"), frozenset({503})),
@@ -186,9 +186,9 @@ def test_hanging_redis_answers_503(own_redis: Redis, tmp_path: Path, capsys: pyt
     with serving(tmp_path, None, own_redis) as ours:
         with frozen(own_redis):
             seen = ask_during(kinds(ours), ASKING_SECONDS)
-        told("Redis", seen, whole_again(ours), capsys)
+        print_results("Redis", seen, wait_for_recovery(ours), capsys)
     assert {kind: set(seen[kind].statuses) for kind in ("sign-in", "ready", "live", "page")} == {
-        **dict.fromkeys(("sign-in", "ready"), frozenset({503})),  # nobody is let through uncounted
+        **dict.fromkeys(("sign-in", "ready"), frozenset({503})),  # no sign-in without rate limits
         **dict.fromkeys(("live", "page"), frozenset({200})),
     }
 
@@ -202,10 +202,10 @@ def test_locked_sqlite_file_answers_503_for_writes(tmp_path: Path, capsys: pytes
         seen = ask_during(kinds(ours), ASKING_SECONDS)
         timer.join()
         other.close()
-        told("the SQLite file", seen, whole_again(ours), capsys)
+        print_results("the SQLite file", seen, wait_for_recovery(ours), capsys)
     assert {kind: set(seen[kind].statuses) for kind in ("sign-in", "ready", "live", "page", "jwks")} == {
         "sign-in": {503},
-        **dict.fromkeys(("ready", "live", "page", "jwks"), frozenset({200})),  # what only reads goes on
+        **dict.fromkeys(("ready", "live", "page", "jwks"), frozenset({200})),  # reads go on
     }
 
 
@@ -219,7 +219,7 @@ def test_hub_answers_503_while_identity_service_hangs(tmp_path: Path, capsys: py
             seen = ask_during(asks, ASKING_SECONDS)
         begun = time.monotonic()
         eventually(lambda: asks["authorize"]().status == before["authorize"], "it recovers")
-        told("the identity service", seen, time.monotonic() - begun, capsys)
+        print_results("the identity service", seen, time.monotonic() - begun, capsys)
     assert all(one.has_retry_after for one in seen.values())
     assert {kind: set(one.statuses) for kind, one in seen.items()} == {
         **dict.fromkeys(("authorize", "unknown tenant"), frozenset({503})),

@@ -1,4 +1,4 @@
-"""The hub's calls are believed by their signature, whatever stands in their address."""
+"""The identity service accepts the hub's calls by their signature alone."""
 
 import time
 from collections.abc import Iterator
@@ -59,7 +59,7 @@ INSIDE_URL = "http://identity.internal:8000"
 
 @pytest.fixture
 def apart(services: Services) -> Iterator[Services]:
-    """The services of an identity service that a hub reaches over the network."""
+    """Return the services of an identity service that the hub reaches over the network."""
     made = make_services(replace(services.settings, api_url=INSIDE_URL))
     yield made
     made.database.dispose()
@@ -68,11 +68,11 @@ def apart(services: Services) -> Iterator[Services]:
 def a_call(
     services: Services, path: str = "/hub/tenant", base_url: str = INSIDE_URL, tenant: str = "nobody"
 ) -> dict[str, Any]:
-    """A signed call as sent over the network, for replays."""
+    """Return the arguments of a signed call, for replays."""
     visit = Visit(host=f"{tenant}.{services.settings.hub_domain}").to_header()
     at = int(services.clock.now().timestamp())
-    sealed = signature(services.hub_keys, "GET", path, b"", visit, at, randomness.token(16))
-    return {"path": path, "base_url": base_url, "headers": {VISIT_HEADER: visit, SIGNATURE_HEADER: sealed}}
+    signed = signature(services.hub_keys, "GET", path, b"", visit, at, randomness.token(16))
+    return {"path": path, "base_url": base_url, "headers": {VISIT_HEADER: visit, SIGNATURE_HEADER: signed}}
 
 
 def answer_of(response: TestResponse) -> tuple[int, Any]:
@@ -81,16 +81,16 @@ def answer_of(response: TestResponse) -> tuple[int, Any]:
 
 
 REFUSED = (403, 909)
-NOBODY_THERE = (403, 942)
-"""The call was believed; there is no tenant of that name."""
+TENANT_NOT_FOUND = (403, 942)
+"""The call was accepted; the tenant does not exist."""
 
 
 def test_replayed_hub_call_is_refused(apart: Services) -> None:
     wsgi = WsgiClient(create_app(create_service(apart)))
     call = a_call(apart)
-    assert answer_of(wsgi.get(**call)) == NOBODY_THERE
+    assert answer_of(wsgi.get(**call)) == TENANT_NOT_FOUND
     assert [answer_of(wsgi.get(**call)) for _ in range(3)] == [REFUSED] * 3
-    assert answer_of(wsgi.get(**a_call(apart))) == NOBODY_THERE
+    assert answer_of(wsgi.get(**a_call(apart))) == TENANT_NOT_FOUND
 
 
 @before_the_store
@@ -99,7 +99,7 @@ def test_replay_at_another_instance_is_refused(services: Services, redis_url: st
     instances = [make_services(settings) for _ in range(2)]
     first, second = (WsgiClient(create_app(create_service(one))) for one in instances)
     call = a_call(instances[0])
-    assert answer_of(first.get(**call)) == NOBODY_THERE
+    assert answer_of(first.get(**call)) == TENANT_NOT_FOUND
     assert answer_of(second.get(**call)) == REFUSED
     for one in instances:
         one.database.dispose()
@@ -109,7 +109,7 @@ def test_replay_at_another_instance_is_refused(services: Services, redis_url: st
 def test_hub_call_without_redis_answers_503(services: Services, own_redis: Redis) -> None:
     lonely = make_services(replace(services.settings, api_url=INSIDE_URL, redis_url=own_redis.url()))
     wsgi = WsgiClient(create_app(create_service(lonely)))
-    assert answer_of(wsgi.get(**a_call(lonely))) == NOBODY_THERE
+    assert answer_of(wsgi.get(**a_call(lonely))) == TENANT_NOT_FOUND
     own_redis.stop()
     assert wsgi.get(**a_call(lonely)).status_code == 503
     lonely.database.dispose()
@@ -168,7 +168,7 @@ def test_expired_nonces_leave_memory() -> None:
 
 
 def test_nonce_is_single_use_despite_clock_skew(redis_url: str) -> None:
-    """The one that goes ahead takes it in the last second of the window; for the other there is half a minute left."""
+    """The instance with the fast clock accepts it in the last second of the window; the other has half a minute left."""
     nonce, at = randomness.token(16), 1_000_000
     ahead, behind = Nonces(redis_url, 60), Nonces(redis_url, 60)
     assert ahead.take(nonce, at, at + 60)

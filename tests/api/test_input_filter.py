@@ -1,4 +1,4 @@
-"""Dangerous values are refused in every place of a request; people's own texts and passwords are not."""
+"""Markup is refused anywhere in a request; free text and passwords are accepted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEXT = "If a<b & b<c then I <3 List<String>, says R&D <lab@example.com>"
 
 
 def sent(tenant: TenantServer, path: str, content: bytes, kind: str, method: str = "POST") -> TestResponse:
-    """Send bytes as they are."""
+    """Send raw bytes."""
     held = {"apikey": tenant.api_key, "apisecret": tenant.api_secret}
     base = f"http://{tenant.services.settings.api_hostname}"
     return Client(tenant.app).open(

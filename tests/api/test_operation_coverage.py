@@ -1,6 +1,6 @@
-"""The table is whole: every row and every code of its column is raised, answered, or named with the reason why not yet.
+"""The operations table is covered: every operation has a response case, and every error code is raised or has a reason.
 
-The rows are transcribed in tests/support/expected_operations.py; what is asked of them stands in the test_operations_* files beside this.
+The table is transcribed in tests/support/expected_operations.py; the cases are in the test_operations_* files beside this.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ def test_every_operation_has_an_answer_case() -> None:
 
 def test_every_error_code_is_raised_or_explained() -> None:
     stated = {(row, code) for row, held in ROWS.items() for code in held.codes}
-    assert stated >= RAISED, "no test raises what no row states"
-    assert set(NOT_HERE) <= stated - RAISED, "no reason is kept for what is raised"
+    assert stated >= RAISED, "a test raises a code that the table does not list"
+    assert set(NOT_HERE) <= stated - RAISED, "a reason is kept for a code that a test raises"
     unraised = stated - RAISED - set(NOT_HERE)
     assert {(row, code) for row, code in unraised if code not in NOT_RAISED} == set()
     ways = sum(len(list(one.variants())) for one in ANSWERS)
     why = Counter([*NOT_HERE.values(), *(NOT_RAISED[code] for _, code in unraised)])
-    held = f"{len(ROWS)} rows, {len(RAISED)} pairs raised, {ways} ways to ask"
-    print(f"{held}; {len(LATER_ROWS)} rows and {sum(why.values())} pairs not here:")
+    held = f"{len(ROWS)} operations, {len(RAISED)} pairs raised, {ways} ways to ask"
+    print(f"{held}; {len(LATER_ROWS)} operations and {sum(why.values())} pairs not here:")
     for row, reason in LATER_ROWS.items():
         print(f"  {row}: {reason}")
     for reason, count in why.most_common():

@@ -1,4 +1,4 @@
-"""Every refusal and every answer of the lock, the welcome, the privacy policy and the end of an account: U18 to U21, U25 to U28, A14."""
+"""Every refusal and response of unlocking, welcome mail, privacy policy and account deletion: U18 to U21, U25 to U28, A14."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def lock(kind: str) -> dict[str, Any]:
 
 
 def locked(act: Act) -> Act:
-    """Do it after too many failures."""
+    """Call it after too many failed attempts."""
 
     def done(who: AccountHolder) -> TestResponse:
         assert who.bearer
@@ -33,13 +33,13 @@ def locked(act: Act) -> Act:
 
 
 def leaving(who: AccountHolder) -> str:
-    """The token of the mail that deletes the account."""
+    """Return the token of the deletion mail."""
     answered(who.own("U18"))
     return token_in(who.mailed())
 
 
 def code(who: AccountHolder) -> str:
-    """The code that deletes the account."""
+    """Return the code that deletes the account."""
     answered(who.own("U20"))
     return who.texted()
 
@@ -152,7 +152,7 @@ def accepted(who: AccountHolder) -> Ask:
 
 
 def shown(who: AccountHolder) -> Ask:
-    """What opens a captcha's lock."""
+    """Return a request with a solved captcha for a locked account."""
     assert who.bearer
     who.guesses(2)
     return Ask(solved(who.logs_in()))

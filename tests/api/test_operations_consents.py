@@ -1,4 +1,4 @@
-"""Every refusal and every answer of consent forms by token and by id: rows U84 to U87 and A36."""
+"""Every refusal and response of consent forms by token and by id: operations U84 to U87 and A36."""
 
 from __future__ import annotations
 
@@ -156,8 +156,8 @@ def test_consents_of_another_account_are_not_found(new_tenant_server: NewTenantS
     who = given(account_holder(new_tenant_server, **FORMS))
     other = AccountHolder(who.tenant, who.tenant.create()["Uid"], "", "")
     assert refused(other.own("U87")) == (403, 1228)
-    stranger = account_holder(new_tenant_server, **FORMS)
-    assert refused(stranger.managed("A36", at={"uid": who.uid})) == (403, 984)
+    outsider = account_holder(new_tenant_server, **FORMS)
+    assert refused(outsider.managed("A36", at={"uid": who.uid})) == (403, 984)
 
 
 def test_concurrent_consent_changes_all_count(new_tenant_server: NewTenantServer) -> None:

@@ -1,4 +1,4 @@
-"""Every refusal and every answer of custom objects by token, rows U78 to U82, and by id: A31 to A35."""
+"""Every refusal and response of custom objects by token, operations U78 to U82, and by id: A31 to A35."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.tenant_server import NewTenantServer, answered, refused
 
 CARS = {"custom_objects": [{"name": "cars", "id": "5f3c1a", "max_records_per_account": 3}, {"name": "pets"}]}
 CAR: dict[str, Any] = {"Plate": "B-AD 1", "Doors": 5, "Owners": [{"name": "Ada", "Since": 1843.5}], "Sold": None}
-NOBODYS = "00000000-0000-4000-8000-000000000000"
+UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
 
 
 def add(content: Any = CAR, **query: Any) -> Act:
@@ -28,7 +28,7 @@ def added(who: AccountHolder, content: Any = CAR, **query: Any) -> dict[str, Any
 
 
 def one(row: str, record_id: str = "", body: Any = None, **query: Any) -> Act:
-    """Ask a row about a record, a new one of theirs if none is said."""
+    """Call an operation for a record; create one where no id is given."""
 
     def done(who: AccountHolder) -> TestResponse:
         at = {"objectrecordid": record_id or str(added(who)["Id"])}
@@ -38,10 +38,10 @@ def one(row: str, record_id: str = "", body: Any = None, **query: Any) -> Act:
 
 
 def by_id(row: str, body: Any = None, uid: str = "", **query: Any) -> Act:
-    """Ask a row of the tenant's servers; about a record that nobody has, where it is about one."""
+    """Call a management operation, for a record id that does not exist."""
 
     def done(who: AccountHolder) -> TestResponse:
-        at = {"uid": uid or who.uid, "objectrecordid": NOBODYS}
+        at = {"uid": uid or who.uid, "objectrecordid": UNKNOWN_ID}
         return who.managed(row, body, at=at, **{"objectname": "cars", **query})
 
     return done
@@ -71,16 +71,16 @@ REFUSALS: list[Refusal] = [
     *refusals(
         "U80",
         (995, one("U80", "mine"), CARS),
-        (1001, one("U80", NOBODYS, **WRONG_ID), CARS),
-        (1057, one("U80", NOBODYS), CARS),
+        (1001, one("U80", UNKNOWN_ID, **WRONG_ID), CARS),
+        (1057, one("U80", UNKNOWN_ID), CARS),
     ),
     *refusals(
         "U81",
         (1001, one("U81", "mine", CAR), CARS),
-        (1035, one("U81", NOBODYS, "text"), CARS),
+        (1035, one("U81", UNKNOWN_ID, "text"), CARS),
         (1057, one("U81", objectname="pets", body=CAR), CARS),
     ),
-    *refusals("U82", (1001, one("U82", NOBODYS, **WRONG_ID), CARS), (1057, one("U82", NOBODYS), CARS)),
+    *refusals("U82", (1001, one("U82", UNKNOWN_ID, **WRONG_ID), CARS), (1057, one("U82", UNKNOWN_ID), CARS)),
     *refusals(
         "A31",
         (984, by_id("A31", CAR, uid="0" * 32), CARS),
@@ -100,12 +100,12 @@ REFUSALS: list[Refusal] = [
     ),
     *refusals(
         "A35",
-        (902, by_id("A35", apisecret=NOBODYS), CARS),
+        (902, by_id("A35", apisecret=UNKNOWN_ID), CARS),
         (1001, by_id("A35", **WRONG_ID), CARS),
         (1057, by_id("A35"), CARS),
     ),
 ]
-_SIGNED = "every row that takes the secret takes a signature: tests/catalogue and tests/unit ask them all"
+_SIGNED = "every operation with the secret accepts a signature: tests/catalogue and tests/unit check them all"
 NOT_HERE: dict[tuple[str, int], str] = {("A35", 1208): _SIGNED, ("A35", 1212): _SIGNED}
 RECORD = {
     "Id": str, "Uid": str, "IsActive": True, "IsDeleted": False, "DateCreated": str, "DateModified": str, "CustomObject": CAR,
@@ -142,7 +142,7 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
 
 
 ODD = {name.lower() if name[:1].isupper() else name.upper(): value for name, value in CAR.items()}
-"""What a record holds is nobody's parameter: its letter case is kept as it came."""
+"""Fields of a record are no parameters: their letter case is kept."""
 
 
 @pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
@@ -184,7 +184,7 @@ def test_token_in_body_is_not_stored_in_record(new_tenant_server: NewTenantServe
 def test_malformed_record_is_refused(new_tenant_server: NewTenantServer, body: bytes) -> None:
     who = account_holder(new_tenant_server, **CARS)
     answer = posted(who, body)
-    if answer.status_code == 200:  # large numbers and one name twice are JSON
+    if answer.status_code == 200:  # large numbers and duplicate names are valid JSON
         assert answered(who.own("U80", at={"objectrecordid": answer.get_json()["Id"]}, objectname="cars"))
     else:
         assert answer.status_code == 400, answer.text
@@ -192,7 +192,7 @@ def test_malformed_record_is_refused(new_tenant_server: NewTenantServer, body: b
 
 
 def posted(who: AccountHolder, body: bytes) -> TestResponse:
-    """Send bytes as they are."""
+    """Send raw bytes."""
     address = {"base_url": f"http://{who.tenant.services.settings.api_hostname}", "content_type": "application/json"}
     query, shown = {"apikey": who.tenant.api_key, "objectname": "cars"}, {"Authorization": f"Bearer {who.bearer}"}
     return Client(who.tenant.app).post(ROWS["U78"].path, query_string=query, headers=shown, data=body, **address)
@@ -207,10 +207,10 @@ def test_partial_updates_cannot_exceed_record_size(new_tenant_server: NewTenantS
 
 
 def test_records_of_another_account_are_not_found(new_tenant_server: NewTenantServer) -> None:
-    who, stranger = account_holder(new_tenant_server, **CARS), account_holder(new_tenant_server, **CARS)
-    neighbour = AccountHolder(who.tenant, who.tenant.create()["Uid"], "", "")
+    who, outsider = account_holder(new_tenant_server, **CARS), account_holder(new_tenant_server, **CARS)
+    same_tenant = AccountHolder(who.tenant, who.tenant.create()["Uid"], "", "")
     at = {"objectrecordid": added(who)["Id"]}
-    for other in (neighbour, stranger):
+    for other in (same_tenant, outsider):
         for row, body in (("U80", None), ("U81", {"a": 1}), ("U82", None)):
             assert refused(other.own(row, body, at=at, objectname="cars")) == (403, 1057)
         assert refused(other.own("U79", objectname="cars")) == (403, 1057)
@@ -218,11 +218,11 @@ def test_records_of_another_account_are_not_found(new_tenant_server: NewTenantSe
 
 
 def test_server_reaches_records_of_its_own_tenant_only(new_tenant_server: NewTenantServer) -> None:
-    who, stranger = account_holder(new_tenant_server, **CARS), account_holder(new_tenant_server, **CARS)
+    who, outsider = account_holder(new_tenant_server, **CARS), account_holder(new_tenant_server, **CARS)
     at = {"uid": who.uid, "objectrecordid": added(who)["Id"]}
     assert answered(who.managed("A33", at=at, objectname="cars"))["CustomObject"] == CAR
     for row, body in (("A31", CAR), ("A32", None), ("A33", None), ("A34", CAR), ("A35", None)):
-        assert refused(stranger.managed(row, body, at=at, objectname="cars")) == (403, 984)
+        assert refused(outsider.managed(row, body, at=at, objectname="cars")) == (403, 984)
 
 
 def test_concurrent_additions_respect_record_limit(new_tenant_server: NewTenantServer) -> None:

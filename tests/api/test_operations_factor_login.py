@@ -1,4 +1,4 @@
-"""Every refusal and every answer of the login that knows of second factors, and of its challenge's token: M01, M03 to M11."""
+"""Every refusal and response of sign-in with a second factor and of its challenge token: M01, M03 to M11."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SWITCHED = {"email_login": None, "username_login": False}
 
 
 def on(*without: str, **settings: Any) -> dict[str, Any]:
-    """Return the settings of a tenant that wants a second factor of everybody, and has all but these."""
+    """Return settings of a tenant that requires a second factor and offers all but these."""
     return {**REQUIRED, "second_factors": {**ALL, **dict.fromkeys(without, False)}, **settings}
 
 
@@ -92,7 +92,7 @@ def ask(row: str, who: SecondFactorHolder, body: Mapping[str, Any] | None, token
 
 
 def does(row: str, body: Mapping[str, Any] | None, has: Has = nothing) -> Act:
-    """Ask with a fresh challenge."""
+    """Call it with a fresh challenge."""
 
     def act(account_holder: AccountHolder) -> TestResponse:
         who = has(of(account_holder))
@@ -126,7 +126,7 @@ def locked_since(row: str, body: Mapping[str, Any] | None, has: Has) -> Act:
 
 
 def base(row: str, body: Mapping[str, Any] | None, has: Has = nothing) -> list[Refusal]:
-    """The refusals of a challenge's token."""
+    """Return the refusals of a challenge token."""
     shut = on(lockout={"type": "suspend", "maximum_failed_attempts": 1})
     return refusals(
         row, (1103, unknown(row, body), on()), (1104, late(row, body), on()), (1264, locked_since(row, body, has), shut)
@@ -134,7 +134,7 @@ def base(row: str, body: Mapping[str, Any] | None, has: Has = nothing) -> list[R
 
 
 def locks(row: str, body: Mapping[str, Any], has: Has) -> list[Refusal]:
-    """The try that uses up the last one meets the lock, in each of its kinds."""
+    """Return the refusals of the last allowed attempt, one for each kind of lockout."""
     kinds = {1132: "captcha", 1148: "security_question", 1198: "suspend", 991: "block"}
     return refusals(
         row,
@@ -148,7 +148,7 @@ def locks(row: str, body: Mapping[str, Any], has: Has) -> list[Refusal]:
 def sent_code(
     row: str, codes: tuple[int, int, int], has: Has, show: Callable[[SecondFactorHolder], dict[str, Any]]
 ) -> list[Refusal]:
-    """A code that is used, over, or closed by five wrong ones."""
+    """Return the refusals of a used code, an expired one, and one revoked by five wrong attempts."""
     used, over, closed = codes
 
     def twice(account_holder: AccountHolder) -> TestResponse:
@@ -212,7 +212,7 @@ def unsendable(account_holder: AccountHolder) -> TestResponse:
 
 
 def again(row: str, body: Mapping[str, Any] | None = None, has: Has = nothing) -> Act:
-    """Have a second one sent."""
+    """Request a second message."""
 
     def act(account_holder: AccountHolder) -> TestResponse:
         who = has(of(account_holder))
@@ -224,7 +224,7 @@ def again(row: str, body: Mapping[str, Any] | None = None, has: Has = nothing) -
 
 
 def resent(account_holder: AccountHolder) -> TestResponse:
-    """Begin with a number, and have more sent."""
+    """Name a number, then request another message."""
     who = of(account_holder)
     token = who.token()
     answered(ask("M05", who, PHONE, token))
@@ -324,7 +324,7 @@ REFUSALS: list[Refusal] = [
 NOT_HERE: dict[tuple[str, int], str] = {
     ("M01", 1072): "a message leaves after the answer, and is tried again until it is sent",
     ("M01", 1096): "a number that is none has no account: 938",
-    ("M01", 1101): "whoever has no factor enrols one, or is signed in",
+    ("M01", 1101): "an account without a factor enrols one or is signed in",
     ("M01", 1220): "which accounts may sign in where: the issue of organizations",
     ("M01", 1226): "consent is asked after the second factor, at its rows",
     ("M05", 1281): "tests/api/test_voice_codes.py, through what cannot call",
@@ -332,7 +332,7 @@ NOT_HERE: dict[tuple[str, int], str] = {
 
 
 def challenge(has: Has, body: Body) -> Callable[[AccountHolder], Ask]:
-    """Be challenged, and come with what answers."""
+    """Get a challenge and return the request that answers it."""
 
     def prepare(account_holder: AccountHolder) -> Ask:
         who = has(of(account_holder))

@@ -1,4 +1,4 @@
-"""Every refusal and every answer of second factors by token and by id: M19 to M25, M27, M28, M31 to M34, M40 to M43, M45 to M47."""
+"""Every refusal and response of second factors by token and by id: M19 to M25, M27, M28, M31 to M34, M40 to M43, M45 to M47."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NO_LOCK = {"lockout": {"type": "none"}}
 
 
 def on(*without: str, **settings: Any) -> dict[str, Any]:
-    """Return the settings of a tenant whose second factors are optional, and that has all but these."""
+    """Return settings of a tenant with optional second factors that offers all but these."""
     made = {"two_factor": "optional", "second_factors": {**ALL, **dict.fromkeys(without, False)}}
     return {**made, **settings}
 
@@ -50,7 +50,7 @@ def own(row: str, body: Mapping[str, Any] | None = None, has: Has = nothing, **q
 
 
 def managed(row: str, has: Has = nothing, body: Mapping[str, Any] | None = None, **query: Any) -> Act:
-    """Ask by id: that of the account, unless another one is given."""
+    """Call it by uid, the account's own unless another is given."""
     return lambda who: has(of(who)).managed(row, body, **{"uid": who.uid, **query})
 
 
@@ -63,7 +63,7 @@ def asked_twice(row: str, body: Mapping[str, Any]) -> Act:
 
 
 def numbered(who: SecondFactorHolder) -> SecondFactorHolder:
-    """Name a number, which is not proved yet."""
+    """Name a number that is not verified yet."""
     answered(AccountHolder.own(who, "M22", PHONE))
     return who
 
@@ -78,7 +78,7 @@ def code_of(who: SecondFactorHolder) -> dict[str, Any]:
 
 
 def codes(row: str, numbers: tuple[int, int, int], sends: Has, shown: Any) -> list[Refusal]:
-    """A code that is used, over, or closed by five wrong ones."""
+    """Return the refusals of a used code, an expired one, and one revoked by five wrong attempts."""
     used, over, closed = numbers
 
     def twice(account_holder: AccountHolder) -> TestResponse:
@@ -104,7 +104,7 @@ def codes(row: str, numbers: tuple[int, int, int], sends: Has, shown: Any) -> li
 
 
 def older(row: str) -> Act:
-    """The older address, without a word of which is meant."""
+    """Call the older path without the parameter that names the factor."""
     if "S" in ROWS[row].auth:
         return lambda who: who.tenant.send("DELETE", ROWS[row].also[-1], {}, uid=who.uid)
     return lambda who: who.tenant.send("DELETE", ROWS[row].also[-1], {}, bearer=who.bearer)
@@ -176,7 +176,7 @@ NOT_HERE: dict[tuple[str, int], str] = {}
 
 
 def has_first(has: Has, body: Any = None) -> Any:
-    """Come to have something, and ask with what that gives."""
+    """Set the account up, then return a request with its data."""
 
     def prepare(account_holder: AccountHolder) -> Ask:
         who = has(of(account_holder))
@@ -186,7 +186,7 @@ def has_first(has: Has, body: Any = None) -> Any:
 
 
 def named(has: Has, body: Mapping[str, Any] | None = None) -> Any:
-    """The same, by the account's id."""
+    """The same, by uid."""
 
     def prepare(account_holder: AccountHolder) -> Ask:
         return Ask(body, {"uid": has(of(account_holder)).uid})

@@ -1,4 +1,4 @@
-"""Every refusal and every answer of what another provider is needed for: rows U13, U29 to U31, and A26."""
+"""Every refusal and response of account linking and social sign-in: operations U13, U29 to U31, and A26."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def linked(who: AccountHolder) -> AccountHolder:
 
 
 def others(who: AccountHolder) -> AccountHolder:
-    """Ada's identity is linked to somebody else."""
+    """Link Ada's identity to another account."""
     by.linked_to(who.tenant, who.tenant.create()["Uid"], ADA)
     return who
 

@@ -1,4 +1,4 @@
-"""Every refusal and every answer of the sign-in with a password: row U12."""
+"""Every refusal and response of the sign-in with a password: row U12."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.support.tenant_server import NewTenantServer, answered
 
 POLICY = {"mode": "strict", "versions": [{"version": "1", "starts_at": "2020-01-01T00:00:00Z"}]}
 INTERFACE = {"email_login": None, "username_login": False}
-"""The interface's own switches: one kind of name at a time."""
+"""The interface's switches allow one kind of identifier at a time."""
 
 
 def says(**members: Any) -> Act:
@@ -62,7 +62,7 @@ def twice(act: Act) -> Act:
     return done
 
 
-def stolen(times: int) -> Act:
+def breached(times: int) -> Act:
     def act(who: AccountHolder) -> TestResponse:
         with with_breached(who, OLD):
             for _ in range(times):
@@ -103,8 +103,8 @@ REFUSALS = refusals(
     (1194, says(), {"privacy_policy": POLICY}),
     (1226, says(), asked("FirstLogin")),
     (1243, says(), {"pin": {"is_on": True, "required": True}}),
-    (1316, stolen(1), {"password_policy": {"breached": "change"}}),
-    (1317, stolen(2), {"password_policy": {"breached": "change"}}),
+    (1316, breached(1), {"password_policy": {"breached": "change"}}),
+    (1317, breached(2), {"password_policy": {"breached": "change"}}),
     (1338, twice(says()), {"session_limit": 1}),
     (1122, twice(after(OUT, says())), {"sending": {"mails": {"amount": 1, "minutes": 43_200}}}),
     (1149, twice(after({"PhoneIdVerified": False}, by("phone"))), {**PHONE, "sending": {"sms_per_day": 1}}),
@@ -165,5 +165,5 @@ def test_origin_headers_are_audited_but_not_trusted(new_tenant_server: NewTenant
         where = (audit.c.tenant_id == who.tenant.tenant_id, audit.c.event == "sign_in.origin")
         noted = work.all(select(audit.c.facts, audit.c.address).where(*where))
     assert [row.facts["origin_ip"] for row in noted] == ["203.0.113.7"]
-    assert [row.facts["login_url"] for row in noted] == [PAGE], "without what may be secret in it"
-    assert "203.0.113.7" not in {row.address for row in noted}, "what is told is noted, and not believed"
+    assert [row.facts["login_url"] for row in noted] == [PAGE], "without query and fragment, which may contain secrets"
+    assert "203.0.113.7" not in {row.address for row in noted}, "the stated origin is recorded but not trusted"

@@ -1,4 +1,4 @@
-"""Every refusal and every answer of passkeys: rows M15-M18, M29, M30, M37, M38 and M48-M62."""
+"""Every refusal and response of passkeys: operations M15-M18, M29, M30, M37, M38 and M48-M62."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every refusal and every answer of passwords and security questions: rows U32 to U41, A15, A16.
+"""Every refusal and response of passwords and security questions: operations U32 to U41, A15, A16.
 
 What the seed names for U33 and U34 is raised in tests/api/test_passwords_named_errors.py, name by name; here is the rest.
 """
@@ -62,7 +62,7 @@ def wrong(otp: str) -> str:
 
 
 def changed(act: Act, **columns: Any) -> Act:
-    """Do it after the row was changed as nothing in the interface does."""
+    """Call it after a direct change of the account's columns."""
 
     def done(who: AccountHolder) -> TestResponse:
         assert who.bearer
@@ -72,7 +72,7 @@ def changed(act: Act, **columns: Any) -> Act:
     return done
 
 
-def stolen(act: Act) -> Act:
+def breached(act: Act) -> Act:
     def done(who: AccountHolder) -> TestResponse:
         with with_breached(who, NEW):
             return act(who)
@@ -80,7 +80,7 @@ def stolen(act: Act) -> Act:
     return done
 
 
-def nowhere(act: Act) -> Act:
+def without_sms_sender(act: Act) -> Act:
     def done(who: AccountHolder) -> TestResponse:
         with without_sms(who):
             return act(who)
@@ -97,7 +97,7 @@ def twice(act: Act) -> Act:
 
 
 def at_the_lock(**shown: Any) -> Act:
-    """A texted code at a lock."""
+    """Send a texted code for a locked account."""
 
     def act(who: AccountHolder) -> TestResponse:
         otp = texted(who)
@@ -108,7 +108,7 @@ def at_the_lock(**shown: Any) -> Act:
 
 
 def guessing(who: AccountHolder) -> TestResponse:
-    """Wrong passwords by a token, until they lock."""
+    """Send wrong passwords until the account is locked."""
     for _ in range(3):
         said = change("wrong")(who)
     return said
@@ -134,7 +134,7 @@ def late(who: AccountHolder) -> TestResponse:
 
 
 def mailed_code(end: str) -> Act:
-    """A mailed code that is used, over or void."""
+    """Send a mailed code that is used, expired or revoked."""
 
     def act(who: AccountHolder) -> TestResponse:
         otp = who.code()
@@ -165,7 +165,7 @@ REFUSALS = [
         (967, change("wrong")),
         (1015, change(OLD, OLD)),
         (1216, change(OLD, "Password-1234")),
-        (1315, stolen(change()), {"password_policy": {"breached": "change"}}),
+        (1315, breached(change()), {"password_policy": {"breached": "change"}}),
         (1134, change(OLD, "short")),
         (991, changed(change(), is_active=False)),
         (1132, guessing, lock("captcha")),
@@ -178,7 +178,7 @@ REFUSALS = [
         (1187, mailed_code("over"), CODES),
         (1188, mailed_code("void"), {**CODES, "lockout": {"type": "none"}}),
         (1216, lambda who: who.reset(resettoken=who.token(), password="Password-1234")),
-        (1315, stolen(lambda who: who.reset(resettoken=who.token(), password=NEW)),
+        (1315, breached(lambda who: who.reset(resettoken=who.token(), password=NEW)),
          {"password_policy": {"breached": "change"}}),
         (1015, lambda who: who.reset(resettoken=who.token(), password=OLD)),
         (938, lambda who: who.reset(email=NOBODY, otp="123456", password=NEW), CODES),

@@ -1,4 +1,4 @@
-"""Every refusal and every answer of sign-in by mail and by text message: U49 to U54."""
+"""Every refusal and response of sign-in by mail and by text message: U49 to U54."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def twice(act: Act) -> Act:
     return done
 
 
-class Way:
-    """One of the three ways in which a code comes back: what it is asked for by, where it arrives, how it is shown."""
+class CodeSignIn:
+    """A sign-in by code: the operation, and the identifier it is requested with."""
 
     def __init__(self, row: str, name: str) -> None:
         self.row, self.name = row, name
@@ -95,7 +95,7 @@ class Way:
         return self.shown(who, otp)
 
     def locked(self, kind: str) -> tuple[int, Act, dict[str, Any]]:
-        """A code at a lock of this kind: the line of its refusal."""
+        """Return the refusal of a code for an account with this kind of lockout."""
 
         def act(who: AccountHolder) -> TestResponse:
             otp = self.code(who)
@@ -106,7 +106,7 @@ class Way:
         return number, act, on(lockout={"type": kind, "maximum_failed_attempts": 2})
 
     def lines(self, *codes: int) -> list[tuple[Any, ...]]:
-        """The refusals of a code that is wrong, used, over and closed, and those of the locks."""
+        """Return the refusals of a wrong, used, expired and revoked code, and of the lockouts."""
         unlocked = on(lockout={"type": "none"})
         acts: list[tuple[Act, dict[str, Any]]] = [
             (lambda who: self.guessed(who, 1), ON),
@@ -118,7 +118,7 @@ class Way:
         return [*held, self.locked("captcha"), self.locked("security_question"), self.locked("suspend")]
 
 
-MAIL, USERNAME, SMS = Way("U51", "email"), Way("U52", "username"), Way("U54", "phone")
+MAIL, USERNAME, SMS = CodeSignIn("U51", "email"), CodeSignIn("U52", "username"), CodeSignIn("U54", "phone")
 REFUSALS = [
     *refusals(
         "U49",
@@ -176,7 +176,7 @@ def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer:
 
 
 def test_link_with_unaccepted_policy_is_single_use(new_tenant_server: NewTenantServer) -> None:
-    """1194: the token accepts the policy; the link that it was given for is used up."""
+    """1194: the token accepts the policy, and the link is consumed."""
     who = account_holder(new_tenant_server, **on(**POLICY))
     token = link(who)
     answer = by_link(who, token)
@@ -210,13 +210,13 @@ def test_second_factor_is_asked_after_every_method(new_tenant_server: NewTenantS
 
 
 def test_unknown_email_is_answered_by_mail_only(new_tenant_server: NewTenantServer) -> None:
-    """Where the tenant hides who has an account: whoever holds the address learns it, and no telephone rings."""
+    """With hidden accounts the mailbox is notified, and no text message is sent."""
     who = account_holder(new_tenant_server, **on(hide_unknown_accounts=True))
     held = (who.tenant.services, who.tenant.tenant_id)
     assert answered(who.call("U49", email=NOBODY)) == POSTED
-    told = who.mailed(NOBODY)
-    assert "no account" in told["subject"]
-    assert "vtoken" not in str(told)
+    notice = who.mailed(NOBODY)
+    assert "no account" in notice["subject"]
+    assert "vtoken" not in str(notice)
     before = (len(sent_messages(*held)), len(sent_messages(*held, "sms")))
     assert answered(who.call("U49", username="nobody")) == POSTED
     answered(who.call("U53", phone="+493099999999"))

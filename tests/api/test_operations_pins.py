@@ -1,4 +1,4 @@
-"""Every refusal and every answer of PINs: rows U46 and U67 to U77."""
+"""Every refusal and response of PINs: operations U46 and U67 to U77."""
 
 from __future__ import annotations
 

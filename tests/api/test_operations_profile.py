@@ -1,4 +1,4 @@
-"""Every refusal and every answer of the own profile, names and addresses: rows U15 to U17, U22 to U24."""
+"""Every refusal and response of the account's own profile, identifiers and emails: operations U15 to U17, U22 to U24."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ def update(query: dict[str, Any] | None = None, **members: Any) -> Act:
 
 
 def nameless(who: AccountHolder, **more: Any) -> AccountHolder:
-    """Somebody else at the tenant, who has a username alone."""
+    """Create another account that has a username only."""
     held = who.tenant.create(**{"UserName": f"n{who.username}", **more})
     return AccountHolder(who.tenant, held["Uid"], who.email, held["UserName"], who.phone)
 
 
 def other(act: Act, **members: Any) -> Act:
-    """Do it as that one."""
+    """Call it as that account."""
     return lambda who: act(nameless(who, **members))
 
 
 def second(who: AccountHolder) -> str:
-    """Another, proved address of theirs."""
+    """Add a second verified email and return it."""
     email = f"two.{who.email}"
     answered(who.own("U23", {"email": email, "type": "Secondary"}))
     answered(who.call("U05", verificationtoken=token_in(who.mailed(email))))
@@ -151,7 +151,7 @@ REFUSALS = [
     ),
 ]  # fmt: skip
 NOT_HERE: dict[tuple[str, int], str] = {
-    ("U15", 1039): "who holds a token has a profile; an account without an address or a password has one, too",
+    ("U15", 1039): "every token has a profile, also for an account without an email or a password",
     ("U16", 991): "1409: a blocked account's token opens nothing",
     ("U16", 1075): "a username that is left out stays as it is",
     ("U16", 1093): "answers are set here, not compared",
@@ -226,7 +226,7 @@ def test_chosen_list_entry_is_in_profile(new_tenant_server: NewTenantServer) -> 
     who = account_holder(new_tenant_server)
     link = chosen(record(who), Code="sesame")
     held = answered(update(RegistrationData=link)(who))["Data"]["RegistrationData"]
-    assert held == chosen(link["Data"][0]["Value"]["Id"]), "the code stays with the one who knows it"
+    assert held == chosen(link["Data"][0]["Value"]["Id"]), "the code is not returned"
     assert answered(update(RegistrationData=held)(who))["Data"]["RegistrationData"] == held, (
         "what is there needs no code"
     )

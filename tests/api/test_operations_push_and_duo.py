@@ -1,4 +1,4 @@
-"""Every refusal and every answer of what is proved elsewhere: on a device (M02, M13, M14, M36, M44), at Duo (M12, M26, M35, M39, M70)."""
+"""Every refusal and response of push devices (M02, M13, M14, M36, M44) and Duo (M12, M26, M35, M39, M70)."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def _elsewhere(services: Services) -> Iterator[None]:
 
 
 def on(*kinds: str) -> dict[str, Any]:
-    """Return the settings of a tenant that has these, and an authenticator app."""
+    """Return tenant settings with these factors and an authenticator app."""
     factors = {"totp": True, "email": False, "passkey": False, **dict.fromkeys(kinds, True)}
     return {"two_factor": "optional", "second_factors": factors, "push": PUSH, "duo": {**DUO, "redirect_uris": [BACK]}}
 
 
 def serving(account_holder: AccountHolder) -> SecondFactorHolder:
-    """Let the tenant have what the services gave it."""
+    """Store the secrets of the push and Duo services."""
     store_service_secrets(account_holder.tenant, push=AWS_KEY, duo={"client_secret": SECRET})
     return of(account_holder)
 
@@ -53,12 +53,12 @@ def device(account_holder: AccountHolder) -> tuple[SecondFactorHolder, Phone]:
 
 
 def prompt(who: SecondFactorHolder) -> str:
-    """Where the owner is led."""
+    """Return the redirect address of Duo."""
     shown = who.tenant.send("GET", OWN_2FA, bearer=who.bearer, duoredirecturi=BACK)
     return str(answered(shown)["DuoAuthEndpoint"])
 
 
-def at_duo(account_holder: AccountHolder) -> SecondFactorHolder:
+def with_duo(account_holder: AccountHolder) -> SecondFactorHolder:
     who = serving(account_holder)
     answered(who.own("PUT", "duo", RUNNING[-1].passed(prompt(who))))
     return who
@@ -70,7 +70,7 @@ def led(who: SecondFactorHolder, **said: Any) -> tuple[str, dict[str, str]]:
 
 
 def without(who: AccountHolder, service: str) -> None:
-    """Take a service's settings away."""
+    """Remove a service's settings."""
     with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).separate_transaction() as work:
         held = changes.by_name(work, who.tenant.name)
         assert held is not None
@@ -83,7 +83,7 @@ def ask(row: str, who: AccountHolder, token: str, body: Mapping[str, Any] | None
 
 
 def with_app(row: str, body: Mapping[str, Any] | None = None) -> Act:
-    """Somebody who has the app and nothing else."""
+    """Call it for an account with an authenticator app only."""
 
     def act(account_holder: AccountHolder) -> TestResponse:
         who = serving(account_holder).enrols()
@@ -114,7 +114,7 @@ def polled(word: str = "") -> Act:
 
 
 def says(first: str, **members: Any) -> Act:
-    """Say something on the device, after what was said before."""
+    """Answer on the device, after an optional first answer."""
 
     def act(account_holder: AccountHolder) -> TestResponse:
         who, phone = device(account_holder)
@@ -125,9 +125,9 @@ def says(first: str, **members: Any) -> Act:
     return act
 
 
-def proved(**said: Any) -> Act:
+def duo_response(**said: Any) -> Act:
     def act(account_holder: AccountHolder) -> TestResponse:
-        who = at_duo(account_holder)
+        who = with_duo(account_holder)
         token, proof = led(who, **said)
         return ask("M12", who, token, proof)
 
@@ -136,7 +136,7 @@ def proved(**said: Any) -> Act:
 
 def secretless(row: str) -> Act:
     def act(account_holder: AccountHolder) -> TestResponse:
-        who = at_duo(account_holder)
+        who = with_duo(account_holder)
         token, proof = led(who)
         store_service_secrets(who.tenant, duo={"client_secret": ""})
         if row == "M70":
@@ -155,7 +155,7 @@ def own_duo(**said: Any) -> Act:
 
 
 def renewed(who: AccountHolder, proof: Mapping[str, str]) -> TestResponse:
-    """Ask the row of the step-up."""
+    """Call the step-up operation."""
     row = ROWS["M70"]
     return who.tenant.send(row.method, row.path, proof, bearer=who.bearer)
 
@@ -166,10 +166,10 @@ def led_again(who: SecondFactorHolder, **said: Any) -> dict[str, str]:
 
 
 def again(proof: Mapping[str, str] | None, **said: Any) -> Act:
-    """Prove oneself once more, with what is said or with what Duo gives."""
+    """Step up with the given response, or with one from Duo."""
 
     def act(who: AccountHolder) -> TestResponse:
-        return renewed(who, proof if proof is not None else led_again(at_duo(who), **said))
+        return renewed(who, proof if proof is not None else led_again(with_duo(who), **said))
 
     return act
 
@@ -183,7 +183,7 @@ def unknown(row: str) -> Act:
 
 
 def signs_in(back: str) -> Act:
-    return lambda who: at_duo(who).signs_in(duoredirecturi=back)
+    return lambda who: with_duo(who).signs_in(duoredirecturi=back)
 
 
 def reads(back: str) -> Act:
@@ -198,7 +198,7 @@ REFUSALS: list[Refusal] = [
               (1313, with_app("M02"), on("push"))),
     *base("M12", ANY, lambda who: who.enrols()),
     *refusals("M12", (1330, with_app("M12", ANY), on()), (1331, secretless("M12"), on("duo")),
-              (1332, proved(**NO), on("duo")), (1333, lambda who: ask("M12", at_duo(who), of(who).token(), ANY), on("duo")),
+              (1332, duo_response(**NO), on("duo")), (1333, lambda who: ask("M12", with_duo(who), of(who).token(), ANY), on("duo")),
               (1334, with_app("M12", ANY), on("duo"))),
     *refusals("M13", (1295, polled(), on("push")), (1296, lambda who: ask("M13", who, "none"), on("push")),
               (1298, unset("M13"), on("push")), (1299, with_app("M13"), on()), (1312, polled("No"), on("push")),
@@ -212,7 +212,7 @@ REFUSALS: list[Refusal] = [
     *refusals("M35", (1330, removes("duo"), on()), (1334, removes("duo"), on("duo"))),
     *refusals("M36", (1299, removes("push"), on()), (1313, removes("push"), on("push"))),
     *refusals("M70", (1330, again(ANY), on()), (1331, secretless("M70"), on("duo")), (1332, again(None, **NO), on("duo")),
-              (1333, lambda who: again(ANY)(at_duo(who)), on("duo")), (1334, again(ANY), on("duo"))),
+              (1333, lambda who: again(ANY)(with_duo(who)), on("duo")), (1334, again(ANY), on("duo"))),
     *refusals("M39", (984, unknown("M39"), on("duo"))),
     *refusals("M44", (984, unknown("M44"), on("push"))),
     *refusals("M01", (1335, signs_in(EVIL), on("duo")), (1336, signs_in(BROKEN), on("duo"))),
@@ -235,7 +235,7 @@ def token_of(who: SecondFactorHolder, body: Mapping[str, Any] | None = None) -> 
 
 
 def beside_the_app(account_holder: AccountHolder) -> Ask:
-    """Whoever prefers the app is asked on the device when they want it."""
+    """With an app enrolled, push is sent on request."""
     return token_of(device(account_holder)[0].enrols())
 
 
@@ -255,7 +255,7 @@ def on_the_device(account_holder: AccountHolder) -> Ask:
 
 
 def from_duo(account_holder: AccountHolder) -> Ask:
-    token, proof = led(at_duo(account_holder))
+    token, proof = led(with_duo(account_holder))
     return Ask(proof, {"secondfactorauthenticationtoken": token})
 
 
@@ -285,10 +285,10 @@ ANSWERS: list[Answer] = [
     Answer("M13", approved, SESSION, on("push")),
     Answer("M14", on_the_device, POSTED, on("push")),
     Answer("M26", first_from_duo, PROFILE, on("duo")),
-    Answer("M35", held(at_duo), DELETED, on("duo")),
+    Answer("M35", held(with_duo), DELETED, on("duo")),
     Answer("M36", held(device), DELETED, on("push")),
-    Answer("M70", lambda who: Ask(led_again(at_duo(who))), VALID, on("duo")),
-    Answer("M39", named(at_duo), DELETED, on("duo")),
+    Answer("M70", lambda who: Ask(led_again(with_duo(who))), VALID, on("duo")),
+    Answer("M39", named(with_duo), DELETED, on("duo")),
     Answer("M44", named(device), DELETED, on("push")),
 ]
 

@@ -1,4 +1,4 @@
-"""Every refusal and every answer of registration and of the lists that its form offers: rows U01, U02, U10, U11, A51 to A56, A58."""
+"""Every refusal and response of registration and of the lists that its form offers: operations U01, U02, U10, U11, A51 to A56, A58."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ Register = Callable[..., TestResponse]
 
 
 def with_sott(who: AccountHolder, *, query: dict[str, Any] | None = None, **members: Any) -> TestResponse:
-    """Register by U01; a member that is None is left out."""
+    """Register by U01; a None value is left out."""
     return who.call("U01", _model(members), **{"sott": sott_of(who.tenant), **(query or {})})
 
 
 def with_captcha(who: AccountHolder, *, query: dict[str, Any] | None = None, **members: Any) -> TestResponse:
-    """Register by U02, a captcha solved where it is asked for."""
+    """Register by U02 and solve the captcha if requested."""
     body = _model(members)
     first = who.call("U02", body, **(query or {}))
     return who.call("U02", {**body, **solved(first)}, **(query or {})) if refused(first)[1] == 982 else first
@@ -53,23 +53,23 @@ def _model(members: dict[str, Any]) -> dict[str, Any]:
 
 
 def record(who: AccountHolder, **members: Any) -> str:
-    """Add one choice to a list; return its id."""
+    """Add an entry to a list; return its id."""
     answered(who.managed("A51", {"Data": [{**SCHOOL, **members}]}))
     return str(who.managed("A52", at={"type": str(members.get("type", "school"))}).get_json()[-1]["Id"])
 
 
-def elsewhere(who: AccountHolder) -> str:
-    """The address of an account that opens by another provider alone."""
+def provider_account(who: AccountHolder) -> str:
+    """Create an account that signs in through a provider only; return its email."""
     by.without_password(who.tenant, by.ADA, email="grace@new.example")
     return "grace@new.example"
 
 
 def chosen(record_id: Any, **more: Any) -> dict[str, Any]:
-    """A profile's link to a choice."""
+    """Return a profile's reference to a list entry."""
     return {"Data": [{"DataSource": "school", "Value": {"Id": record_id, **more}}]}
 
 
-def stolen_password(who: AccountHolder, register: Register) -> TestResponse:
+def breached_password(who: AccountHolder, register: Register) -> TestResponse:
     with with_breached(who, PASSWORD):
         return register(who)
 
@@ -105,18 +105,18 @@ PHONE = {"phone_login": True}
 
 
 def saying(register: Register) -> Callable[..., Act]:
-    """Return what registers with these members."""
+    """Return a function that registers with these fields."""
     return lambda **members: lambda who: register(who, **members)
 
 
 def of_the_tenant(row: str, register: Register) -> list[Refusal]:
-    """What both ways to register refuse for the tenant's sake, or for what others have."""
+    """Return the refusals of both registrations that depend on settings or existing accounts."""
     says = saying(register)
     return refusals(
         row,
         (1190, says(), {"registration": False}),
         (936, lambda who: register(who, Email=primary(who.email))),
-        (1030, lambda who: register(who, Email=primary(elsewhere(who)))),
+        (1030, lambda who: register(who, Email=primary(provider_account(who)))),
         (1017, lambda who: register(who, UserName=who.username)),
         (1058, lambda who: register(who, PhoneId=who.phone), PHONE),
         (1056, says(), {"email_access": {"block": [EVE]}}),
@@ -127,7 +127,7 @@ def of_the_tenant(row: str, register: Register) -> list[Refusal]:
         (1089, says(Password=None)),
         (1134, says(Password="short")),
         (1216, says(Password="Password-1234")),
-        (1315, lambda who: stolen_password(who, register), {"password_policy": {"breached": "change"}}),
+        (1315, lambda who: breached_password(who, register), {"password_policy": {"breached": "change"}}),
         (1163, says(BirthDate="01-01-2020"), {"minimum_age": 18}),
         (1196, says(AcceptPrivacyPolicy=False), {"privacy_policy": POLICY}),
         (
@@ -147,7 +147,7 @@ def of_the_tenant(row: str, register: Register) -> list[Refusal]:
 
 
 def of_the_members(row: str, register: Register) -> list[Refusal]:
-    """What both refuse for the sake of what is said."""
+    """Return the refusals of both registrations that depend on the given fields."""
     says = saying(register)
     return refusals(
         row,

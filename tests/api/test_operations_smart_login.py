@@ -1,4 +1,4 @@
-"""Every refusal and every answer of smart login and of one-touch login: U55 to U61."""
+"""Every refusal and response of smart login and of one-touch login: U55 to U61."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NUMBERED = {**POSTED, "Number": str}
 
 
 class Link(str):
-    """The token of an emailed link, with the number that the waiting device shows."""
+    """The token of an emailed link, with the number that the pending device shows."""
 
     number: str
 
@@ -43,7 +43,7 @@ def start(who: AccountHolder, held: str = "", **query: Any) -> TestResponse:
 
 
 def asked(who: AccountHolder) -> tuple[str, Link]:
-    """Ask the mailbox; return what the device polls with, and the token of the link."""
+    """Start a smart login; return the device's guid and the token of the mailed link."""
     held = guid()
     number = answered(start(who, held))["Number"]
     return held, Link.about(token_in(who.mailed()), number)
@@ -96,7 +96,7 @@ def clicked_late(who: AccountHolder) -> TestResponse:
 
 
 def solving(row: str, body: dict[str, Any]) -> Act:
-    """Ask a row that always asks for a captcha, with its answer."""
+    """Call an operation that always requires a captcha, with its solution."""
 
     def act(who: AccountHolder) -> TestResponse:
         challenge = who.call(row, body)
@@ -278,7 +278,7 @@ def test_new_account_is_created_when_device_polls(new_tenant_server: NewTenantSe
 
 
 def test_short_or_unknown_client_guid_is_refused(new_tenant_server: NewTenantServer) -> None:
-    """A short name could be guessed by whoever wants the session."""
+    """An attacker could guess a short guid."""
     who = account_holder(new_tenant_server, **SMART)
     assert refused(start(who, "short")) == (400, 908)
     assert refused(poll(who, guid())) == (403, 1140)
@@ -293,7 +293,7 @@ def test_texted_code_approves_smart_login(new_tenant_server: NewTenantServer) ->
 
 
 def test_server_issued_tokens_approve_sign_in_and_register(new_tenant_server: NewTenantServer) -> None:
-    """A20 and A21: what a mail or a message would have brought."""
+    """A20 and A21 issue the tokens that a mail or text message would contain."""
     who = account_holder(new_tenant_server, **SMART, **TOUCH, passwordless_email=True, passwordless_sms=True)
 
     def token(kind: str, **body: Any) -> str:
@@ -318,7 +318,7 @@ def test_server_issued_tokens_approve_sign_in_and_register(new_tenant_server: Ne
 
 
 def test_concurrent_uses_have_one_winner(new_tenant_server: NewTenantServer) -> None:
-    """A device's name, its link, its poll, a link and a code that sign in, and the code that registers somebody new."""
+    """A guid, its link, its poll, a sign-in link, a sign-in code, and a code that registers a new account."""
     who = account_holder(new_tenant_server, **SMART, **TOUCH, passwordless_email=True)
     held, begun = guid(), []
     assert raced(lambda: begun.append(start(who, held)) or begun[-1]) == {200: 1, 1136: RACERS - 1}
@@ -331,7 +331,7 @@ def test_concurrent_uses_have_one_winner(new_tenant_server: NewTenantServer) -> 
     assert raced(lambda: who.call("U50", verificationtoken=link)) == {200: 1, 1062: RACERS - 1}
     won = raced(lambda: who.call("U51", {"email": who.email, "otp": otp}))
     assert won[200] == 1
-    assert set(won) <= {200, 1186, 1188}, "those that come first take the tries of a moment"
+    assert set(won) <= {200, 1186, 1188}, "earlier requests consume the attempts"
     new = code(who)
     won = raced(lambda: shown(who, new))
     assert won[200] == 1
@@ -339,7 +339,7 @@ def test_concurrent_uses_have_one_winner(new_tenant_server: NewTenantServer) -> 
 
 
 def raced(act: Any) -> Counter[int]:
-    """Fifty do the same in one moment; how each ended, by its code."""
+    """Call it concurrently; return the count of each result code."""
     ends = at_once([act] * RACERS)
     return Counter(200 if one.status_code == 200 else refused(one)[1] for one in ends)
 
@@ -379,7 +379,7 @@ def test_link_to_former_email_is_refused(new_tenant_server: NewTenantServer) -> 
 
 
 def test_new_password_revokes_links_and_pending_login(new_tenant_server: NewTenantServer) -> None:
-    """Somebody said yes to a stranger, sees it, and sets another password before the stranger went on."""
+    """The owner approved an attacker's login and changes the password before the attacker polls."""
     who = account_holder(new_tenant_server, **SMART, passwordless_email=True)
     held = approved(who)
     answered(who.call("U49", email=who.email))

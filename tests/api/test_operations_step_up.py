@@ -1,4 +1,4 @@
-"""Every refusal and every answer of step-up: rows M63 to M69 and M71 to M77; and what a validation token is good for."""
+"""Every refusal and response of step-up: operations M63 to M69 and M71 to M77; and the rules of validation tokens."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def checked(who: AccountHolder, row: str, token: str) -> bool:
 
 
 def sent(row: str, end: str) -> Act:
-    """Show a code that was sent: a wrong one, or one that is used, over or closed."""
+    """Send a code that is wrong, used, expired or revoked."""
 
     def act(who: AccountHolder) -> TestResponse:
         code = {"M65": texted, "M68": factor_mail, "M74": plain_mail}[row](who)
@@ -122,7 +122,7 @@ def sent(row: str, end: str) -> Act:
 
 
 def at_a_lock(row: str) -> list[tuple[Any, ...]]:
-    """The try that locks the account is told of the lock."""
+    """Return the refusals of the attempt that locks the account."""
 
     def app(who: AccountHolder) -> TestResponse:
         return who.own("M64", {"authenticatorcode": not_this(app_code(who))})

@@ -1,4 +1,4 @@
-"""Every refusal and every answer of verification and availability: rows U03 to U09, and tokens that servers bring: A17 to A21."""
+"""Every refusal and response of verification and availability: operations U03 to U09, and tokens issued to servers: A17 to A21."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ SESSION = {**CODES, "login_on_email_verification": True}
 LIMITED = {"sending": {"mails": {"amount": 1, "minutes": 43_200}}}
 
 
-def unproved(who: AccountHolder) -> AccountHolder:
-    """Let nobody have proved the address."""
+def unverified(who: AccountHolder) -> AccountHolder:
+    """Mark the email as unverified."""
     return who.becomes(EmailVerified=False)
 
 
 def link(who: AccountHolder) -> str:
-    """The token of a mailed link."""
-    answered(unproved(who).call("U03", {"email": who.email}))
+    """Return the token of a mailed link."""
+    answered(unverified(who).call("U03", {"email": who.email}))
     return token_in(who.mailed())
 
 
 def code(who: AccountHolder) -> str:
-    answered(unproved(who).call("U03", {"email": who.email}))
+    answered(unverified(who).call("U03", {"email": who.email}))
     return code_in(who.mailed())
 
 
@@ -60,7 +60,7 @@ def of_the_blocked(who: AccountHolder) -> TestResponse:
     return by_link(who.becomes(IsActive=False), token)
 
 
-def proved_meanwhile(who: AccountHolder) -> TestResponse:
+def verified_meanwhile(who: AccountHolder) -> TestResponse:
     token = link(who)
     return by_link(who.becomes(EmailVerified=True), token)
 
@@ -85,7 +85,7 @@ def guessed(who: AccountHolder, tries: int) -> TestResponse:
 
 
 def locked(kind: str) -> tuple[int, Act, dict[str, Any]]:
-    """A code at a lock of this kind: the line of its refusal."""
+    """Return the refusal of a code for an account with this kind of lockout."""
 
     def act(who: AccountHolder) -> TestResponse:
         otp = code(who)
@@ -105,7 +105,7 @@ def twice(act: Act) -> Act:
 
 
 def often(act: Act) -> Act:
-    """More than any account may have in an hour."""
+    """Call it more often than an account may in an hour."""
 
     def done(who: AccountHolder) -> TestResponse:
         for _ in range(21):
@@ -116,7 +116,7 @@ def often(act: Act) -> Act:
 
 
 def again(who: AccountHolder) -> TestResponse:
-    return unproved(who).call("U03", {"email": who.email})
+    return unverified(who).call("U03", {"email": who.email})
 
 
 def token(who: AccountHolder) -> TestResponse:
@@ -124,11 +124,11 @@ def token(who: AccountHolder) -> TestResponse:
 
 
 def verify(who: AccountHolder) -> TestResponse:
-    return unproved(who).managed("A18", {"email": who.email})
+    return unverified(who).managed("A18", {"email": who.email})
 
 
 def vtoken(who: AccountHolder) -> TestResponse:
-    return unproved(who).managed("A19", email=who.email, vtype="email")
+    return unverified(who).managed("A19", email=who.email, vtype="email")
 
 
 def typed(kind: str, **body: Any) -> Act:
@@ -160,7 +160,7 @@ REFUSALS = [
         (975, late),
         (979, of_the_blocked),
         (1063, lambda who: by_link(who, "A" * 43)),
-        (1126, proved_meanwhile),
+        (1126, verified_meanwhile),
     ),
     *refusals(
         "U06",
@@ -239,18 +239,18 @@ TEXTED = {"Token": str, "ExpiresIn": str}
 VERIFICATION = {"VerificationToken": str, "expires_in": str}
 VERIFIED = {"IsPosted": True, "Data": LOGIN}
 ANSWERS = [
-    Answer("U03", lambda who: Ask({"email": unproved(who).email}, {"verificationurl": PAGE}), POSTED),
+    Answer("U03", lambda who: Ask({"email": unverified(who).email}, {"verificationurl": PAGE}), POSTED),
     Answer("U04", lambda who: Ask(query={"email": who.email.upper()}), {"IsExist": True}),
     Answer("U05", lambda who: Ask(query={"verificationtoken": link(who), "url": PAGE}), VERIFIED, SESSION,
            events=("EmailVerification", "Login")),
     Answer("U06", lambda who: Ask({"otp": code(who), "email": who.email}), VERIFIED, SESSION,
            events=("EmailVerification", "Login")),
-    Answer("U07", lambda who: Ask(query={"emailtemplate": "x"} if unproved(who) else {}), WITH_CODES, CODES),
+    Answer("U07", lambda who: Ask(query={"emailtemplate": "x"} if unverified(who) else {}), WITH_CODES, CODES),
     Answer("U08", lambda _: Ask(query={"phone": "+49301"}), {"IsExist": False}, PHONE),
     Answer("U09", lambda who: Ask(query={"username": who.username.upper()}), {"IsExist": True}),
     Answer("A17", lambda who: Ask({"username": who.username}), {"ForgotToken": str, "IdentityProviders": ["Email"]}),
-    Answer("A18", lambda who: Ask({"email": unproved(who).email}), VERIFICATION),
-    Answer("A19", lambda who: Ask(query={"email": unproved(who).email, "vtype": "email"}), VERIFICATION),
+    Answer("A18", lambda who: Ask({"email": unverified(who).email}), VERIFICATION),
+    Answer("A19", lambda who: Ask(query={"email": unverified(who).email, "vtype": "email"}), VERIFICATION),
     Answer("A20", lambda who: Ask({"username": who.username}, at={"tokentype": "forgotpassword"}), MADE),
     Answer("A21", lambda who: Ask({"phone": who.phone}, at={"smsotptype": "forgotpassword"}), TEXTED, PHONE),
 ]  # fmt: skip
@@ -267,7 +267,7 @@ def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer:
 
 
 def test_email_path_verifies_and_reports_availability(new_tenant_server: NewTenantServer) -> None:
-    """GET /auth/email: a token or a code verifies, an address alone is looked up, nothing at all names the token."""
+    """GET /auth/email: a token or a code verifies, an address alone is looked up, no parameter at all names the missing token."""
     who = account_holder(new_tenant_server, **CODES)
     otp = code(who)
     assert answered(who.call("U05", otp=otp, email=who.email)) == {"IsPosted": True, "Data": None}
@@ -280,13 +280,13 @@ def test_email_path_verifies_and_reports_availability(new_tenant_server: NewTena
 def test_code_uuid_replaces_email(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **CODES)
     for row in ("U05", "U06"):
-        sent = answered(unproved(who).call("U03", {"email": who.email}))
+        sent = answered(unverified(who).call("U03", {"email": who.email}))
         shown = {"otp": code_in(who.mailed()), "uuid": sent["UUID"]}
         answered(who.call("U05", **shown) if row == "U05" else who.call("U06", shown))
 
 
 def test_pending_second_email_can_be_verified(new_tenant_server: NewTenantServer) -> None:
-    """U03, U06: an address that somebody asked to add, or stated at registration, is proved as the first one is."""
+    """U03, U06: an email that was added or stated at registration is verified like the first one."""
     who = account_holder(new_tenant_server, **CODES)
     second = f"two.{who.email}"
     answered(who.own("U23", {"email": second, "type": "Secondary"}))
@@ -297,11 +297,11 @@ def test_pending_second_email_can_be_verified(new_tenant_server: NewTenantServer
 
 
 def test_server_issued_tokens_work_like_mailed_ones(new_tenant_server: NewTenantServer) -> None:
-    who = unproved(account_holder(new_tenant_server, reset_password_codes=False))
+    who = unverified(account_holder(new_tenant_server, reset_password_codes=False))
     held = len(sent_messages(who.tenant.services, who.tenant.tenant_id))
     answered(by_link(who, answered(verify(who))["VerificationToken"]))
-    answered(by_link(unproved(who), answered(vtoken(who))["VerificationToken"]))
-    answered(by_link(unproved(who), answered(typed("emailverification")(who))["Token"]))
+    answered(by_link(unverified(who), answered(vtoken(who))["VerificationToken"]))
+    answered(by_link(unverified(who), answered(typed("emailverification")(who))["Token"]))
     reset = {"resettoken": answered(typed("forgotpassword")(who))["Token"], "password": "Quartz-lantern-58"}
     answered(who.call("U34", reset))
     gone = answered(typed("deleteusertoken")(who))["Token"]
@@ -330,7 +330,7 @@ def test_server_issued_code_works_like_texted_one(new_tenant_server: NewTenantSe
 
 
 def test_server_issued_email_code_verifies(new_tenant_server: NewTenantServer) -> None:
-    who = unproved(account_holder(new_tenant_server, **CODES))
+    who = unverified(account_holder(new_tenant_server, **CODES))
     made = answered(typed("emailverification")(who))["Token"]
     assert made.isdigit()
     answered(by_code(who, made))
