@@ -61,7 +61,7 @@ MAIN = ErrorProfile(
     broken=e.Broken,
     dangerous=e.Dangerous,
     access_refused=e.AccessRefused,
-    reauthentication_required=e.ProofNeeded,
+    reauthentication_required=e.FreshSignInRequired,
     common=(e.UnknownKey, e.TooManyRequests),
     by_scheme=(
         (AuthScheme.API_KEY, (e.TrialExpired,)),

@@ -76,7 +76,7 @@ link_by_guid = operation(
 )  # fmt: skip
 _UNLINK_ERRORS = (
     refusals.NothingToUnlink, refusals.UnknownIdentity, refusals.UnknownProvider, refusals.OwnIdentityKept, refusals.IdentityElsewhere,
-    refusals.LastWayIn, e.PrivacyPolicyOutdated,
+    refusals.LastSignInMethod, e.PrivacyPolicyOutdated,
 )  # fmt: skip
 unlink = operation(
     "linking.unlink", "DELETE /identity/v2/auth/socialidentity", Unlink, Deleted, auth=K & U, access=CREDENTIALS, row="U31",

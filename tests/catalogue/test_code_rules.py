@@ -5,12 +5,15 @@ import re
 import tomllib
 from pathlib import Path
 
+import yaml
+
 from tests.support import sources
 
 CODE = ("app", "tests", "tools", "examples")
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 40
 MAX_DECISION_LINES = 50
+MAX_TEST_NAME = 60
 MEASURED = {".py", ".html", ".css", ".js", ".mjs", ".sh", ".sql", ".toml", ".yaml"}
 VAGUE = {"util", "utils", "helper", "helpers", "common", "manager", "managers", "misc", "data", "info"}
 
@@ -154,3 +157,46 @@ def test_every_part_of_app_is_in_the_import_contracts() -> None:
     named = set(re.findall(r"app\.\w+", " ".join(whole["layers"])))
     parts = {path.parts[1].removesuffix(".py") for path in sources.under("app")} - {"__init__", "decisions", "settings"}
     assert named == {f"app.{part}" for part in parts}
+
+
+WORD_BOUND = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_+")
+# The words of the dialect that the code once had. Each is forbidden as a whole part of a name.
+DIALECT = (
+    "whoever somebody anybody nobody house houses town towns books ledger letter letters proof proofs proved unproved "
+    "stranger strangers ticket tickets told tell tells telling said say says heard hear hears way ways vault danger agents "
+    "observing awaiting alarm alarms undoing lending gauge gauges spoken whom onward sought wish "
+    "turnstile door doors workings stated lookalikes handing brought readdressing sealed lies acquaintances"
+)
+# Terms of the field that contain one of these words.
+TERMS = re.compile(r"user_agents?|proof_of_work|letter_cases?|dead_letters?|(?:signs|registers)_nobody")
+KEPT = Path("tests/catalogue/kept_names.yaml")
+
+
+def kept_names() -> set[str]:
+    """Return the exceptions of `kept_names.yaml`, which lists them by reason."""
+    return {name for names in yaml.safe_load(sources.text(KEPT)).values() for name in names}
+
+
+def test_names_are_short_and_in_plain_words() -> None:
+    """Names of modules, classes, functions and parameters have no word of `DIALECT`, test names at most 60 characters."""
+    wrong, kept, forbidden = {}, kept_names(), set(DIALECT.split())
+    for path in sources.under(*CODE):
+        for name in [path.stem, *defined_names(path)]:
+            plain = TERMS.sub("", WORD_BOUND.sub("_", name).lower())
+            found = sorted(forbidden & set(plain.split("_")))
+            if name.startswith("test_") and len(name) > MAX_TEST_NAME:
+                found.append(f"{len(name)} characters")
+            if found and name not in kept:
+                wrong[f"{path} {name}"] = ", ".join(found)
+    assert wrong == {}
+
+
+def defined_names(path: Path) -> list[str]:
+    """Return the classes, functions and parameters of a file."""
+    names: list[str] = []
+    for node in ast.walk(sources.tree(path)):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            names.append(node.name)
+        if isinstance(node, ast.arg):
+            names.append(node.arg)
+    return names

@@ -30,19 +30,19 @@ def recorded_statements() -> Iterator[list[str]]:
     """Give the list that every statement goes into which changes something, and COMMIT where a transaction ends."""
     statements: list[str] = []
 
-    def hear(_: Any, __: Any, statement: str, *___: Any) -> None:
+    def record(_: Any, __: Any, statement: str, *___: Any) -> None:
         if "alembic_version" not in statement and not statement.lstrip().startswith(("SELECT", "SET", "INSERT")):
             statements.append(" ".join(statement.split()))
 
     def end(_: Any) -> None:
         statements.append(COMMIT)
 
-    event.listen(Engine, "before_cursor_execute", hear)
+    event.listen(Engine, "before_cursor_execute", record)
     event.listen(Engine, "commit", end)
     try:
         yield statements
     finally:
-        event.remove(Engine, "before_cursor_execute", hear)
+        event.remove(Engine, "before_cursor_execute", record)
         event.remove(Engine, "commit", end)
 
 

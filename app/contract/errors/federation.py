@@ -63,7 +63,7 @@ class IdentityElsewhere(ApiError):
     description = "Provider id is not linked here."
 
 
-class LastWayIn(ApiError):
+class LastSignInMethod(ApiError):
     code, status, message = 1008, 403, "This provider cannot be unlinked"
     description = "Nothing else would open the account."
 

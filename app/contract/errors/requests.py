@@ -112,7 +112,7 @@ class AccessRefused(ApiError):
     description = "The application's access token may not call this operation."
 
 
-class ProofNeeded(ApiError):
+class FreshSignInRequired(ApiError):
     """The session's last sign-in or step-up is too old for a change of credentials."""
 
     code, status, message = 1193, 403, "Two factor validation token is invalid"

@@ -25,7 +25,7 @@ class EnrolmentBegin(AT):
     second_factor_authentication_token: Annotated[str | None, From.QUERY] = None
 
 
-class PasskeyProof(ChallengeAnswer, PKC):
+class PasskeyVerification(ChallengeAnswer, PKC):
     """A credential with a challenge's token."""
 
 
@@ -38,7 +38,7 @@ begin_enrolment = operation(
     summary="Start enrolling a passkey as second factor, with a challenge's token.",
 )  # fmt: skip
 enrol = operation(
-    "second_factors.enrol_passkey", f"POST {_LOGIN}/register/passkey/finish", PasskeyProof, FactorLogin, auth=K, row="M16",
+    "second_factors.enrol_passkey", f"POST {_LOGIN}/register/passkey/finish", PasskeyVerification, FactorLogin, auth=K, row="M16",
     errors=(*TOKEN_ERRORS, e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured, e.FactorEnrolledBefore),
     summary="Enrol a passkey as second factor, with a challenge's token, and finish the sign-in.",
 )  # fmt: skip
@@ -48,7 +48,7 @@ begin = operation(
     summary="Start answering a challenge with a passkey.",
 )  # fmt: skip
 prove = operation(
-    "second_factors.with_passkey", f"POST {_LOGIN}/passkey/finish", PasskeyProof, FactorLogin, auth=K, row="M18",
+    "second_factors.with_passkey", f"POST {_LOGIN}/passkey/finish", PasskeyVerification, FactorLogin, auth=K, row="M18",
     errors=(*TOKEN_ERRORS, e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured, e.PasskeyFactorNotEnrolled),
     summary="Answer a challenge with a passkey.",
 )  # fmt: skip

@@ -28,7 +28,7 @@ class DuoCallback(Lower):
     code: DuoCode
 
 
-class DuoProof(ChallengeAnswer, DuoCallback):
+class DuoVerification(ChallengeAnswer, DuoCallback):
     """Duo's redirect parameters."""
 
 
@@ -39,7 +39,7 @@ class OwnDuo(AT, F, DuoCallback):
 DUO_ERRORS = (e.DuoOff, e.DuoMisconfigured, e.DuoFailed, e.WrongDuoState, e.DuoNotEnrolled)
 
 with_duo = operation(
-    "second_factors.with_duo", f"PUT {_LOGIN}/duo", DuoProof, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/duo",), row="M12",
+    "second_factors.with_duo", f"PUT {_LOGIN}/duo", DuoVerification, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/duo",), row="M12",
     errors=(*TOKEN_ERRORS, *DUO_ERRORS), summary="Answer a challenge with Duo's result; the first one enrols Duo.",
 )  # fmt: skip
 prove_duo = operation(

@@ -35,7 +35,7 @@ class SendEmailCode(MT):
         return (self.email_id or self.email or "").strip()
 
 
-class EmailProof(ChallengeAnswer):
+class EmailVerification(ChallengeAnswer):
     """The address may be named as for the mail; where it is not, the newest code counts."""
 
     email_id: Address = None
@@ -64,7 +64,7 @@ mail_code = operation(
     errors=(*TOKEN_ERRORS, *ACCOUNT_EMAIL, e.EmailFactorOff, e.MailLimitReached), summary="Email a code for a challenge.",
 )  # fmt: skip
 with_email = operation(
-    "second_factors.with_email", f"PUT {_LOGIN}/email", EmailProof, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/otp/email",),
+    "second_factors.with_email", f"PUT {_LOGIN}/email", EmailVerification, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/otp/email",),
     row="M08", errors=(*TOKEN_ERRORS, *EMAIL_CODE, *ACCOUNT_EMAIL, e.WrongSmsCode, e.EmailFactorOff),
     summary="Answer a challenge with an emailed code; the first code enrols email as second factor.",
 )  # fmt: skip

@@ -14,11 +14,11 @@ class ChallengeAnswer(MT, F, PW, CAP, LOCK, RBQ):
     """Parameters of every answer to a challenge."""
 
 
-class TotpProof(ChallengeAnswer, AuthenticatorCode):
+class TotpVerification(ChallengeAnswer, AuthenticatorCode):
     """The code of an authenticator app, under either of its names."""
 
 
-class BackupCodeProof(ChallengeAnswer):
+class BackupCodeVerification(ChallengeAnswer):
     backup_code: Code = None
 
 
@@ -29,12 +29,12 @@ with_password = operation(
 )  # fmt: skip
 _WITH_TOTP_ERRORS = (*TOKEN_ERRORS, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.FactorCodeMissing)
 with_totp = operation(
-    "second_factors.with_totp", f"PUT {_LOGIN}/totp", TotpProof, FactorLogin, auth=K,
+    "second_factors.with_totp", f"PUT {_LOGIN}/totp", TotpVerification, FactorLogin, auth=K,
     also=(f"{_LOGIN}/verification/authenticatorcode", f"{_LOGIN}/verification/googleauthenticatorcode"), row="M03",
     errors=_WITH_TOTP_ERRORS, summary="Answer a challenge with a code from an authenticator app; the first code enrols it.",
 )  # fmt: skip
 with_backup_code = operation(
-    "second_factors.with_backup_code", f"PUT {_LOGIN}/backupcode", BackupCodeProof, FactorLogin, auth=K,
+    "second_factors.with_backup_code", f"PUT {_LOGIN}/backupcode", BackupCodeVerification, FactorLogin, auth=K,
     also=(f"{_LOGIN}/verification/backupcode",), row="M09", errors=(*TOKEN_ERRORS, e.NoBackupCodes, e.WrongBackupCode),
     summary="Answer a challenge with a backup code; each works once.",
 )  # fmt: skip

@@ -32,7 +32,7 @@ class Number(SmsOptions, Options):
     phone_no_2fa: Annotated[str | None, Field(max_length=64)] = Field(default=None, alias="phoneno2fa")
 
 
-class SmsProof(ChallengeAnswer):
+class SmsVerification(ChallengeAnswer):
     otp: Code = None
     sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
 
@@ -58,7 +58,7 @@ class OwnNumber(AT, Number):
 OFF = (e.SmsFactorOff, e.NoPhoneRegistered)
 
 with_sms = operation(
-    "second_factors.with_sms", f"PUT {_LOGIN}/sms", SmsProof, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/otp",), row="M04",
+    "second_factors.with_sms", f"PUT {_LOGIN}/sms", SmsVerification, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/otp",), row="M04",
     errors=(*TOKEN_ERRORS, *SMS_CODE, e.SmsFactorOff, e.FactorCodeMissing, e.SmsFactorOffAtLogin),
     summary="Answer a challenge with a texted code; the first code enrols the number.",
 )  # fmt: skip

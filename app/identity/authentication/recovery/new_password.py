@@ -57,7 +57,7 @@ def write(
     *,
     suppress_webhook: bool,
     event: str,
-    proved_email: str | None = None,
+    verified_email: str | None = None,
     opens_lock: bool = False,
     template: str | None = None,
 ) -> Account:
@@ -73,17 +73,17 @@ def write(
     private |= {"is_secure_password": policy.common_check, "is_password_breached": False}
     values: dict[str, Any] = {"password_hash": password_hash, "password_changed_at": context.now}
     values |= _UNLOCKED if opens_lock else {}
-    values |= _claim_mailbox(context, locked, proved_email, private)
+    values |= _claim_mailbox(context, locked, verified_email, private)
     changed = store.change(context, locked.uid, {**values, "private": private}) or locked
     if not opens_lock:
         login_records.reset_failures(context.work, locked.uid)
     events.emit(context, event, changed, suppress_webhook)
-    after_change(context, changed, event, template, proved_email=proved_email)
+    after_change(context, changed, event, template, verified_email=verified_email)
     return changed
 
 
 def after_change(
-    context: Context, account: Account, reason: str, template: str | None = None, *, proved_email: str | None = None
+    context: Context, account: Account, reason: str, template: str | None = None, *, verified_email: str | None = None
 ) -> None:
     """Revoke older links and unfinished enrolments after a new password, and notify the owner with a link to revert.
 
@@ -94,8 +94,10 @@ def after_change(
     for kind in (Purpose.RESET_PASSWORD, Purpose.DELETE_ACCOUNT, Purpose.SIGN_IN, Purpose.SMART_LOGIN):
         one_time_tokens.close(context, account.uid, kind)
     credentials.remove_pending(context, account.uid)  # an attacker with the old password may know their secrets
-    if proved_email and identifiers.normalize_email(proved_email) == identifiers.normalize_email(account.email or ""):
-        notifications.close_alert_links(context, account.uid, proved_email)
+    if verified_email and identifiers.normalize_email(verified_email) == identifiers.normalize_email(
+        account.email or ""
+    ):
+        notifications.close_alert_links(context, account.uid, verified_email)
     notifications.notify_with_alert_link(context, MailKind.PASSWORD_CHANGED, account.email, account, template=template)
 
 

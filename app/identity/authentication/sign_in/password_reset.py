@@ -198,7 +198,7 @@ def reset_with_code(
     one_time_tokens.spend_checked_code(context, token, errors=errors, is_lock_solved=is_lock_solved)
     return set_password(
         context, locked, password_hash, suppress_webhook=req.suppress_webhook, template=req.reset_password_email_template,
-        proved_email=token.facts.get("email"), opens_lock=True,
+        verified_email=token.facts.get("email"), opens_lock=True,
     )  # fmt: skip
 
 
@@ -229,7 +229,7 @@ def reset_with_link(
         password_hash,
         suppress_webhook=suppress_webhook,
         template=template,
-        proved_email=token.facts.get("email"),
+        verified_email=token.facts.get("email"),
         opens_lock=True,
     )
     return changed, token
@@ -242,12 +242,13 @@ def set_password(
     *,
     suppress_webhook: bool = False,
     template: str | None = None,
-    proved_email: str | None = None,
+    verified_email: str | None = None,
     opens_lock: bool = False,
 ) -> Account:
     """Write the new password of an account whose row is locked, and end its sessions and tokens."""
     changed = new_password.write(
-        context, locked, password_hash, suppress_webhook=suppress_webhook, event=EVENT, proved_email=proved_email, opens_lock=opens_lock,
+        context, locked, password_hash, suppress_webhook=suppress_webhook, event=EVENT, verified_email=verified_email,
+        opens_lock=opens_lock,
         template=template,
     )  # fmt: skip
     end_sessions_and_tokens(context, changed)

@@ -93,7 +93,7 @@ def remove(
     if held is None:
         raise refusals.IdentityElsewhere
     if is_last_way_in(context, fresh, held):
-        raise refusals.LastWayIn
+        raise refusals.LastSignInMethod
     return take_away(context, fresh, held, suppress_webhook=suppress_webhook)
 
 

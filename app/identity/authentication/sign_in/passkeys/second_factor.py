@@ -35,7 +35,7 @@ def begin_enrolment(context: Context, req: contract.EnrolmentBegin) -> RegisterB
 
 
 @contract.enrol.implements
-def enrol(context: Context, req: contract.PasskeyProof) -> FactorLogin:
+def enrol(context: Context, req: contract.PasskeyVerification) -> FactorLogin:
     _refuse_enrolled(context, _pending(context, req.second_factor_authentication_token))
     return _complete(context, req)
 
@@ -51,7 +51,7 @@ def begin(context: Context, req: MT) -> LoginBegin:
 
 
 @contract.prove.implements
-def prove(context: Context, req: contract.PasskeyProof) -> FactorLogin:
+def prove(context: Context, req: contract.PasskeyVerification) -> FactorLogin:
     pending = _pending(context, req.second_factor_authentication_token)
     if not factors.enabled_authenticator(context, KIND).is_enrolled(pending.person):
         raise e.PasskeyFactorNotEnrolled
@@ -64,7 +64,7 @@ def begin_for(context: Context, person: AccountFactors) -> RegisterBegin:
     return RegisterBegin(register_begin_credential=PublicKey(publicKey=dict(challenge.options or {})))
 
 
-def _complete(context: Context, req: contract.PasskeyProof) -> FactorLogin:
+def _complete(context: Context, req: contract.PasskeyVerification) -> FactorLogin:
     credential: dict[str, Any] = req.credential.model_dump(by_alias=True, exclude_none=True)
     return answering.complete(context, req, KIND, FactorResponse(credential=credential))
 

@@ -14,21 +14,21 @@ from app.identity.platform.context import Context
 
 
 @contract.with_totp.implements
-def with_totp(context: Context, req: contract.TotpProof) -> FactorLogin:
+def with_totp(context: Context, req: contract.TotpVerification) -> FactorLogin:
     if not req.code:
         raise e.FactorCodeMissing
     return complete(context, req, FactorKind.TOTP, FactorResponse(code=req.code))
 
 
 @contract.with_backup_code.implements
-def with_backup_code(context: Context, req: contract.BackupCodeProof) -> FactorLogin:
+def with_backup_code(context: Context, req: contract.BackupCodeVerification) -> FactorLogin:
     if not req.backup_code:
         raise e.BadParameter.names("backupcode")
     return complete(context, req, FactorKind.BACKUP_CODE, FactorResponse(code=req.backup_code))
 
 
 @duo.with_duo.implements
-def with_duo(context: Context, req: duo.DuoProof) -> FactorLogin:
+def with_duo(context: Context, req: duo.DuoVerification) -> FactorLogin:
     return complete(context, req, FactorKind.DUO, FactorResponse(code=req.code, state=req.state))
 
 

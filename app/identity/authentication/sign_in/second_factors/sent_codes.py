@@ -22,7 +22,7 @@ from app.identity.platform.context import Context
 
 
 @sms.with_sms.implements
-def with_sms(context: Context, req: sms.SmsProof) -> FactorLogin:
+def with_sms(context: Context, req: sms.SmsVerification) -> FactorLogin:
     pending = find_pending(context, req.second_factor_authentication_token)
     try:
         refuse_unavailable(context, pending, FactorKind.SMS)
@@ -76,7 +76,7 @@ def mail_code(context: Context, req: email.SendEmailCode) -> Posted:
 
 
 @email.with_email.implements
-def with_email(context: Context, req: email.EmailProof) -> FactorLogin:
+def with_email(context: Context, req: email.EmailVerification) -> FactorLogin:
     pending = find_pending(context, req.second_factor_authentication_token)
     refuse_unavailable(context, pending, FactorKind.EMAIL)
     response = FactorResponse(code=email_code.require_code(req.otp), email=req.to)
