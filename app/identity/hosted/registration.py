@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -115,37 +115,21 @@ def submit(context: Context, req: contract.RegisterRequest) -> Next:
             replace(options, federated_identity=pending_identity.claimed),
         )
     draft = registration.read_draft(context, typed, options)
-    if new_passkey is not None and new_passkey.challenge_token.facts.get(
-        "is_ours"
-    ):  # the captcha was verified at the beginning
-        return _continue(
-            context,
-            interaction or ids,
-            typed,
-            sign_up.register(context, new_passkey, draft, options),
-            _replacement_of(new_passkey),
-        )
+    current = interaction or ids
+    if new_passkey is not None:
+        # The captcha of a passkey that our page began was verified at the beginning.
+        is_ours = new_passkey.challenge_token.facts.get("is_ours")
+        with nullcontext() if is_ours else _captcha_first(context, req):
+            result = sign_up.register(context, new_passkey, draft, options)
+            return _continue(context, current, typed, result, _replacement_of(new_passkey))
     with _captcha_first(context, req):
-        if new_passkey is not None:
-            return _continue(
-                context,
-                interaction or ids,
-                typed,
-                sign_up.register(context, new_passkey, draft, options),
-                _replacement_of(new_passkey),
-            )
         result = registration.register(context, draft, options)
-        if interaction is not None and pending_identity is not None and result.account is not None:
-            interaction = identity_linking.store_pending(
-                context, interaction, pending_identity.claimed, result.account.uid
-            )
-        return _continue(
-            context,
-            interaction or ids,
-            typed,
-            result,
-            PasswordReplacement((identity_linking.FEDERATED,)) if pending_identity else None,
-        )
+        if pending_identity is None:
+            return _continue(context, current, typed, result, None)
+        identity = pending_identity.claimed
+        if interaction is not None and result.account is not None:
+            current = identity_linking.store_pending(context, interaction, identity, result.account.uid)
+        return _continue(context, current, typed, result, PasswordReplacement((identity_linking.FEDERATED,)))
 
 
 @contract.begin_with_passkey.implements
